@@ -51,7 +51,7 @@ int wrong() {
   using program = tile<P, M, K, N>;
   layout l{wse2, P, P};
   l.place<program>(all);
-  for (int k = 0; k < P; ++k) a_in_step(k).wire(l), b_in_step(k).wire(l);
+  for (int k = 0; k < P; ++k) l.wire(a_in_step(k), b_in_step(k));
   const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
   const auto b = [](int i, int j) { return static_cast<f32>((5 * i + 2 * j) % 7 - 3); };
   std::vector<f32> as, bs;

@@ -9,6 +9,7 @@
 #include "collective/combine.hpp"
 #include "collective/gather.hpp"
 #include "collective/halo_exchange.hpp"
+#include "collective/lane.hpp"
 #include "collective/neighbours.hpp"
 #include "collective/reduce.hpp"
 #include "collective/ring_all_reduce.hpp"

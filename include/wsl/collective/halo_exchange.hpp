@@ -56,6 +56,7 @@ struct halo_exchange {
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }
+
    private:
     // Column after column of the rim's width, then all its rows at once, as they are adjacent in memory.
     void go_on(pe& me) {
@@ -74,9 +75,8 @@ struct halo_exchange {
     void exchange(pe& me, port side, int step) {
       if (net.near().edge(me, side)) return;
       open_ += 2;
-      me.async(mov(fabout(net.near().out(me, side)), strip(side, step, false)),
-               then<&part::template ended<n>>());
-      me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))),
+      me.async(mov(net.near().fabout(me, side), strip(side, step, false)), then<&part::template ended<n>>());
+      me.async(mov(strip(side, step, true), net.near().fabin(me, side)),
                then<&part::template ended<n + 1>>());
     }
     // Four completions need four tasks, because an activation is one bit and not a counter.
