@@ -15,11 +15,18 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(switch_adv) ? switch_adv
+  const command what = missing & command_bit(switch_adv)   ? switch_adv
                        : missing & command_bit(switch_rst) ? switch_rst
-                                                      : teardown;
+                                                           : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
+}
+[[noreturn]] inline void the_program_has_no_task_of_the_color(const program_image& image, int color,
+                                                              const char* call) {
+  throw fault(std::string("wsl: program ") + image.source->name + " calls me." + call + " for color " +
+              std::to_string(color) +
+              ", but its tasks have no on<color, ...> for it: bind a data task to it, or " + call +
+              " the local task that the completion of its operation activates");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
   throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +
@@ -30,7 +37,8 @@ namespace detail {
 /// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a
 /// color's data task.
 struct completion {
-  enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
+  /// `count` activates as well, but activations of the task are counted, or may be.
+  enum class effect : u8 { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;  ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
@@ -42,7 +50,8 @@ struct completion {
 /// Completion activates this local task.
 template <auto Task>
 completion then() {
-  return {completion::effect::activate, local_position<Task>(), &task_key<Task>};
+  return {may_join<Task>() ? completion::effect::count : completion::effect::activate, local_position<Task>(),
+          &task_key<Task>};
 }
 
 /// Completion unblocks this local task, or the data task of this color.
@@ -56,6 +65,9 @@ completion unblocks() {
 /// task that looks after what a FIFO gets. It may run once for several elements.
 template <auto Task>
 completion each_time() {
+  static_assert(!joins_of<Task>,
+                "wsl: a task that joins counts completions, and each_time happens once for several elements; "
+                "let it go with then<&part::next>()");
   return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
 }
 
@@ -121,7 +133,8 @@ class pe {
   template <payload T, class Value>
     requires(!std::is_same_v<T, Value>)
   void send(color<T>, const Value&) {
-    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
+    static_assert(std::is_same_v<T, Value>,
+                  "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
@@ -155,10 +168,12 @@ class pe {
     state_.image->engine->reopen(state_, c.id, which.number);
   }
 
-  /// Sets the activation bit of a local task; activating twice before it runs is activating once.
+  /// Sets the activation bit of a local task; activating twice before it runs is activating once, unless its
+  /// list says joins<n, Task>.
   template <auto Task>
   void activate() {
-    state_.active |= local_bit(local_id<Task>());
+    if constexpr (may_join<Task>()) state_.arrive(local_id<Task>());
+    else state_.active |= local_bit(local_id<Task>());
     state_.interrupted = true;
   }
 
@@ -174,6 +189,19 @@ class pe {
   void unblock() {
     if constexpr (color_like<decltype(What)>) state_.blocked_colors &= ~color_bit(What.id);
     else state_.blocked &= ~local_bit(local_id<What>());
+    state_.interrupted = true;
+  }
+
+  /// The same for the data task of a color that is known only at run time, such as `right.in(me)` of a lane.
+  /// Throws fault if the program has none.
+  template <payload T>
+  void block(color<T> c) {
+    state_.blocked_colors |= taken_bit(c.id, "block");
+    state_.interrupted = true;
+  }
+  template <payload T>
+  void unblock(color<T> c) {
+    state_.blocked_colors &= ~taken_bit(c.id, "unblock");
     state_.interrupted = true;
   }
 
@@ -225,6 +253,13 @@ class pe {
   friend pe_state& state_of(pe& me);
 
  private:
+  u64 taken_bit(int color, const char* call) const {
+    const u64 bit = color >= 0 && color < max_colors ? color_bit(color) : 0;
+    if (!(state_.image->takes & bit))
+      detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
+    return bit;
+  }
+
   template <payload T>
   void steer(color<T> c, const command_list& what, control_word word) {
     if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
@@ -352,11 +387,13 @@ class pe {
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
+    else if (c.what == completion::effect::count) state_.arrive(place);
     else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
   }
   void attach(transfer& t, const completion& c) const {
     switch (c.what) {
-      case completion::effect::activate: t.activates = task_number(c); break;
+      case completion::effect::activate:
+      case completion::effect::count: t.activates = task_number(c); break;
       case completion::effect::unblock: t.unblocks = task_number(c); break;
       case completion::effect::each_time: t.each_time = task_number(c); break;
       case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;

@@ -85,8 +85,8 @@ struct task_table {
 
 namespace detail {
 
-// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the order of
-// the list.
+// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the
+// order of the list.
 template <class Program, class List = typename Program::tasks>
 consteval auto table_for() {
   task_table<List::size> t;
@@ -116,6 +116,26 @@ consteval int local_position() {
     if constexpr (entry >= 0) return table_of<owner>.entries[entry].id;
   }
   return max_colors;  // not bound here: found, or refused, when it is used
+}
+
+/// The number of activations that start this local task, as far as the list of its own class says; else 0.
+template <auto Task>
+inline constexpr int joins_of = [] {
+  using owner = typename detail::signature_of<Task>::owner;
+  if constexpr (has_tasks<owner>) {
+    constexpr int entry = owner::tasks::template find_local<Task>();
+    if constexpr (entry >= 0) return table_of<owner>.entries[entry].arrivals;
+  }
+  return 0;
+}();
+/// Whether the activations of this local task are counted, or may be: a list of another class binds it.
+template <auto Task>
+  requires task_like<Task>
+consteval bool may_join() {
+  using owner = typename detail::signature_of<Task>::owner;
+  if constexpr (has_tasks<owner>)
+    if constexpr (owner::tasks::template find_local<Task>() >= 0) return joins_of<Task> > 0;
+  return true;
 }
 
 }  // namespace wsl

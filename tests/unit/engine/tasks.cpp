@@ -132,6 +132,56 @@ TEMPLATE_LIST_TEST_CASE("a blocked data task leaves its wavelets in the queue, i
 
 namespace {
 
+/// The same with a color that is chosen at run time.
+struct chooser {
+  f32 sum = 0, unused[2]{};
+  color<f32> which = red;
+  void take(pe& me, f32 x) {
+    sum = sum * 10 + x;
+    me.block(which);
+  }
+  void open(pe& me) { me.unblock(which); }
+  void wrong(pe& me, int what) {
+    if (what == 0) me.block(blue);
+    else if (what == 1) me.unblock(blue);
+    else me.block(color<f32>{what});
+  }
+  using tasks = task_list<on<red, &chooser::take, blocked>, reads<blue>, launch<&chooser::open>,
+                          launch<&chooser::wrong>>;
+};
+constexpr layout chosen = layout{wse2, 2, 1}
+                              .place<counter>(column(0))
+                              .place<chooser>(column(1))
+                              .path(red, column(0), ramp >> east)
+                              .path(red, column(1), west >> ramp)
+                              .path(blue, columns(0, 0), west >> ramp);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a data task is blocked and unblocked by a color that is known at run time", "",
+                        every_engine) {
+  fabric f{chosen, TestType{}};
+  CHECK_THROWS_AS(f.launch<&counter::count>(at(0, 0), 3), deadlock);
+  for (f32 expected : {1.f, 12.f}) {
+    CHECK_THROWS_AS(f.launch<&chooser::open>(at(1, 0)), deadlock);
+    CHECK(f.read(1, 0, &chooser::sum) == expected);
+  }
+  f.launch<&chooser::open>(at(1, 0));
+  CHECK(f.read(1, 0, &chooser::sum) == 123);
+}
+
+TEMPLATE_LIST_TEST_CASE("a color without a data task cannot be blocked", "", every_engine) {
+  for (int what : {0, 1, 9, 70, -3}) {
+    fabric f{chosen, TestType{}};
+    CHECK_THROWS_WITH(f.launch<&chooser::wrong>(at(1, 0), what),
+                      Contains("calls me." + std::string(what == 1 ? "unblock" : "block") + " for color " +
+                               std::to_string(what < 2 && what >= 0 ? 1 : what)) &&
+                          Contains("have no on<color, ...> for it") && Contains("in wrong on PE(1, 0)"));
+  }
+}
+
+namespace {
+
 struct two_sends {
   std::array<f32, 40> x{};
   void start(pe& me, int reds, int blues) {
@@ -224,8 +274,7 @@ TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in thei
 
 TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "",
                         every_engine) {
-  fabric f{layout{wse2, 3, 1}.place<register_machine>(at(0, 0)).place<idle>(at(1, 0)),
-           TestType{}};
+  fabric f{layout{wse2, 3, 1}.place<register_machine>(at(0, 0)).place<idle>(at(1, 0)), TestType{}};
   CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
@@ -297,9 +346,9 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, what
   }
   for (int id : {-1, 64, 65535}) {
     fabric f{controls, TestType{}};
-    CHECK_THROWS_WITH(
-        (f.launch<&remote::go>(at(0, 0), id)),
-        Contains("there is no control task " + std::to_string(id) + ": the ids of control tasks are 0 to 63"));
+    CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)),
+                      Contains("there is no control task " + std::to_string(id) +
+                               ": the ids of control tasks are 0 to 63"));
   }
 }
 
@@ -327,9 +376,10 @@ struct hurried {
   void step(pe&) { log.note('s'); }
 
   using step_task = local<&hurried::step>;
-  using tasks = task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
-                          urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>,
-                          reads<delay>, sends<red, blue, delay>>;
+  using tasks =
+      task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
+                urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>, reads<delay>,
+                sends<red, blue, delay>>;
 };
 
 template <class P, class Engine>
@@ -412,8 +462,8 @@ struct thinking {
   void computed(pe&) { log.note('c'); }
   void hear(pe&, f32) { log.note('a'); }
 
-  using tasks = task_list<launch<&thinking::go>, local<&thinking::computed>, on<blue, &thinking::hear>,
-                          sends<red>>;
+  using tasks =
+      task_list<launch<&thinking::go>, local<&thinking::computed>, on<blue, &thinking::hear>, sends<red>>;
 };
 layout question() {
   layout l{host, 2, 1};
@@ -571,8 +621,9 @@ struct impatient_caller {
     if (x >= 0) static_cast<void>(call_itself(me));
   }
   void give(pe& me) { me.send(red, 1.f); }
-  using tasks = task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
-                          launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
+  using tasks =
+      task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
+                launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
 };
 
 }  // namespace
@@ -580,7 +631,8 @@ struct impatient_caller {
 TEMPLATE_LIST_TEST_CASE("a task that waits is not called like a function", "", every_engine) {
   const layout l = layout{wse2, 1, 1}.place<impatient_caller>(all).path(red, all, ramp >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all), Contains("a task that waits was called like a function"));
+  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all),
+                    Contains("a task that waits was called like a function"));
   fabric g{l, TestType{}};
   g.start<&impatient_caller::give>(all);
   CHECK_THROWS_WITH(g.launch<&impatient_caller::call_itself>(all),
