@@ -5,6 +5,8 @@
 #pragma once
 #include "collective/all_reduce.hpp"
 #include "collective/all_to_all.hpp"
+#include "collective/awaited.hpp"
+#include "collective/barrier.hpp"
 #include "collective/broadcast.hpp"
 #include "collective/combine.hpp"
 #include "collective/gather.hpp"

@@ -114,6 +114,10 @@ inline std::string call(coord at, const char* module) {
   throw fault(call(at, module) + support::joined({" with arrays of ", a, " and ", support::counted(b, "word"),
                                                   ": their lengths are equal"}));
 }
+[[noreturn]] inline void a_task_awaits_it_already(const char* module, coord at) {
+  throw fault(call(at, module) +
+              " while another of its tasks waits for it: let one task await it, or use an endpoint for each");
+}
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {
   throw fault(call(at, module) + " again before its last call is complete: start it from the completion");
 }
