@@ -34,8 +34,7 @@ struct tile {
 /// How many cells of W x H tiles differ from a serial run.
 int wrong(int W, int H, int generations) {
   layout world{wse2, W, H};
-  world.place<tile>(all);
-  rim.wire(world);
+  world.place<tile>(all).wire(rim);
   std::vector<int> field(static_cast<std::size_t>(W * C * H * R));  // a glider that flies over several tiles, and a row of four
   const auto at = [W](int x, int y) { return static_cast<std::size_t>(y * W * C + x); };
   for (auto [x, y] : {coord{2, 1}, {3, 2}, {1, 3}, {2, 3}, {3, 3}, {20, 5}, {21, 5}, {22, 5}, {23, 5}}) field[at(x % (W * C), y)] = 1;

@@ -22,6 +22,13 @@ class awaited {
   using element = typename decltype(net)::element;
 
  private:
+  template <class... Argument>
+  static constexpr bool can_start =
+      requires(endpoint<net>& part, pe& me, Argument... a, completion done) { part.start(me, a..., done); };
+  template <class... Argument>
+  static constexpr bool is_value =
+      sizeof...(Argument) == 1 && (std::convertible_to<Argument, element> && ...);
+
   /// What co_await waits for. It leaves the main thread to other tasks.
   template <class Begin>
   struct waiting {
@@ -52,12 +59,14 @@ class awaited {
   };
 
  public:
-  /// The collective with the arrays that `start` of its endpoint takes: `co_await total(me, mem(x))`.
-  template <class... Array>
-    requires(std::same_as<Array, memory<element>> && ...)
+  /// The collective with what `start` of its endpoint takes: `co_await total(me, mem(x))`.
+  template <class... Argument>
+    requires(can_start<Argument...>)
   [[nodiscard("a collective begins when it is awaited: co_await total(me, mem(x))")]] auto operator()(
-      pe& me, Array... arrays) {
-    const auto start = [arrays...](auto& part, pe& on, completion done) { part.start(on, arrays..., done); };
+      pe& me, Argument... arguments) {
+    const auto start = [arguments...](auto& part, pe& on, completion done) {
+      part.start(on, arguments..., done);
+    };
     return waiting<decltype(start)>{*this, me, start};
   }
   /// The collective of single values: `const f32 all = co_await total(me, mine)` is what the array with this
@@ -66,10 +75,8 @@ class awaited {
       pe& me, element value) {
     return {*this, me, value};
   }
-
   template <class... Other>
-    requires(!(std::same_as<Other, memory<element>> && ...) &&
-             !(sizeof...(Other) == 1 && (std::convertible_to<Other, element> && ...)))
+    requires(!can_start<Other...> && !is_value<Other...>)
   std::suspend_never operator()(pe&, const Other&...) {
     static_assert(sizeof...(Other) == ~std::size_t{0},
                   "wsl: an awaited collective takes what its endpoint takes, arrays of its payload: co_await "

@@ -105,6 +105,13 @@ inline std::string call(coord at, const char* module) {
   throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") is not the root of ", module,
                                ", so it calls without the array of all blocks"}));
 }
+[[noreturn]] inline void the_rim_is_wider_than_the_tile(const char* module, coord at, int rows, int columns,
+                                                        int width) {
+  throw fault(
+      call(at, module) +
+      support::joined({" with a rim of width ", width, " around a tile of ", rows, " x ", columns,
+                       " cells: the width is at least 1, and the tile is at least as wide and as high"}));
+}
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows,
                                                 int columns) {
   throw fault(call(at, module) + support::joined({" with an array of ", support::counted(words, "word"),
