@@ -3,6 +3,8 @@
 // run. Tasks run to completion, one at a time; an activation is a single bit, not a count. See
 // examples/05_local_tasks.cpp.
 #pragma once
+#include <array>
+
 #include "../core/control.hpp"
 #include "../support/min_max.hpp"
 #include "coroutine.hpp"
@@ -11,8 +13,9 @@
 namespace wsl {
 
 namespace detail {
-[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
-  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
+[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
+  throw fault(std::string("wsl: program ") + program + " does not bind " +
+              (task.entry ? task.entry : std::string("local<&") + task.name + ">") + " in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(switch_adv)   ? switch_adv
@@ -69,6 +72,23 @@ completion each_time() {
                 "wsl: a task that joins counts completions, and each_time happens once for several elements; "
                 "let it go with then<&part::next>()");
   return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
+}
+
+namespace detail {
+/// The tasks of `advances<...>`, by color.
+inline constexpr auto advance_keys = [] {
+  std::array<task_identity, max_colors> keys{};
+  for (task_identity& k : keys) k = {"then_advance", "advances<color> for the color of then_advance"};
+  return keys;
+}();
+}  // namespace detail
+
+/// When the last word of the operation is in the output queue a control wavelet follows it that advances the
+/// switches on its way: `me.async(mov(fabout(out), mem(x)), then_advance(out))`, with `advances<out>` in the
+/// list of tasks (CSL's .advance_switch).
+template <payload T>
+completion then_advance(color<T> c) {
+  return {completion::effect::activate, max_colors, &detail::advance_keys[static_cast<std::size_t>(c.id)]};
 }
 
 /// A completion that does nothing, for what insists on one.
@@ -284,7 +304,7 @@ class pe {
   }
   int searched_id(const task_identity& task) const {
     const int id = state_.image->local_with(&task);
-    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task.name);
+    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task);
     return id;
   }
 

@@ -17,6 +17,7 @@ class task;
 /// The identity of a task is the address of this.
 struct task_identity {
   const char* name;
+  const char* entry = nullptr;  ///< in a list of tasks, of what is not bound by local<&name>
 };
 template <auto Task>
 inline constexpr task_identity task_key{support::function_name<Task>()};
