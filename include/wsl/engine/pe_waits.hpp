@@ -66,8 +66,24 @@ inline void lost_activations(waits& open, const pe_state& s) {
   open.push_back({wait::reason::lost, {s.x, s.y}, -1, s.image->source->name, task->name, 1});
 }
 
-/// The local tasks of a quiet PE that are activated but blocked.
+/// The local tasks of a quiet PE for which some arrivals have come, but not all.
+inline void partial_joins(waits& open, const pe_state& s) {
+  for (u32 left = s.image->joined_locals; left; left &= left - 1) {
+    const binding& task = *s.image->local[std::countr_zero(left)];
+    const join_state& j = s.join_of(left & (~left + 1));
+    if (j.came == 0 || (s.active & s.blocked & left & (~left + 1))) continue;
+    open.push_back({.why = wait::reason::join,
+                    .at = {s.x, s.y},
+                    .program = s.image->source->name,
+                    .what = task.name,
+                    .count = j.came,
+                    .position = task.arrivals});
+  }
+}
+
+/// The local tasks of a quiet PE that are activated but blocked, or only partly activated.
 inline void held_tasks(waits& open, const pe_state& s) {
+  partial_joins(open, s);
   for (u32 held = s.active & s.blocked; held; held &= held - 1)
     open.push_back({wait::reason::held,
                     {s.x, s.y},

@@ -131,6 +131,12 @@ class layout {
     return *this;
   }
 
+  /// Lets library modules claim their colors and add their paths: `.wire(halo, sum)`.
+  template <class... Module>
+  constexpr layout& wire(const Module&... modules) {
+    return (modules.wire(*this), ...), *this;
+  }
+
   /// For options of paths: a record for the last path. Requires room.
   constexpr void add(const switch_record& s, const change_rules& rules) {
     switches_.push_back(s), changes_by(rules);

@@ -64,7 +64,7 @@ inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
   for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::push, r::stream, r::unread, r::held,
-                r::router_switch, r::router, r::lost})
+                r::join, r::router_switch, r::router, r::lost})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -117,6 +117,10 @@ inline std::string predicate(const wait_group& g) {
           {so_many("wavelet"), color, " in the input queue", w.on_the_way ? " and on the way to it; " : "; ",
            *w.what ? "task " : "no task or operation takes them", w.what, *w.what ? " may not run" : ""});
     case wait::reason::held: return joined({"task ", w.what, " is activated but blocked"});
+    case wait::reason::join:
+      return joined({"task ", w.what, " waits for ", counted(static_cast<u64>(w.position), "arrival"), "; ",
+                     g.fewest == g.most ? "" : joined({g.fewest, " to "}), g.most, " of ", w.position,
+                     " came"});
     case wait::reason::stream: return joined({so_many("word"), color, " cannot enter the grid"});
     case wait::reason::router_switch:
       return joined({so_many("wavelet"), color, g.fewest == 1 && g.most == 1 ? " waits" : " wait",
@@ -170,6 +174,7 @@ inline std::string ending_text(const wait_chain& c) {
       if (*c.task) return joined({", whose task ", c.task, " may not run"});
       return joined({", where nothing takes color ", c.color});
     case e::held: return joined({", whose task ", c.task, " is activated but blocked"});
+    case e::joining: return joined({", whose task ", c.task, " waits for more arrivals"});
     case e::no_push: return joined({", whose ", c.task, " pops from a FIFO into which nothing is pushed"});
     case e::no_pop: return joined({", whose ", c.task, " pushes into a FIFO from which nothing is popped"});
     case e::stream_dry: return ": the host wrote too few words";
@@ -205,6 +210,9 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
       return joined({"Bind a task to color ", color, " on ", culprit,
                      ", start an operation that reads all of it, or send less."});
     case e::held: return joined({"Let ", culprit, " unblock ", c.task, ", or do not activate it."});
+    case e::joining:
+      return joined({"Let ", culprit, " start as many operations that complete with then<&", c.task,
+                     ">(), or activate it as often, as its joins<n, &", c.task, "> counts."});
     case e::no_push:
       return joined({"Let ", culprit, " push as many elements as its ", c.task, " pops, or pop fewer."});
     case e::no_pop:

@@ -22,6 +22,7 @@ struct wait {
     /// queue and there, and no task or operation may take them
     unread,
     held,    ///< local task `what` is activated but blocked
+    join,    ///< local task `what` waits for `position` arrivals, of which `count` have come
     stream,  ///< `count` words of the host stream of `color` could not enter the grid
     router,  ///< `count` wavelets of `color` lie in the router
     /// `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened
@@ -39,7 +40,7 @@ struct wait {
   const char* program = "";  ///< name of the PE's program
   const char* what = "";     ///< name of the task or operation
   unsigned long long count = 0;
-  int position = -1;  ///< of a switch
+  int position = -1;  ///< of a switch; of a join, the arrivals that start it
   /// the engine models no routers and counts their wavelets as part of the input queue
   bool on_the_way = false;
 };

@@ -61,8 +61,9 @@ class timed_pes {
   /// Whether a PE that the run has touched may still wait for something.
   bool may_wait() {
     for (u32 i : touched_)
-      if (const timed_processor& p = processors_[i];
-          !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked))
+      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() ||
+                                                     (state(i).active & state(i).blocked) ||
+                                                     state(i).image->joined_locals)
         return true;
     return false;
   }
