@@ -6,6 +6,7 @@
 // own.
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -60,15 +61,18 @@ class buffer_pool {
 
   u32* take(size_class size) {
     lent_ += size >= small;
-    support::flat_vector<u32*>& free = free_[static_cast<int>(size)];
-    if (free.empty()) return size >= small ? new_buffer(size) : new_block(size);
-    u32* memory = free.back();
-    free.pop_back();
+    u32*& free = free_[static_cast<int>(size)];
+    if (!free) [[unlikely]]
+      return size >= small ? new_buffer(size) : new_block(size);
+    u32* const memory = free;
+    std::memcpy(&free, memory, sizeof free);
     return memory;
   }
   void give(u32* memory, size_class size) {
     lent_ -= size >= small;
-    free_[static_cast<int>(size)].push_back(memory);
+    u32*& free = free_[static_cast<int>(size)];
+    std::memcpy(memory, &free, sizeof free);
+    free = memory;
   }
   /// Whether so few buffers are lent that channels may keep theirs when a visit ends: they stay in cache.
   bool lends_few() const { return lent_ <= few; }
@@ -118,13 +122,14 @@ class buffer_pool {
   // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
   static constexpr int apart = 256;
   static constexpr int slab = 1 << 14;  // words
-  static constexpr int few = 32;
+  static constexpr int few = 8;
 
   struct room {
     u32* next = nullptr;
     int words = 0;
   };
-  support::flat_vector<u32*> free_[size_classes], all_;
+  u32* free_[size_classes] = {};  ///< by size, the newest; where a word would lie stands the next
+  support::flat_vector<u32*> all_;
   room left_[static_cast<int>(small)];
   retired retired_[2];  ///< by the superstep's parity
   int lent_ = 0;  ///< buffers

@@ -97,44 +97,62 @@ struct partition_message {
   u32 granted() const { return origin; }
 };
 
-/// The PEs that have work, each once. The newest goes first: its words are still in cache, and its sender's
-/// buffer is soon free for the next. At regular intervals the oldest goes first, so that PEs that keep each
-/// other busy cannot hold up the rest.
-class work_list {
+/// A queue with two ends, in one array.
+class ring {
  public:
   bool empty() const { return count_ == 0; }
-  void push(u32 who) {
-    if (count_ == ring_.size()) grow();
-    ring_[(head_ + count_++) & (ring_.size() - 1)] = who;
+  std::size_t size() const { return count_; }
+  void push(u32 item) {
+    if (count_ == items_.size()) grow();
+    items_[place(count_++)] = item;
   }
-  u32 pop() {
-    if (++pops_ % oldest_every == 0) return pop_oldest();
-    return ring_[(head_ + --count_) & (ring_.size() - 1)];
+  u32 pop_newest() { return items_[place(--count_)]; }
+  u32 pop_oldest() {
+    const u32 item = items_[head_];
+    head_ = place(1);
+    --count_;
+    return item;
   }
-  /// Takes the n-th of them, for a shuffled schedule.
+  /// Takes the n-th; the oldest takes its place.
   u32 pop(std::size_t n) {
-    std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]);
+    std::swap(items_[head_], items_[place(n)]);
     return pop_oldest();
   }
-  std::size_t size() const { return count_; }
+
+ private:
+  std::size_t place(std::size_t n) const { return (head_ + n) & (items_.size() - 1); }
+  void grow() {
+    support::flat_vector<u32> larger(items_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = items_[place(i)];
+    items_.swap(larger);
+    head_ = 0;
+  }
+  support::flat_vector<u32> items_{64};
+  std::size_t head_ = 0, count_ = 0;
+};
+
+/// The PEs that have work, each once. Those that have much go first, and of these the newest: its words are
+/// still in cache, and its sender's buffer is soon free for the next. Those that were sent few words go in
+/// their order, so that more may arrive before their visit: a cell of a stencil is visited once for all its
+/// neighbours. At regular intervals one of them goes first, so that PEs that keep each other busy cannot hold
+/// up the rest.
+class work_list {
+ public:
+  bool empty() const { return much_.empty() && little_.empty(); }
+  void push(u32 who, bool has_much) { (has_much ? much_ : little_).push(who); }
+  u32 pop() {
+    if (much_.empty()) return little_.pop_oldest();
+    if (++pops_ % oldest_every == 0) return little_.empty() ? much_.pop_oldest() : little_.pop_oldest();
+    return much_.pop_newest();
+  }
+  /// Takes the n-th of them, for a shuffled schedule.
+  u32 pop(std::size_t n) { return n < much_.size() ? much_.pop(n) : little_.pop(n - much_.size()); }
+  std::size_t size() const { return much_.size() + little_.size(); }
 
  private:
   static constexpr u32 oldest_every = 64;
 
-  u32 pop_oldest() {
-    const u32 who = ring_[head_];
-    head_ = (head_ + 1) & (ring_.size() - 1);
-    --count_;
-    return who;
-  }
-  void grow() {
-    support::flat_vector<u32> larger(ring_.size() * 2);
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
-    ring_.swap(larger);
-    head_ = 0;
-  }
-  support::flat_vector<u32> ring_{64};
-  std::size_t head_ = 0, count_ = 0;
+  ring much_, little_;
   u32 pops_ = 0;
 };
 

@@ -57,7 +57,7 @@ class pe_scheduler {
     visited& v = transport_.net.visits[s.index];
     if (v.extras_index || v.call || b.calls.full()) extras(s).calls.push(what);
     else v.call = b.calls.put(what) & 0xffffff;
-    transport_.wake(b, s.index);
+    transport_.wake(b, s.index, false);
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
     transport_.put_control(transport_.home(from),
@@ -283,9 +283,21 @@ class pe_scheduler {
     return std::countr_zero(set);
   }
 
+  /// Runs the tasks of what has arrived, color after color, until one of them does something after which the
+  /// engine must choose anew: nothing else arrives during a visit.
   bool run_data(partition& b, pe_state& s, u64 colors) {
     const auto cursors = topology::cursors_of(s);
-    const std::size_t from = order_.shuffle && !cursors.empty() ? b.draw(cursors.size()) : 0;
+    if (order_.shuffle) return run_any_data(b, s, colors, cursors);
+    bool ran = false;
+    for (cursor& in : cursors) {
+      if (!(colors & color_bit(in.color)) || !run_batch(b, s, in)) continue;
+      if (s.interrupted) return true;
+      ran = true;
+    }
+    return ran;
+  }
+  bool run_any_data(partition& b, pe_state& s, u64 colors, std::span<cursor> cursors) {
+    const std::size_t from = cursors.empty() ? 0 : b.draw(cursors.size());
     for (std::size_t k = 0; k < cursors.size(); ++k) {
       cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
       if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
@@ -321,7 +333,7 @@ class pe_scheduler {
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (taken == 1) task_run{b, s}.must_have_sent_few();
+      if (taken == 1 && task_run{b, s}.may_have_sent_many()) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;

@@ -43,12 +43,12 @@ class transport {
     return all.size() == 1 ? &net.cursors[all[0]] : nullptr;
   }
 
-  void wake(partition& b, u32 who) {
+  void wake(partition& b, u32 who, bool has_much = true) {
     visited& m = net.visits[who];
     if (m.queued) return;
     if (!m.touched) b.touched.push_back(who);
     m.queued = m.touched = 1;
-    b.work.push(who);
+    b.work.push(who, has_much);
   }
 
   /// Removes all for whom `waits(who)` is false from the list of those that a run has touched; returns
@@ -71,23 +71,25 @@ class transport {
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
     const size_class size = most > sends_of_a_data_task ? large : small;
-    u32 unread = 0, allowed = task_depth_of(c);
-    if (c.words) {
-      unread = unread_of(c);
-      if (unread == 0 && !c.in_buffer()) take_back(b, c), lend(b, c, size);
-      if (c.is_closed()) c.lenient = true;  // an operation of the last run has written
-      if (unread == 0) c.lenient = false;
-      if (c.lenient) allowed = depth_of(c);
-      if (unread > allowed) {
-        wait_for_readers(c);
-        return false;
-      }
-      if (c.capacity() - c.next() < most || !c.in_buffer()) move(b, c, size, unread);
-    } else {
-      c.lenient = false;
+    if (!c.words) {
       lend(b, c, size);
+      c.lenient = false;
+      c.open(support::min(static_cast<int>(task_depth_of(c)), words_of(size) - most));
+      return true;
     }
-    c.open(support::min(c.next() + static_cast<int>(allowed - unread), c.capacity() - most));
+    const u32 unread = unread_of(c);
+    if (c.is_closed()) c.lenient = true;  // an operation of the last run has written
+    if (unread == 0) c.lenient = false;
+    const u32 allowed = c.lenient ? depth_of(c) : task_depth_of(c);
+    if (unread > allowed) {
+      wait_for_readers(c);
+      return false;
+    }
+    if (c.capacity() - c.next() < most || !c.in_buffer()) move(b, c, size, unread);
+    // A data task that sends too much must cross the limit, also behind an operation.
+    const int further = static_cast<int>(size == small ? support::min(allowed - unread, u32{sends_of_a_data_task})
+                                                       : allowed - unread);
+    c.open(support::min(c.next() + further, c.capacity() - most));
     return true;
   }
 
@@ -117,6 +119,7 @@ class transport {
   /// The number of words that a task has sent beyond the room. Less room is granted while the PE waits to run
   /// another task.
   u32 held_back(const channel& c) const {
+    if (!c.words) return 0;
     const u32 unread = unread_of(c),
               fit = c.writer_waits ? task_depth_of(c) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
@@ -146,7 +149,7 @@ class transport {
       for (u32 r : readers_of(c)) {
         const cursor& in = net.cursors[r];
         if (in.is_remote()) tell(b, c, r);
-        else if (fresh) wake(b, in.reader);
+        else if (fresh) wake(b, in.reader, is_much(fresh));
       }
     }
   }
@@ -269,20 +272,22 @@ class transport {
                               : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
   }
 
+  /// The words that a receiver has read, as far as the writer knows.
+  u32 read_by(const cursor& in) const { return in.is_remote() ? net.cut_edges[in.from].credited : in.head; }
   /// Words that the slowest receiver has not read, as far as the writer knows.
   u32 unread_of(const channel& c) const {
     const u32 tail = c.tail();
+    if (!c.listed) [[likely]]
+      return tail - read_by(net.cursors[c.first_reader]);
     u32 n = 0;
-    for (u32 r : readers_of(c)) {
-      const cursor& in = net.cursors[r];
-      n = support::max(n, tail - (in.is_remote() ? net.cut_edges[in.from].credited : in.head));
-    }
+    for (u32 r : readers_of(c)) n = support::max(n, tail - read_by(net.cursors[r]));
     return n;
   }
 
   /// Half of the words that may lie between two partitions are written in one superstep: while one half is
   /// read, the other is written.
   static constexpr u32 half = topology::deep / 2;
+  static bool is_much(u32 words) { return words > 16; }
   static u32 fresh_of(const channel& c) { return static_cast<u32>(c.next() - c.announced); }
   bool leaves_partition(const channel& c) {
     const cursor* in = only_reader(c);
@@ -301,21 +306,21 @@ class transport {
     c.class_of_size = static_cast<u32>(size) & 7;
   }
 
-  /// Gives a buffer to a channel that has none.
+  /// Gives a buffer to a channel that has none, and is closed.
   static void lend(partition& b, channel& c, size_class size) {
     place_in(c, b.buffers.take(size), size);
-    c.move_to(0);
-    c.announced = 0;
-    c.close();
     b.visit.lent |= b.visit.bit(c);
   }
   /// Takes the memory of a channel in which all words have been read.
   static void take_back(partition& b, channel& c) {
-    b.buffers.give(c.words, c.size());
     c.origin = c.tail();
-    place_in(c, nullptr, {});
     c.move_to(0);
     c.announced = 0;
+    take_unused(b, c);
+  }
+  static void take_unused(partition& b, channel& c) {
+    b.buffers.give(c.words, c.size());
+    place_in(c, nullptr, {});
     c.close();
   }
   /// Returns memory that a channel has left: at once, or, if readers in other partitions know it, when they
@@ -332,12 +337,15 @@ class transport {
 
   /// Copies the unread words to the start of other memory.
   static void place_unread_in(channel& c, u32* words, size_class size, u32 unread) {
-    const channel old = c;
+    const u32* const from = c.room() - unread;
+    // four words, whatever stands behind them, are one instruction
+    if (unread <= 4 && left_in(c) >= 4) std::memcpy(words, from, 4 * sizeof(u32));
+    else std::memcpy(words, from, unread * sizeof(u32));
+    const int was_fresh = c.next() - c.announced;
+    c.origin = c.tail() - unread;
     place_in(c, words, size);
-    c.origin = old.tail() - unread;
     c.move_to(static_cast<int>(unread));
-    c.announced = static_cast<i16>(c.next() - (old.next() - old.announced));
-    std::memcpy(words, old.room() - unread, unread * sizeof(u32));
+    c.announced = static_cast<i16>(c.next() - was_fresh);
   }
   /// Moves the unread words to another buffer. A block that they leave is kept until the visit ends, because
   /// readers in other partitions go on with it.
@@ -367,8 +375,11 @@ class transport {
     const u64 bit = b.visit.bit(c);
     if (b.visit.from_block & bit) [[unlikely]]
       return settle_from_block(b, c);
-    if (c.next() == 0) return take_back(b, c), false;
-    return !b.buffers.lends_few() && compact(b, c, !(b.visit.lent & bit));
+    if (c.next() == 0) return take_unused(b, c), false;
+    if (b.buffers.lends_few()) return false;
+    // of a buffer that is new nothing has been read
+    return b.visit.lent & bit ? compact(b, c, static_cast<u32>(c.next()), false)
+                              : compact(b, c, unread_of(c), true);
   }
   /// The words that the visit has written go into the block in which it found others, if they fit.
   bool settle_from_block(partition& b, channel& c) {
@@ -376,7 +387,7 @@ class transport {
     const u32 written = c.tail() - block.tail();
     if (written > left_in(block)) {
       give_up(b, block, true);
-      if (!b.buffers.lends_few()) compact(b, c, false);
+      if (!b.buffers.lends_few()) compact(b, c, unread_of(c), false);
       return true;
     }
     if (written) std::memcpy(block.room(), c.room() - written, written * sizeof(u32));
@@ -389,8 +400,7 @@ class transport {
     return false;
   }
   /// Moves few unread words from a buffer into a block. Returns whether readers know of those words.
-  bool compact(partition& b, channel& c, bool is_known) {
-    const u32 unread = unread_of(c);
+  bool compact(partition& b, channel& c, u32 unread, bool is_known) {
     if (unread == 0) return take_back(b, c), false;
     if (unread > most_in_block) return false;
     const channel old = c;
@@ -471,8 +481,8 @@ class transport {
     channel& c = net.channels[s.channel];
     switch (n.kind) {
       case partition_message::what::words:
+        wake(b, in.reader, is_much(n.position - s.visible));
         s.visible = n.position, s.words = n.words, s.origin = n.origin;
-        wake(b, in.reader);
         break;
       case partition_message::what::mark: mark(b, n.cursor, n.position); break;
       case partition_message::what::credit:
