@@ -33,8 +33,8 @@ struct burst_sender {
     me.async(wsl::mov(wsl::fabout(stream), wsl::mem(data)), wsl::then<&burst_sender::next>());
   }
 
-  using tasks = wsl::task_list<wsl::launch<&burst_sender::start>, wsl::local<&burst_sender::next>,
-                               wsl::sends<stream>>;
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_sender::start>, wsl::local<&burst_sender::next>, wsl::sends<stream>>;
 };
 
 /// Moves each burst into its memory.
@@ -84,8 +84,8 @@ struct burst_adder {
            data[words / 2] == static_cast<wsl::f32>(bursts) / 2;
   }
 
-  using tasks = wsl::task_list<wsl::launch<&burst_adder::start>, wsl::local<&burst_adder::take>,
-                               wsl::reads<stream>>;
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_adder::start>, wsl::local<&burst_adder::take>, wsl::reads<stream>>;
 };
 
 }  // namespace bench

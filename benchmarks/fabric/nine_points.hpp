@@ -43,8 +43,8 @@ struct cell {
   template <int k>
   using from_corner =
       task_list<on<toward_corner(k, 1 - px, 1 - py), &cell::hear>, sends<toward_corner(k, px, py)>>;
-  using tasks = task_list<launch<&cell::heat>, launch<&cell::step>,
-                          numbered<4, from_side>, numbered<4, from_corner>>;
+  using tasks =
+      task_list<launch<&cell::heat>, launch<&cell::step>, numbered<4, from_side>, numbered<4, from_corner>>;
 };
 
 struct span_of_lines {

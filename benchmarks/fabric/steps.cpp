@@ -20,7 +20,10 @@ using namespace wsl;
 class plate_steps {
  public:
   plate_steps(int width, int height, int steps)
-      : width_(width), height_(height), steps_(steps), fabric_{bench::plate(width, height), bench::on_threads(1)} {
+      : width_(width),
+        height_(height),
+        steps_(steps),
+        fabric_{bench::plate(width, height), bench::on_threads(1)} {
     fabric_.launch<&bench::plate_cell::heat>(at(width / 2, height / 2), 1000.f);
   }
   int run() {
@@ -35,7 +38,8 @@ class plate_steps {
     for (int k = 0; k < taken_; ++k) serial.step();
     for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x)
-        bench::require(serial.has(x, y, fabric_.read(x, y, &bench::plate_cell::u)), "a cell of the plate is wrong");
+        bench::require(serial.has(x, y, fabric_.read(x, y, &bench::plate_cell::u)),
+                       "a cell of the plate is wrong");
   }
 
  private:
@@ -114,10 +118,8 @@ class nine_point_steps {
 
   f32 read(int x, int y) {
     if (y % 2 == 0)
-      return x % 2 == 0 ? fabric_.read(x, y, &cell<0, 0>::u)
-                        : fabric_.read(x, y, &cell<1, 0>::u);
-    return x % 2 == 0 ? fabric_.read(x, y, &cell<0, 1>::u)
-                      : fabric_.read(x, y, &cell<1, 1>::u);
+      return x % 2 == 0 ? fabric_.read(x, y, &cell<0, 0>::u) : fabric_.read(x, y, &cell<1, 0>::u);
+    return x % 2 == 0 ? fabric_.read(x, y, &cell<0, 1>::u) : fabric_.read(x, y, &cell<1, 1>::u);
   }
   void serial_step() {
     std::vector<f32> next(serial_.size());

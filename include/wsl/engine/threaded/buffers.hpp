@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The memory in which words lie between a sender and its readers. A task writes into a buffer, which has room
-// for all that one run may send; at the end of the visit the few words that most visits leave unread move into
-// a block of 4 to 256 words, and the next visit writes into the same buffer, which is still in cache. So a PE
-// at rest has no buffer, and the words of neighbouring PEs lie side by side. Each partition has a pool of its
-// own.
+// for all that one run may send; at the end of the visit the few words that most visits leave unread move
+// into a block of 4 to 256 words, and the next visit writes into the same buffer, which is still in cache. So
+// a PE at rest has no buffer, and the words of neighbouring PEs lie side by side. Each partition has a pool
+// of its own.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -51,6 +51,7 @@ class buffer_source {
 class buffer_pool {
  public:
   buffer_source* source = nullptr;  ///< of buffers; blocks always come from here
+  int most_kept = 0;                ///< buffers that channels may keep from one visit to the next
 
   buffer_pool() = default;
   buffer_pool(const buffer_pool&) = delete;
@@ -74,8 +75,8 @@ class buffer_pool {
     std::memcpy(memory, &free, sizeof free);
     free = memory;
   }
-  /// Whether so few buffers are lent that channels may keep theirs when a visit ends: they stay in cache.
-  bool lends_few() const { return lent_ <= few; }
+  /// Whether so few buffers are lent that a channel may keep its own when a visit ends: they stay in cache.
+  bool lends_few() const { return lent_ <= most_kept; }
 
   /// Keeps what a reader in another partition may still read until that partition has had the message.
   void retire(u32* memory, size_class size, u64 superstep) {
@@ -113,16 +114,13 @@ class buffer_pool {
     left.words -= words_of(size);
     return std::exchange(left.next, left.next + words_of(size));
   }
-  u32* new_memory(int words) {
-    return all_.push_back(new (line) u32[static_cast<std::size_t>(words)]);
-  }
+  u32* new_memory(int words) { return all_.push_back(new (line) u32[static_cast<std::size_t>(words)]); }
 
   // bytes of a cache line: storing a vector across two lines takes twice as long
   static constexpr std::align_val_t line{64};
   // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
   static constexpr int apart = 256;
   static constexpr int slab = 1 << 14;  // words
-  static constexpr int few = 8;
 
   struct room {
     u32* next = nullptr;
@@ -132,7 +130,7 @@ class buffer_pool {
   support::flat_vector<u32*> all_;
   room left_[static_cast<int>(small)];
   retired retired_[2];  ///< by the superstep's parity
-  int lent_ = 0;  ///< buffers
+  int lent_ = 0;        ///< buffers
 };
 
 }  // namespace wsl::engines

@@ -16,9 +16,9 @@ struct channel : send_window {
   i16 announced = 0;  ///< the position up to which the receivers have been told of words
   /// links that one word crosses on its way to all receivers; for a listed channel the list has this number
   u16 links = 0;
-  u32 first_reader = 0;  ///< the only cursor, or with `listed` the start of the list of cursors
-  u32 writer : 25 = 0;   ///< the PE, or host stream, that writes
-  u32 class_of_size : 3 = 0;      ///< of the buffer or block
+  u32 first_reader = 0;       ///< the only cursor, or with `listed` the start of the list of cursors
+  u32 writer : 25 = 0;        ///< the PE, or host stream, that writes
+  u32 class_of_size : 3 = 0;  ///< of the buffer or block
   bool listed : 1 = false;
   bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
   bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not

@@ -71,8 +71,8 @@ class waiting_calls {
 /// them.
 struct visited_channels {
   std::span<channel> all;
-  u64 lent = 0;        ///< a buffer that no reader knows yet
-  u64 from_block = 0;  ///< what was unread has moved from a block ...
+  u64 lent = 0;               ///< a buffer that no reader knows yet
+  u64 from_block = 0;         ///< what was unread has moved from a block ...
   channel block[max_colors];  ///< ... which is kept until the visit ends
 
   void begin(std::span<channel> of_writer) { all = of_writer, lent = from_block = 0; }

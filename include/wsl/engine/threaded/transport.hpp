@@ -19,6 +19,10 @@ class transport {
     for (partition& b : partitions_)
       for (auto& m : b.mailboxes)
         m = support::flat_vector<support::flat_vector<partition_message>>(net.partitions);
+    support::flat_vector<int> sizes(net.partitions);
+    for (u32 i = 0; i < pes.size(); ++i) ++sizes[net.visits[i].partition];
+    for (u32 k = 0; k < net.partitions; ++k)
+      partitions_[k].buffers.most_kept = support::min(sizes[k] / 32, 8);
   }
 
   topology net;
@@ -87,8 +91,8 @@ class transport {
     }
     if (c.capacity() - c.next() < most || !c.in_buffer()) move(b, c, size, unread);
     // A data task that sends too much must cross the limit, also behind an operation.
-    const int further = static_cast<int>(size == small ? support::min(allowed - unread, u32{sends_of_a_data_task})
-                                                       : allowed - unread);
+    const int further = static_cast<int>(
+        size == small ? support::min(allowed - unread, u32{sends_of_a_data_task}) : allowed - unread);
     c.open(support::min(c.next() + further, c.capacity() - most));
     return true;
   }
@@ -120,8 +124,7 @@ class transport {
   /// another task.
   u32 held_back(const channel& c) const {
     if (!c.words) return 0;
-    const u32 unread = unread_of(c),
-              fit = c.writer_waits ? task_depth_of(c) : depth_of(c);
+    const u32 unread = unread_of(c), fit = c.writer_waits ? task_depth_of(c) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
   }
 
@@ -136,8 +139,8 @@ class transport {
     c.move_to(c.next() + 1);
   }
 
-  /// Ends a visit: the receivers are told of the words that it has written, and buffers that hold few words go
-  /// back to the pool.
+  /// Ends a visit: the receivers are told of the words that it has written, and buffers that hold few words
+  /// go back to the pool.
   void announce(partition& b) {
     for (channel& c : b.visit.all) {
       const u32 fresh = fresh_of(c);
