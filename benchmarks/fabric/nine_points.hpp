@@ -3,7 +3,7 @@
 #pragma once
 #include <wsl/wsl.hpp>
 
-namespace bench::nine_points {
+namespace nine_points {
 
 using namespace wsl;
 
@@ -89,4 +89,4 @@ inline layout plan(int width, int height) {
   return l;
 }
 
-}  // namespace bench::nine_points
+}  // namespace nine_points

@@ -2,11 +2,14 @@
 // One cell of a heat equation a PE, as in examples/09_heat_stencil.cpp: the smallest program of which a whole
 // wafer has work. In a step each PE sends one word to each neighbour and takes one from each.
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 #include <wsl/collective/neighbours.hpp>
+#include <wsl/kernel/stencil/side_exchange.hpp>
 #include <wsl/wsl.hpp>
 
 namespace bench {
@@ -36,6 +39,68 @@ struct plate_cell {
 inline wsl::layout plate(int width, int height) {
   wsl::layout l{wsl::wse2, width, height};
   l.place<plate_cell>(wsl::all);
+  halo.wire(l);
+  return l;
+}
+
+/// n x n cells of the plate on each PE: a step sends n words to each neighbour, and a border line costs as
+/// much as a cell alone.
+template <int n>
+struct plate_tile {
+  using line = std::array<wsl::f32, n>;
+  std::array<line, n> u{}, next{};  // rows
+  line out[5]{}, in[5]{};           // by side
+  wsl::side_exchange<halo, plate_tile> sides;
+
+  void heat(wsl::pe&, int x, int y, wsl::f32 to) { cell(x, y) = to; }
+  void step(wsl::pe& me) {
+    for (int k = 0; k < n; ++k)
+      for (wsl::port side : wsl::every_side)
+        out[index_of(side)][static_cast<std::size_t>(k)] = border(side, k);
+    sides.start(me, *this, wsl::then<&plate_tile::compute>());
+  }
+  std::span<wsl::f32> outgoing(wsl::port side, int i) { return piece(out[index_of(side)], i); }
+  std::span<wsl::f32> incoming(wsl::port side, int i) { return piece(in[index_of(side)], i); }
+
+  void compute(wsl::pe& me) {
+    // beyond the edge of the plate it is as warm as within
+    for (wsl::port side : wsl::every_side)
+      if (me.edge(side)) in[index_of(side)] = out[index_of(side)];
+    for (int y = 0; y < n; ++y)
+      for (int x = 0; x < n; ++x) {
+        const wsl::f32 flow = (at(x + 1, y) - cell(x, y)) + (at(x - 1, y) - cell(x, y)) +
+                              (at(x, y - 1) - cell(x, y)) + (at(x, y + 1) - cell(x, y));
+        next[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = cell(x, y) + 0.2f * flow;
+      }
+    u.swap(next);
+  }
+  wsl::f32& cell(int x, int y) { return u[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)]; }
+
+  using tasks = wsl::task_list<wsl::launch<&plate_tile::heat>, wsl::launch<&plate_tile::step>,
+                               wsl::local<&plate_tile::compute>, wsl::use<&plate_tile::sides>>;
+
+ private:
+  static std::span<wsl::f32> piece(line& of, int i) { return i == 0 ? std::span(of) : std::span<wsl::f32>{}; }
+  wsl::f32 border(wsl::port side, int k) {
+    return side == wsl::east    ? cell(n - 1, k)
+           : side == wsl::west  ? cell(0, k)
+           : side == wsl::north ? cell(k, 0)
+                                : cell(k, n - 1);
+  }
+  wsl::f32 received(wsl::port side, int k) const { return in[index_of(side)][static_cast<std::size_t>(k)]; }
+  wsl::f32 at(int x, int y) {
+    return x == n   ? received(wsl::east, y)
+           : x < 0  ? received(wsl::west, y)
+           : y < 0  ? received(wsl::north, x)
+           : y == n ? received(wsl::south, x)
+                    : cell(x, y);
+  }
+};
+
+template <int n>
+wsl::layout plate_of_tiles(int width, int height) {
+  wsl::layout l{wsl::wse2, width / n, height / n};
+  l.place<plate_tile<n>>(wsl::all);
   halo.wire(l);
   return l;
 }

@@ -51,6 +51,37 @@ class plate_steps {
   fabric fabric_;
 };
 
+/// The same plate with n x n cells on each PE.
+template <int n>
+class tiled_plate_steps {
+ public:
+  tiled_plate_steps(int width, int height, int steps)
+      : width_(width),
+        height_(height),
+        steps_(steps),
+        fabric_{bench::plate_of_tiles<n>(width, height), bench::on_threads(1)} {
+    const int x = width / 2, y = height / 2;
+    fabric_.launch<&bench::plate_tile<n>::heat>(at(x / n, y / n), x % n, y % n, 1000.f);
+  }
+  int run() {
+    for (int k = 0; k < steps_; ++k, ++taken_) fabric_.launch<&bench::plate_tile<n>::step>(all);
+    return width_ * height_ * steps_;
+  }
+  void check() {
+    bench::serial_plate serial(width_, height_);
+    for (int k = 0; k < taken_; ++k) serial.step();
+    for (int y = 0; y < height_; ++y)
+      for (int x = 0; x < width_; ++x)
+        bench::require(
+            serial.has(x, y, fabric_.program_at<bench::plate_tile<n>>({x / n, y / n}).cell(x % n, y % n)),
+            "a cell of the plate in tiles is wrong");
+  }
+
+ private:
+  int width_, height_, steps_, taken_ = 0;
+  fabric fabric_;
+};
+
 /// Bytes of this process that lie in memory.
 double resident() {
   std::ifstream pages("/proc/self/statm");
@@ -82,7 +113,7 @@ class plate_bytes {
 
 class nine_point_steps {
   template <int px, int py>
-  using cell = bench::nine_points::cell<px, py>;
+  using cell = nine_points::cell<px, py>;
 
  public:
   explicit nine_point_steps(int steps) : steps_(steps), serial_(width * height) {
@@ -137,7 +168,7 @@ class nine_point_steps {
 
   int steps_, taken_ = 0;
   std::vector<f32> serial_;
-  fabric fabric_{bench::nine_points::plan(width, height), bench::on_threads(1)};
+  fabric fabric_{nine_points::plan(width, height), bench::on_threads(1)};
 };
 
 using enum bench::unit;
@@ -145,6 +176,9 @@ const bool added[] = {
     bench::add<plate_steps>("a step on 20x20, per PE", "wsl", nanoseconds, 3, 20, 20, 500),
     bench::add<plate_steps>("a step on 200x200, per PE", "wsl", nanoseconds, 3, 200, 200, 5),
     bench::add<plate_steps>("a step on 700x700, per PE", "wsl", nanoseconds, 2, 700, 700, 1),
+    bench::add<plate_steps>("a step of a plate of 64x48, per cell", "wsl", nanoseconds, 3, 64, 48, 50),
+    bench::add<tiled_plate_steps<16>>("a step of a plate of 64x48, per cell", "16x16 a PE", nanoseconds, 3,
+                                      64, 48, 500),
     bench::add<plate_bytes>("bytes a PE of a plate, 48x32", "wsl", plain, 1, 48, 32),
     bench::add<plate_bytes>("bytes a PE of a plate, 750x994", "wsl", plain, 1, 750, 994),
     bench::add<nine_point_steps>("nine points on 64x48, per PE", "wsl", nanoseconds, 3, 50),

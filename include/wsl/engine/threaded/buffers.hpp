@@ -6,12 +6,12 @@
 // of its own.
 #pragma once
 #include <cstddef>
-#include <cstring>
 #include <new>
 #include <utility>
 
 #include "../../program/engine_port.hpp"
 #include "../../support/flat_vector.hpp"
+#include "../../support/min_max.hpp"
 
 namespace wsl::engines {
 
@@ -62,18 +62,17 @@ class buffer_pool {
 
   u32* take(size_class size) {
     lent_ += size >= small;
-    u32*& free = free_[static_cast<int>(size)];
-    if (!free) [[unlikely]]
+    support::flat_vector<u32*>& free = of(size).free;
+    if (free.empty()) [[unlikely]]
       return size >= small ? new_buffer(size) : new_block(size);
-    u32* const memory = free;
-    std::memcpy(&free, memory, sizeof free);
+    u32* const memory = free.back();
+    free.pop_back();
     return memory;
   }
+  /// The words stay as they are until the memory is lent again: an operation may still read them.
   void give(u32* memory, size_class size) {
     lent_ -= size >= small;
-    u32*& free = free_[static_cast<int>(size)];
-    std::memcpy(memory, &free, sizeof free);
-    free = memory;
+    of(size).free.push_within(memory);
   }
   /// Whether so few buffers are lent that a channel may keep its own when a visit ends: they stay in cache.
   bool lends_few() const { return lent_ <= most_kept; }
@@ -103,16 +102,34 @@ class buffer_pool {
     u64 superstep = 0;
   };
 
+  /// The memory of one size.
+  struct stock {
+    support::flat_vector<u32*> free;  ///< the newest last; it has room for all that there is
+    std::size_t pieces = 0, room = 0;
+    u32* next = nullptr;  ///< for blocks: what is left of the last slab
+    int left = 0;         ///< words
+
+    void grow(std::size_t by) {
+      pieces += by;
+      if (pieces > room) free.reserve(room = support::max(2 * room, pieces));
+    }
+  };
+  stock& of(size_class size) { return stocks_[static_cast<int>(size)]; }
+
   [[gnu::noinline]] u32* new_buffer(size_class size) {
+    of(size).grow(1);
     u32* shared = source ? source->take(words_of(size)) : nullptr;
     return shared ? shared : new_memory(words_of(size) + apart);
   }
   /// Blocks of one size stand side by side.
   [[gnu::noinline]] u32* new_block(size_class size) {
-    room& left = left_[static_cast<int>(size)];
-    if (left.words == 0) left = {new_memory(slab), slab};
-    left.words -= words_of(size);
-    return std::exchange(left.next, left.next + words_of(size));
+    stock& s = of(size);
+    if (s.left == 0) {
+      s.next = new_memory(slab), s.left = slab;
+      s.grow(static_cast<std::size_t>(slab / words_of(size)));
+    }
+    s.left -= words_of(size);
+    return std::exchange(s.next, s.next + words_of(size));
   }
   u32* new_memory(int words) { return all_.push_back(new (line) u32[static_cast<std::size_t>(words)]); }
 
@@ -122,13 +139,8 @@ class buffer_pool {
   static constexpr int apart = 256;
   static constexpr int slab = 1 << 14;  // words
 
-  struct room {
-    u32* next = nullptr;
-    int words = 0;
-  };
-  u32* free_[size_classes] = {};  ///< by size, the newest; where a word would lie stands the next
+  stock stocks_[size_classes];
   support::flat_vector<u32*> all_;
-  room left_[static_cast<int>(small)];
   retired retired_[2];  ///< by the superstep's parity
   int lent_ = 0;        ///< buffers
 };
