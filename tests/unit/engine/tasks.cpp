@@ -517,9 +517,9 @@ TEST_CASE("what fails beside the tasks says where, and the rest is done by the n
     l.place<stumbling>(all);
     fabric f{l, threaded{.threads = threads, .pes_per_partition = 2}};
     f.start<&stumbling::go>(all);
-    CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(1, 0) of"));
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(0, 0) of"));
     CHECK(f.read(0, 0, &stumbling::done) + f.read(1, 0, &stumbling::done) == 1);
-    CHECK_THROWS_WITH(f.run(), Catch::Contains("PE(0, 0) of"));
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("PE(1, 0) of"));
     f.launch<&stumbling::go>(all);
     CHECK(f.read(0, 0, &stumbling::done) == 12);
     CHECK(f.read(1, 0, &stumbling::done) == 12);

@@ -33,9 +33,7 @@ class threaded_engine : public engine {
   pe* find(coord c) override { return tiles_.find(c); }
 
   void call(pe& on, host_call what) override {
-    pe_state& s = state_of(on);
-    scheduler_.extras(s).calls.push(what);
-    transport_.wake(transport_.home(s), s.index);
+    scheduler_.call(state_of(on), what);
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
