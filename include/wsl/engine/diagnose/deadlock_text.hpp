@@ -214,8 +214,8 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
       return joined({"Write as many words of color ", color, " into the stream as the PEs read."});
     case e::shut:
       if (c.position < 0) return joined({"Let ", culprit, " call me.reopen for color ", color, "."});
-      return joined({"Let a control wavelet with advance or reset pass the switch of color ", color, " at ",
-                     pe_text(c.last), " after the last wavelet that its position is for."});
+      return joined({"Let a control wavelet with switch_adv or switch_rst pass the switch of color ", color,
+                     " at ", pe_text(c.last), " after the last wavelet that its position is for."});
     case e::no_path:
       return joined({"Add a path of color ", color, " that ends in the ramp of ", culprit,
                      ", or do not read it there."});
