@@ -6,7 +6,7 @@
 #pragma once
 #include <initializer_list>
 
-#include "faults.hpp"
+#include "builder_faults.hpp"
 #include "scalar.hpp"
 
 namespace wsl {

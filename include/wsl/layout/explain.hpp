@@ -21,5 +21,5 @@ std::string sentence(const diagnostic& d);
 }  // namespace wsl
 
 #ifndef WSL_COMPILED
-#include "faults/sentence.hpp"
+#include "explain_text.hpp"
 #endif

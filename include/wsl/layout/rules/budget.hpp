@@ -8,9 +8,9 @@
 #include <bit>
 
 #include "../../support/min_max.hpp"
-#include "../cover.hpp"
 #include "../faults/table.hpp"
 #include "../layout.hpp"
+#include "cover.hpp"
 
 namespace wsl::rules {
 

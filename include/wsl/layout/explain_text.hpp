@@ -3,10 +3,10 @@
 #pragma once
 #include <string>
 
-#include "../../core/fault.hpp"
-#include "../../support/text.hpp"
-#include "../check.hpp"
-#include "../explain.hpp"
+#include "../core/fault.hpp"
+#include "../support/text.hpp"
+#include "check.hpp"
+#include "explain.hpp"
 
 namespace wsl {
 
