@@ -243,7 +243,7 @@ void session::save(const ml::batches& data) {
                                                       {"vocabulary", task_.vocabulary},
                                                       {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
-  } catch (const std::runtime_error& e) {
+  } catch (const ml::file_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
                              (last ? "goes on from " + *last : "begins anew"));

@@ -14,7 +14,7 @@ namespace wsl::engines {
 
 /// "PE(3, 1) of runner<...>", as messages name a PE.
 inline std::string name_of(const pe_state& s) {
-  return "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") of " + s.image->source->name;
+  return support::joined({text_of(coord{s.x, s.y}), " of ", s.image->source->name});
 }
 
 /// Runs a task and adds the place to the text of its exceptions. It is inlined because copying the call's

@@ -171,9 +171,9 @@ class time_report {
       if (!members[i]) continue;
       const f64 percent = share(busy[i], members[i] * cycles_);
       const coord at{k % wide, k / wide};
-      out += support::svg::rectangle({margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1,
-                                     paint(percent),
-                                     format("PE(%d, %d): %.1f %% busy", at.x * block, at.y * block, percent));
+      out += support::svg::rectangle(
+          {margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1, paint(percent),
+          text_of(coord{at.x * block, at.y * block}) + format(": %.1f %% busy", percent));
     }
     return out;
   }
@@ -191,9 +191,8 @@ class time_report {
       const coord at = across ? corner + coord{gap.x, apart} : corner + coord{apart, gap.y};
       const coord size = across ? coord{pitch - square, 2} : coord{2, pitch - square};
       const f64 percent = share(l.words, cycles_);
-      out += support::svg::rectangle(
-          at, size, 0, paint(percent),
-          format("PE(%d, %d) %s: %.1f %%", l.from.x, l.from.y, name_of(l.side), percent));
+      out += support::svg::rectangle(at, size, 0, paint(percent),
+                                     text_of(l.from) + format(" %s: %.1f %%", name_of(l.side), percent));
     }
     return out;
   }

@@ -333,8 +333,8 @@ TEST_CASE("pictures are well-formed, with names escaped and nothing from elsewhe
 
 TEST_CASE("a picture has a square for each PE and a way for each direction") {
   const std::string svg = draw_svg(chain(8, 1), red);
-  CHECK(times(svg, "<title>PE (") == 8);
-  CHECK(contains(svg, "PE (7, 0): walker&lt;red, blue&gt;"));
+  CHECK(times(svg, "<title>PE(") == 8);
+  CHECK(contains(svg, "PE(7, 0): walker&lt;red, blue&gt;"));
   for (const port from : every_side) {
     for (const port out : every_side) {
       if (from == out) continue;

@@ -29,7 +29,6 @@ struct stream_end {
 
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
-  static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
   support::flat_vector<channel> channels;  ///< ordered by writer
   /// by channel, the number of words that may lie between writer and reader; empty if all are deep
@@ -212,8 +211,8 @@ struct topology {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
-    int room = router_depth * routers;
-    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - router_depth;
+    int room = m.router_depth * routers;
+    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - m.router_depth;
     if (switched.find(to, color) == switched_routers::none || from == to)
       if (pe* p = pes_.find(to)) room += input_depth(*state_of(*p).image, m, color);
     return static_cast<u32>(room);

@@ -42,7 +42,7 @@ class picture {
   std::string text() const {
     const std::string below = legend();
     const coord whole{sheet_width(), legend_top() + 24 * legend_lines() + 8};
-    const std::string box = "0 0 " + std::to_string(whole.x) + " " + std::to_string(whole.y);
+    const std::string box = support::joined({"0 0 ", whole.x, " ", whole.y});
     return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", box) +
            attribute("width", whole.x) + attribute("height", whole.y) + attribute("role", "img") +
            attribute("font-family", "sans-serif") + attribute("font-size", 13) + attribute("fill", "#333") +
@@ -106,7 +106,7 @@ class picture {
     const program* what = l_.program_at(at);
     const int index = programs_.index_of(what);
     const tint fill = pale_tint(index);
-    const std::string place = "PE (" + std::to_string(at.x) + ", " + std::to_string(at.y) + "): ";
+    const std::string place = text_of(at) + ": ";
     const coord inner = corner + coord{between / 2, between / 2};
     const std::string body =
         rectangle(inner, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1),
@@ -272,7 +272,7 @@ inline std::string draw_svg(const layout& l) {
 inline std::string draw_svg(const layout& l, int color) {
   support::inplace_vector<int, max_colors> only;
   only.push_back(color);
-  return drawing::picture{l, only, drawing::title_of(l) + ", color " + std::to_string(color)}.text();
+  return drawing::picture{l, only, support::joined({drawing::title_of(l), ", color ", color})}.text();
 }
 template <payload T>
 std::string draw_svg(const layout& l, color<T> c) {
