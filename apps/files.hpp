@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// Writes a file that is whole or not there. Throws std::runtime_error.
+/// Writes a file that is whole or not there. Throws support::file_error.
 inline void write_file(const std::filesystem::path& path, std::string_view bytes) {
   wsl::support::whole_file file(path.string());
   file.write(bytes.data(), bytes.size());

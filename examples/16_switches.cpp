@@ -48,7 +48,7 @@ int main() {
     for (int word = 0; word < words; ++word) expected[dealt++ % 4] += word;
     for (int turn = 0; const coord at : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) {
       const house& h = f.program_at<house>(at);
-      std::printf("PE (%d, %d) took %d words, the sum is %d\n", at.x, at.y, h.words, h.sum);
+      std::printf("PE(%d, %d) took %d words, the sum is %d\n", at.x, at.y, h.words, h.sum);
       wrong += h.sum != expected[turn++];
     }
   }

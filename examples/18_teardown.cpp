@@ -55,6 +55,6 @@ int main() {
   f.launch();
   for (int x = 0; x < 12; ++x)
     if (f.read(x, 0, &member::total) != 78)
-      return std::printf("PE (%d, 0) heard %g\n", x, f.read(x, 0, &member::total)), 1;
+      return std::printf("PE(%d, 0) heard %g\n", x, f.read(x, 0, &member::total)), 1;
   std::printf("every PE has the sum, 78\n");
 }

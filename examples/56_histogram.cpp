@@ -6,7 +6,7 @@
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/collective/tally.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/kernel/gemm/folded_ring.hpp>
+#include <wsl/collective/folded_ring.hpp>
 
 #include <algorithm>
 #include <cstdio>

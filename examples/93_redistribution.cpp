@@ -17,7 +17,7 @@ constexpr distribution by_heads = distribution{}.block(heads, axis::y).block(hea
 constexpr distribution in_turn = distribution{}.cyclic(tokens, axis::y, 1);
 
 void print(const char* name, ml::distributed_tensor& q) {
-  std::printf("%-10s PE (1, 1) has", name);
+  std::printf("%-10s PE(1, 1) has", name);
   for (f32 x : q.numbers_at({1, 1})) std::printf(" %g", static_cast<f64>(x));
   std::printf("\n");
 }

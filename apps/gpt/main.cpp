@@ -162,6 +162,8 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
                                 ": train first, or give --checkpoint_path");
   try {
     words = vocabulary::from_saved(fact_of(from, "vocabulary"), o.train.tokenizer_dir);
+  } catch (const ml::file_error&) {
+    throw;  // of a file that the vocabulary is read with
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
 #include <optional>
-#include <wsl/host/progress.hpp>
+#include <wsl/support/progress.hpp>
 #include <wsl/kernel/monte_carlo/lookups.hpp>
 
 #include "../command_line.hpp"
@@ -76,7 +76,7 @@ void check(options& o) {
 /// In parts, so that the user sees it go on; fewer than a batch would be slow.
 monte_carlo::lookup_totals in_parts(const options& o, const runner& run) {
   const u64 part = std::max(o.grid.batch, o.things() / 50 + 1);
-  progress shown(o.histories() ? "histories" : "lookups", o.things());
+  support::progress shown(o.histories() ? "histories" : "lookups", o.things());
   monte_carlo::lookup_totals total;
   for (u64 first = 0; first < o.things(); first += part) {
     const u64 count = std::min(part, o.things() - first);

@@ -3,7 +3,7 @@
 // compares with the dense product. It prints a rate only if the difference is within its bound.
 #include <chrono>
 #include <cstdio>
-#include <wsl/host/progress.hpp>
+#include <wsl/support/progress.hpp>
 #include <wsl/kernel/tlr.hpp>
 #include <wsl/kernel/tlr/compress.hpp>
 
@@ -76,7 +76,7 @@ int go(const options& o, std::vector<T> (*make)(const shape&)) {
   print("matrix", "%d x %d, %s, length %g, squares %g apart", o.size.rows, o.size.columns, o.kernel.c_str(),
         o.size.length, o.size.apart);
   const double took = seconds([&] {
-    progress p("tiles", static_cast<u64>(tiles));
+    support::progress p("tiles", static_cast<u64>(tiles));
     compressed = tlr::compress<T>(matrix<const T>(a.data(), o.size.rows, o.size.columns), o.tile, o.tolerance,
                                   [&] { p.tick(); });
   });

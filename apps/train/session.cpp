@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <wsl/host/progress.hpp>
+#include <wsl/support/progress.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
@@ -71,10 +71,11 @@ ml::pipeline_settings pipelining_of(const common_params& p) {
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
 /// A progress display, on one process only.
-std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
+std::unique_ptr<wsl::support::progress> progress_of(const char* what, i64 total) {
   return ranks::root()
-             ? std::make_unique<wsl::progress>(what, static_cast<u64>(total))
-             : std::make_unique<wsl::progress>(what, static_cast<u64>(total), wsl::progress::sink());
+             ? std::make_unique<wsl::support::progress>(what, static_cast<u64>(total))
+             : std::make_unique<wsl::support::progress>(what, static_cast<u64>(total),
+                                                        wsl::support::progress::sink());
 }
 
 /// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on
@@ -242,7 +243,7 @@ void session::save(const ml::batches& data) {
                                                       {"vocabulary", task_.vocabulary},
                                                       {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
-  } catch (const std::runtime_error& e) {
+  } catch (const ml::file_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
                              (last ? "goes on from " + *last : "begins anew"));
@@ -292,7 +293,7 @@ void session::train(bool and_eval) {
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
   if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
-  const std::unique_ptr<wsl::progress> bar = progress_of("steps", last);
+  const std::unique_ptr<wsl::support::progress> bar = progress_of("steps", last);
   bar->tick(static_cast<u64>(first));
   const auto write_curve = [&] {
     app::write_file(file("loss.csv"), curve.csv());
@@ -386,7 +387,7 @@ evaluation session::evaluate() {
   evaluation e;
   f64 sum = 0;
   i64 right = 0, targets = 0;
-  const std::unique_ptr<wsl::progress> bar = progress_of("batches", wanted);
+  const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
     const ml::loaded_batch b = data.next();
     const f64 count = static_cast<f64>(b.targets.size());

@@ -9,7 +9,7 @@
 #include <range/v3/view/cartesian_product.hpp>
 #include <range/v3/view/iota.hpp>
 #include <stdexcept>
-#include <wsl/layout/draw/svg.hpp>
+#include <wsl/support/svg.hpp>
 #include <wsl/support/ticks.hpp>
 
 namespace wave_app {
@@ -100,7 +100,7 @@ class figure {
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
         "font-family=\"sans-serif\" font-size=\"14\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
         width, height());
-    add("<text x=\"{}\" y=\"28\" font-size=\"17\">{}</text>\n", left, wsl::drawing::escaped(title));
+    add("<text x=\"{}\" y=\"28\" font-size=\"17\">{}</text>\n", left, wsl::support::svg::escaped(title));
   }
 
   f64 x(f64 v) const { return left + (v - across_.from) / (across_.to - across_.from) * plot_width_; }

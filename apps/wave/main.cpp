@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <wsl/host/progress.hpp>
+#include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
@@ -33,7 +33,7 @@ class run {
   }
 
   void all() {
-    progress shown("steps", static_cast<u64>(asked_.steps));
+    support::progress shown("steps", static_cast<u64>(asked_.steps));
     shown.tick(static_cast<u64>(now()));
     while (now() < asked_.steps) {
       const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// support/copy/copy_block.hpp beside std::memcpy, within the first cache and beyond it; the difference has to
+// support/copy_block.hpp beside std::memcpy, within the first cache and beyond it; the difference has to
 // justify code for certain processors. A copy of a block whose ends were just written follows two stores of
 // single words.
 #include <benchmark/benchmark.h>
 #include <cstring>
 #include <vector>
-#include <wsl/support/copy/copy_block.hpp>
+#include <wsl/support/copy_block.hpp>
 
 namespace {
 using wsl::support::copy_block, wsl::support::ends;

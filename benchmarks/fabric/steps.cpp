@@ -90,7 +90,7 @@ double resident() {
   return in_memory * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// What a plate needs after some steps, beside the cells' own members.
+/// The memory that a plate needs after some steps, beside the cells' own members.
 class plate_bytes {
  public:
   plate_bytes(int width, int height) : width_(width), height_(height) {}

@@ -7,4 +7,4 @@
 #include "engine/reference/engine.hpp"
 #include "engine/threaded/engine.hpp"
 #include "engine/timed/engine.hpp"
-#include "layout/faults/sentence.hpp"
+#include "layout/explain_text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Floor 6: training on the fabric. Models, optimizers and the trainer that streams weights past the
+// Training on the fabric: models, optimizers and the trainer that streams weights past the
 // activations.
 #pragma once
 #include "ml/model/block.hpp"

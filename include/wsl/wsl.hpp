@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The language, the checker and the fabric: floors 0 to 5 of the library, what every program needs. The
+// The language, the checker and the fabric, from core to fabric: what every program needs. The
 // host's device, streams and reports are included by name, from host/, because a program that only launches
 // and reads members does not pay for them. Collectives have an umbrella header of their own.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both branches of PE (0, 0) end at PE (1, 1).
+// Both branches of PE(0, 0) end at PE(1, 1).
 // says: a_fork_meets_itself_again
 // says: color_id.0.*column.1.*row.1.*column.0.*row.0
 // says: wsl: two branches of one fork meet here, so every wavelet arrives twice: end one branch before, or

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PE (1, 0) could never hear anything.
+// PE(1, 0) could never hear anything.
 // says: no_program_reopens_the_color
 // says: color_id.0.*column.1.*row.0
 // says: wsl: the path is closed, or of a later phase, and the program of this PE cannot open it

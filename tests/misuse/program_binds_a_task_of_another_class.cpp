@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A task of another class would write where this program has no memory.
-// says: wsl: a list of tasks binds the functions of its own program, or of a public base class of it
+// says: wsl: a task list binds the functions of its own program, or of a public base class of it
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // fmac multiplies by one number.
-// says: wsl: the last operand of fmac is a scalar; map takes any function
+// says: wsl: the last operand of fmac is a scalar; map_each takes any function
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A layout cannot place what binds nothing.
-// says: wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;
+// says: wsl: a PE program has a public task list: using tasks = task_list<launch<&part::start>>;
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of tasks says what the program does.
-// says: wsl: a list of tasks has at least one entry
+// The task list says what the program does.
+// says: wsl: a task list has at least one entry
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A module that is a member of another class is not in this program's memory.
-// says: wsl: a list of tasks uses the modules of its own program, or of a public base class of it
+// says: wsl: a task list uses the modules of its own program, or of a public base class of it
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PE (1, 0) has no route to tear down.
+// PE(1, 0) has no route to tear down.
 // says: the_phase_has_no_beginning
 // says: color_id.0.*column.1.*row.0
 // says: wsl: a router comes to a later phase of a color from phase 0: give this PE a path of phase 0

@@ -116,8 +116,8 @@ class reducer {
     origin waits = nothing;
     bool complete(const pe& me, T part, origin from, bool alone) {
       if (waits == from)
-        throw fault("wsl: PE(" + std::to_string(me.x()) + ", " + std::to_string(me.y()) +
-                    ") has two contributions to one total of an all_reduce: contribute again when the total "
+        throw fault("wsl: " + text_of(coord{me.x(), me.y()}) +
+                    " has two contributions to one total of an all_reduce: contribute again when the total "
                     "has come");
       if (waits == nothing) value = part;
       else value = from == own ? join(value, part) : join(part, value);

@@ -15,13 +15,9 @@ namespace wsl::faults {
 
 // ---- what a message names ---------------------------------------------------------------------
 
-/// "columns 2 to 5 and rows 0 to 3".
-inline std::string extent(const region& r) {
-  return support::joined({"columns ", r.x0, " to ", r.x1 - 1, " and rows ", r.y0, " to ", r.y1 - 1});
-}
 /// "wsl: PE(3, 4) calls broadcast".
 inline std::string call(coord at, const char* module) {
-  return support::joined({"wsl: PE(", at.x, ", ", at.y, ") calls ", module});
+  return support::joined({"wsl: ", text_of(at), " calls ", module});
 }
 
 // ---- of a layout ------------------------------------------------------------------------------
@@ -36,7 +32,7 @@ inline std::string call(coord at, const char* module) {
 }
 [[noreturn]] inline void the_rectangle_of_a_collective_leaves_the_grid(const char* module, const region& r,
                                                                        int width, int height) {
-  throw fault(support::joined({"wsl: the rectangle of ", module, ", ", extent(r), ", leaves the grid of ",
+  throw fault(support::joined({"wsl: the rectangle of ", module, ", ", text_of(r), ", leaves the grid of ",
                                width, " x ", height, " PEs"}));
 }
 [[noreturn]] inline void the_root_is_outside_the_rectangle(const char* module, coord root, int columns,
@@ -79,8 +75,8 @@ inline std::string call(coord at, const char* module) {
 // ---- of a PE ----------------------------------------------------------------------------------
 
 [[noreturn]] inline void a_PE_outside_the_rectangle_calls(const char* module, coord at, const region& r) {
-  throw fault(call(at, module) + ", whose rectangle is " + extent(r) +
-              ": call it on a PE inside, or widen the rectangle");
+  throw fault(support::joined({call(at, module), ", whose rectangle is ", text_of(r),
+                               ": call it on a PE inside, or widen the rectangle"}));
 }
 [[noreturn]] inline void the_lane_ends_here(coord at, int color, const char* does, const char* which) {
   throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") ", does, " no PE on the lane of color ",
@@ -93,16 +89,16 @@ inline std::string call(coord at, const char* module) {
 }
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {
-  throw fault(call(at, module) + " with an array of " +
-              support::joined({support::counted(words, "word"), " for ", support::counted(blocks, "block"),
-                               " of ", block, ": it needs ", static_cast<long long>(blocks) * block}));
+  throw fault(support::joined({call(at, module), " with an array of ", support::counted(words, "word"),
+                               " for ", support::counted(blocks, "block"), " of ", block, ": it needs ",
+                               static_cast<long long>(blocks) * block}));
 }
 [[noreturn]] inline void this_PE_is_the_root(const char* module, coord at) {
-  throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") is the root of ", module,
-                               ", so it calls with the array of all blocks"}));
+  throw fault(support::joined(
+      {"wsl: ", text_of(at), " is the root of ", module, ", so it calls with the array of all blocks"}));
 }
 [[noreturn]] inline void this_PE_is_not_the_root(const char* module, coord at) {
-  throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") is not the root of ", module,
+  throw fault(support::joined({"wsl: ", text_of(at), " is not the root of ", module,
                                ", so it calls without the array of all blocks"}));
 }
 [[noreturn]] inline void the_rim_is_wider_than_the_tile(const char* module, coord at, int rows, int columns,
@@ -114,12 +110,12 @@ inline std::string call(coord at, const char* module) {
 }
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows,
                                                 int columns) {
-  throw fault(call(at, module) + support::joined({" with an array of ", support::counted(words, "word"),
-                                                  ": a tile with its rim has ", rows, " x ", columns}));
+  throw fault(support::joined({call(at, module), " with an array of ", support::counted(words, "word"),
+                               ": a tile with its rim has ", rows, " x ", columns}));
 }
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
-  throw fault(call(at, module) + support::joined({" with arrays of ", a, " and ", support::counted(b, "word"),
-                                                  ": their lengths are equal"}));
+  throw fault(support::joined({call(at, module), " with arrays of ", a, " and ", support::counted(b, "word"),
+                               ": their lengths are equal"}));
 }
 [[noreturn]] inline void a_task_awaits_it_already(const char* module, coord at) {
   throw fault(call(at, module) +

@@ -133,7 +133,7 @@ constexpr int rank_in(const region& r, coord at, team among) {
   return among == team::row ? at.x : among == team::column ? at.y : at.y * r.columns() + at.x;
 }
 
-/// Claims the colors of a module. A module names them in the table of every program, but at some sizes of
+/// Claims the colors of a module. A module names them in the task list of every program, but at some sizes of
 /// the rectangle some of them have no route, which this declares.
 template <payload T>
 constexpr void claim_colors(layout& l, const char* module, int first, int count, const region& r) {
@@ -142,7 +142,7 @@ constexpr void claim_colors(layout& l, const char* module, int first, int count,
 }
 
 /// The part of a module in a PE program, which is a member of it: `endpoint<spread> spreading;` with
-/// `use<&worker::spreading>` in the table.
+/// `use<&worker::spreading>` in the task list.
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 

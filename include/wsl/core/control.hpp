@@ -2,11 +2,11 @@
 // A control wavelet steers the routers that it passes. It carries up to eight commands; each router carries
 // out the first of them and may remove it, so that the next router sees the one after it. The wavelet may
 // also name a control task, with sixteen bits of data, which runs where the wavelet is delivered.
-// `me.send_control(c, {advance, nop, advance})`; see examples/16_switches.cpp.
+// `me.send_control(c, {switch_adv, nop, switch_adv})`; see examples/16_switches.cpp.
 #pragma once
 #include <initializer_list>
 
-#include "faults.hpp"
+#include "builder_faults.hpp"
 #include "scalar.hpp"
 
 namespace wsl {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The place of a PE on the grid: x grows to the east, y to the south, (0, 0) is the north-west corner.
 #pragma once
+#include "../support/text.hpp"
 #include "port.hpp"
 
 namespace wsl {
@@ -11,6 +12,9 @@ struct coord {
   friend constexpr coord operator+(coord a, coord b) { return {a.x + b.x, a.y + b.y}; }
   friend constexpr coord operator-(coord a, coord b) { return {a.x - b.x, a.y - b.y}; }
 };
+
+/// "PE(3, 4)", as messages and drawings name a PE.
+inline std::string text_of(coord c) { return support::joined({"PE(", c.x, ", ", c.y, ")"}); }
 
 /// One hop through port p; the ramp stays on the PE.
 constexpr coord step(port p) {

@@ -13,7 +13,7 @@ namespace wsl {
 struct simd_widths {
   int add16, add32;            ///< mov, add, sub, neg, abs
   int multiply16, multiply32;  ///< mul, fmac
-  int compare16, compare32;    ///< max, min
+  int compare16, compare32;    ///< fmax, fmin
   friend constexpr bool operator==(const simd_widths&, const simd_widths&) = default;
 };
 
@@ -47,7 +47,7 @@ struct machine {
   int router_depth;     ///< words that a router buffers for each color and input
   int task_start;       ///< cycles from the choice of a task to its first instruction
   int operation_setup;  ///< cycles to issue a descriptor operation
-  int call;             ///< cycles that `map` takes for an element
+  int call;             ///< cycles that `map_each` takes for an element
   int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
   simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;

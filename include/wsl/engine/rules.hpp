@@ -14,7 +14,7 @@ namespace wsl::engines {
 
 /// "PE(3, 1) of runner<...>", as messages name a PE.
 inline std::string name_of(const pe_state& s) {
-  return "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") of " + s.image->source->name;
+  return support::joined({text_of(coord{s.x, s.y}), " of ", s.image->source->name});
 }
 
 /// Runs a task and adds the place to the text of its exceptions. It is inlined because copying the call's
@@ -33,7 +33,7 @@ inline void declares_send(const pe_state& s, int color, const payload_type* type
   const binding* b = s.image->entry(role::send, color);
   if (!b)
     throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
-                ", but its table does not say sends<color>");
+                ", but its task list does not say sends<color>");
   if (b->type != type)
     throw fault("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) +
                 ", which carries " + b->type->name);
@@ -61,7 +61,7 @@ inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
     const binding* b = s.image->entry(role::read, t.input[k]);
     if (!b)
       throw fault("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
-                  ", but its table does not say reads<color>");
+                  ", but its task list does not say reads<color>");
     if (b->type != t.input_type[k])
       throw fault("wsl: " + name_of(s) + " reads " + t.input_type[k]->name + " from color " +
                   std::to_string(t.input[k]) + ", which carries " + b->type->name);

@@ -38,8 +38,7 @@ struct race_report {
     if (defined_end != other_end)
       return "the run ends differently " + seed_text + ":\n" + ending(other_end) + "\ninstead of\n" +
              ending(defined_end);
-    const std::string who = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") of " + program +
-                            " ends differently " + seed_text + ": ";
+    const std::string who = text_of(at) + " of " + program + " ends differently " + seed_text + ": ";
     if (first_order == second_order)
       return who +
              "it did the same in the same order, so what it received differs; look at the PEs that send to "
@@ -169,8 +168,7 @@ inline std::vector<std::string> not_compared(trial& run) {
 inline std::string name_of(const run_entry& e, bool with_sender) {
   std::string text = e.what;
   if (e.color >= 0) text += " (color " + std::to_string(e.color);
-  if (e.color >= 0 && with_sender)
-    text += " from PE(" + std::to_string(e.from.x) + ", " + std::to_string(e.from.y) + ")";
+  if (e.color >= 0 && with_sender) text += " from " + text_of(e.from);
   return text + (e.color >= 0 ? ")" : "");
 }
 

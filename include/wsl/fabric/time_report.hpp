@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../engine/timed/engine.hpp"
-#include "../layout/draw/svg.hpp"
+#include "../support/svg.hpp"
 #include "../support/whole_file.hpp"
 #include "fabric.hpp"
 
@@ -83,7 +83,7 @@ class time_report {
   std::string heat_map() const {
     const int block = (std::max(grid_.columns(), grid_.rows()) + most_cells - 1) / most_cells;
     const int wide = (grid_.columns() + block - 1) / block, high = (grid_.rows() + block - 1) / block;
-    using namespace drawing;
+    using namespace support::svg;
     const std::string title =
         format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_));
     const coord sheet{std::max(wide * pitch + 2 * margin, 360), high * pitch + 2 * margin + 30};
@@ -154,8 +154,9 @@ class time_report {
 
   // From white to a dark red.
   static std::string paint(f64 percent) {
-    return drawing::attribute(
-        "fill", drawing::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
+    return support::svg::attribute(
+        "fill",
+        support::svg::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
   }
 
   std::string squares(int block, int wide, int high) const {
@@ -170,9 +171,9 @@ class time_report {
       if (!members[i]) continue;
       const f64 percent = share(busy[i], members[i] * cycles_);
       const coord at{k % wide, k / wide};
-      out += drawing::rectangle({margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1,
-                                paint(percent),
-                                format("PE(%d, %d): %.1f %% busy", at.x * block, at.y * block, percent));
+      out += support::svg::rectangle(
+          {margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1, paint(percent),
+          text_of(coord{at.x * block, at.y * block}) + format(": %.1f %% busy", percent));
     }
     return out;
   }
@@ -190,9 +191,8 @@ class time_report {
       const coord at = across ? corner + coord{gap.x, apart} : corner + coord{apart, gap.y};
       const coord size = across ? coord{pitch - square, 2} : coord{2, pitch - square};
       const f64 percent = share(l.words, cycles_);
-      out +=
-          drawing::rectangle(at, size, 0, paint(percent),
-                             format("PE(%d, %d) %s: %.1f %%", l.from.x, l.from.y, name_of(l.side), percent));
+      out += support::svg::rectangle(at, size, 0, paint(percent),
+                                     text_of(l.from) + format(" %s: %.1f %%", name_of(l.side), percent));
     }
     return out;
   }

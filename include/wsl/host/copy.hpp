@@ -42,16 +42,6 @@ constexpr host_index index_of(const region& r, std::size_t n, order by, sharing 
   return at;
 }
 
-inline std::string span_text(const char* what, int from, int to, int every) {
-  if (to - from == 1) return std::string(what) + " " + std::to_string(from);
-  const std::string steps = every > 1 ? " every " + std::to_string(every) : "";
-  return std::string(what) + "s " + std::to_string(from) + " to " + std::to_string(to - 1) + steps;
-}
-inline std::string text_of(const region& r) {
-  return r.empty() ? "no PE"
-                   : span_text("column", r.x0, r.x1, r.sx) + " and " + span_text("row", r.y0, r.y1, r.sy);
-}
-
 /// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
 template <class Symbol, class F>
 void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
@@ -65,9 +55,9 @@ void each_block(fabric& on, const Symbol& what, const region& r, const host_inde
 template <class Symbol>
 void check_size(const region& r, const host_index& at, std::size_t given) {
   if (given == at.size) return;
-  throw fault("wsl: " + text_of(r) + " of " + Symbol::programs() + ": this copy takes " +
-              std::to_string(at.size) + " elements of the host, in blocks of " +
-              std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
+  throw fault(support::joined({"wsl: ", text_of(r), " of ", Symbol::programs(), ": this copy takes ", at.size,
+                               " elements of the host, in blocks of ", Symbol::length, ", and its array has ",
+                               given}));
 }
 
 /// Fetches a symbol's elements from the processes that run its PEs.

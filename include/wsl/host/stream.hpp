@@ -106,16 +106,15 @@ class host_streams {
   [[noreturn]] static void too_few(const inbox& box, std::size_t n) {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
-    throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " +
-                support::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
-                ", " + std::to_string(box.at[k].y) + "), the host reads " + std::to_string(n) +
-                " there, and nothing moves any more");
+    throw fault(support::joined({"wsl: the stream of color ", box.color, " has ",
+                                 support::counted(box.words[k].size(), "word"), " at ", text_of(box.at[k]),
+                                 ", the host reads ", n, " there, and nothing moves any more"}));
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + support::counted(pes, "PE") +
-                ", which cannot share " + support::counted(words, "word") + " equally");
+    throw fault(support::joined({"wsl: the stream of color ", color, " has ", support::counted(pes, "PE"),
+                                 ", which cannot share ", support::counted(words, "word"), " equally"}));
   }
 
   /// The PEs of a stream; throws if there is no such stream or it carries another type.
@@ -124,8 +123,8 @@ class host_streams {
     for (const stream_record& s : fabric_.plan().streams()) {
       if (s.color != color || s.inbound != inbound) continue;
       if (s.type != &type)
-        throw fault("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name +
-                    ", not " + type.name);
+        throw fault(support::joined(
+            {"wsl: the stream of color ", color, " carries ", s.type->name, ", not ", type.name}));
       for (int i = 0; i < s.where.count(); ++i) at.push_back(s.where.nth(i));
     }
     if (at.empty()) no_such_stream(color, inbound);
@@ -135,11 +134,11 @@ class host_streams {
   [[noreturn]] void no_such_stream(int color, bool inbound) const {
     std::string known;
     for (const stream_record& s : fabric_.plan().streams())
-      known += (known.empty() ? "" : ", ") + std::string(s.inbound ? "in" : "out") + " color " +
-               std::to_string(s.color) + " of " + s.type->name;
-    throw fault(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") +
-                " the grid on color " + std::to_string(color) +
-                "; the layout's streams: " + (known.empty() ? "none" : known));
+      known += support::joined(
+          {known.empty() ? "" : ", ", s.inbound ? "in" : "out", " color ", s.color, " of ", s.type->name});
+    throw fault(
+        support::joined({"wsl: no host stream leads ", inbound ? "into" : "out of", " the grid on color ",
+                         color, "; the layout's streams: ", known.empty() ? "none" : known}));
   }
 
   fabric& fabric_;

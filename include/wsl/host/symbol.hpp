@@ -85,7 +85,7 @@ class symbol {
   }
 
   [[noreturn]] static void not_here(pe* p, coord c) {
-    const std::string at = "wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") ";
+    const std::string at = "wsl: " + text_of(c) + " ";
     if (!p) throw fault(at + "has no program; the host names a member of " + programs());
     throw fault(at + "runs " + state_of(*p).image->source->name + ", not " + programs());
   }

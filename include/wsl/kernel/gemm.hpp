@@ -39,7 +39,7 @@ auto with_tile(gemm_method method, Use use) {
     case gemm_method::cannon: return use(std::type_identity<cannon_tile<T>>{});
     case gemm_method::summa: return use(std::type_identity<summa_tile<T>>{});
   }
-  std::abort();
+  support::bad_argument({"there is no method ", static_cast<int>(method), " of a matrix product"});
 }
 
 /// The number of PEs on a side of the grid for one product.

@@ -5,7 +5,6 @@
 //   product(y, x);
 // See examples/87_gemv.cpp.
 #pragma once
-#include <thread>
 
 #include "../support/bad_argument.hpp"
 #include "gemv/tile.hpp"
@@ -46,8 +45,7 @@ class gemv_fabric {
 
  private:
   static gemv_options choose(const matrix<const T>& a, gemv_options how) {
-    const int cores =
-        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = how.threads > 0 ? how.threads : default_threads();
     if (how.wide == 0) how.wide = 1;
     if (how.high == 0) how.high = std::clamp(cores, 1, std::max(1, a.rows()));
     if (how.wide < 1 || how.high < 1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of routes that change and of filters, to which a layout that has some points.
+// The rules about switches, phases and filters, as one constant. A layout holds a pointer to it as soon as
+// one of its paths has such an option, so layouts without them do not include these headers.
 #pragma once
 #include "faults/path_options.hpp"
 #include "rules/filters.hpp"

@@ -183,8 +183,8 @@ constexpr diagnostic check(const layout& l) {
   return {};
 }
 
-/// Every PE of a program has a path for every color in the program's table. Requires a layout in which check
-/// finds no fault.
+/// Every PE of a program has a path for every color in the program's task list. Requires a layout in which
+/// check finds no fault.
 constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, rules::family::complete); }
 /// Every color that is sent can start. Requires a layout in which check finds no fault.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
@@ -197,7 +197,7 @@ using routed = rules::verdict<L, rules::family::claims, rules::family::paths, ru
                               rules::family::switches, rules::family::filters, rules::family::placements,
                               rules::family::tasks, rules::family::budget>;
 
-/// Opt-in: every PE of a program has a path for every color in the program's table.
+/// Opt-in: every PE of a program has a path for every color in the program's task list.
 template <const layout& L>
 using complete = rules::verdict<L, rules::family::complete>;
 

@@ -15,11 +15,11 @@ void require(const layout& l);
 /// The faults of a layout, a line each: the first that each rule finds for every color and every placement.
 std::string explain(const layout& l);
 
-/// "wsl: the_path_leaves_the_grid: color 3, PE (4, 0), side east: there is no PE on this side: ..."
+/// "wsl: the_path_leaves_the_grid: color 3, PE(4, 0), side east: there is no PE on this side: ..."
 std::string sentence(const diagnostic& d);
 
 }  // namespace wsl
 
 #ifndef WSL_COMPILED
-#include "faults/sentence.hpp"
+#include "explain_text.hpp"
 #endif

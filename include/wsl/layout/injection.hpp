@@ -3,7 +3,7 @@
 // pass its router, or only when none of these wants the port. Without it all take turns. The option changes
 // the times at which words arrive, and so the outcome of a race. Only the timed engine takes it into account:
 // in the others any order is correct. See docs/guide/layout.md.
-//   .path(red, columns(1, edge - 1), (ramp | west) >> east, merge, injects_last)
+//   .path(red, columns(1, edge - 1), (ramp | west) >> east, merges, injects_last)
 #pragma once
 #include "layout.hpp"
 

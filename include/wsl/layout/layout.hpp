@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "../core/area.hpp"
-#include "../core/faults.hpp"
+#include "../core/builder_faults.hpp"
 #include "../core/machine.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"

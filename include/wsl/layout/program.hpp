@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The description of a PE program in a layout: its name, the bytes of its members, and the table of its
-// bindings. The rules read the table, the engines call the functions that it points to. This header has only
-// the data; program/tasks.hpp writes it.
+// The description of a PE program in a layout: its name, the bytes of its members, and its task list, the
+// table of its bindings. The rules read the table, the engines call the functions that it points to. This
+// header has only the data; program/tasks.hpp writes it.
 #pragma once
 #include "../core/color.hpp"
 
@@ -10,7 +10,7 @@ namespace wsl {
 class pe;
 class storage_visitor;
 
-/// The kind of an entry in a program's table. The roles that an engine runs come before `read`.
+/// The kind of an entry in a program's task list. The roles that an engine runs come before `read`.
 enum class role : u8 {
   launch,     ///< a function that the host calls
   data,       ///< a task that a data wavelet of a color triggers

@@ -9,7 +9,7 @@
 
 namespace wsl {
 
-/// The colors first .. first + count - 1, as one name in a list of tasks: `reads<color_range<f32, 4>{8}>`.
+/// The colors first .. first + count - 1, as one name in a task list: `reads<color_range<f32, 4>{8}>`.
 template <payload T, int count>
 struct color_range {
   int first;
@@ -103,14 +103,14 @@ struct steering : single_entry {
 
 }  // namespace detail
 
-/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance,
-/// reset>`.
+/// Tasks of this program send control wavelets of the color that carry these commands:
+/// `steers<out, switch_adv, switch_rst>`.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct steers : detail::steering<0, Color, Command...> {};
 
 /// The same for a module that gives its paths switches on some layouts only:
-/// `may_steer<out, advance, reset>`. On a layout without switches none of its tasks sends commands.
+/// `may_steer<out, switch_adv, switch_rst>`. On a layout without switches none of its tasks sends commands.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct may_steer : detail::steering<where_switched, Color, Command...> {};

@@ -22,7 +22,8 @@ namespace detail {
                        : missing & command_bit(switch_rst) ? switch_rst
                                                            : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
-              std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
+              std::to_string(color) + ", but its task list does not say steers<color, " + name_of(what) +
+              ">");
 }
 [[noreturn]] inline void the_program_has_no_task_of_the_color(const program_image& image, int color,
                                                               const char* call) {
@@ -161,8 +162,8 @@ class pe {
   void send_control(color<T> c, int id, u16 data = 0) {
     steer(c, {}, control_word::of({}, id, data));
   }
-  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. The
-  /// wavelet runs no task.
+  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {switch_adv, nop,
+  /// switch_adv})`. The wavelet runs no task.
   template <payload T>
   void send_control(color<T> c, const command_list& what) {
     steer(c, what, control_word::of(what));

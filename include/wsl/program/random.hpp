@@ -2,12 +2,11 @@
 // A random number generator for a PE program (CSL's <random>), a member of eight bytes. Seeded with its PE,
 // equal programs draw different numbers on each PE, and the same numbers in every run and on every engine.
 // See examples/46_random_and_time.cpp.
-//
-// The generator is SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
-// 2014): it passes the usual tests, has the period 2^64, and a step is an addition and two multiplications.
+// The generator is SplitMix64.
 #pragma once
 #include <cmath>
 
+#include "../support/split_mix.hpp"
 #include "pe.hpp"
 
 namespace wsl {
@@ -20,10 +19,11 @@ class prng {
   constexpr void seed(u64 n) { state_ = n; }
   /// Seeds the generator with n and the PE's position: each PE gets a stream of its own.
   void seed(u64 n, const pe& me) {
-    state_ = mixed(n + mixed(static_cast<u64>(me.y()) << 32 | static_cast<u64>(me.x())));
+    using support::split_mixed;
+    state_ = split_mixed(n + split_mixed(static_cast<u64>(me.y()) << 32 | static_cast<u64>(me.x())));
   }
 
-  constexpr u64 bits64() { return mixed(state_ += step); }
+  constexpr u64 bits64() { return support::split_mixed(state_ += support::split_mix_step); }
   constexpr u32 bits() { return static_cast<u32>(bits64() >> 32); }
   /// A number from 0 to n - 1, n >= 1; the probabilities of two numbers differ by at most n / 2^32 of either.
   constexpr u32 below(u32 n) { return static_cast<u32>((u64{bits()} * n) >> 32); }
@@ -39,13 +39,6 @@ class prng {
   }
 
  private:
-  static constexpr u64 step = 0x9e3779b97f4a7c15;
-  static constexpr u64 mixed(u64 x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
   u64 state_ = 0;
 };
 

@@ -73,13 +73,13 @@ using launch_arguments = typename decayed<typename signature_of<Task>::input>::t
 template <auto Task>
 concept task_like = detail::signature_of<Task>::is_task;
 
-/// A program or a library module: a class with a public list of its tasks.
+/// A program or a library module: a class with a public task list.
 template <class P>
 concept has_tasks = requires {
   { P::tasks::size } -> std::convertible_to<int>;
 };
 
-/// The entries of a list of tasks as data.
+/// The entries of a task list as data.
 template <int n>
 struct task_table {
   binding entries[static_cast<std::size_t>(n > 0 ? n : 1)]{};
@@ -104,7 +104,7 @@ consteval auto table_for() {
 
 }  // namespace detail
 
-/// The table of a program or module.
+/// The task list of a program or module.
 template <class Program>
 inline constexpr auto table_of = detail::table_for<Program>();
 

@@ -203,8 +203,8 @@ consteval bool binds() {
   if constexpr (!is_task<Task>()) return false;
   else {
     constexpr bool own = std::is_convertible_v<Program*, owner_of<Task>*>;
-    static_assert(
-        own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
+    static_assert(own,
+                  "wsl: a task list binds the functions of its own program, or of a public base class of it");
     return own;
   }
 }
@@ -478,8 +478,8 @@ struct use : detail::single_entry {
     static_assert(has_tasks<module>,
                   "wsl: use<&part::member> names a library module, a member with tasks of its own");
     constexpr bool own = std::is_convertible_v<Program*, typename detail::member<decltype(Member)>::owner*>;
-    static_assert(
-        own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
+    static_assert(own,
+                  "wsl: a task list uses the modules of its own program, or of a public base class of it");
     if constexpr (own) write_each<Program>(to, std::make_index_sequence<static_cast<std::size_t>(size)>{});
   }
 
@@ -500,7 +500,7 @@ template <class... Entries>
 inline constexpr bool is_task_list<task_list<Entries...>> = true;
 }  // namespace detail
 
-/// A PE program: a struct with default values for its members and a list of its tasks.
+/// A PE program: a struct with default values for its members and a task list.
 template <class P>
 concept pe_program =
     std::is_default_constructible_v<P> && requires { requires detail::is_task_list<typename P::tasks>; };
@@ -530,15 +530,13 @@ template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
                 "wsl: the members of a PE program have default values: f32 x = 0;");
-  static_assert(
-      !std::is_default_constructible_v<P> || pe_program<P>,
-      "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
+  static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
+                "wsl: a PE program has a public task list: using tasks = task_list<launch<&part::start>>;");
   if constexpr (!pe_program<P>) return {};
   else {
     using counters = join_counters<P>;
-    static_assert(
-        P::tasks::size > 0,
-        "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
+    static_assert(P::tasks::size > 0,
+                  "wsl: a task list has at least one entry: launch, on, local, control, reads, sends or use");
     return {
         .name = support::type_name<P>(),
         .bytes = counters::bytes,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products, kernels and their front ends report a bad argument in this one way: std::invalid_argument with a
-// sentence that names the argument, its value, and the values that are allowed.
+// A bad argument of a product, a kernel or its front end is a std::invalid_argument whose sentence names the
+// argument, its value, and the values that are allowed.
 //   bad_argument({"lines of ", n, " numbers cannot be transformed"});   // "wsl: lines of 7 numbers ..."
-// A mistake in a layout or a PE program is a `fault` instead.
+// A mistake in a layout or a PE program is a `fault` instead; core/fault.hpp has the rule.
 #pragma once
 #include <stdexcept>
 

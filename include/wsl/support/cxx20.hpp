@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops a compiler of an older standard with one sentence instead of thousands of lines. Every header of the
-// library includes this one before anything that needs C++20.
+// Stops a compiler of an older standard with one sentence instead of thousands of lines. wsl.hpp,
+// core/scalar.hpp, support/text.hpp and support/type_name.hpp include it first, and the other headers include
+// one of these.
 #pragma once
 
 #if __cplusplus < 202002L

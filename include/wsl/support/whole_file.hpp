@@ -9,15 +9,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "file_error.hpp"
 
 namespace wsl::support {
 
 class whole_file {
  public:
-  /// All functions throw std::runtime_error with the file's name and the system's reason, such as a full
+  /// All functions throw file_error with the file's name and the system's reason, such as a full
   /// disk.
   explicit whole_file(std::string name)
       : name_(std::move(name)),
@@ -57,14 +58,14 @@ class whole_file {
   [[noreturn]] void fail() {
     const std::string why = std::strerror(errno);
     discard();
-    throw std::runtime_error("wsl: cannot write " + name_ + ": " + why);
+    throw file_error("wsl: cannot write " + name_ + ": " + why);
   }
 
   std::string name_, unfinished_;
   std::FILE* file_;
 };
 
-/// Writes the text; throws std::runtime_error with the file's name if it cannot.
+/// Writes the text; throws file_error with the file's name if it cannot.
 inline void write_whole_file(const std::string& name, const std::string& text) {
   whole_file file(name);
   file.write(text);

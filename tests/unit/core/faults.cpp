@@ -23,7 +23,7 @@ TEST_CASE("every fault of a call says what is wrong and how to mend it") {
   CHECK(said([] { a_color_id_must_be_below_the_number_of_colors_of_the_machine(24, 24); }) ==
         "wsl: there is no color 24: the colors of this machine are 0 to 23");
   CHECK(said([] { the_area_leaves_the_grid(1, 5, 0, 2, 4, 2); }) ==
-        "wsl: columns 1 to 4, rows 0 to 1 leave the grid of 4 x 2 PEs: count from `end`, as in end - 1");
+        "wsl: columns 1 to 4, rows 0 to 1 leave the grid of 4 x 2 PEs: count from `edge`, as in edge - 1");
   CHECK(said([] { an_area_strides_by_1_to_16(0, 17); }) ==
         "wsl: an area strides by 1 to 16 columns and rows, not by 0 and 17");
   CHECK(said([] { a_path_needs_a_port_to_come_from_and_a_port_to_go_to(3); }) ==

@@ -104,13 +104,13 @@ TEMPLATE_LIST_TEST_CASE("a color has one writer at a time", "", every_engine) {
                     who && Contains("sends color 1 while an operation still sends on it"));
 }
 
-TEMPLATE_LIST_TEST_CASE("what a table does not declare is not sent or read", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("what a task list does not declare is not sent or read", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_send>()),
-                    who && Contains("sends color 2, but its table does not say sends<color>"));
+                    who && Contains("sends color 2, but its task list does not say sends<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_output>()),
-                    who && Contains("sends color 2, but its table does not say sends<color>"));
+                    who && Contains("sends color 2, but its task list does not say sends<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
-                    who && Contains("reads color 2 with mov, but its table does not say reads<color>"));
+                    who && Contains("reads color 2 with mov, but its task list does not say reads<color>"));
   CHECK_THROWS_WITH(
       (provoke<TestType, &culprit::unbound>()),
       Contains("does not bind local<&not_in_the_table>") && Contains("in unbound on PE(1, 0)"));
@@ -142,7 +142,7 @@ TEMPLATE_LIST_TEST_CASE("operands must fit each other and their arrays", "", eve
 
 TEMPLATE_LIST_TEST_CASE("a fault after a wait names its place like any other", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &culprit::after_a_wait>()),
-                    who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
+                    who && Contains("sends color 2, but its task list") && Contains("on PE(1, 0) of"));
 }
 
 TEMPLATE_LIST_TEST_CASE("exceptions of the program itself pass through", "", every_engine) {

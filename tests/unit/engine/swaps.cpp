@@ -116,11 +116,11 @@ TEST_CASE("the checker follows words across colors") {
   layout deaf{wse2, 2, 1};
   deaf.place<head>(at(0, 0)).place<tail>(at(1, 0));
   deaf.path(red, at(0, 0), ramp >> east).path(blue, at(1, 0), west >> ramp);
-  CHECK_THAT(says(deaf), Contains("the_neighbour_does_not_listen: color 0, PE (0, 0)"));
+  CHECK_THAT(says(deaf), Contains("the_neighbour_does_not_listen: color 0, PE(0, 0)"));
   layout wrong{wse2, 2, 1};
   wrong.place<head>(at(0, 0)).place<member>(at(1, 0));
   wrong.path(red, at(0, 0), ramp >> east, swap_x).path(red, at(1, 0), west >> ramp);
-  CHECK_THAT(says(wrong), Contains("the_neighbour_does_not_listen: color 0, PE (0, 0)"));
+  CHECK_THAT(says(wrong), Contains("the_neighbour_does_not_listen: color 0, PE(0, 0)"));
   layout silent = row(3);
   silent.path(blue, at(0, 0), ramp >> east);
   CHECK_THAT(says(silent), Contains("two_paths_of_one_color_cover_one_pe: color 1"));

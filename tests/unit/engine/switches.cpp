@@ -132,7 +132,7 @@ TEMPLATE_LIST_TEST_CASE(
   CHECK(heard(f, 5, 0) == std::vector<i32>{1000});  // the last command was unheard, and so is what follows
 }
 
-TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE("a task list names the commands that a program may send", "", changing_engines) {
   struct quiet {
     void go(pe& me) { me.send_control(red, {nop, switch_rst}); }
     using tasks [[maybe_unused]] = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
@@ -144,7 +144,7 @@ TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", ""
       .path(red, at(0, 0), east >> ramp)
       .path(red, at(2, 0), west >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch(at(1, 0)), Contains("its table does not say steers<color, switch_rst>"));
+  CHECK_THROWS_WITH(f.launch(at(1, 0)), Contains("its task list does not say steers<color, switch_rst>"));
 }
 
 // ---- waiting at a switch ------------------------------------------------------------------------

@@ -44,7 +44,7 @@ struct two_steps {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE(
-    "a task runs to completion, activation is one bit, and the first local task of the table goes first", "",
+    "a task runs to completion, activation is one bit, and the first local task of the list goes first", "",
     every_engine) {
   fabric f{layout{wse2, 1, 1}.place<two_steps>(all), TestType{}};
   const outcome o = f.launch();

@@ -33,7 +33,7 @@ TEST_CASE("a fault names color, PE, side and remedy, and is thrown by require") 
   CHECK((d.color == 0 && d.at == coord{6, 0} && d.side == east));
   CHECK_THROWS_WITH(require(chain(7)), sentence(d));
   CHECK(sentence(d) ==
-        "wsl: the_path_leaves_the_grid: color 0, PE (6, 0), side east: there is no PE on this side: end the "
+        "wsl: the_path_leaves_the_grid: color 0, PE(6, 0), side east: there is no PE on this side: end the "
         "path one PE earlier, as in "
         "columns(0, edge - 1), or bind a stream_out to this side");
 }
@@ -42,7 +42,7 @@ TEST_CASE("names of programs stand in the sentence at run time") {
   layout l = chain(8);
   l.place(column(3), relay);
   CHECK_THAT(sentence(check(l)),
-             Contains("two_programs_run_on_one_pe: PE (3, 0): ") && Contains("(relay and relay)"));
+             Contains("two_programs_run_on_one_pe: PE(3, 0): ") && Contains("(relay and relay)"));
 }
 
 TEST_CASE("explain lists the first fault of every rule") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 #include <random>
-#include <wsl/layout/cover.hpp>
+#include <wsl/layout/rules/cover.hpp>
 
 using namespace wsl;
 using namespace wsl::rules;

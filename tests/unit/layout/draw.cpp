@@ -326,15 +326,15 @@ TEST_CASE("pictures are well-formed, with names escaped and nothing from elsewhe
     CHECK_FALSE(contains(svg, "NaN"));
   }
   CHECK(contains(draw_svg(chain(8, 1)), "runner&lt;blue, red&gt;"));
-  CHECK(drawing::escaped("a<b> & \"c\"") == "a&lt;b&gt; &amp; &quot;c&quot;");
+  CHECK(support::svg::escaped("a<b> & \"c\"") == "a&lt;b&gt; &amp; &quot;c&quot;");
   CHECK(xml_complaint("<a><b></a>") == "an unexpected end: /a");
   CHECK(xml_complaint("<a>1 > 0</a>") == "a bare >");
 }
 
 TEST_CASE("a picture has a square for each PE and a way for each direction") {
   const std::string svg = draw_svg(chain(8, 1), red);
-  CHECK(times(svg, "<title>PE (") == 8);
-  CHECK(contains(svg, "PE (7, 0): walker&lt;red, blue&gt;"));
+  CHECK(times(svg, "<title>PE(") == 8);
+  CHECK(contains(svg, "PE(7, 0): walker&lt;red, blue&gt;"));
   for (const port from : every_side) {
     for (const port out : every_side) {
       if (from == out) continue;
@@ -346,8 +346,8 @@ TEST_CASE("a picture has a square for each PE and a way for each direction") {
                   b = middle + coord{step(out).x * 38, step(out).y * 38};
       const std::string way{after(draw_svg(l, red), "<path d=\"")}, line = way.substr(0, way.find('"'));
       INFO(name_of(from) << " to " << name_of(out) << ": " << line);
-      CHECK(line.starts_with(drawing::to('M', a)));
-      CHECK(line.ends_with(drawing::to('L', b)));
+      CHECK(line.starts_with(support::svg::to('M', a)));
+      CHECK(line.ends_with(support::svg::to('L', b)));
       CHECK(contains(line, "Q") == (from != opposite(out)));
     }
   }
@@ -365,7 +365,7 @@ TEST_CASE("a picture shows what crosses the sides of a gap, and the streams of i
 TEST_CASE("programs keep apart by hue, then by lightness") {
   std::vector<std::string> seen;
   for (int i = 0; i < 24; ++i)
-    seen.push_back(drawing::tint_of_program(i).hex()), seen.push_back(drawing::tint_of_color(i).hex());
+    seen.push_back(support::svg::pale_tint(i).hex()), seen.push_back(support::svg::dark_tint(i).hex());
   for (std::size_t i = 0; i < seen.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) CHECK(seen[i] != seen[j]);
 }

@@ -125,7 +125,7 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
     try {
       t.step({.features = x, .targets = y, .sequences = 2}, 0.1);
       t.step({.features = x, .targets = y, .sequences = 2}, 0.1);
-    } catch (const std::runtime_error& e) { return e.what(); }
+    } catch (const fault& e) { return e.what(); }
     return "it goes on";
   };
   using Catch::Matchers::Contains;

@@ -156,7 +156,7 @@ TEST_CASE("A full disk is named, and what was there stays") {
   const rlimit small{1 << 16, old.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   const std::string said =
-      files::refusal<std::runtime_error>([&] { write_safetensors(name, {{"x", {1 << 20}, large}}); });
+      files::refusal<file_error>([&] { write_safetensors(name, {{"x", {1 << 20}, large}}); });
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
   CHECK(said == "wsl: cannot write " + name + ": File too large");

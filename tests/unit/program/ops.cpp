@@ -246,7 +246,7 @@ TEST_CASE("the absolute value of zero has no sign") {
   CHECK(y[1] == 1.5f);
 }
 
-TEST_CASE("map takes any function of any number of sources") {
+TEST_CASE("map_each takes any function of any number of sources") {
   f32 x[3]{1, 2, 3}, y[3]{4, 5, 6}, z[3]{};
   int calls = 0;
   map_each([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y),
@@ -275,7 +275,7 @@ TEST_CASE("operands that do not fit together are faults") {
   CHECK_THROWS_WITH(fmac(mem(y), mem(y), mem(x), 1), Contains("fmac"));
   CHECK_THROWS_WITH(add(&s, mem(x), mem(y)), Contains("4 and 3"));
   CHECK_THROWS_WITH(map_each([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
-                    Contains("map differ in length: 0 and 3"));
+                    Contains("map_each differ in length: 0 and 3"));
   CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
   CHECK_THROWS_WITH(fmax(&s, 1, s), Contains("no operand of fmax says"));
   CHECK(std::vector(x, x + 4) == std::vector<f32>(4));

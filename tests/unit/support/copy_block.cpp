@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <wsl/support/copy/copy_block.hpp>
+#include <wsl/support/copy_block.hpp>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

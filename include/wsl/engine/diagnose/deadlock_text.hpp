@@ -14,8 +14,6 @@ namespace detail {
 
 using support::counted, support::joined;
 
-inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}); }
-
 /// Equal waits of several PEs, whose amounts may differ. Several equal waits of one PE, as for merging paths,
 /// add up to one amount. Engines list the waits of a PE together.
 struct wait_group {
@@ -80,9 +78,9 @@ inline std::string amount(const wait_group& g, const char* one) {
 }
 
 inline std::string places_text(const wait_group& g, const std::string& of, const char* many = "PEs") {
-  if (g.places == 1) return joined({pe_text(g.some[0]), of});
+  if (g.places == 1) return joined({text_of(g.some[0]), of});
   std::string text = joined({g.places, " ", many, of, " ("});
-  for (const coord& c : g.some) text += joined({&c == g.some.begin() ? "" : ", ", pe_text(c)});
+  for (const coord& c : g.some) text += joined({&c == g.some.begin() ? "" : ", ", text_of(c)});
   return joined({text, g.places > g.some.size() ? ", ...)" : ")"});
 }
 
@@ -147,18 +145,18 @@ inline std::string link_text(const wait_link& l) {
     case wait_link::kind::router_switch: behind = ", which waits at the router of "; break;
     case wait_link::kind::nothing: return joined({before, l.color, behind});
   }
-  return joined({before, l.color, behind, pe_text(l.to)});
+  return joined({before, l.color, behind, text_of(l.to)});
 }
 
 inline std::string links_text(const support::flat_vector<wait_link>& links) {
   const std::size_t head = 5, tail = 2;
-  std::string text = joined({links[0].from_host ? "the host at " : "", pe_text(links[0].from), " "});
+  std::string text = joined({links[0].from_host ? "the host at " : "", text_of(links[0].from), " "});
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (i) text += ", which ";
     if (i == head && links.size() > head + tail + 1) {
       i = links.size() - tail;
       text += joined({"waits for ", i - head, " more PEs in turn, the last of them being ",
-                      pe_text(links[i].from), ", which "});
+                      text_of(links[i].from), ", which "});
     }
     text += link_text(links[i]);
   }
@@ -197,7 +195,7 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
   using e = wait_chain::ending;
   const int color = c.color;
   const program* p = plan.has(c.last) ? plan.program_at(c.last) : nullptr;
-  const std::string culprit = joined({pe_text(c.last), p ? " of " : "", p ? p->name : ""});
+  const std::string culprit = joined({text_of(c.last), p ? " of " : "", p ? p->name : ""});
   switch (c.how) {
     case e::cycle: return cycle_remedy(c);
     case e::never_sent:
@@ -222,8 +220,8 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
       return joined({"Write as many words of color ", color, " into the stream as the PEs read."});
     case e::shut:
       if (c.position < 0) return joined({"Let ", culprit, " call me.reopen for color ", color, "."});
-      return joined({"Let a control wavelet with advance or reset pass the switch of color ", color, " at ",
-                     pe_text(c.last), " after the last wavelet that its position is for."});
+      return joined({"Let a control wavelet with switch_adv or switch_rst pass the switch of color ", color,
+                     " at ", text_of(c.last), " after the last wavelet that its position is for."});
     case e::no_path:
       return joined({"Add a path of color ", color, " that ends in the ramp of ", culprit,
                      ", or do not read it there."});

@@ -55,8 +55,7 @@ class trace_json {
       if (known == key) return;
     if (named_[pe].empty()) {
       const pe_state& s = pes_.state(pe);
-      name("process_name", pe, row,
-           "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") " + s.image->source->name);
+      name("process_name", pe, row, text_of(coord{s.x, s.y}) + " " + s.image->source->name);
     }
     named_[pe].push_back(key);
     name("thread_name", pe, row,
@@ -73,8 +72,7 @@ class trace_json {
   void add(const timeline::count& c) {
     routers_.each_link(c.pipe, [&](u32 router, port side) {
       const coord at = routers_.coord_of(router);
-      const std::string link = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") " +
-                               name_of(side) + " color " +
+      const std::string link = text_of(at) + " " + name_of(side) + " color " +
                                std::to_string(routers_.topology().origins[c.pipe].color);
       sample(link, c.window * timeline::window, c.words);
       sample(link, (c.window + 1) * timeline::window - 1, 0);

@@ -16,10 +16,6 @@
 
 namespace wsl::engines {
 
-/// The number of words that a router buffers for each color and input: two, the smallest depth at which a
-/// color flows at one word a cycle.
-inline constexpr int router_depth = 2;
-
 class routers {
  public:
   static constexpr u32 none = ~u32{0};
@@ -53,7 +49,7 @@ class routers {
         for (port p : every_port)
           if (every.from.has(p))
             l.in[index_of(p)] =
-                add_queue(p == ramp && image ? output_depth(*image, m, l.color) : router_depth, none,
+                add_queue(p == ramp && image ? output_depth(*image, m, l.color) : m.router_depth, none,
                           static_cast<u32>(r));
         if (every.to.has(ramp))
           l.out[0] = add_queue(image ? input_depth(*image, m, l.color) : 1, static_cast<u32>(r), none);

@@ -21,7 +21,7 @@ inline constexpr int size_classes = 7;
 
 constexpr int words_of(size_class s) { return 4 << (2 * static_cast<int>(s)); }
 
-/// Buffers are small, for data tasks, or large, for all other tasks. What is smaller is a block.
+/// Buffers are small, for data tasks, or large, for all other tasks. All smaller sizes are blocks.
 inline constexpr size_class small = size_class::of_1024, large = size_class::of_16384;
 inline constexpr int small_buffer = words_of(small), large_buffer = words_of(large);
 static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
@@ -46,8 +46,8 @@ class buffer_source {
   ~buffer_source() = default;
 };
 
-/// Buffers and blocks that are lent to channels with words. What was returned last is lent first, because it
-/// is in cache.
+/// Buffers and blocks that are lent to channels with words. The memory that was returned last is lent
+/// first, because it is in cache.
 class buffer_pool {
  public:
   buffer_source* source = nullptr;  ///< of buffers; blocks always come from here
@@ -96,7 +96,7 @@ class buffer_pool {
     u32* memory = nullptr;
     size_class size{};
   };
-  /// What was retired in one superstep.
+  /// The memory that was retired in one superstep.
   struct retired {
     support::flat_vector<piece> all;
     u64 superstep = 0;
@@ -106,7 +106,7 @@ class buffer_pool {
   struct stock {
     support::flat_vector<u32*> free;  ///< the newest last; it has room for all that there is
     std::size_t pieces = 0, room = 0;
-    u32* next = nullptr;  ///< for blocks: what is left of the last slab
+    u32* next = nullptr;  ///< for blocks: the rest of the last chunk
     int left = 0;         ///< words
 
     void grow(std::size_t by) {
@@ -125,8 +125,8 @@ class buffer_pool {
   [[gnu::noinline]] u32* new_block(size_class size) {
     stock& s = of(size);
     if (s.left == 0) {
-      s.next = new_memory(slab), s.left = slab;
-      s.grow(static_cast<std::size_t>(slab / words_of(size)));
+      s.next = new_memory(chunk), s.left = chunk;
+      s.grow(static_cast<std::size_t>(chunk / words_of(size)));
     }
     s.left -= words_of(size);
     return std::exchange(s.next, s.next + words_of(size));
@@ -137,7 +137,7 @@ class buffer_pool {
   static constexpr std::align_val_t line{64};
   // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
   static constexpr int apart = 256;
-  static constexpr int slab = 1 << 14;  // words
+  static constexpr int chunk = 1 << 14;  // words
 
   stock stocks_[size_classes];
   support::flat_vector<u32*> all_;

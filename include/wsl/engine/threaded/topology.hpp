@@ -32,7 +32,6 @@ struct topology {
   /// The list of a listed channel begins with the number of its cursors; then stand the number of its links,
   /// the number of readers that have not read all that they were told of, and the cursors.
   static constexpr u32 links = 1, behind = 2, first_listed = 3;
-  static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
   support::flat_vector<channel> channels;  ///< ordered by writer
   /// by channel, the number of words that may lie between writer and reader; empty if all are deep
@@ -216,8 +215,8 @@ struct topology {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
-    int room = router_depth * routers;
-    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - router_depth;
+    int room = m.router_depth * routers;
+    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - m.router_depth;
     if (switched.find(to, color) == switched_routers::none || from == to)
       if (pe* p = pes_.find(to)) room += input_depth(*state_of(*p).image, m, color);
     return static_cast<u32>(room);

@@ -9,6 +9,7 @@
 #include "../../core/fault.hpp"
 #include "../../core/scalar.hpp"
 #include "../../support/huge_array.hpp"
+#include "../../support/text.hpp"
 
 namespace wsl::fft {
 
@@ -20,9 +21,8 @@ class buffer {
   std::span<f32> all() { return {numbers_, size_}; }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(capacity))
-      throw fault("wsl: a PE has room for " + std::to_string(capacity) +
-                  " numbers of a transform that needs " + std::to_string(n) +
-                  ": use more PEs, or another program");
+      throw fault(support::joined({"wsl: a PE has room for ", capacity, " numbers of a transform that needs ",
+                                   n, ": use more PEs, or another program"}));
     size_ = n;
   }
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "../../support/bad_argument.hpp"
@@ -87,7 +86,7 @@ class transform_on {
  private:
   static std::string text(const std::vector<int>& axes) {
     std::string s = "(";
-    for (std::size_t i = 0; i < axes.size(); ++i) s += (i ? ", " : "") + std::to_string(axes[i]);
+    for (std::size_t i = 0; i < axes.size(); ++i) s += support::joined({i ? ", " : "", axes[i]});
     return s + ")";
   }
   static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
@@ -116,8 +115,7 @@ class transform_on {
                     .width = r.width,
                     .max_parts = r.parts};
     if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
-    const int cores =
-        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = how.threads > 0 ? how.threads : default_threads();
     c.wide = how.wide ? how.wide
              : d == 3 ? 1
                       : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));

@@ -4,7 +4,7 @@
 // rings, so no tile crosses more than two links at a time, and all PEs do equal work in every step. The front
 // end is gemm.hpp.
 #pragma once
-#include "folded_ring.hpp"
+#include "../../collective/folded_ring.hpp"
 #include "tile.hpp"
 
 namespace wsl::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The common parts of the PE programs of C = A B: tiles that are numbers to the processor and words to the
-// fabric, and the accumulation of a PE's tile of C. cannon.hpp, summa.hpp and rows.hpp differ in the routes
-// of the tiles.
+// The common parts of the PE programs of C = A B: tiles as the processor reads them (numbers) and as the
+// fabric carries them (wavelets of 32 bits), and the accumulation of a PE's tile of C. cannon.hpp, summa.hpp
+// and rows.hpp differ in the routes of the tiles.
 #pragma once
 #include <algorithm>
 #include <span>

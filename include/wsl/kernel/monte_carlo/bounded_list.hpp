@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../core/fault.hpp"
+#include "../../support/text.hpp"
 
 namespace wsl::monte_carlo {
 
@@ -39,8 +40,8 @@ class bounded_list {
   }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(capacity))
-      throw fault("wsl: a PE has room for " + std::to_string(capacity) + " elements of a list that needs " +
-                  std::to_string(n) + ": give it more, or use more PEs");
+      throw fault(support::joined({"wsl: a PE has room for ", capacity, " elements of a list that needs ", n,
+                                   ": give it more, or use more PEs"}));
     for (std::size_t i = size_; i < n; ++i) items_[i] = T{};
     size_ = n;
   }

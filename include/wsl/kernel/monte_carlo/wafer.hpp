@@ -55,7 +55,7 @@ class wafer_fabric {
   static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
   /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
-  /// std::invalid_argument for too many particles, and std::logic_error if one has been lost on the way.
+  /// std::invalid_argument for too many particles, and a fault if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
       support::bad_argument(
@@ -137,12 +137,11 @@ class wafer_fabric {
       return energies[a] != energies[b] ? energies[a] < energies[b] : a < b;
     });
     if (ended.size() != energies.size())
-      throw std::logic_error("wsl: " + std::to_string(energies.size()) + " particles went in, " +
-                             std::to_string(ended.size()) + " came out");
+      throw fault(
+          support::joined({"wsl: ", energies.size(), " particles went in, ", ended.size(), " came out"}));
     std::vector<cross_sections<f32>> found(energies.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (ended[i].energy != energies[order[i]])
-        throw std::logic_error("wsl: a particle came out with another energy");
+      if (ended[i].energy != energies[order[i]]) throw fault("wsl: a particle came out with another energy");
       found[order[i]] = ended[i].xs;
     }
     return found;

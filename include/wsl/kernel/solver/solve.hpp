@@ -6,7 +6,6 @@
 // a PE within the limits of a machine. Results do not depend on threads, bit for bit; the partition of the
 // grid sets the order of additions in totals.
 #pragma once
-#include <thread>
 
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
@@ -100,8 +99,7 @@ class solver_on {
 
  private:
   static int width(const cells& size, const options& how) {
-    const int cores =
-        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = how.threads > 0 ? how.threads : default_threads();
     return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
   }
   static const cells& checked(const stencil& a, int wide, int high) {

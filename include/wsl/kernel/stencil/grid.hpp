@@ -26,9 +26,7 @@ struct cells {
   }
   friend bool operator==(const cells&, const cells&) = default;
 };
-inline std::string text(const cells& c) {
-  return std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z);
-}
+inline std::string text(const cells& c) { return support::joined({c.x, " x ", c.y, " x ", c.z}); }
 
 /// Cells from .. to - 1 of an axis.
 struct range {

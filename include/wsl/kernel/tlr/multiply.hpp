@@ -6,7 +6,6 @@
 //   product(z, y, tlr::operation::transposed)  // z = A^T y
 // See examples/89_low_rank.cpp.
 #pragma once
-#include <thread>
 
 #include "../../support/bad_argument.hpp"
 #include "tlr_pe.hpp"
@@ -54,8 +53,7 @@ class multiplier {
 
  private:
   static int choose(const low_rank<T>& a, const options& how) {
-    const int cores =
-        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = how.threads > 0 ? how.threads : default_threads();
     const int pes = how.pes ? how.pes : std::min({cores, a.tile_rows(), a.tile_columns()});
     if (pes < 1) support::bad_argument({"a product runs on at least 1 PE, not on ", pes});
     return pes;

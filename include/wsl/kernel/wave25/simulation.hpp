@@ -7,7 +7,6 @@
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
 // nor on threads, bit for bit.
 #pragma once
-#include <thread>
 
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
@@ -175,9 +174,8 @@ class simulation : public simulation_on<block> {
 
  private:
   static partition choose(const problem& p, const options& how) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    const int wide =
-        how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
+    const int threads = how.threads > 0 ? how.threads : default_threads();
+    const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, threads);
     // Deeper exchanges save memory traffic inside a block and compute more cells twice at its ends.
     const int depth = how.depth                    ? how.depth
                       : wide == 1 && how.high == 1 ? 8

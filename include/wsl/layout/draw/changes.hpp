@@ -16,17 +16,6 @@ inline const char* name_of(pop when) {
   return names[static_cast<int>(when)];
 }
 
-inline std::string places_of(int first, int past, int every, const char* one) {
-  if (past - first == 1) return filled("{} {}", {one, first});
-  return filled("{}s {} to {}{}", {one, first, past - 1, every > 1 ? filled(" by {}", {every}) : ""});
-}
-
-/// "PE (3, 4)", or "columns 1 to 7 by 2, row 0".
-inline std::string places_of(const region& r) {
-  if (r.count() == 1) return filled("PE ({}, {})", {r.x0, r.y0});
-  return filled("{}, {}", {places_of(r.x0, r.x1, r.sx, "column"), places_of(r.y0, r.y1, r.sy, "row")});
-}
-
 inline std::string text_of(ports p) {
   std::string text;
   for (const port each : every_port)
@@ -62,7 +51,7 @@ inline std::string changes_of(const layout& l, int color) {
   std::string text;
   const auto line = [&](const path_record& p, const std::string& what) {
     const std::string when = p.phase > 0 ? filled("phase {}, ", {p.phase}) : p.closed ? "closed, " : "";
-    if (p.color == color) text += filled("  {}{}: {}\n", {when, places_of(p.where), what});
+    if (p.color == color) text += filled("  {}{}: {}\n", {when, wsl::text_of(p.where), what});
   };
   for (const path_record& p : l.paths())
     if ((p.phase > 0 || p.closed) && !l.switch_of(p)) line(p, text_of(p.how));

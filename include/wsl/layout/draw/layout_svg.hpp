@@ -4,11 +4,24 @@
 // ring is a ramp that sends, a dot a ramp that receives, a square host memory; gaps stand for columns and
 // rows that continue the pattern, as in draw.hpp.
 #pragma once
+#include "../../support/svg.hpp"
 #include "census.hpp"
-#include "svg.hpp"
 #include "text.hpp"
 
 namespace wsl::drawing {
+
+using namespace support::svg;
+
+inline coord along(coord from, port side, int distance) {
+  return from + coord{step(side).x * distance, step(side).y * distance};
+}
+
+/// An arrow head whose middle is at a point.
+inline std::string arrow_head(coord at, port side, int size) {
+  const coord tip = along(at, side, size), base = along(at, side, -size);
+  const coord across{step(side).y * size, step(side).x * size};
+  return to('M', tip) + to('L', base + across) + to('L', base - across) + "Z";
+}
 
 class picture {
  public:
@@ -29,7 +42,7 @@ class picture {
   std::string text() const {
     const std::string below = legend();
     const coord whole{sheet_width(), legend_top() + 24 * legend_lines() + 8};
-    const std::string box = "0 0 " + std::to_string(whole.x) + " " + std::to_string(whole.y);
+    const std::string box = support::joined({"0 0 ", whole.x, " ", whole.y});
     return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", box) +
            attribute("width", whole.x) + attribute("height", whole.y) + attribute("role", "img") +
            attribute("font-family", "sans-serif") + attribute("font-size", 13) + attribute("fill", "#333") +
@@ -92,8 +105,8 @@ class picture {
   std::string square(coord corner, coord at) const {
     const program* what = l_.program_at(at);
     const int index = programs_.index_of(what);
-    const tint fill = tint_of_program(index);
-    const std::string place = "PE (" + std::to_string(at.x) + ", " + std::to_string(at.y) + "): ";
+    const tint fill = pale_tint(index);
+    const std::string place = text_of(at) + ": ";
     const coord inner = corner + coord{between / 2, between / 2};
     const std::string body =
         rectangle(inner, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1),
@@ -111,7 +124,7 @@ class picture {
   };
   int weight() const { return plain_ ? 2 : 1; }
   int head_size() const { return plain_ ? 7 : 4; }
-  std::string ink(const strokes& s) const { return tint_of_color(s.color).hex(); }
+  std::string ink(const strokes& s) const { return dark_tint(s.color).hex(); }
   coord side(coord corner, port p, int offset) const {
     const int half = pitch() / 2;
     const coord centre = corner + coord{half + offset, half + offset};
@@ -214,15 +227,15 @@ class picture {
     };
     for (const program_use& use : programs_) {
       const int index = programs_.index_of(use.what);
-      const tint fill = tint_of_program(index);
+      const tint fill = pale_tint(index);
       const std::string small = attribute("font-size", 10) + attribute("text-anchor", "middle");
       line(rectangle(at - coord{0, 9}, {26, 18}, 5, painted(fill.hex(), fill.towards(black, 25).hex(), 1)) +
                label(at + coord{13, 4}, std::string{letter_of(index)}, small),
            about(l_, use));
     }
     for (const int id : colors_)
-      line(outline(to('M', at) + "h20", painted("none", tint_of_color(id).hex(), 2 * weight())) +
-               outline(arrow_head(at + coord{21, 0}, east, 5), attribute("fill", tint_of_color(id).hex())),
+      line(outline(to('M', at) + "h20", painted("none", dark_tint(id).hex(), 2 * weight())) +
+               outline(arrow_head(at + coord{21, 0}, east, 5), attribute("fill", dark_tint(id).hex())),
            about(l_, id));
     return out + symbols(at) + label(at + coord{0, 53}, gap_legend_of(xs_, ys_));
   }
@@ -259,7 +272,7 @@ inline std::string draw_svg(const layout& l) {
 inline std::string draw_svg(const layout& l, int color) {
   support::inplace_vector<int, max_colors> only;
   only.push_back(color);
-  return drawing::picture{l, only, drawing::title_of(l) + ", color " + std::to_string(color)}.text();
+  return drawing::picture{l, only, support::joined({drawing::title_of(l), ", color ", color})}.text();
 }
 template <payload T>
 std::string draw_svg(const layout& l, color<T> c) {

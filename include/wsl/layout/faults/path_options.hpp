@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Faults in a single option of a path, written as those of the builder's other calls in core/faults.hpp.
+// Faults in a single option of a path, written as those of the builder's other calls in
+// core/builder_faults.hpp.
 #pragma once
-#include "../../core/faults.hpp"
+#include "../../core/builder_faults.hpp"
 
 namespace wsl::faults {
 

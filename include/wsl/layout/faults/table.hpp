@@ -72,10 +72,10 @@
       "the side that a switch position changes has one port: only position 0 may have several") \
   row(no_command_reaches_the_position, position, \
       "no control wavelet can bring the switch into this position: let a program whose path leads here say " \
-      "steers<color, switch_adv> in its table, make the switch a ring, or leave the position out") \
+      "steers<color, switch_adv> in its task list, make the switch a ring, or leave the position out") \
   row(no_router_takes_the_command, color, \
       "the program sends commands on this color, but none of its wavelets pass a router with a switch: " \
-      "give a path on the way switches{...}, or take steers<color, ...> out of the table") \
+      "give a path on the way switches{...}, or take steers<color, ...> out of the task list") \
   row(no_program_reopens_the_color, color, \
       "the path is closed, or of a later phase, and the program of this PE cannot open it: give the " \
       "program on_teardown<color, &part::next> and let it call me.reopen(color, phase{n})") \
@@ -105,23 +105,23 @@
       "ramp out of the path") \
   row(the_program_does_not_take_the_color, color, \
       "the path goes to the ramp of a program that neither binds a data task to this color nor reads it: " \
-      "add the entry to the program's table, or leave the ramp out of the path") \
+      "add the entry to the program's task list, or leave the ramp out of the path") \
   row(no_program_sends_into_the_path, color, \
       "the path comes from the ramp of a PE without a program: place one that sends this color, or leave " \
       "the ramp out of the path") \
   row(the_program_does_not_send_the_color, color, \
       "the path comes from the ramp of a program that does not send this color: add the entry to the " \
-      "program's table, or leave the ramp out of the path") \
+      "program's task list, or leave the ramp out of the path") \
   row(the_program_takes_another_type, color, \
       "the path brings another type than the program takes from this color: give both the same color<T>") \
   row(the_program_sends_another_type, color, \
       "the path carries another type than the program sends in this color: give both the same color<T>") \
   row(no_path_feeds_the_program, color, \
       "the program takes this color, but no path brings it to the ramp of any of its PEs: add one, or take " \
-      "the color out of the program's table") \
+      "the color out of the program's task list") \
   row(no_path_takes_what_the_program_sends, color, \
       "the program sends this color, but no path takes it from the ramp of any of its PEs: add one, or " \
-      "take the color out of the program's table") \
+      "take the color out of the program's task list") \
   row(no_path_feeds_the_program_on_this_pe, color, \
       "the program takes this color, but no path brings it to the ramp here: add one, or place a program " \
       "without the color here") \

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The rules of a PE's limits: task ids, control ids, queues and memory. A color costs an id or a queue only
 // on the PEs where a path brings it to the ramp or takes it from there. So one program may serve many places
-// that each use a part of its table; in a halo exchange, for instance, a PE receives four of the eight
+// that each use a part of its task list; in a halo exchange, for instance, a PE receives four of the eight
 // colors. If all colors of a placement together keep to a limit, nothing more is checked; otherwise the
 // placement is split into the regions that the same colors reach.
 #pragma once
 #include <bit>
 
 #include "../../support/min_max.hpp"
-#include "../cover.hpp"
 #include "../faults/table.hpp"
 #include "../layout.hpp"
+#include "cover.hpp"
 
 namespace wsl::rules {
 
 /// The resources that one placement uses on its PEs, as masks of colors and as numbers.
 struct usage {
-  /// colors of the table that a path brings to or takes from some PE of the placement
+  /// colors of the task list that a path brings to or takes from some PE of the placement
   u64 delivered = 0, sent = 0;
   /// of the delivered ones, those that trigger a task and those that descriptors read
   u64 data = 0, read = 0;

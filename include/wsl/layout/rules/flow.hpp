@@ -6,9 +6,9 @@
 // the grid. A path with a switch is one segment for each position of the switch: control wavelets decide
 // which positions stand at the same time.
 #pragma once
-#include "../cover.hpp"
 #include "../faults/table.hpp"
 #include "../layout.hpp"
+#include "cover.hpp"
 
 namespace wsl::rules {
 

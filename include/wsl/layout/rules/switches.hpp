@@ -90,7 +90,7 @@ class steering {
   scratch<int> pending_;
 };
 
-/// Every command of a table meets a switch somewhere on the way.
+/// Every command of a task list meets a switch somewhere on the way.
 constexpr diagnostic commands_are_taken(flow& f, steering& s) {
   for (const placement& p : f.plan.placements())
     for (const binding& b : *p.what) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The rules between routers and programs: a program takes every color that a path brings to its ramp and
-// sends every color that a path takes from there, both agree on the payload, and a color in a program's table
-// has a path somewhere on the program's area. Completeness, a path on every PE of the area, is a separate
-// rule, because at the boundary of a halo exchange a PE has no neighbour to receive from.
+// sends every color that a path takes from there, both agree on the payload, and a color in a program's task
+// list has a path somewhere on the program's area. Completeness, a path on every PE of the area, is a
+// separate rule, because at the boundary of a halo exchange a PE has no neighbour to receive from.
 #pragma once
 #include "flow.hpp"
 
 namespace wsl::rules {
 
-/// One entry of a program's table that takes or sends the color.
+/// One entry of a program's task list that takes or sends the color.
 struct table_entry {
   int placement = 0;
   bool takes = false;
@@ -60,7 +60,7 @@ constexpr diagnostic ramps_have_programs(flow& f, const color_users& users, bool
   return f.nothing();
 }
 
-/// ... whose table names the color.
+/// ... whose task list names the color.
 constexpr diagnostic programs_name_color(flow& f, const color_users& users, bool takes) {
   for (int i = 0; i < f.segments.size(); ++i) {
     if (!at_ramp(f.segments[i], takes)) continue;
@@ -80,7 +80,7 @@ constexpr diagnostic programs_name_color(flow& f, const color_users& users, bool
   return f.nothing();
 }
 
-/// Path and table name the same payload.
+/// Path and task list name the same payload.
 constexpr diagnostic types_of_programs(flow& f, const color_users& users, bool takes) {
   for (int k = 0; k < users.entries.size(); ++k) {
     const table_entry& p = users.entries[k];
@@ -101,8 +101,8 @@ constexpr diagnostic types_of_programs(flow& f, const color_users& users, bool t
   return f.nothing();
 }
 
-/// A color in a program's table has a path on at least one PE of its area; none is needed for a color whose
-/// areas have no PEs at this size of the grid.
+/// A color in a program's task list has a path on at least one PE of its area; none is needed for a color
+/// whose areas have no PEs at this size of the grid.
 constexpr diagnostic used(flow& f, const color_users& users, bool takes) {
   if (f.plan.idle_colors() & color_bit(f.color)) return f.nothing();
   for (int k = 0; k < users.areas.size() && !f.work.exhausted(); ++k) {
@@ -122,7 +122,7 @@ constexpr diagnostic used(flow& f, const color_users& users, bool takes) {
   return f.nothing();
 }
 
-/// Completeness: a color in a program's table has a path on every PE of the program's area.
+/// Completeness: a color in a program's task list has a path on every PE of the program's area.
 constexpr diagnostic used_everywhere(flow& f, const color_users& users, bool takes) {
   scratch<region> ramps;
   for (int i = 0; i < f.segments.size(); ++i)

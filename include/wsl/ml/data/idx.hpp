@@ -76,7 +76,7 @@ inline idx_array read_idx(const std::string& name) {
 }
 
 /// Writes a file without compression. Throws std::invalid_argument if the shape does not match the number of
-/// elements or has more than 255 dimensions, std::runtime_error if the file cannot be written.
+/// elements or has more than 255 dimensions, file_error if the file cannot be written.
 inline void write_idx(const std::string& name, const idx_array& x) {
   u64 count = 1;
   for (u32 n : x.shape) count *= n;

@@ -45,7 +45,7 @@ inline images read_images(const std::string& pixel_file, const std::string& labe
                                  pixels.shape[1], pixels.shape[2]));
   return {static_cast<int>(pixels.shape[1]), static_cast<int>(pixels.shape[2]), std::move(p), std::move(l)};
 }
-/// Writes both files. Throws std::runtime_error if one cannot be written.
+/// Writes both files. Throws file_error if one cannot be written.
 inline void write_images(const std::string& pixel_file, const std::string& label_file, const images& x) {
   write_idx(pixel_file,
             {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});

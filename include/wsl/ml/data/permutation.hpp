@@ -7,17 +7,12 @@
 #include <bit>
 
 #include "../../core/scalar.hpp"
+#include "../../support/split_mix.hpp"
 
 namespace wsl::ml {
 
-/// A hash of a number: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-/// 2014).
-constexpr u64 scramble(u64 x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
+/// A hash of a number: the first number of SplitMix64 with this seed.
+constexpr u64 scramble(u64 x) { return support::split_mixed(x + support::split_mix_step); }
 
 class permutation {
  public:

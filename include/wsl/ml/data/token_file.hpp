@@ -117,7 +117,7 @@ inline tokens read_tokens(const std::string& name) {
 }
 
 /// Writes a file. Throws std::invalid_argument if a token does not fit the format, or the number of tokens
-/// the header of llm.c; std::runtime_error if the file cannot be written.
+/// the header of llm.c; file_error if the file cannot be written.
 inline void write_tokens(const std::string& name, const tokens& x, token_format how) {
   const bool wide = how == token_format::llmc_llama3;
   if (!wide && x.largest() > std::numeric_limits<u16>::max())

@@ -96,7 +96,7 @@ inline characters read_characters(const std::string& name) {
         fmt::format("wsl: {}: the characters are not numbered in the order of their code points", name));
   }
 }
-/// Writes a vocabulary of characters. Throws std::runtime_error if it cannot be written.
+/// Writes a vocabulary of characters. Throws file_error if it cannot be written.
 inline void write_characters(const std::string& name, const characters& x) {
   std::vector<std::string> entries;
   for (i32 id = 0; id < x.size(); ++id)

@@ -122,7 +122,7 @@ class checkpoints {
   }
 
   /// Writes a checkpoint and returns the name of its file. Older ones are removed only when it is on the
-  /// disk. Throws std::runtime_error, with the system's reason, if it cannot be written; then the others
+  /// disk. Throws file_error, with the system's reason, if it cannot be written; then the others
   /// stay.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
     std::filesystem::create_directories(folder_);

@@ -177,7 +177,7 @@ inline pretrained read_hugging_face(const std::string& folder) {
 }
 
 /// Writes a model for GPT2LMHeadModel.from_pretrained. A bias that the model lacks is written as zeros.
-/// Throws std::invalid_argument if the model is not a GPT-2, std::runtime_error if the files cannot be
+/// Throws std::invalid_argument if the model is not a GPT-2, file_error if the files cannot be
 /// written.
 inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n,
                                const weights& w) {

@@ -20,16 +20,13 @@
 #include <vector>
 
 #include "../../core/scalar.hpp"
+#include "../../support/file_error.hpp"
 
 namespace wsl::ml {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Thrown by all readers for a file that cannot be read, or that has not the expected format.
-class file_error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using support::file_error;  // thrown by all readers
 
 /// Numbers of a file that stay on the disk until they are read. They are valid as long as `owner` lives.
 template <class T>

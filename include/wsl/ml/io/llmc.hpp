@@ -149,7 +149,7 @@ inline llmc_model read_llmc_model(const std::string& name) {
   return m;
 }
 
-/// Throws std::runtime_error if it cannot be written.
+/// Throws file_error if it cannot be written.
 inline void write_llmc_model(const std::string& name, const llmc_model& m) {
   const decoder& d = m.config;
   const detail::llmc_words h{llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary,
@@ -187,7 +187,7 @@ inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of)
   return s;
 }
 
-/// Throws std::runtime_error if it cannot be written.
+/// Throws file_error if it cannot be written.
 inline void write_llmc_state(const std::string& name, const llmc_state& s) {
   const detail::llmc_words h{llmc_state_magic, detail::llmc_state_version, s.sequences, s.length};
   support::whole_file out(name);

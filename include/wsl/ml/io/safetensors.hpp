@@ -65,7 +65,7 @@ struct tensor_view {
 };
 
 /// Writes tensors and metadata. {"format", "pt"}, which readers of other projects expect, is always added.
-/// Throws std::invalid_argument if two tensors have the same name, std::runtime_error if the file cannot be
+/// Throws std::invalid_argument if two tensors have the same name, file_error if the file cannot be
 /// written; then the file that was there before stays.
 inline void write_safetensors(const std::string& name, std::vector<tensor_view> tensors,
                               text_by_name metadata = {}) {

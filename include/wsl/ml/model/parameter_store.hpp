@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "../../support/file_error.hpp"
 #include "../../support/huge_array.hpp"
 #include "weights.hpp"
 
@@ -26,7 +27,7 @@ namespace wsl::ml {
 /// An array of zeros in a file that is mapped for reading and writing.
 class mapped_array {
  public:
-  /// Makes the file in a folder. Throws std::runtime_error if it cannot be made there, or has no room.
+  /// Makes the file in a folder. Throws file_error if it cannot be made there, or has no room.
   mapped_array(std::size_t n, const std::string& folder) : bytes_(n * sizeof(f32)) {
     std::string name = folder + "/wsl-memory-XXXXXX";
     const int file = mkstemp(name.data());
@@ -49,8 +50,8 @@ class mapped_array {
   f32* data() { return numbers_; }
 
  private:
-  static std::runtime_error error(const std::string& what, const std::string& folder, int why) {
-    return std::runtime_error(
+  static support::file_error error(const std::string& what, const std::string& folder, int why) {
+    return support::file_error(
         fmt::format("wsl: a file for a memory {} in {}: {}", what, folder, std::strerror(why)));
   }
   f32* numbers_ = nullptr;

@@ -32,7 +32,7 @@ inline data_position place_in_data(const checkpoint& from) {
 }
 
 /// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
-/// std::runtime_error if it cannot be written; earlier checkpoints stay.
+/// file_error if it cannot be written; earlier checkpoints stay.
 inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
                                    text_by_name facts = {}) {
   facts["seed"] = std::to_string(t.position().seed);

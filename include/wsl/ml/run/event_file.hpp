@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "../../core/scalar.hpp"
+#include "../../support/file_error.hpp"
 
 namespace wsl::ml {
 
@@ -83,7 +84,7 @@ inline std::string scalar(f64 seconds, std::string_view name, i64 step, f32 valu
 class event_file {
  public:
   /// Starts a new file in the folder, which is made if there is none. Files of earlier runs stay, and
-  /// TensorBoard joins them. Throws std::runtime_error if it cannot be written.
+  /// TensorBoard joins them. Throws file_error if it cannot be written.
   explicit event_file(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     char host[256] = "host";
@@ -106,7 +107,8 @@ class event_file {
   void write(const std::string& bytes) {
     if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
         std::fflush(file_.get()) != 0)
-      throw std::runtime_error(fmt::format("wsl: cannot write {}: {}", name_.string(), std::strerror(errno)));
+      throw support::file_error(
+          fmt::format("wsl: cannot write {}: {}", name_.string(), std::strerror(errno)));
   }
   struct closes {
     void operator()(std::FILE* f) const { std::fclose(f); }

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../layout/draw/svg.hpp"
+#include "../../support/svg.hpp"
 #include "../../support/ticks.hpp"
 
 namespace wsl::ml {
@@ -58,7 +58,7 @@ class loss_curve {
   /// A picture with steps to the right and the loss upward: the training loss as a line, the held-out loss as
   /// a line with dots. The legend gives the last value of each.
   std::string svg(const std::string& title) const {
-    using namespace wsl::drawing;
+    using namespace support::svg;
     frame f{points_};
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
                       attribute("viewBox", fmt::format("0 0 {} {}", int{frame::width}, int{frame::height})) +
@@ -80,7 +80,7 @@ class loss_curve {
     out += label(middle, "loss",
                  attribute("text-anchor", "middle") +
                      attribute("transform", "rotate(-90 18 " + std::to_string(middle.y) + ")"));
-    out += series(f, false, tint_of_color(4).hex()) + series(f, true, tint_of_color(1).hex());
+    out += series(f, false, dark_tint(4).hex()) + series(f, true, dark_tint(1).hex());
     out +=
         label({frame::width - frame::right, 24},
               legend("training loss", false) + (has(true) ? ", " + legend("held-out loss (dots)", true) : ""),
@@ -130,10 +130,10 @@ class loss_curve {
     for (const point& p : points_) {
       if (p.evaluated != evaluated || !std::isfinite(p.loss)) continue;
       const coord at{f.x(p.step), f.y(p.loss)};
-      steps += wsl::drawing::to(steps.empty() ? 'M' : 'L', at);
-      if (evaluated) dots += wsl::drawing::circle(at, 4, wsl::drawing::attribute("fill", color));
+      steps += support::svg::to(steps.empty() ? 'M' : 'L', at);
+      if (evaluated) dots += support::svg::circle(at, 4, support::svg::attribute("fill", color));
     }
-    return wsl::drawing::outline(steps, wsl::drawing::painted("none", color, 2)) + dots;
+    return support::svg::outline(steps, support::svg::painted("none", color, 2)) + dots;
   }
   static std::string digits(f64 x) {
     char text[32];

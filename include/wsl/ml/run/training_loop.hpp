@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "../../core/fault.hpp"
 #include "../model/batch.hpp"
 #include "../optim/schedule.hpp"
 #include "throughput.hpp"
@@ -58,7 +59,7 @@ class training_loop {
   void on_stop(std::function<bool(bool)> f) { agree_ = std::move(f); }
 
   /// Trains with one batch after the other until the last step. `next()` returns a batch, or something that
-  /// has a `view()` of one. Throws std::runtime_error if the loss is not finite, before it is saved.
+  /// has a `view()` of one. Throws a fault if the loss is not finite, before it is saved.
   template <class Next>
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = throughput();
@@ -70,7 +71,7 @@ class training_loop {
       const batch b = view_of(numbers);
       const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
-        throw std::runtime_error(fmt::format(
+        throw fault(fmt::format(
             "wsl: in step {} the loss is {}: try a smaller learning rate, or clip the gradients' norm",
             step + 1, std::isnan(loss) ? "NaN" : "infinite"));
       samples += b.sequences, losses += loss, ++steps;

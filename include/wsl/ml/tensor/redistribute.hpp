@@ -5,7 +5,7 @@
 // a column, already have the numbers that they need, nothing travels. See examples/93_redistribution.cpp.
 #pragma once
 #include <fmt/format.h>
-#include "../../kernel/gemm/folded_ring.hpp"
+#include "../../collective/folded_ring.hpp"
 #include "tile.hpp"
 
 namespace wsl::ml {

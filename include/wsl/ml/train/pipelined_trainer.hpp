@@ -22,7 +22,7 @@ class pipelined_trainer : public trainer_base {
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model, and std::runtime_error if the
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, and a fault if the
   /// loss or a gradient is not finite: then the parameters are lost, and a run resumes from its last
   /// checkpoint.
   f64 step(batch b, f64 rate) {

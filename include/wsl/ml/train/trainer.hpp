@@ -55,7 +55,7 @@ class basic_trainer : public trainer_base {
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
-  /// among the wafers, and std::runtime_error if the loss or a gradient is not finite: then the parameters
+  /// among the wafers, and a fault if the loss or a gradient is not finite: then the parameters
   /// are lost, and a run resumes from its last checkpoint.
   f64 step(batch b, f64 rate) {
     complete(b);

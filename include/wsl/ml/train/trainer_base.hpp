@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "../../core/fault.hpp"
 #include "../op/dropout.hpp"
 #include "state.hpp"
 
@@ -56,7 +57,7 @@ class trainer_base {
                 parameter_store(*network_, folder, keeps_arrays),
                 parameter_store(*network_, folder, keeps_arrays)} {}
 
-  /// Throws std::runtime_error if the loss of the step is not finite, or if the gradient of a parameter is
+  /// Throws a fault if the loss of the step is not finite, or if the gradient of a parameter is
   /// not (`parameter` is its index; -1: all are finite). `where` names the place where it began, if it is
   /// known.
   void require_finite(f64 loss, i32 parameter, const std::string& where = {}) const {
@@ -68,7 +69,7 @@ class trainer_base {
         std::isfinite(loss) ? fmt::format("the gradient of {} is not finite, with a finite loss",
                                           network_->parameters()[static_cast<std::size_t>(parameter)].name)
                             : fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite", origin);
-    throw std::runtime_error(fmt::format(
+    throw fault(fmt::format(
         "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm",
         steps_, what));
   }

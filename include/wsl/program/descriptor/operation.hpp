@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "../../support/copy/copy_block.hpp"
+#include "../../support/copy_block.hpp"
 #include "../../support/min_max.hpp"
 #include "cost.hpp"
 #include "operands.hpp"

@@ -102,7 +102,7 @@ constexpr auto mul(const D& dst, const A& a, const B& b) {
 template <class D, class A, class B, class S>
 constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
   static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>,
-                "wsl: the last operand of fmac is a scalar; map takes any function");
+                "wsl: the last operand of fmac is a scalar; map_each takes any function");
   return detail::apply({"fmac", work::multiply}, detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
@@ -131,7 +131,7 @@ constexpr auto abs(const D& dst, const A& a) {
 /// source, a fold.
 template <class F, class D, class... S>
 constexpr auto map_each(F f, const D& dst, const S&... src) {
-  return detail::apply({"map", work::call}, f, dst, src...);
+  return detail::apply({"map_each", work::call}, f, dst, src...);
 }
 
 }  // namespace wsl

@@ -6,7 +6,7 @@
 #pragma once
 #include <type_traits>
 
-#include "../core/area.hpp"
+#include "../../core/area.hpp"
 #include "scratch.hpp"
 
 namespace wsl::rules {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 ->
 // 0, and every step of the ring crosses at most two links. Three colors in turn separate the words that a PE
-// sends from those that it receives and those that pass it. cannon.hpp uses one ring along the rows and one
-// along the columns. After MeshGEMM (WaferLLM, arXiv 2502.04563).
+// sends from those that it receives and those that pass it. kernel/gemm/cannon.hpp uses one ring along the
+// rows and one along the columns. After MeshGEMM (WaferLLM, arXiv 2502.04563).
 #pragma once
 #include <array>
 
-#include "../../wsl.hpp"
+#include "../wsl.hpp"
 
 namespace wsl {
 

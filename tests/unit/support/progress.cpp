@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
-#include <wsl/host/progress.hpp>
+#include <wsl/support/progress.hpp>
 
-using namespace wsl;
+using wsl::support::progress;
 using namespace std::chrono_literals;
 
 namespace {

@@ -8,27 +8,28 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
 
-#include "../core/scalar.hpp"
+#include "text.hpp"
 
-namespace wsl {
+namespace wsl::support {
 
 class progress {
  public:
   using clock = std::chrono::steady_clock;
   using sink = std::function<void(std::string_view)>;  ///< takes characters as a terminal would
-  enum class shape : u8 { lines, one_line };
+  enum class shape { lines, one_line };
 
   /// A display on stderr. `total` is the number of ticks that complete it, 0 if it is not known.
-  progress(std::string what, u64 total)
+  progress(std::string what, std::uint64_t total)
       : progress(std::move(what), total, stderr_sink(), on_terminal() ? shape::one_line : shape::lines) {}
   /// A display in a sink, at most once an interval. An empty sink shows nothing.
-  progress(std::string what, u64 total, sink where, shape how = shape::lines,
+  progress(std::string what, std::uint64_t total, sink where, shape how = shape::lines,
            clock::duration interval = std::chrono::milliseconds(250))
       : what_(std::move(what)),
         total_(total),
@@ -50,7 +51,7 @@ class progress {
     }
   }
 
-  void tick(u64 steps = 1) {
+  void tick(std::uint64_t steps = 1) {
     done_ += steps;
     if (!where_) return;
     const clock::time_point now = clock::now();
@@ -59,18 +60,17 @@ class progress {
     show();
   }
 
-  u64 done() const { return done_; }
+  std::uint64_t done() const { return done_; }
 
   /// "steps 37 of 100, 37 %", or "steps 37" without a total.
   std::string text() const {
-    std::string line = what_ + " " + std::to_string(done_);
-    if (total_) line += " of " + std::to_string(total_) + ", " + std::to_string(percent()) + " %";
-    return line;
+    if (total_ == 0) return joined({what_, " ", done_});
+    return joined({what_, " ", done_, " of ", total_, ", ", percent(), " %"});
   }
 
  private:
-  u64 percent() const {
-    return static_cast<u64>(100.0 * static_cast<double>(done_) / static_cast<double>(total_));
+  std::uint64_t percent() const {
+    return static_cast<std::uint64_t>(100.0 * static_cast<double>(done_) / static_cast<double>(total_));
   }
 
   void show() {
@@ -95,7 +95,7 @@ class progress {
   }
 
   std::string what_;
-  u64 total_, done_ = 0, last_ = 0;
+  std::uint64_t total_, done_ = 0, last_ = 0;
   sink where_;
   shape shape_;
   clock::duration interval_;
@@ -103,4 +103,4 @@ class progress {
   bool shown_ = false;
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

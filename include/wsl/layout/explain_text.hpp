@@ -3,10 +3,10 @@
 #pragma once
 #include <string>
 
-#include "../../core/fault.hpp"
-#include "../../support/text.hpp"
-#include "../check.hpp"
-#include "../explain.hpp"
+#include "../core/fault.hpp"
+#include "../support/text.hpp"
+#include "check.hpp"
+#include "explain.hpp"
 
 namespace wsl {
 
@@ -15,7 +15,7 @@ namespace detail {
 inline std::string place_of(const diagnostic& d) {
   std::string s;
   if (d.color >= 0) s += support::filled("color {}, ", {d.color});
-  if (d.at != rules::nowhere) s += support::filled("PE ({}, {})", {d.at.x, d.at.y});
+  if (d.at != rules::nowhere) s += text_of(d.at);
   if (d.side != port::ramp) s += support::filled(", side {}", {name_of(d.side)});
   return s;
 }
@@ -36,7 +36,7 @@ inline std::string numbers_of(const diagnostic& d) {
   using enum fault_locator;
   using support::filled;
   switch (text_of(d.kind).locator) {
-    case fork: return filled("the fork is PE ({}, {})", {d.fork.x, d.fork.y});
+    case fork: return "the fork is " + text_of(d.fork);
     case position: return filled("position {} of 0 to {}", {d.have, d.limit});
     case id: return filled("control task {}", {d.have});
     case limit:
