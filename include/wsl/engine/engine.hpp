@@ -2,8 +2,10 @@
 // What every engine grants to the fabric's front end and to the host. Engines differ in how they order and
 // time what may happen at once, never in what a program that does not depend on that order computes.
 #pragma once
+#include <atomic>
 #include <span>
 
+#include "../core/fault.hpp"
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
 #include "diagnose/wait.hpp"
@@ -65,10 +67,32 @@ class engine : public engine_port {
 
   const layout& plan() const { return plan_; }
 
+  /// Whether a run goes on; asked by the thread that runs it, or by one of its tasks.
+  bool is_running() const { return running_.load(std::memory_order_relaxed); }
+  /// One run at a time. Throws fault if one goes on, perhaps the one whose task asks for another.
+  class turn {
+   public:
+    explicit turn(engine& of) : of_(of) {
+      if (of_.running_.exchange(true, std::memory_order_relaxed)) the_fabric_is_running();
+    }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    ~turn() { of_.running_.store(false, std::memory_order_relaxed); }
+
+   private:
+    engine& of_;
+  };
+  [[noreturn]] static void the_fabric_is_running() {
+    throw fault(
+        "wsl: the fabric is running: the host launches, runs and streams between runs; a task starts another "
+        "with me.activate or a wavelet");
+  }
+
  protected:
   explicit engine(const layout& plan) : engine_port(plan.machine(), plan.grid()), plan_(plan) {}
 
  private:
+  std::atomic<bool> running_ = false;
   layout plan_;
 };
 

@@ -64,8 +64,10 @@ class reference_engine final : public engine {
 
   outcome run() override {
     total_ = {};
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
-    while (step()) ++total_.cycles;
+    {
+      const journal_turn turn(journal_);
+      while (step()) ++total_.cycles;
+    }
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
     return total_;
   }

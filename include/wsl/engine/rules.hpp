@@ -25,7 +25,32 @@ template <class F>
   } catch (const fault& e) { throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s)); }
 }
 
+/// While it lives, this thread runs tasks. A send that the last of them was refused is forgotten with it: the
+/// task has thrown something else. Around it may be a task of another fabric.
+class task_turn {
+ public:
+  [[gnu::always_inline]] task_turn() : before_(std::exchange(rejected, {})) {}
+  task_turn(const task_turn&) = delete;
+  task_turn& operator=(const task_turn&) = delete;
+  ~task_turn() { rejected = before_; }
+
+ private:
+  rejected_send before_;
+  task_stack frames_;
+};
+
 namespace rule {
+
+[[noreturn]] inline void outside_of_a_task(int x, int y, int color) {
+  throw fault("wsl: color " + std::to_string(color) + " was sent on PE(" + std::to_string(x) + ", " +
+              std::to_string(y) +
+              ") outside of a task: a pe& is good in the task that was given it, not later");
+}
+/// Looked at before a run: `pe::send` itself calls nothing.
+inline void nothing_was_sent_outside_of_a_task() {
+  if (runs_a_task()) return;  // of another fabric
+  if (const rejected_send r = std::exchange(rejected, {}); r.color >= 0) outside_of_a_task(r.x, r.y, r.color);
+}
 
 inline void declares_send(const pe_state& s, int color, const payload_type* type) {
   if (s.image->sent_type[color] == type) return;
@@ -127,6 +152,9 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
 /// operations: each_operation(use) and reads(color).
 template <class InFlight>
 void may_begin(const pe_state& s, const transfer& t, const machine& m, const InFlight& in_flight) {
+  if (!runs_a_task())
+    throw fault("wsl: " + name_of(s) + " starts " + t.name +
+                " outside of a task: a pe& is good in the task that was given it, not later");
   may_start(s, t, m);
   if (may_clash(t)) in_flight.each_operation([&](const transfer& other) { apart(s, t, other); });
   has_queue_alone(s, t);
@@ -142,6 +170,7 @@ void may_begin(const pe_state& s, const transfer& t, const machine& m, const InF
 /// Says why a task may not send.
 [[noreturn]] inline void refuse_send(const pe_state& s, int color, const payload_type* type) {
   rejected = {};
+  if (!runs_a_task()) outside_of_a_task(s.x, s.y, color);
   declares_send(s, color, type);
   has_path(s, color, (s.image->present & color_bit(color)) != 0);
   one_writer(s, color, operation_sends(s, color));

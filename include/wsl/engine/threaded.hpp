@@ -108,7 +108,7 @@ class threaded_engine : public engine {
     return total;
   }
   void run_partition(partition& b, u64 superstep) {
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
+    const task_turn turn;
     try {
       transport_.begin(b, superstep);
       scheduler_.run(b);

@@ -72,14 +72,11 @@ class timed_engine final : public engine {
   }
 
   outcome run() override {
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
     const script_recorder::listening ears(pes_.writer());
     const u64 begin = events_.now();
     pes_.begin_run(begin);
     mesh_.done = {.end = begin};
-    while (events_.advance()) {
-      events_.take([this](u32 who) { visit(who); });
-    }
+    run_tasks();
     pes_.happened_until(mesh_.done.end);
     pes_.end_run();
     events_.set_now(pes_.end());
@@ -110,6 +107,12 @@ class timed_engine final : public engine {
   const mesh& routers() const { return mesh_; }
 
  private:
+  void run_tasks() {
+    const journal_turn turn(pes_.writer().journal());
+    while (events_.advance()) {
+      events_.take([this](u32 who) { visit(who); });
+    }
+  }
   const support::flat_vector<mesh_topology::source>& sources() const { return mesh_.topology().sources; }
   u32 source_at(int color, coord c) {
     // if a color has several streams into one PE, the last is written to, as on all engines

@@ -34,6 +34,33 @@ inline constexpr const char* exchange_only_text =
 
 }  // namespace detail
 
+class fabric;
+
+/// Holds on to a fabric, as a device does, and hears when that is gone.
+class fabric_user {
+ public:
+  fabric_user(const fabric_user&) = delete;
+  fabric_user& operator=(const fabric_user&) = delete;
+
+ protected:
+  explicit fabric_user(fabric& of);
+  ~fabric_user();
+
+  /// Throws fault if the fabric was destroyed, or moved away.
+  void must_have_fabric() const {
+    if (!of_)
+      throw fault(
+          "wsl: the fabric of this device is gone, destroyed or moved: declare the device after the fabric, "
+          "so that "
+          "the fabric outlives it");
+  }
+
+ private:
+  friend class fabric;
+  fabric* of_;
+  fabric_user* next_ = nullptr;  ///< of the same fabric
+};
+
 class fabric {
  public:
   /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
@@ -46,9 +73,12 @@ class fabric {
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
         kept_(std::move(other.kept_)),
-        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {}
+        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {
+    other.leave_users();
+  }
   fabric& operator=(fabric&&) = delete;
   ~fabric() {
+    leave_users();
     release();
     delete engine_;
   }
@@ -79,6 +109,8 @@ class fabric {
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
   outcome run() {
+    const engine::turn turn(*engine_);
+    engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
     const outcome done = engine_->run();
     release();
@@ -92,16 +124,16 @@ class fabric {
     if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
     return value;
   }
-  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. Where several processes share the
-  /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
-  /// value.
+  /// The program on one PE; its type must be the one that was placed there, or a public base class of it.
+  /// Where several processes share the PEs, one that another runs is as this host has left it: `here` tells,
+  /// and `read` brings a member's value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
-    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " +
-                support::type_name<P>());
+    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
+                ", not " + support::type_name<P>());
   }
 
   /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.
@@ -140,6 +172,11 @@ class fabric {
 
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
+  /// The same for what may only be done between runs: throws fault if a task asks.
+  engine& resting_engine() {
+    if (engine_->is_running()) engine::the_fabric_is_running();
+    return *engine_;
+  }
 
  private:
   pe& existing(coord c) {
@@ -159,8 +196,11 @@ class fabric {
 
   template <class F>
   void each(const area& where, F f) {
+    resting_engine();
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
+    if (r.x0 < 0 || r.y0 < 0 || r.x1 > plan().width() || r.y1 > plan().height())
+      faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan().width(), plan().height());
     for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
   }
 
@@ -210,9 +250,24 @@ class fabric {
     kept_.clear();
   }
 
-  engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
+  friend fabric_user;
+  void leave_users() {
+    for (fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr))
+      u->of_ = nullptr;
+  }
+
+  fabric_user* users_ = nullptr;  // in a list
+  engine* engine_;                // owned; std::unique_ptr would bring all of <memory> into every program
   support::flat_vector<argument> kept_;
   u64 waiting_calls_ = 0;
 };
+
+inline fabric_user::fabric_user(fabric& of) : of_(&of), next_(std::exchange(of.users_, this)) {}
+inline fabric_user::~fabric_user() {
+  if (!of_) return;
+  fabric_user** link = &of_->users_;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+}
 
 }  // namespace wsl

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "descriptor/transfer.hpp"
+#include "task_stack.hpp"
 
 namespace wsl {
 
@@ -35,12 +36,17 @@ class event {
 struct signals {
   using by_engine = void;
   explicit signals(event& e) : where(&e.ended_) {}
-  void attach_to(transfer& t) const { t.signals = where; }
+  void attach_to(transfer& t) const {
+    engines::must_outlive_the_task(where, t.name);
+    t.signals = where;
+  }
   /// Modules are given a completion, and that activates or unblocks a task.
   template <class Completion>
     requires std::is_class_v<Completion>
   operator Completion() const {
-    static_assert(std::is_void_v<Completion>, "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or unblocks<&part::next>()");
+    static_assert(std::is_void_v<Completion>,
+                  "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or "
+                  "unblocks<&part::next>()");
   }
 
   fifo_state* where;

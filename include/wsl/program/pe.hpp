@@ -15,9 +15,9 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(switch_adv) ? switch_adv
+  const command what = missing & command_bit(switch_adv)   ? switch_adv
                        : missing & command_bit(switch_rst) ? switch_rst
-                                                      : teardown;
+                                                           : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
 }
@@ -121,7 +121,8 @@ class pe {
   template <payload T, class Value>
     requires(!std::is_same_v<T, Value>)
   void send(color<T>, const Value&) {
-    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
+    static_assert(std::is_same_v<T, Value>,
+                  "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
@@ -185,7 +186,7 @@ class pe {
     state_.interrupt();
     if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       at_once now;
-      if ((knows(when_complete) && ...) && moves_at_once<lone_reader>(op, now)) {
+      if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
         (happen(when_complete, when_complete.id), ...);
         return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
       }
@@ -206,6 +207,7 @@ class pe {
         std::is_invocable_v<decltype(Compute), Part&>,
         "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
+      engines::must_outlive_the_task(&part, support::function_name<Compute>());
       state_.interrupted = true;
       offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
                       &part,
@@ -235,7 +237,7 @@ class pe {
   // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::rejected = {c.id, &payload_type_of<T>};
+    engines::rejected = {c.id, &payload_type_of<T>, state_.x, state_.y};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
@@ -327,6 +329,7 @@ class pe {
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src,
                                         Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
+      if (op.may_use_the_stack()) op.must_outlive_the_task();
       if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         at_once now;
         if (me.moves_at_once<through_engine>(op, now)) {
