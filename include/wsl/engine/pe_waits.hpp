@@ -48,6 +48,17 @@ inline void outbox_waits(waits& open, const pe_state& s, const support::flat_que
     if (counts[color] && color != first) note(wait::reason::behind, color);
 }
 
+/// The host calls that a quiet PE has not begun.
+inline void call_waits(waits& open, const pe_state& s, const support::flat_queue<host_call>& calls) {
+  if (!calls.empty())
+    open.push_back({wait::reason::call,
+                    {s.x, s.y},
+                    -1,
+                    s.image->source->name,
+                    calls.begin()->entry->name,
+                    calls.size()});
+}
+
 /// What a quiet PE's sends and operations wait for.
 template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
@@ -56,6 +67,7 @@ void operation_waits(waits& open, const processor& p, const pe_state& s, Starved
   for (const transfer& t : p.microthreads)
     // else its task waits for room to go on
     if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
+  call_waits(open, s, p.calls);
 }
 
 /// The local task of which a PE has lost an activation; for the report of a deadlock.
@@ -78,7 +90,8 @@ inline void held_tasks(waits& open, const pe_state& s) {
 
 /// `n` wavelets of a color, beginning with this one, that lie before a PE and that no task has taken;
 /// `on_the_way`: some of them may still be on links.
-inline void unread_waits(waits& open, const pe_state& s, const wavelet& first, u64 n, bool on_the_way = false) {
+inline void unread_waits(waits& open, const pe_state& s, const wavelet& first, u64 n,
+                         bool on_the_way = false) {
   const binding* task = bound_to(*s.image, first);
   open.push_back({.why = wait::reason::unread,
                   .at = {s.x, s.y},

@@ -65,8 +65,8 @@ class threaded_engine : public engine {
                                 [this](partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome total = done();
     for (const partition& b : partitions())
-      if (b.failure) std::rethrow_exception(b.failure);
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+      if (b.failure) rethrow(b.failure);
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
     return total;
   }
 
@@ -100,7 +100,16 @@ class threaded_engine : public engine {
   }
 
   void forget_run() {
-    for (partition& b : partitions()) b.done = {}, b.failure = nullptr;
+    for (partition& b : partitions()) b.done = {}, b.failure = nullptr, b.census = nullptr;
+    scheduler_.limit.begin(pes());
+  }
+  /// Once no thread runs.
+  [[noreturn]] void rethrow(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const run_limit::passed& what) {
+      throw scheduler_.limit.explained(what, [this](u32 i) { return state(i); });
+    }
   }
   outcome done() {
     outcome total;

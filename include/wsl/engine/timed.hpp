@@ -14,6 +14,7 @@
 
 #include "../support/whole_file.hpp"
 #include "diagnose/deadlock.hpp"
+#include "diagnose/run_limit.hpp"
 #include "diagnose/trace_json.hpp"
 #include "engine.hpp"
 #include "timed/pes.hpp"
@@ -80,7 +81,7 @@ class timed_engine final : public engine {
     pes_.happened_until(mesh_.done.end);
     pes_.end_run();
     events_.set_now(pes_.end());
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
     return {.cycles = pes_.end() - begin,
             .tasks = pes_.tasks(),
             .wavelets = pes_.wavelets(),
@@ -109,8 +110,17 @@ class timed_engine final : public engine {
  private:
   void run_tasks() {
     const journal_turn turn(pes_.writer().journal());
-    while (events_.advance()) {
-      events_.take([this](u32 who) { visit(who); });
+    limit_.begin(tiles_.size());
+    pes_.census = nullptr;
+    u64 times = 0;
+    try {
+      while (events_.advance()) {
+        events_.take([this](u32 who) { visit(who); });
+        if (limit_.is_set() && ++times % 64 == 0) [[unlikely]]
+          pes_.census = limit_.look();
+      }
+    } catch (const run_limit::passed& what) {
+      throw limit_.explained(what, [this](u32 i) { return pes_.state(i); });
     }
   }
   const support::flat_vector<mesh_topology::source>& sources() const { return mesh_.topology().sources; }
@@ -170,6 +180,7 @@ class timed_engine final : public engine {
   support::flat_vector<support::flat_queue<u32>> unsent_;
   std::string trace_;
   timeline timeline_;
+  run_limit limit_;
 };
 
 /// The file that the environment variable WSL_TRACE names for the next fabric of this process; empty if it is

@@ -5,14 +5,19 @@
 //   f.launch(0, 0);
 //   f.read(7, 0, &runner<red, blue>::seen)
 #pragma once
+#include <unistd.h>
+
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "heap_use.hpp"
 #include "program_memory.hpp"
 
 namespace wsl {
@@ -26,6 +31,25 @@ inline void tell_that_nothing_is_traced() {
   static const int told = std::fprintf(
       stderr, "wsl: WSL_TRACE=%s: this engine writes no trace; fabric f{plan, timed{}} writes one\n", file);
   static_cast<void>(told);
+}
+
+[[noreturn]] inline void the_computer_has_too_little_memory(const layout& plan, u64 bytes) {
+  throw fault("wsl: a grid of " + std::to_string(plan.width()) + " x " + std::to_string(plan.height()) +
+              " PEs takes " + std::to_string((bytes >> 20) + 1) +
+              " MiB for its programs alone, which is more than this computer has free: use a smaller grid or "
+              "smaller arrays");
+}
+/// Makes an engine. Throws fault if the memory of the computer is too small for the grid.
+template <class Make>
+engine* made_on_this_computer(const layout& plan, Make make) {
+  u64 bytes = 0;
+  for (const placement& p : plan.placements())
+    bytes += static_cast<u64>(p.where.count()) * (static_cast<u64>(p.what->bytes) + sizeof(pe));
+  const u64 pages = static_cast<u64>(sysconf(_SC_PHYS_PAGES)), page = static_cast<u64>(sysconf(_SC_PAGESIZE));
+  if (bytes / page > pages) the_computer_has_too_little_memory(plan, bytes);
+  try {
+    return make();
+  } catch (const std::bad_alloc&) { the_computer_has_too_little_memory(plan, bytes); }
 }
 
 /// Of reports whose cycles are those of the exchange only.
@@ -66,14 +90,17 @@ class fabric {
   /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
-  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {
+  fabric(const layout& plan, const Choice& choice)
+      : engine_((require(plan), detail::made_on_this_computer(plan, [&] { return choice.make(plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
         kept_(std::move(other.kept_)),
-        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {
+        waiting_calls_(std::exchange(other.waiting_calls_, 0)),
+        runs_(other.runs_),
+        has_memory_limit_(other.has_memory_limit_) {
     other.leave_users();
   }
   fabric& operator=(fabric&&) = delete;
@@ -107,15 +134,21 @@ class fabric {
     if constexpr (detail::fits_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
   }
 
-  /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
+  /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
+  /// task makes a mistake, or if a program's containers outgrow the memory of its PE.
   outcome run() {
     const engine::turn turn(*engine_);
     engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
     const outcome done = engine_->run();
     release();
+    if (has_memory_limit_ && std::has_single_bit(++runs_)) detail::containers_fit_memory(*engine_);
     return done;
   }
+
+  /// The containers of the programs may have more elements than fit into a PE's memory. Otherwise a run
+  /// throws fault when they have; it looks after the first, second, fourth, eighth ... run of the fabric.
+  void ignore_memory_limit() { has_memory_limit_ = false; }
 
   /// A member of the program on one PE: `f.read(7, 0, &part::sum)`.
   template <class P, class T>
@@ -259,7 +292,8 @@ class fabric {
   fabric_user* users_ = nullptr;  // in a list
   engine* engine_;                // owned; std::unique_ptr would bring all of <memory> into every program
   support::flat_vector<argument> kept_;
-  u64 waiting_calls_ = 0;
+  u64 waiting_calls_ = 0, runs_ = 0;
+  bool has_memory_limit_ = true;
 };
 
 inline fabric_user::fabric_user(fabric& of) : of_(&of), next_(std::exchange(of.users_, this)) {}

@@ -136,8 +136,16 @@ struct sender {
       launch<&sender::local_third_time>, local<&sender::nothing>, local<&sender::member>, sends<red>>;
 };
 
-struct receiver {
+struct with_result {
+  f32 result = 7;
+  void report(pe&) {}
+  using tasks = task_list<launch<&with_result::report>>;
+};
+struct without_tasks {
   f32 y[4]{};
+};
+
+struct receiver : without_tasks, with_result {
   void take(pe& me) { me.async(mov(mem(y), fabin(red))); }
   void local_array(pe& me) {
     f32 z[4]{};
@@ -259,6 +267,16 @@ TEMPLATE_LIST_TEST_CASE("a device does not outlive its fabric", "", every_engine
   fabric moved{std::move(f)};
   CHECK_THROWS_WITH(of_f.run(), is_gone);
   CHECK_NOTHROW(device{moved}.run());
+}
+
+TEMPLATE_LIST_TEST_CASE("the host reads members of a base class, with tasks or without", "", every_engine) {
+  fabric f{pair, TestType{}};
+  f.start<&receiver::take>(column(1));
+  f.launch<&sender::member>(column(0));
+  CHECK(f.read(1, 0, &receiver::y)[3] == 4);  // a member of without_tasks
+  CHECK(f.read(1, 0, &without_tasks::y)[3] == 4);
+  CHECK(f.read(1, 0, &with_result::result) == 7);
+  CHECK_THROWS_WITH(f.read(0, 0, &without_tasks::y), Contains("PE(0, 0) runs ") && Contains("sender, not "));
 }
 
 TEMPLATE_LIST_TEST_CASE("the area of a launch lies on the grid", "", every_engine) {

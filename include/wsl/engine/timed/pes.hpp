@@ -3,6 +3,7 @@
 // has the datapath, what moves. A processor is visited when a word it could take has come, when a place it
 // could fill is free, or when it said so.
 #pragma once
+#include "../diagnose/run_limit.hpp"
 #include "../pe_core.hpp"
 #include "../tiles.hpp"
 #include "rest.hpp"
@@ -46,6 +47,7 @@ class timed_pes {
   u64 end() const { return moves_.end; }
   void entered() { ++moves_.wavelets; }
   timeline* traced = nullptr;  ///< who wants to know more, if anybody
+  task_census* census = nullptr;  ///< counts the tasks that run, near the limit of a run
 
   void begin_run(u64 now) {
     ++run_;
@@ -362,6 +364,8 @@ class timed_pes {
 
   void run_task(timed_processor& p, pe_state& s, const binding& b, const void* input, u64 now) {
     ++tasks_;
+    if (census) [[unlikely]]
+      census->note(s.index, b.name, 1);
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;
