@@ -44,8 +44,6 @@ struct binding {
   int id = -1;
   const payload_type* type = nullptr;  ///< payload of a color; none for the others
   const void* key = nullptr;           ///< identity of the bound function
-  /// identity of the library module that brought the entry; none for the program's own
-  const void* module = nullptr;
   const char* name = "";  ///< name of the bound function
   task_function run = nullptr;
   initially start = initially::ready;
