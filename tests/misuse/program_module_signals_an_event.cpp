@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Modules are given a completion.
-// says: wsl: signals.event. goes with me.async; a module.s completion is then<&part::next>.. or unblocks<&part::next>..
+// says in 5 lines: wsl: signals.event. goes with me.async; a module.s completion is then<&part::next>.. or unblocks<&part::next>..
 #include <wsl/wsl.hpp>
 
 #include <wsl/program/event.hpp>

@@ -70,14 +70,14 @@ class engine : public engine_port {
   /// Whether a run goes on; asked by the thread that runs it, or by one of its tasks.
   bool is_running() const { return running_.load(std::memory_order_relaxed); }
   /// One run at a time. Throws fault if one goes on, perhaps the one whose task asks for another.
-  class turn {
+  class single_run {
    public:
-    explicit turn(engine& of) : of_(of) {
+    explicit single_run(engine& of) : of_(of) {
       if (of_.running_.exchange(true, std::memory_order_relaxed)) the_fabric_is_running();
     }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() { of_.running_.store(false, std::memory_order_relaxed); }
+    single_run(const single_run&) = delete;
+    single_run& operator=(const single_run&) = delete;
+    ~single_run() { of_.running_.store(false, std::memory_order_relaxed); }
 
    private:
     engine& of_;

@@ -131,8 +131,13 @@ class threaded_engine : public engine {
     return transport_.any_left(b, [&](u32 who) {
       open.clear();
       waits_at(open, who);
+      if (open.empty() && who < pes()) close_windows(who);
       return !open.empty();
     });
+  }
+  // A PE that is used outside of its tasks does not find a window to send into.
+  void close_windows(u32 who) {
+    for (channel& c : transport_.net.channels_of(who)) c.close();
   }
   void waits_at(waits& open, u32 who) {
     if (who < pes()) pe_waits(open, transport_.home(who), state(who));

@@ -137,7 +137,7 @@ class fabric {
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
   /// task makes a mistake, or if a program's containers outgrow the memory of its PE.
   outcome run() {
-    const engine::turn turn(*engine_);
+    const engine::single_run now(*engine_);
     engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
     const outcome done = engine_->run();
