@@ -20,7 +20,7 @@ namespace wsl::faults {
 }
 [[noreturn]] constexpr void the_area_leaves_the_grid(auto x0, auto x1, auto y0, auto y1, auto width,
                                                      auto height) {
-  fail("columns {} to {}, rows {} to {} leave the grid of {} x {} PEs: count from `end`, as in end - 1",
+  fail("columns {} to {}, rows {} to {} leave the grid of {} x {} PEs: count from `edge`, as in edge - 1",
        {x0, x1 - 1, y0, y1 - 1, width, height});
 }
 [[noreturn]] constexpr void an_area_strides_by_1_to_16(auto sx, auto sy) {

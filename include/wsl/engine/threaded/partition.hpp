@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 
+#include "../diagnose/run_limit.hpp"
 #include "../outcome.hpp"
 #include "channel.hpp"
 #include "offloaded_jobs.hpp"
@@ -214,6 +215,7 @@ struct alignas(128) partition {
   u64 superstep = 0;  ///< the current superstep
   control_marks marks;
   outcome done;
+  task_census* census = nullptr;  ///< counts the tasks that run here, near the limit of a run
   std::exception_ptr failure;
   u64 read_now = 0;               ///< colors that operations of the running task read ...
   int read_in_pairs = 0;          ///< ... and how many of those read two of them

@@ -36,9 +36,14 @@ class pe_scheduler {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
     b.read_in_pairs = 0;  // left by a task that has thrown
-    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n)
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) {
+      if (limit.is_set()) [[unlikely]]
+        b.census = limit.look();
       visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
+    }
   }
+
+  run_limit limit;  ///< of the run
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
@@ -302,6 +307,8 @@ class pe_scheduler {
       end_run(b, s, task);
     });
     b.done.tasks += taken;
+    if (b.census) [[unlikely]]
+      b.census->note(s.index, task.name, taken);
     return taken;
   }
 
