@@ -44,9 +44,7 @@ struct binding {
   int id = -1;
   const payload_type* type = nullptr;  ///< payload of a color; none for the others
   const void* key = nullptr;           ///< identity of the bound function
-  /// identity of the library module that brought the entry; none for the program's own
-  const void* module = nullptr;
-  const char* name = "";  ///< name of the bound function
+  const char* name = "";               ///< name of the bound function
   task_function run = nullptr;
   initially start = initially::ready;
   /// send: colors that must have arrived before; share: all colors of the queue

@@ -234,7 +234,7 @@ class pe {
     state_.interrupt();
     if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       at_once now;
-      if ((knows(when_complete) && ...) && moves_at_once<lone_reader>(op, now)) {
+      if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
         (happen(when_complete, when_complete.id), ...);
         return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
       }
@@ -255,6 +255,7 @@ class pe {
         std::is_invocable_v<decltype(Compute), Part&>,
         "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
+      engines::must_outlive_the_task(&part, support::function_name<Compute>());
       state_.interrupted = true;
       offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
                       &part,
@@ -291,7 +292,7 @@ class pe {
   // The engine reports the fault when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::rejected = {c.id, &payload_type_of<T>};
+    engines::rejected = {c.id, &payload_type_of<T>, state_.x, state_.y};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
@@ -383,6 +384,7 @@ class pe {
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src,
                                         Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
+      if (op.may_use_the_stack()) op.must_outlive_the_task();
       if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         at_once now;
         if (me.moves_at_once<through_engine>(op, now)) {

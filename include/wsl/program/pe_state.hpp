@@ -120,6 +120,7 @@ namespace engines {
 struct rejected_send {
   int color = -1;
   const payload_type* type = nullptr;
+  int x = 0, y = 0;  ///< the PE
 };
 inline constinit thread_local rejected_send rejected;
 

@@ -22,9 +22,6 @@ struct task_identity {
 };
 template <auto Task>
 inline constexpr task_identity task_key{support::function_name<Task>()};
-/// The identity of a library module is the address of this.
-template <class Module>
-inline constexpr char module_key = 0;
 
 namespace detail {
 

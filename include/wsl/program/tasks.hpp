@@ -180,7 +180,7 @@ u32 run_launch(void* state, pe& me, [[maybe_unused]] const void* input, u32) {
 template <auto Task>
 consteval binding bind(role what, int id, const payload_type* type, task_function run, initially start) {
   const int arguments = what == role::launch ? signature_of<Task>::inputs : 0;
-  return {what, id, type, &task_key<Task>, nullptr, support::function_name<Task>(), run, start, 0, arguments};
+  return {what, id, type, &task_key<Task>, support::function_name<Task>(), run, start, 0, arguments};
 }
 
 template <auto Task>
@@ -487,8 +487,7 @@ struct use : detail::single_entry {
   template <class Program, std::size_t... I>
   static consteval void write_each(binding* to, std::index_sequence<I...>) {
     ((to[I] = table_of<module>.entries[I],
-      to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr,
-      to[I].module = to[I].module ? to[I].module : &module_key<module>),
+      to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr),
      ...);
   }
 };

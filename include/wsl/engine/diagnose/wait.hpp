@@ -21,6 +21,7 @@ struct wait {
     /// `count` wavelets of `color` lie in the input queue, or with `on_the_way` between the sender's output
     /// queue and there, and no task or operation may take them
     unread,
+    call,    ///< `count` host calls, of which `what` is the first, wait until the PE may run tasks again
     held,    ///< local task `what` is activated but blocked
     join,    ///< local task `what` waits for `position` arrivals, of which `count` have come
     stream,  ///< `count` words of the host stream of `color` could not enter the grid

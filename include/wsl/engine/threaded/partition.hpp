@@ -10,6 +10,7 @@
 #include <exception>
 #include <span>
 
+#include "../diagnose/run_limit.hpp"
 #include "../outcome.hpp"
 #include "channel.hpp"
 #include "offloaded_jobs.hpp"
@@ -56,6 +57,7 @@ class waiting_calls {
     ++waiting_;
     return static_cast<u32>(calls_.size());
   }
+  const host_call& operator[](u32 number) const { return calls_[number - 1]; }
   host_call take(u32 number) {
     const host_call what = calls_[number - 1];
     if (--waiting_ == 0) calls_.clear();
@@ -212,6 +214,7 @@ struct alignas(128) partition {
   u64 superstep = 0;  ///< the current superstep
   control_marks marks;
   outcome done;
+  task_census* census = nullptr;  ///< counts the tasks that run here, near the limit of a run
   std::exception_ptr failure;
   u64 read_now = 0;               ///< colors that operations of the running task read ...
   int read_in_pairs = 0;          ///< ... and how many of those read two of them

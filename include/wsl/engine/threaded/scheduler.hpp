@@ -36,9 +36,14 @@ class pe_scheduler {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
     b.read_in_pairs = 0;  // left by a task that has thrown
-    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n)
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) {
+      if (limit.is_set()) [[unlikely]]
+        b.census = limit.look();
       visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
+    }
   }
+
+  run_limit limit;  ///< of the run
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
@@ -58,6 +63,11 @@ class pe_scheduler {
     if (v.extras_index || v.call || b.calls.full()) extras(s).calls.push(what);
     else v.call = b.calls.put(what) & 0xffffff;
     transport_.wake(b, s.index, false);
+  }
+  /// The call of a PE without a processor that has not begun; null if there is none.
+  const host_call* waiting_call(const partition& b, const pe_state& s) const {
+    const u32 number = first_call(s);
+    return number ? &b.calls[number] : nullptr;
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
     transport_.put_control(transport_.home(from),
@@ -337,6 +347,8 @@ class pe_scheduler {
       end_run(b, s, task);
     });
     b.done.tasks += taken;
+    if (b.census) [[unlikely]]
+      b.census->note(s.index, task.name, taken);
     return taken;
   }
 
