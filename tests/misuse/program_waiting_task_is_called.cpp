@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that waits is no function that another task calls; here the warning about a value that nobody uses is an error.
+// A task that waits is no function that another task calls. Here the warning about an unused value is an error.
 // says in 5 lines: a task that waits is begun by me.activate, a wavelet or the host, not by a call
 #include <wsl/wsl.hpp>
 

@@ -63,8 +63,8 @@ class task_stack {
   }
 
   /// Whether `holds` must be asked. A burst of a few words feels each instruction of this. The stack of a
-  /// process lies above all else, so for its first thread one comparison is enough; other threads' stacks lie
-  /// among the memory that the process has mapped.
+  /// process lies above its other memory, so one comparison is enough on its first thread; the stacks of others
+  /// lie among the memory that it has mapped.
   [[gnu::always_inline]] static bool may_hold(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
 #ifdef WSL_FAKE_STACKS
@@ -104,7 +104,7 @@ class task_stack {
               "operation is complete: capture it by value");
 }
 
-/// What an engine uses when the task that names it has ended: throws fault if that is a local variable.
+/// Throws fault if an object that an engine uses when the task has ended is a local variable of that.
 inline void must_outlive_the_task(const void* what, const char* operation) {
   if (task_stack::holds(reinterpret_cast<std::uintptr_t>(what))) an_operand_is_a_local_variable(operation);
 }

@@ -98,7 +98,7 @@ struct sender {
   }
   void recursive(pe& me, int depth) { depth ? recursive(me, depth - 1) : member(me); }
 
-  // What the host does between runs.
+  // The host does these between runs.
   void runs_inside(pe&) { own_fabric->run(); }
   void launches_inside(pe&) { own_fabric->launch<&sender::member>(column(0)); }
   void starts_inside(pe&) { own_fabric->start<&sender::member>(column(0)); }

@@ -49,7 +49,7 @@ inline f64 limit_of_environment() {
 
 class run_limit {
  public:
-  /// What ends the run; `explained` adds what has run.
+  /// Ends the run; `explained` adds the tasks that have run.
   struct passed : fault {
     explicit passed(const run_limit& l)
         : fault("wsl: the run has not become quiet in " + l.text() + " (WSL_LIMIT=" + l.text() + ")") {}
@@ -66,10 +66,11 @@ class run_limit {
     census_.open(pes);
   }
   /// Looks at the clock: where to count the tasks that run from now on, null before the last tenth. Throws
-  /// `passed` when the time is over. Any thread may ask; a PE is counted by the one that runs it.
-  task_census* look() {
+  /// `passed` when the time is over, but not before the caller has counted something: `before` is the result
+  /// of its last look. Any thread may ask; a PE is counted by the one that runs it.
+  task_census* look(const task_census* before) {
     const f64 time = seconds_now() - begin_;
-    if (time > seconds_) throw passed(*this);
+    if (before && time > seconds_) throw passed(*this);
     return time > 0.9 * seconds_ ? &census_ : nullptr;
   }
 
