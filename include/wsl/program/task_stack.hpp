@@ -63,8 +63,8 @@ class task_stack {
   }
 
   /// Whether `holds` must be asked. A burst of a few words feels each instruction of this. The stack of a
-  /// process lies above its other memory, so one comparison is enough on its first thread; the stacks of others
-  /// lie among the memory that it has mapped.
+  /// process lies above its other memory, so one comparison is enough on its first thread; the stacks of other
+  /// threads lie among the memory that it has mapped.
   [[gnu::always_inline]] static bool may_hold(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
 #ifdef WSL_FAKE_STACKS
