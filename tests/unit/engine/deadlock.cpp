@@ -529,7 +529,7 @@ constexpr layout between_streams = layout{wse2, 1, 1}
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("calls that cannot begin, and words that the host has not read, are in the report", "",
+TEMPLATE_LIST_TEST_CASE("calls that cannot begin, and words that the host has not read, are reported", "",
                         every_engine) {
   fabric f{between_streams, TestType{}};
   f.start<&talker::listen>(all);
