@@ -63,7 +63,7 @@ class task_stack {
   }
 
   /// Whether `holds` must be asked. A burst of a few words feels each instruction of this. The stack of a
-  /// process lies above its other memory, so one comparison is enough on its first thread. The stacks of other
+  /// process lies above its other memory, so one comparison is enough on its first thread. Stacks of other
   /// threads lie among the memory that it has mapped.
   [[gnu::always_inline]] static bool may_hold(const void* address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
