@@ -508,3 +508,38 @@ TEMPLATE_LIST_TEST_CASE("an activation that was lost is in the report", "", ever
                             "activations are not counted, so one was lost"));
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 3 from PE(1, 0)"));
 }
+
+namespace {
+
+struct talker {
+  f32 x = 0;
+  void talk(pe& me, int n) {
+    for (int i = 0; i < n; ++i) me.send(red, 1.f);
+  }
+  task listen(pe&) { co_await mov(&x, fabin(blue, 1)); }
+  using tasks = task_list<launch<&talker::talk>, launch<&talker::listen>, reads<blue>, sends<red>>;
+};
+
+constexpr layout between_streams = layout{wse2, 1, 1}
+                                       .place<talker>(all)
+                                       .path(red, all, ramp >> east)
+                                       .path(blue, all, west >> ramp)
+                                       .stream_out(red, all, east)
+                                       .stream_in(blue, all, west);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("calls that cannot begin, and words that the host has not read, are reported", "",
+                        every_engine) {
+  fabric f{between_streams, TestType{}};
+  f.start<&talker::listen>(all);
+  f.start<&talker::talk>(all, 2);
+  f.start<&talker::talk>(all, 1);
+  CHECK_THAT(report_of([&] { f.run(); }), Contains("talker: 2 host calls (the first: talk) cannot begin") &&
+                                              !Contains("has not read"));
+  fabric g{between_streams, TestType{}};
+  g.start<&talker::talk>(all, 3);
+  CHECK_THAT(report_of([&] { g.launch<&talker::listen>(all); }),
+             EndsWith("\nThe host has not read 3 words that left the grid through host streams.") &&
+                 !Contains("host call"));
+}

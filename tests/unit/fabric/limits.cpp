@@ -92,11 +92,10 @@ TEMPLATE_LIST_TEST_CASE("a run that never ends is ended after WSL_LIMIT, and say
   const auto is_ended = Contains("wsl: the run has not become quiet in 0.02s (WSL_LIMIT=0.02s)");
   fabric f{layout{wse2, 3, 1}.place<restless>(all), TestType{}};
   CHECK_THROWS_WITH(f.launch(1, 0), is_ended && Contains("\n  PE(1, 0) of ") &&
-                                        Contains("restless: again, ") && Contains(" times") &&
+                                        Contains("restless: again, ") && Contains(" time") &&
                                         !Contains("PE(0, 0)"));
   fabric g{couple<answers<blue, red>, answers<red, blue>>(), TestType{}};
-  CHECK_THROWS_WITH(g.launch(0, 0), is_ended && Contains("\n  PE(0, 0) of ") &&
-                                        Contains("\n  PE(1, 0) of ") && Contains(": answer, "));
+  CHECK_THROWS_WITH(g.launch(0, 0), is_ended && Contains(": answer, ") && Contains(" time"));
   fabric h{couple<forwards, returns>(), TestType{}};
   CHECK_THROWS_WITH(h.launch(0, 0), is_ended && Contains("no task ran"));
 }

@@ -96,7 +96,7 @@ class reference_engine final : public engine {
     try {
       while (step())
         if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]]
-          census_ = limit_.look();
+          census_ = limit_.look(census_);
     } catch (const run_limit::passed& what) {
       throw limit_.explained(what, [this](u32 i) { return state(i); });
     }

@@ -38,7 +38,7 @@ class pe_scheduler {
     b.read_in_pairs = 0;  // left by a task that has thrown
     for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) {
       if (limit.is_set()) [[unlikely]]
-        b.census = limit.look();
+        b.census = limit.look(b.census);
       visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
     }
   }

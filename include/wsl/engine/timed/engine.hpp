@@ -115,7 +115,7 @@ class timed_engine final : public engine {
       while (events_.advance()) {
         events_.take([this](u32 who) { visit(who); });
         if (limit_.is_set() && ++times % 64 == 0) [[unlikely]]
-          pes_.census = limit_.look();
+          pes_.census = limit_.look(pes_.census);
       }
     } catch (const run_limit::passed& what) {
       throw limit_.explained(what, [this](u32 i) { return pes_.state(i); });
