@@ -40,10 +40,10 @@ class pairs {
   using receiver = bench::burst_receiver<words>;
 
   static layout make(int side) {
-    return layout{host, side, side}
-        .place<sender>(columns(0, edge, 2))
-        .place<receiver>(columns(1, edge, 2))
-        .path(bench::stream, columns(0, edge, 2), ramp >> east)
+    layout l{host, side, side};
+    l.place<sender>(columns(0, edge, 2));
+    l.place<receiver>(columns(1, edge, 2));
+    return l.path(bench::stream, columns(0, edge, 2), ramp >> east)
         .path(bench::stream, columns(1, edge, 2), west >> ramp);
   }
 

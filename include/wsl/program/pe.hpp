@@ -40,8 +40,9 @@ namespace detail {
 /// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a
 /// color's data task.
 struct completion {
-  /// `count` activates as well, but activations of the task are counted, or may be.
-  enum class effect : u8 { activate, count, unblock, unblock_color, each_time, nothing };
+  /// `count` activates as well, but activations of the task are counted, or may be. It has four bytes: modules
+  /// keep completions in the memory of PEs, where bytes between members would differ from run to run.
+  enum class effect : int { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;  ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
