@@ -127,13 +127,17 @@ struct advancing : single_entry {
     to[1] = {.what = role::local,
              .key = &advance_keys.of[Color.id],
              .name = "then_advance",
-             .run = [](void*, pe& me, const void*, u32) { return me.send_control(Color, switch_adv), u32{1}; }};
+             .run = &send};
   }
+
+ private:
+  static u32 send(void*, pe& me, const void*, u32) { return me.send_control(Color, switch_adv), u32{1}; }
 };
 template <auto What, class Numbers = std::make_integer_sequence<int, colors_in<What>()>>
 struct advancing_colors;
 template <auto What, int... i>
-struct advancing_colors<What, std::integer_sequence<int, i...>> : task_list<advancing<color_in<What, i>()>...> {
+struct advancing_colors<What, std::integer_sequence<int, i...>>
+    : task_list<advancing<color_in<What, i>()>...> {
   static_assert(with_colors<What>, "wsl: advances<...> names colors, or modules with colors");
 };
 
