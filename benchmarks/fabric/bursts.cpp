@@ -43,9 +43,8 @@ class pairs {
     layout l{host, side, side};
     l.place<sender>(columns(0, edge, 2));
     l.place<receiver>(columns(1, edge, 2));
-    l.path(bench::stream, columns(0, edge, 2), ramp >> east);
-    l.path(bench::stream, columns(1, edge, 2), west >> ramp);
-    return l;
+    return l.path(bench::stream, columns(0, edge, 2), ramp >> east)
+        .path(bench::stream, columns(1, edge, 2), west >> ramp);
   }
 
   int side_, bursts_, runs_ = 0;

@@ -142,19 +142,19 @@ void law_of(const rectangle& where, const seeds& inputs,
 template <class T, class Combine, rectangle where, collective::team among>
 void reduces() {
   constexpr collective::reduce<T, Combine> chain{.first = 1,
-                                     .where = where.words,
-                                     .among = among,
-                                     .root = {0, edge - 1},
-                                     .how = tactic::chain,
-                                     .colors = 2};
+                                                 .where = where.words,
+                                                 .among = among,
+                                                 .root = {0, edge - 1},
+                                                 .how = tactic::chain,
+                                                 .colors = 2};
   constexpr collective::reduce<T, Combine> groups{
       .first = 1, .where = where.words, .among = among, .root = {edge - 1, 0}, .how = tactic::two_phase};
   constexpr collective::reduce<T, Combine> tree{.first = 1,
-                                    .where = where.words,
-                                    .among = among,
-                                    .root = {0, edge - 1},
-                                    .how = tactic::tree,
-                                    .colors = 4};
+                                                .where = where.words,
+                                                .among = among,
+                                                .root = {0, edge - 1},
+                                                .how = tactic::tree,
+                                                .colors = 4};
   constexpr collective::reduce<T, Combine> quick{
       .first = 1, .where = where.words, .among = among, .words = 5};
   constexpr collective::reduce<T, Combine> single{
@@ -202,11 +202,11 @@ void many_groups() {
   constexpr collective::reduce<T, Combine> pairs{
       .first = 6, .where = where.words, .among = each_row, .root = {51}, .how = tactic::grouped_star};
   constexpr collective::reduce<T, Combine> fives{.first = 6,
-                                     .where = where.words,
-                                     .among = each_row,
-                                     .root = {50},
-                                     .words = 4,
-                                     .how = tactic::grouped_star};
+                                                 .where = where.words,
+                                                 .among = each_row,
+                                                 .root = {50},
+                                                 .words = 4,
+                                                 .how = tactic::grouped_star};
   constexpr collective::reduce<T, Combine> large{
       .first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
   law_of<groups>(where, long_lines, reduce_shares);
@@ -227,11 +227,11 @@ void rings() {
 template <class T, class Combine, rectangle where, collective::team among>
 void stars() {
   constexpr collective::reduce<T, Combine> at_the_end{.first = 3,
-                                          .where = where.words,
-                                          .among = among,
-                                          .root = {edge - 1, 0},
-                                          .how = tactic::star,
-                                          .colors = 2};
+                                                      .where = where.words,
+                                                      .among = among,
+                                                      .root = {edge - 1, 0},
+                                                      .how = tactic::star,
+                                                      .colors = 2};
   law_of<at_the_end>(where, grids, reduce_shares);
 }
 template <class T, class Combine, collective::team among>
@@ -242,7 +242,7 @@ void stars_inside() {
   law_of<middle>(where, grids, reduce_shares);
 }
 
-void joins() {
+void joining_laws() {
   reduces<f32, plus, whole, everyone>(), reduces<f16, plus, whole, each_row>(),
       reduces<i32, larger, whole, each_column>();
   reduces<u32, digits, inner, everyone>(), reduces<bf16, smaller, strip, each_row>(),
@@ -258,24 +258,21 @@ void joins() {
 
 }  // namespace
 
-TEST_CASE("arrays are joined as the serial line joins them") { joins(); }
+TEST_CASE("arrays are joined as the serial line joins them") { joining_laws(); }
 
 TEST_CASE("reductions take the cycles that their formulas say") {
   const std::initializer_list<int> widths{1, 2, 3, 7, 20, 33};
   costs_what_it_says<
-      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2},
-      40>(widths, false);
-  costs_what_it_says<
-      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase},
-      40>(widths, false);
-  costs_what_it_says<
-      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
-      40>(widths, false);
+      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(widths,
+                                                                                                     false);
+  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(
+      widths, false);
+  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
+                     40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
-  costs_what_it_says<
-      collective::reduce<f32>{
-          .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},
-      40>(widths, false);
+  costs_what_it_says<collective::reduce<f32>{
+                         .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},
+                     40>(widths, false);
   costs_what_it_says<
       collective::reduce<f32>{
           .first = 0, .among = each_row, .root = {edge - 1}, .words = 5, .how = tactic::grouped_star},

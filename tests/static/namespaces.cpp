@@ -80,6 +80,8 @@ constexpr color<f32> red{0}, blue{1}, green{2};
     .first = 4, .among = each_row, .root = {edge - 1}, .words = 4};
 [[maybe_unused]] constexpr broadcast<f32> spread{.first = 6, .among = each_row};
 [[maybe_unused]] constexpr neighbours<f32> halo{8};
+constexpr lane<f32> eastward{.first = 16, .toward = east, .ends = lane_ends::closed};
+constexpr halo_exchange<f32> rim{.first = 8};
 
 template <color<f32> in, color<f32> out>
 struct part {
@@ -90,6 +92,7 @@ struct part {
   prng draws;
   arena<64> room;
   fifo<f32, 8> kept;
+  awaited<rim> fill;
 
   void begin(pe& me, f32 by) {
     if (me.west_edge() || me.edge(north)) me.send(out, by);
@@ -102,8 +105,11 @@ struct part {
     shift_left(mem(m), mem(n), 2u);
     me.async(mov(fabout(out), mem(x)), then<&part::next>());
     me.async(mov(mem(y), fabin(in, 8)), unblocks<&part::last>());
-    me.async(mov(fabout(green, 8), mem(x)), signals(ended));
+    me.async(mov(fabout(green, 8), mem(x)), signals(ended), then_advance(green));
+    me.async(add(mem(y), eastward.fabin(me), mem(x)), then<&part::both>());
+    eastward.send(me, by), me.block(eastward.in(me)), me.unblock(eastward.in(me));
   }
+  void both(pe&) {}
   void pass(pe&, f32 v) { total = v; }
   void next(pe& me) { me.unblock<&part::last>(), me.activate<&part::last>(); }
   void last(pe& me) {
@@ -114,8 +120,9 @@ struct part {
     mov(some, 1.f);
   }
   void torn(pe& me) { me.reopen(green); }
-  task wait_for_it(pe&) {
+  task wait_for_it(pe& me) {
     co_await ended;
+    co_await fill(me, mem(x), tile_shape{1, 1, 1});
     co_await mov(mem(x).part(0, 4), fabin(in));
   }
   template <int k>
@@ -126,7 +133,8 @@ struct part {
       task_list<launch<&part::begin>, launch<&part::wait_for_it>, local<&part::next>,
                 urgent<local<&part::last, blocked>>, control<7, &part::stop>, on_teardown<green, &part::torn>,
                 numbered<2, one>, when<in.id == 1, reads<in>>, sends<out, green>, sends_after<red, blue>,
-                steers<green, switch_adv, switch_rst, teardown>>;
+                steers<green, switch_adv, switch_rst, teardown>, advances<green>, joins<2, &part::both>,
+                use<&part::fill>, sends<eastward>, reads<eastward>>;
 };
 
 [[maybe_unused]] constexpr area even = columns(0, edge, 2), odd = columns(1, edge, 2), first_row = row(0),

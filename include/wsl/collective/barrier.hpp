@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A barrier: no PE of a row, a column or the rectangle goes on before all have come. It is an all-reduce of
 // one word that nobody looks at, with the reduce that is the quickest for it.
-//   constexpr barrier meeting{.first = 8};
+//   constexpr collective::barrier meeting{.first = 8};
 //   awaited<meeting> all_here; ... co_await all_here(me);
 // or with a completion: endpoint<meeting> meet; ... meet.start(me, then<&worker::next>());
 #pragma once
@@ -48,7 +48,3 @@ struct barrier {
 };
 
 }  // namespace wsl::collective
-
-namespace wsl {
-using collective::barrier;
-}

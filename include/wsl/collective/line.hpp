@@ -17,7 +17,9 @@ namespace wsl::collective {
 enum class team : int { row, column, rectangle };
 inline constexpr team each_row = team::row, each_column = team::column, everyone = team::rectangle;
 
-enum class axis : u8 { x, y };
+/// It has four bytes as well: modules keep lines in the memory of PEs, and bytes between members differ from
+/// run to run.
+enum class axis : int { x, y };
 
 /// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges
 /// with `edge`.

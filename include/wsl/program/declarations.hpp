@@ -127,13 +127,13 @@ struct advancing : single_entry {
     to[0] = named<Color>(role::steer);
     to[0].commands = static_cast<u8>(command_bit(switch_adv));
     to[1] = {.what = role::local,
-             .key = &advance_keys[Color.id],
+             .key = &advance_keys.of[Color.id],
              .name = "then_advance",
-             .run = [](void*, pe& me, const void*, u32) {
-               me.send_control(Color, switch_adv);
-               return u32{1};
-             }};
+             .run = &send};
   }
+
+ private:
+  static u32 send(void*, pe& me, const void*, u32) { return me.send_control(Color, switch_adv), u32{1}; }
 };
 template <auto What, class Numbers = std::make_integer_sequence<int, colors_in<What>()>>
 struct advancing_colors;

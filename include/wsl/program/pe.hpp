@@ -3,8 +3,6 @@
 // Tasks run to completion, one at a time; an activation is a single bit, not a count. See
 // examples/05_local_tasks.cpp.
 #pragma once
-#include <array>
-
 #include "../core/control.hpp"
 #include "../support/min_max.hpp"
 #include "coroutine.hpp"
@@ -14,8 +12,8 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
-  throw fault(std::string("wsl: program ") + program + " does not bind " +
-              (task.entry ? task.entry : std::string("local<&") + task.name + ">") + " in its tasks");
+  const std::string entry = task.entry ? task.entry : "local<&" + std::string(task.name) + ">";
+  throw fault(std::string("wsl: program ") + program + " does not bind " + entry + " in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(switch_adv)   ? switch_adv
@@ -41,8 +39,9 @@ namespace detail {
 /// The effect of an asynchronous operation's completion: it activates or unblocks a local task, or unblocks
 /// the data task of a color.
 struct completion {
-  /// `count` activates as well, but activations of the task are counted, or may be.
-  enum class effect : u8 { activate, count, unblock, unblock_color, each_time, nothing };
+  /// `count` activates as well, but activations of the task are counted, or may be. It has four bytes:
+  /// modules keep completions in the memory of PEs, where bytes between members would differ from run to run.
+  enum class effect : int { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;  ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
@@ -77,11 +76,13 @@ completion each_time() {
 
 namespace detail {
 /// The tasks of `advances<...>`, by color.
-inline constexpr auto advance_keys = [] {
-  std::array<task_identity, max_colors> keys{};
-  for (task_identity& k : keys) k = {"then_advance", "advances<color> for the color of then_advance"};
-  return keys;
-}();
+struct advance_key_table {
+  task_identity of[max_colors];
+  constexpr advance_key_table() : of{} {
+    for (task_identity& k : of) k = {"then_advance", "advances<color> for the color of then_advance"};
+  }
+};
+inline constexpr advance_key_table advance_keys;
 }  // namespace detail
 
 /// When the last word of the operation is in the output queue, a control wavelet follows it that advances the
@@ -89,7 +90,7 @@ inline constexpr auto advance_keys = [] {
 /// list of tasks (CSL's .advance_switch).
 template <payload T>
 completion then_advance(color<T> c) {
-  return {completion::effect::activate, max_colors, &detail::advance_keys[static_cast<std::size_t>(c.id)]};
+  return {completion::effect::activate, max_colors, &detail::advance_keys.of[c.id]};
 }
 
 /// A completion without an effect, where a parameter requires one.

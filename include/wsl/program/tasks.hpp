@@ -514,10 +514,10 @@ struct join_counters {
     for (const binding& b : table_of<P>.entries) n += b.arrivals > 0;
     return n;
   }();
-  static constexpr int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
-  static constexpr int own = alignof(join_state), end = sizeof(P), at = rounded_up(end, own);
-  static constexpr int alignment = support::max(int{alignof(P)}, count ? own : 1);
-  static constexpr int bytes = count ? rounded_up(at + count * int{sizeof(join_state)}, alignment) : end;
+  static constexpr int own = alignof(join_state), least = alignof(P), end = sizeof(P);
+  static constexpr int at = (end + own - 1) / own * own, alignment = count && own > least ? own : least;
+  static constexpr int used = count ? at + count * int{sizeof(join_state)} : end;
+  static constexpr int bytes = (used + alignment - 1) / alignment * alignment;
 
   static void construct(void* where) {
     for (int i = 0; i < count; ++i)

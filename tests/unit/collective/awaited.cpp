@@ -2,6 +2,7 @@
 // Collectives that a task awaits in the middle of its body: every module with an endpoint, one after the
 // other, beside a serial line.
 #include <wsl/collective.hpp>
+#include <wsl/fabric/race.hpp>
 #include <wsl/program/event.hpp>
 
 #include <catch2/catch.hpp>
@@ -18,7 +19,7 @@ constexpr all_reduce<i32> sum{.first = 0, .words = 1, .colors = 1};             
 constexpr broadcast<i32> spread{.first = 4, .root = {1, 0}};                       // 4
 constexpr collective::reduce<i32, larger> highest{.first = 5, .among = each_row};  // 5, 6
 constexpr shift<i32> around{.first = 7, .by = 1, .cyclic = true};                  // 7 to 9
-constexpr barrier meeting{.first = 10};                                            // 10 to 13
+constexpr collective::barrier meeting{.first = 10};                                            // 10 to 13
 constexpr lane<i32> below{14, south};                                              // 14, 15
 
 constexpr int N = 3, rounds = 4;
@@ -134,6 +135,15 @@ struct runner {
 };
 
 }  // namespace
+
+TEST_CASE("tasks that await collectives have no race, and none of their memory is left out") {
+  layout l{wse2, 3, 2};
+  l.place<worker>(all).wire(sum, spread, highest, around, meeting, below);
+  const race_report r = find_race(l, [](fabric& f) { f.launch(); });
+  INFO(r.text());
+  CHECK_FALSE(r);
+  CHECK(r.not_compared.empty());
+}
 
 TEST_CASE("no PE passes a barrier before the last has come") {
   for (const auto& [width, height] : {std::pair{1, 1}, {6, 1}, {1, 4}, {5, 3}}) {

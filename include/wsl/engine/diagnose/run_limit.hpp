@@ -67,8 +67,9 @@ class run_limit {
     census_.open(pes);
   }
   /// Looks at the clock and returns where to count the tasks that run from now on: null before the last tenth
-  /// of the time. `before` is the result of the caller's last look. Throws `passed` when the time is over, but
-  /// not before the caller has counted something. Any thread may ask; a PE is counted by the one that runs it.
+  /// of the time. `before` is the result of the caller's last look. Throws `passed` when the time is over,
+  /// but not before the caller has counted a task. Any thread may ask; a PE is counted by the thread that
+  /// runs it.
   task_census* look(const task_census* before) {
     const f64 time = seconds_now() - begin_;
     if (before && time > seconds_) throw passed(*this);

@@ -47,7 +47,8 @@ constexpr usage usage_of(const layout& l, const placement& p) {
   u.sent = colors_at_ramp(l, tight(p.where), p.what->colors_of(role::send), false);
   u.data = data & u.delivered, u.read = read & u.delivered;
   // An activation is a bit on the machine, so a task that counts them takes an id for each.
-  for (const binding& b : *p.what) u.local_tasks += b.what == role::local ? support::max(b.arrivals, 1) : 0;
+  for (const binding& b : *p.what)
+    u.local_tasks += b.what != role::local ? 0 : b.arrivals > 1 ? b.arrivals : 1;
   return u;
 }
 
