@@ -32,9 +32,7 @@ class threaded_engine : public engine {
 
   pe* find(coord c) override { return tiles_.find(c); }
 
-  void call(pe& on, host_call what) override {
-    scheduler_.call(state_of(on), what);
-  }
+  void call(pe& on, host_call what) override { scheduler_.call(state_of(on), what); }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = stream(color, c, true);

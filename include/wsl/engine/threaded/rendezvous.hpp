@@ -28,6 +28,7 @@ class rendezvous_transfers {
     transfer* r = p && p->back_in <= b.superstep ? p->reader_of(in->color) : nullptr;
     if (!r || !fit_together(t, *r)) return false;
     const u32 n = move_together(t, *r);
+    transport_.leave_block(b, c);
     c.origin += n;
     in->head += n;
     transport_.count(b, c, n);

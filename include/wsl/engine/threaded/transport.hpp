@@ -157,6 +157,15 @@ class transport {
     }
   }
 
+  /// Positions of a channel are about to advance without words, because a PE has read all that it sent to
+  /// itself: there is nothing to put back into a block.
+  void leave_block(partition& b, const channel& c) {
+    const u64 bit = b.visit.bit(c);
+    if (!(b.visit.from_block & bit)) return;
+    give_up(b, b.visit.block_of(c), true);
+    b.visit.from_block &= ~bit;
+  }
+
   void count(partition& b, const channel& c, u64 words) const {
     b.done.wavelets += words;
     b.done.hops += words * (c.listed ? net.lists[c.first_reader + topology::links] : c.links);
