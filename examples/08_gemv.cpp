@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // y = A x on grids whose sizes are known only at run time: 08_gemv <columns> <rows>... The same builder makes
 // each layout, and the fabric checks it with the same rules. x is multicast down the columns; y is added up
-// from west to east along the rows, element by element, so that all PEs of a row work at once. Two colors
-// alternate along a row, because a PE receives one and sends the other.
+// from west to east along the rows, element by element, so that all PEs of a row work at once.
+#include <wsl/collective/lane.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +11,8 @@
 using namespace wsl;
 
 constexpr int M = 4, N = 3;  // each PE has a tile of (M, N) of A
-constexpr color<f32> xs{0}, even{1}, odd{2};
+constexpr color<f32> xs{0};
+constexpr lane<f32> sums{1, east};  // colors 1 and 2
 
 struct tile {
   f32 A[M * N]{}, x[N]{}, y[M]{};
@@ -28,16 +28,14 @@ struct tile {
     if (++j == N) me.activate<&tile::reduce>();
   }
   void reduce(pe& me) {
-    // PEs in even columns send the even color.
-    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;
     if (me.west_edge() && me.east_edge()) return;
-    if (me.west_edge()) me.async(mov(fabout(out), mem(y)));
-    else if (me.east_edge()) me.async(add(mem(y), mem(y), fabin(in)));
-    else me.async(add(fabout(out), mem(y), fabin(in)));
+    if (me.west_edge()) me.async(mov(sums.fabout(me), mem(y)));
+    else if (me.east_edge()) me.async(add(mem(y), mem(y), sums.fabin(me)));
+    else me.async(add(sums.fabout(me), mem(y), sums.fabin(me)));
   }
 
-  using tasks = task_list<launch<&tile::start>, on<xs, &tile::column>, local<&tile::reduce>, sends<xs>,
-                          reads<even, odd>, sends<even, odd>>;
+  using tasks = task_list<launch<&tile::start>, on<xs, &tile::column>, local<&tile::reduce>, sends<xs, sums>,
+                          reads<sums>>;
 };
 
 layout gemv_grid(int width, int height) {
@@ -46,11 +44,7 @@ layout gemv_grid(int width, int height) {
   l.path(xs, row(0), ramp >> (height > 1 ? ramp | south : ramp));
   l.path(xs, rows(1, edge - 1), north >> (ramp | south));
   if (height > 1) l.path(xs, row(edge - 1), north >> ramp);
-  l.path(even, columns(0, edge - 1, 2), ramp >> east);
-  l.path(even, columns(1, edge, 2), west >> ramp);
-  l.path(odd, columns(1, edge - 1, 2), ramp >> east);
-  l.path(odd, columns(2, edge, 2), west >> ramp);
-  return l;
+  return l.wire(sums);
 }
 
 /// The number of elements of y that differ from those of a serial product.

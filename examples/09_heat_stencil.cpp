@@ -23,7 +23,7 @@ struct cell {
   }
   using tasks = task_list<launch<&cell::heat>, launch<&cell::step>, on<halo, &cell::hear>, sends<halo>>;
 };
-constexpr layout plate = [] { layout l{wse2, W, H}; l.place<cell>(all); halo.wire(l); return l; }();
+constexpr layout plate = layout{wse2, W, H}.place<cell>(all).wire(halo);
 static_assert(routed<plate>());
 
 int main() {

@@ -17,7 +17,7 @@ struct worker {
   using tasks = task_list<launch<&worker::begin>, use<&worker::reduce>, on<sum.total(), &worker::done>>;
 };
 
-constexpr layout grid = [] { layout l{wse2, 6, 4}; l.place<worker>(all); sum.wire(l); return l; }();
+constexpr layout grid = layout{wse2, 6, 4}.place<worker>(all).wire(sum);
 static_assert(routed<grid>());
 
 int main() {

@@ -2,37 +2,31 @@
 // The report of a run: a row of P PEs adds up arrays of n numbers as a chain. This takes n + 2 P steps of the
 // engine's clock, not n P, because a PE adds and sends each number as soon as it arrives. (The reference
 // engine's clock counts hops and tasks; it is not a model of the machine's timing.)
+#include <wsl/collective/lane.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/host/report.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 using namespace wsl;
 
 constexpr int P = 32, longest = 256;
-constexpr color<f32> even{0}, odd{1};
+constexpr lane<f32> right{0, east};
 
 struct adder {
   f32 part[longest]{};
 
   void start(pe& me, int n) {
-    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;
     mov(mem(part), 1);
     const memory<f32> numbers = mem(part).part(0, n);
-    if (me.west_edge()) me.async(mov(fabout(out), numbers));
-    else if (me.east_edge()) me.async(add(numbers, numbers, fabin(in)));
-    else me.async(add(fabout(out), numbers, fabin(in)));
+    if (me.west_edge()) me.async(mov(right.fabout(me), numbers));
+    else if (me.east_edge()) me.async(add(numbers, numbers, right.fabin(me)));
+    else me.async(add(right.fabout(me), numbers, right.fabin(me)));
   }
 
-  using tasks = task_list<launch<&adder::start>, sends<even, odd>, reads<even, odd>>;
+  using tasks = task_list<launch<&adder::start>, sends<right>, reads<right>>;
 };
 
-constexpr layout chain = layout{wse2, P, 1}
-  .place<adder>(all)
-  .path(even, columns(0, edge, 2),     ramp >> east)
-  .path(even, columns(1, edge, 2),     west >> ramp)
-  .path(odd,  columns(1, edge - 1, 2), ramp >> east)
-  .path(odd,  columns(2, edge, 2),     west >> ramp);
+constexpr layout chain = layout{wse2, P, 1}.place<adder>(all).wire(right);
 static_assert(routed<chain>());
 
 int main() {

@@ -1,41 +1,31 @@
 // SPDX-License-Identifier: MIT
 // A dot product: every PE of a row multiplies its parts of two vectors, and the partial sums are added up
 // from west to east.
+#include <wsl/collective/lane.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 #include <vector>
 using namespace wsl;
 
 constexpr int P = 6, N = 4;  // P PEs with N elements of each vector
-constexpr color<f32> red{0}, blue{1};
+constexpr lane<f32> right{0, east};  // colors 0 and 1
 
-template <color<f32> in, color<f32> out>
 struct part {
   f32 a[N]{}, b[N]{}, sum = 0;
 
   void start(pe& me) {
     map_each([](f32 total, f32 x, f32 y) { return total + x * y; }, &sum, 0, mem(a), mem(b));
-    if (me.west_edge()) me.send(out, sum);
+    if (me.west_edge()) right.send(me, sum);
   }
   void pass(pe& me, f32 before) {
     sum += before;
-    if (!me.east_edge()) me.send(out, sum);
+    if (right.has_next(me)) right.send(me, sum);
   }
 
-  using tasks = task_list<launch<&part::start>, on<in, &part::pass>, sends<out>>;
+  using tasks = task_list<launch<&part::start>, on<right, &part::pass>, sends<right>>;
 };
-using even_part = part<blue, red>;
-using odd_part = part<red, blue>;
-
-constexpr layout row_of_parts = layout{wse2, P, 1}
-  .place<even_part>(columns(0, edge, 2))
-  .place<odd_part>(columns(1, edge, 2))
-  .path(red,  columns(0, edge - 1, 2), ramp >> east)
-  .path(red,  columns(1, edge, 2),     west >> ramp)
-  .path(blue, columns(1, edge - 1, 2), ramp >> east)
-  .path(blue, columns(2, edge, 2),     west >> ramp);
+constexpr layout row_of_parts = layout{wse2, P, 1}.place<part>(all).wire(right);
 static_assert(routed<row_of_parts>());
 
 int main() {
@@ -49,10 +39,10 @@ int main() {
 
   fabric f{row_of_parts};
   device d{f};
-  d.copy_in(symbol{&even_part::a, &odd_part::a}, all, a);
-  d.copy_in(symbol{&even_part::b, &odd_part::b}, all, b);
+  d.copy_in(&part::a, all, a);
+  d.copy_in(&part::b, all, b);
   d.launch();
-  const f32 sum = f.read(P - 1, 0, &odd_part::sum);
+  const f32 sum = f.read(P - 1, 0, &part::sum);
   std::printf("a . b = %g, serially %g\n", sum, expected);
   return sum == expected ? 0 : 1;
 }

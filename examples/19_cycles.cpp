@@ -2,14 +2,14 @@
 // How long would the machine take? A row of P PEs adds up arrays in two ways. Store and forward: each PE
 // stores the array that it receives, adds its own and sends the sum on. At once: it does all three word by
 // word. The timed engine counts the cycles of both ways and reports where they went.
+#include <wsl/collective/lane.hpp>
 #include <wsl/fabric/time_report.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 using namespace wsl;
 
 constexpr int P = 16, numbers = 128;
-constexpr color<f32> even{0}, odd{1};
+constexpr lane<f32> right{0, east};
 
 struct adder {
   f32 mine[numbers]{}, heard[numbers]{};
@@ -18,32 +18,23 @@ struct adder {
   void start(pe& me, bool at_once) {
     mov(mem(mine), 1);
     begin = me.now();
-    if (me.west_edge()) me.async(mov(fabout(out(me)), mem(mine)));
-    else if (!at_once) me.async(mov(mem(heard), fabin(in(me))), then<&adder::store_and_forward>());
-    else if (me.east_edge()) me.async(add(mem(heard), mem(mine), fabin(in(me))), then<&adder::done>());
-    else me.async(add(fabout(out(me)), mem(mine), fabin(in(me))));
+    if (me.west_edge()) me.async(mov(right.fabout(me), mem(mine)));
+    else if (!at_once) me.async(mov(mem(heard), right.fabin(me)), then<&adder::store_and_forward>());
+    else if (me.east_edge()) me.async(add(mem(heard), mem(mine), right.fabin(me)), then<&adder::done>());
+    else me.async(add(right.fabout(me), mem(mine), right.fabin(me)));
   }
   void store_and_forward(pe& me) {
     add(mem(heard), mem(heard), mem(mine));
     if (me.east_edge()) me.activate<&adder::done>();
-    else me.async(mov(fabout(out(me)), mem(heard)));
+    else me.async(mov(right.fabout(me), mem(heard)));
   }
   void done(pe& me) { end = me.now(); }
 
-  static color<f32> in(const pe& me) { return me.x() % 2 ? even : odd; }
-  static color<f32> out(const pe& me) { return me.x() % 2 ? odd : even; }
   using tasks = task_list<launch<&adder::start>, local<&adder::store_and_forward>, local<&adder::done>,
-                          sends<even, odd>, reads<even, odd>>;
+                          sends<right>, reads<right>>;
 };
 
-constexpr layout chain(const machine& m) {
-  return layout{m, P, 1}
-    .place<adder>(all)
-    .path(even, columns(0, edge - 1, 2), ramp >> east)
-    .path(even, columns(1, edge, 2),     west >> ramp)
-    .path(odd,  columns(1, edge - 1, 2), ramp >> east)
-    .path(odd,  columns(2, edge, 2),     west >> ramp);
-}
+constexpr layout chain(const machine& m) { return layout{m, P, 1}.place<adder>(all).wire(right); }
 constexpr layout on_wse2 = chain(wse2), on_wse3 = chain(wse3);
 static_assert(routed<on_wse2>() && routed<on_wse3>());
 

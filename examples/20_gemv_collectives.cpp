@@ -26,7 +26,7 @@ struct tile {
   using tasks = task_list<launch<&tile::start>, use<&tile::spreading>, use<&tile::adding>,
                           local<&tile::multiply>>;
 };
-constexpr layout grid = [] { layout l{wse2, W, H}; l.place<tile>(all); xs.wire(l); ys.wire(l); return l; }();
+constexpr layout grid = layout{wse2, W, H}.place<tile>(all).wire(xs, ys);
 static_assert(routed<grid>());
 
 int main() {

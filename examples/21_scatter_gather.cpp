@@ -41,8 +41,7 @@ layout grid() {
   layout l{wse2, W, H};
   l.place<master>(at(2, 1)).place<worker>(row(0)).place<worker>(rows(2));
   l.place<worker>(row(1).columns(0, 2)).place<worker>(row(1).columns(3));
-  deal.wire(l), collect.wire(l);
-  return l;
+  return l.wire(deal, collect);
 }
 
 int main() {

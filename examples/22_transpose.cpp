@@ -16,7 +16,7 @@ struct line {
   void start(pe& me) { turning.start(me, mem(row), mem(column)); }
   using tasks = task_list<launch<&line::start>, use<&line::turning>>;
 };
-constexpr layout lines = [] { layout l{wse2, P, 1}; l.place<line>(all); turn.wire(l); return l; }();
+constexpr layout lines = layout{wse2, P, 1}.place<line>(all).wire(turn);
 static_assert(routed<lines>());
 
 int main() {

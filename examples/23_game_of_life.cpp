@@ -35,8 +35,7 @@ struct tile {
 /// The number of cells of W x H tiles that differ from a serial run.
 int wrong(int W, int H, int generations) {
   layout world{wse2, W, H};
-  world.place<tile>(all);
-  rim.wire(world);
+  world.place<tile>(all).wire(rim);
   std::vector<int> field(static_cast<std::size_t>(W * C * H * R));
   const auto at = [W](int x, int y) { return static_cast<std::size_t>(y * W * C + x); };
   // A glider that flies over several tiles, and a row of four cells.

@@ -28,7 +28,7 @@ struct part {
   }
   using tasks = task_list<launch<&part::rotate>, use<&part::rotating>, local<&part::multiply>>;
 };
-constexpr layout ring = [] { layout l{wse2, P, 1}; l.place<part>(all); around.wire(l); return l; }();
+constexpr layout ring = layout{wse2, P, 1}.place<part>(all).wire(around);
 static_assert(routed<ring>());
 
 int main() {

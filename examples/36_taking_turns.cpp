@@ -23,13 +23,11 @@ struct member {
   }
   void take_turns(pe& me) {
     if (me.west_edge()) me.async(mov(mem(heard), fabin(ordered)));
-    else me.async(mov(fabout(ordered), mem(mine)), then<&member::hand_over>());
+    else if (me.east_edge()) me.async(mov(fabout(ordered), mem(mine)));
+    else me.async(mov(fabout(ordered), mem(mine)), then_advance(ordered));
   }
-  void hand_over(pe& me) {
-    if (!me.east_edge()) me.send_control(ordered, switch_adv);
-  }
-  using tasks = task_list<launch<&member::mix>, launch<&member::take_turns>, local<&member::hand_over>,
-                          sends<mixed, ordered>, reads<mixed, ordered>, steers<ordered, switch_adv>>;
+  using tasks = task_list<launch<&member::mix>, launch<&member::take_turns>, sends<mixed, ordered>,
+                          reads<mixed, ordered>, advances<ordered>>;
 };
 
 constexpr layout row_of_pes = layout{wse2, P, 1}

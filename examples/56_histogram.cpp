@@ -26,25 +26,25 @@ constexpr all_reduce<u32, larger> fullest{.first = 11};
 /// The values that go around a ring wait in memory until the fabric takes them: a PE that cannot send still
 /// receives, so a ring whose queues are full cannot block itself.
 template <auto ring, u32 room>
-class lane {
+class outbox {
  public:
   void put(pe& me, color<parcel> to, parcel p) {
     waiting_[put_++ % room] = p, to_ = to;
-    if (put_ - taken_ == 1) me.activate<&lane::send>();
+    if (put_ - taken_ == 1) me.activate<&outbox::send>();
   }
  private:
   void send(pe& me) {
-    me.async(mov(fabout(to_), mem(waiting_).part(static_cast<int>(taken_ % room), 1)), then<&lane::sent>());
+    me.async(mov(fabout(to_), mem(waiting_).part(static_cast<int>(taken_ % room), 1)), then<&outbox::sent>());
   }
   void sent(pe& me) {
-    if (put_ != ++taken_) me.activate<&lane::send>();
+    if (put_ != ++taken_) me.activate<&outbox::send>();
   }
   parcel waiting_[room]{};
   color<parcel> to_{};
   u32 put_ = 0, taken_ = 0;
 
  public:
-  using tasks = task_list<local<&lane::send>, local<&lane::sent>, sends<ring>>;
+  using tasks = task_list<local<&outbox::send>, local<&outbox::sent>, sends<ring>>;
 };
 
 template <u32 width, u32 height, u32 values, u32 buckets>
@@ -52,8 +52,8 @@ struct histogram {
   static constexpr u32 all_values = width * height * values;
   u32 value[values]{}, bucket[buckets]{}, most = 0;
   // There is room for all values that can be on their way in a column, or turn into one row.
-  lane<in_column, height * values> vertical;
-  lane<in_row, width * height * values> horizontal;
+  outbox<in_column, height * values> vertical;
+  outbox<in_row, width * height * values> horizontal;
   tally_counter<arrivals> arrived;
   reducer<fullest> comparing;
 
@@ -85,8 +85,7 @@ template <u32 width, u32 height, u32 values, u32 buckets>
 int wrong() {
   using program = histogram<width, height, values, buckets>;
   layout l{wse2, width, height};
-  l.place<program>(all);
-  in_column.wire(l), in_row.wire(l), arrivals.wire(l), fullest.wire(l);
+  l.place<program>(all).wire(in_column, in_row, arrivals, fullest);
   fabric f{l};
   device d{f};
 

@@ -2,14 +2,14 @@
 // The Mandelbrot set in a pipeline: each row of PEs computes some rows of pixels. The first PE of a row
 // begins with each pixel and iterates a few times; the others go on where the one before them stopped; the
 // numbers of iterations leave the fabric in the east.
+#include <wsl/collective/lane.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 #include <vector>
 using namespace wsl;
 
-constexpr color<f32> even{0}, odd{1};  // a PE in an even column takes the even color and sends the odd one
+constexpr lane<f32> right{.first = 0, .toward = east, .ends = lane_ends::to_host};
 
 struct point {  // z after some iterations of z² + c, and how many there were until |z| reached 2
   f32 re = 0, im = 0, iterations = 0;
@@ -28,38 +28,30 @@ struct stage {
   f32 packet[3]{};
 
   task run(pe& me) {
-    const auto in = me.x() % 2 ? odd : even, out = me.x() % 2 ? even : odd;
     for (int i = 0; i < rows * columns; ++i) {
       const f32 c_re = 3.f * static_cast<f32>(i % columns) / (columns - 1) - 2;
       const f32 c_im =
         3.f * static_cast<f32>(me.y() * rows + i / columns) / static_cast<f32>(me.height() * rows - 1) - 1.5f;
       if (me.west_edge()) mov(mem(packet), 0);
-      else co_await mov(mem(packet), fabin(in));
+      else co_await mov(mem(packet), right.fabin(me));
       point z{packet[0], packet[1], packet[2]};
       z.iterate(c_re, c_im, iterations);
       packet[0] = z.re, packet[1] = z.im, packet[2] = z.iterations;
-      co_await mov(fabout(out), mem(packet));
+      co_await mov(right.fabout(me), mem(packet));
     }
   }
-  using tasks = task_list<launch<&stage::run>, reads<even, odd>, sends<even, odd>>;
+  using tasks = task_list<launch<&stage::run>, reads<right>, sends<right>>;
 };
-
-layout pipeline(int width, int height, const program& stage) {
-  layout l{wse2, width, height};
-  l.place(all, stage);
-  l.path(even, columns(2, edge, 2), west >> ramp).path(odd, columns(0, edge, 2), ramp >> east);
-  l.path(odd, columns(1, edge, 2), west >> ramp).path(even, columns(1, edge, 2), ramp >> east);
-  return l.stream_out(width % 2 ? odd : even, column(edge - 1), east);
-}
 
 template <int width, int height, int rows, int columns, int iterations>
 int wrong(bool show) {
-  const layout l = pipeline(width, height, program_v<stage<rows, columns, iterations>>);
+  layout l{wse2, width, height};
+  l.place<stage<rows, columns, iterations>>(all).wire(right);
   fabric f{l};
   device d{f};
   std::vector<f32> packets(3 * height * rows * columns);
   f.start();
-  d.stream_out(width % 2 ? odd : even, packets);
+  d.stream_out(right.exit(l), packets);
 
   int differ = 0;
   for (int y = 0; y < height * rows; ++y, show && std::puts(""))

@@ -74,8 +74,7 @@ f64 largest_error(int elements) {
   using program = block<width, height, piece, most>;
   constexpr int n = width * height * piece, rows = width * piece, columns = height * piece;
   layout l{wse2, width, height};
-  l.place<program>(all);
-  down.wire(l), right.wire(l);
+  l.place<program>(all).wire(down, right);
   fabric f{l};
   device d{f};
 

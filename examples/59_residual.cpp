@@ -61,10 +61,7 @@ struct tile {
 };
 
 layout grid(int width, int height, const program& what) {
-  layout l{wse2, width, height};
-  l.place(all, what);
-  xs.wire(l), residuals.wire(l), norms.wire(l);
-  return l;
+  return layout{wse2, width, height}.place(all, what).wire(xs, residuals, norms);
 }
 
 /// The numbers are small and whole, so that every order of the sums gives the same result.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // y = A x + b where x, b and y stream. x enters over the north edge and runs down the columns; a task
 // multiplies with each element. b enters over the west edge and passes along the rows, where each PE adds its
-// part; the words that leave in the east are y. Two colors alternate like the squares of a checkerboard: the
-// color that one column sends, the next one receives. The numbers are f32 or f16.
+// part; the words that leave in the east are y. The numbers are f32 or f16.
+#include <wsl/collective/lane.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/wsl.hpp>
 
 #include <cstdio>
 #include <vector>
 using namespace wsl;
 
 template <payload T> constexpr color<T> xs{0};
-template <payload T> constexpr color<T> red{1};
-template <payload T> constexpr color<T> blue{2};
+template <payload T> constexpr lane<T> sums{.first = 1, .toward = east, .ends = lane_ends::host};
 
 template <payload T, std::size_t M, std::size_t N>
 struct tile {
@@ -21,24 +19,19 @@ struct tile {
 
   void multiply(pe& me, T x) {
     fmac(mem(y), mem(y), mem(A).part(j * int{M}, M), x);
-    if (++j < int{N}) return;
-    if (me.x() % 2) me.async(add(fabout(red<T>), mem(y), fabin(blue<T>)));
-    else me.async(add(fabout(blue<T>), mem(y), fabin(red<T>)));
+    if (++j == int{N}) me.async(add(sums<T>.fabout(me), mem(y), sums<T>.fabin(me)));
   }
-  using tasks = task_list<on<xs<T>, &tile::multiply>, reads<red<T>, blue<T>>, sends<red<T>, blue<T>>>;
+  using tasks = task_list<on<xs<T>, &tile::multiply>, reads<sums<T>>, sends<sums<T>>>;
 };
 
 template <payload T>
-layout checkerboard(int width, int height, const program& what) {
+layout gemv_layout(int width, int height, const program& what) {
   layout l{wse2, width, height};
   l.place(all, what);
   l.path(xs<T>, rows(0, edge - 1), north >> (ramp | south))
     .path(xs<T>, row(edge - 1), north >> ramp)
     .stream_in(xs<T>, row(0), north);
-  l.path(red<T>, columns(0, edge, 2), west >> ramp).path(red<T>, columns(1, edge, 2), ramp >> east);
-  l.path(blue<T>, columns(0, edge, 2), ramp >> east).path(blue<T>, columns(1, edge, 2), west >> ramp);
-  return l.stream_in(red<T>, column(0), west)
-    .stream_out(width % 2 ? blue<T> : red<T>, column(edge - 1), east);
+  return l.wire(sums<T>);
 }
 
 /// The numbers are small and whole, so that every order of the sums is exact.
@@ -46,7 +39,8 @@ template <payload T, std::size_t M, std::size_t N, int width, int height>
 int wrong() {
   const auto a = [](int i, int j) { return (7 * i + 3 * j) % 11 - 5; };
   using program = tile<T, M, N>;
-  fabric f{checkerboard<T>(width, height, program_v<program>)};
+  const layout l = gemv_layout<T>(width, height, program_v<program>);
+  fabric f{l};
   device d{f};
   std::vector<T> A, x, b, y(M * height);
   for (int p = 0; p < width * height; ++p)
@@ -55,7 +49,7 @@ int wrong() {
   for (int j = 0; j < width * int{N}; ++j) x.push_back(T(j % 5 - 2));
   for (int i = 0; i < height * int{M}; ++i) b.push_back(T(i % 7));
   d.copy_in(&program::A, all, A);
-  d.stream_in(xs<T>, x), d.stream_in(red<T>, b), d.stream_out(width % 2 ? blue<T> : red<T>, y);
+  d.stream_in(xs<T>, x), d.stream_in(sums<T>.entrance(l), b), d.stream_out(sums<T>.exit(l), y);
 
   int differ = 0;
   for (int i = 0; i < height * int{M}; ++i) {

@@ -66,8 +66,7 @@ struct transformer {
 template <int N>
 f64 largest_error() {
   layout l{wse2, N, 1};
-  l.place<transformer<N>>(all);
-  turn.wire(l);
+  l.place<transformer<N>>(all).wire(turn);
   fabric f{l};
   device d{f};
   std::vector<f32> x;  // column by column

@@ -29,15 +29,14 @@ struct tile {
     k = 0;
     exchange(me);
   }
-  void exchange(pe& me) {  // `multiply` is activated by A and unblocked by B
+  void exchange(pe& me) {  // `multiply` starts when both A and B have come, or gone
     const color<f32> as = a_in_step(k).line(), bs = b_in_step(k).line();
     if (me.x() == k) mov(mem(a_here), mem(a)), me.async(mov(fabout(as), mem(a)), then<&tile::multiply>());
     else me.async(mov(mem(a_here), fabin(as)), then<&tile::multiply>());
-    if (me.y() == k) mov(mem(b_here), mem(b)), me.async(mov(fabout(bs), mem(b)), unblocks<&tile::multiply>());
-    else me.async(mov(mem(b_here), fabin(bs)), unblocks<&tile::multiply>());
+    if (me.y() == k) mov(mem(b_here), mem(b)), me.async(mov(fabout(bs), mem(b)), then<&tile::multiply>());
+    else me.async(mov(mem(b_here), fabin(bs)), then<&tile::multiply>());
   }
   void multiply(pe& me) {
-    me.block<&tile::multiply>();
     for (int i = 0; i < K; ++i)
       for (int j = 0; j < N; ++j)
         fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
@@ -47,7 +46,7 @@ struct tile {
   template <int step>
   using broadcasts = task_list<reads<a_in_step(step).line(), b_in_step(step).line()>,
                                sends<a_in_step(step).line(), b_in_step(step).line()>>;
-  using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
+  using tasks = task_list<launch<&tile::start>, joins<2, &tile::multiply>, numbered<P, broadcasts>>;
 };
 
 template <int P, int M, int K, int N>
@@ -55,7 +54,7 @@ int wrong() {
   using program = tile<P, M, K, N>;
   layout l{wse2, P, P};
   l.place<program>(all);
-  for (int k = 0; k < P; ++k) a_in_step(k).wire(l), b_in_step(k).wire(l);
+  for (int k = 0; k < P; ++k) l.wire(a_in_step(k), b_in_step(k));
   const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
   const auto b = [](int i, int j) { return static_cast<f32>((5 * i + 2 * j) % 7 - 3); };
   std::vector<f32> as, bs;

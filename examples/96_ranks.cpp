@@ -22,12 +22,7 @@ struct part {
   void know(pe&, u32 x) { sum = x; }
   using tasks = task_list<launch<&part::begin>, use<&part::adder>, on<total.total(), &part::know>>;
 };
-constexpr layout square = [] {
-  layout l{host, side, side};
-  l.place<part>(all);
-  total.wire(l);
-  return l;
-}();
+constexpr layout square = layout{host, side, side}.place<part>(all).wire(total);
 static_assert(routed<square>());
 
 int main() {

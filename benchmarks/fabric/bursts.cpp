@@ -40,11 +40,12 @@ class pairs {
   using receiver = bench::burst_receiver<words>;
 
   static layout make(int side) {
-    return layout{host, side, side}
-        .place<sender>(columns(0, edge, 2))
-        .place<receiver>(columns(1, edge, 2))
-        .path(bench::stream, columns(0, edge, 2), ramp >> east)
-        .path(bench::stream, columns(1, edge, 2), west >> ramp);
+    layout l{host, side, side};
+    l.place<sender>(columns(0, edge, 2));
+    l.place<receiver>(columns(1, edge, 2));
+    l.path(bench::stream, columns(0, edge, 2), ramp >> east);
+    l.path(bench::stream, columns(1, edge, 2), west >> ramp);
+    return l;
   }
 
   int side_, bursts_, runs_ = 0;

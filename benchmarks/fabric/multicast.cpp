@@ -35,12 +35,13 @@ class rows_of_listeners {
   static constexpr int listeners = 32, rows = 4;
 
   static layout make() {
-    return layout{host, 1 + listeners, rows}
-        .place<Sender>(column(0))
-        .place<Receiver>(columns(1, edge))
-        .path(bench::stream, column(0), ramp >> east)
-        .path(bench::stream, columns(1, edge - 1), west >> (ramp | east))
-        .path(bench::stream, column(edge - 1), west >> ramp);
+    layout l{host, 1 + listeners, rows};
+    l.place<Sender>(column(0));
+    l.place<Receiver>(columns(1, edge));
+    l.path(bench::stream, column(0), ramp >> east);
+    l.path(bench::stream, columns(1, edge - 1), west >> (ramp | east));
+    l.path(bench::stream, column(edge - 1), west >> ramp);
+    return l;
   }
 
   int words_, bursts_, runs_ = 0;

@@ -2,12 +2,13 @@
 #include "table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bench {
 namespace {
 
-// The rows in the order of the table: single wavelets, bursts, tasks, large fabrics, a whole program,
-// threads.
+// The rows in the order of the table: single wavelets, bursts, tasks, large fabrics, steps of stencils, a
+// whole program, threads.
 const char* const order[] = {
     "relay 32x32",
     "relay chain of 16",
@@ -29,6 +30,13 @@ const char* const order[] = {
     "a hop on 512x512",
     "a launch on 512x512",
     "SUMMA 32x32, tiles 14x14",
+    "a step on 20x20, per PE",
+    "a step on 200x200, per PE",
+    "a step on 700x700, per PE",
+    "nine points on 64x48, per PE",
+    "a step of a plate of 64x48, per cell",
+    "bytes a PE of a plate, 48x32",
+    "bytes a PE of a plate, 750x994",
     "building 750x994",
     "bytes a PE of 750x994",
     "timed: links crossed, straight through",
@@ -126,11 +134,19 @@ void table::print() const {
       "of what it does free of epochs one thread keeps %.2f; two threads keep %.2f of what two free ones "
       "could do at best\n",
       alone, together);
+  // Eight hops of single wavelets and one start of a task are what nine points need at least.
+  const double floor = 8 * median("a hop on 512x512", "wsl on 8x8") + 1e3 / median("local tasks", "wsl");
+  const double nine = median("nine points on 64x48, per PE", "wsl");
+  if (nine != 0 && std::isfinite(floor))
+    std::printf("nine points, a cell a PE: %.2f of eight hops and a start of a task\n", nine / floor);
+  const double small = median("a step on 20x20, per PE", "wsl");
   std::printf(
       "wavelets: scalar %.0f M/s, %.1f x TBB, %.2f of ring ceiling; burst1024 %.2f G words/s, %.2f of "
-      "memcpy\n",
+      "memcpy; wafer %.0f B/PE, step 700x700 %.2f of 20x20\n",
       median("relay 32x32", "wsl"), ratio("relay 32x32", "oneTBB"), ratio("relay 32x32", "plain rings"),
-      median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"));
+      median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"),
+      median("bytes a PE of a plate, 750x994", "wsl"),
+      small == 0 ? 0 : median("a step on 700x700, per PE", "wsl") / small);
 }
 
 }  // namespace bench

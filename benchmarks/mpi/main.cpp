@@ -103,7 +103,7 @@ void require(bool ok, const char* what) {
 
 constexpr int lanes = 8, words = 16384 * 40;  // 40 bursts of 64 KiB each
 
-constexpr color<u32> lane(int k) { return color<u32>{k}; }
+constexpr color<u32> nth_color(int k) { return color<u32>{k}; }
 
 /// The upper PE sends an array on each of some colors, the lower one takes them: there is only one place to
 /// cut.
@@ -114,12 +114,12 @@ struct half {
   void go(pe& me) {
     for (int k = 0; k < lanes; ++k) {
       const std::span<u32> x = data[static_cast<std::size_t>(k)];
-      if constexpr (upper) me.async(mov(fabout(lane(k)), mem(x)));
-      else me.async(mov(mem(x), fabin(lane(k))));
+      if constexpr (upper) me.async(mov(fabout(nth_color(k)), mem(x)));
+      else me.async(mov(mem(x), fabin(nth_color(k))));
     }
   }
   template <int k>
-  using part = std::conditional_t<upper, sends<lane(k)>, reads<lane(k)>>;
+  using part = std::conditional_t<upper, sends<nth_color(k)>, reads<nth_color(k)>>;
   using tasks = task_list<launch<&half::go>, numbered<lanes, part>>;
 };
 
@@ -139,7 +139,7 @@ class switched_router {
     layout l{host, 1, 2};
     l.place<half<true>>(row(0)).place<half<false>>(row(1));
     for (int k = 0; k < lanes; ++k)
-      l.path(lane(k), row(0), ramp >> south).path(lane(k), row(1), north >> ramp);
+      l.path(nth_color(k), row(0), ramp >> south).path(nth_color(k), row(1), north >> ramp);
     return l;
   }
   fabric fabric_;

@@ -5,10 +5,13 @@
 #pragma once
 #include "collective/all_reduce.hpp"
 #include "collective/all_to_all.hpp"
+#include "collective/awaited.hpp"
+#include "collective/barrier.hpp"
 #include "collective/broadcast.hpp"
 #include "collective/combine.hpp"
 #include "collective/gather.hpp"
 #include "collective/halo_exchange.hpp"
+#include "collective/lane.hpp"
 #include "collective/neighbours.hpp"
 #include "collective/reduce.hpp"
 #include "collective/ring_all_reduce.hpp"

@@ -7,4 +7,5 @@
 #include "engine/reference/engine.hpp"
 #include "engine/threaded/engine.hpp"
 #include "engine/timed/engine.hpp"
+#include "fabric/memory_limits/check.hpp"
 #include "layout/explain_text.hpp"

@@ -6,12 +6,15 @@
 #include "support/cxx20.hpp"
 
 // Before the others, so that few lines of "In file included from" stand before the sentence of a fault.
+#include "core/color.hpp"
 #include "layout/faults/table.hpp"
 #include "layout/layout.hpp"
+#include "program/descriptor/ops.hpp"
+#include "program/pe.hpp"
+#include "program/tasks.hpp"
 
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
 #include "layout/check.hpp"
 #include "program/declarations.hpp"
-#include "program/descriptor/ops.hpp"
 #include "version.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The machine routes colors 0 to 23.
-// says: a_color_id_must_be_below_the_number_of_colors_of_the_machine
+// says in 5 lines: a_color_id_must_be_below_the_number_of_colors_of_the_machine
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A grid of no columns has no PE.
-// says: a_grid_has_at_least_one_row_and_one_column
+// says in 5 lines: a_grid_has_at_least_one_row_and_one_column
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A wavelet has 32 bits.
-// says: wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>
+// says in 5 lines: wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

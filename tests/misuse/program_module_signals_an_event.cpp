@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A module is given a completion, not an event.
-// says: wsl: signals.event. goes with me.async;
-// says: a module.s completion is then<&part::next>.. or unblocks<&part::next>..
+// says in 5 lines: wsl: signals.event. goes with me.async;
+// says in 5 lines: a module.s completion is then<&part::next>.. or unblocks<&part::next>..
 #include <wsl/wsl.hpp>
 
 #include <wsl/program/event.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bits of an int are not those of an f32.
-// says: wsl: a task sends what the color carries: me.send.red, 1.f. for a color<f32>
+// says in 5 lines: wsl: a task sends what the color carries: me.send.red, 1.f. for a color<f32>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

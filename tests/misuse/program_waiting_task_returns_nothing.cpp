@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A coroutine says so in its type.
-// says: wsl: a task that waits returns task: task f.pe& me. . co_await
+// says in 5 lines: wsl: a task that waits returns task: task f.pe& me. . co_await
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

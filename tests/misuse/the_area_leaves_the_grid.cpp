@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Columns count from 0 to 3.
-// says: the_area_leaves_the_grid
+// says in 5 lines: the_area_leaves_the_grid
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -95,7 +95,7 @@ static_assert(find(role::send, 2)->after == (color_bit(0) | color_bit(1)) && fin
 
 // The colors of a module.
 static_assert(named(find(role::data, 4), "from_module") && named(find(role::data, 5), "from_module"));
-static_assert(find(role::data, 4)->start == initially::blocked && find(role::data, 4)->module == nullptr);
+static_assert(find(role::data, 4)->start == initially::blocked);
 static_assert(find(role::data, 4)->key == find(role::data, 5)->key);
 static_assert(has(role::send, 4) && has(role::send, 5) && !has(role::send, 6));
 
@@ -121,9 +121,6 @@ constexpr const auto& all_of = table_of<tree>.entries;
 static_assert(std::size(all_of) == 6);
 static_assert(all_of[1].id == 0 && all_of[2].id == 1 && all_of[3].id == 2 && all_of[2].what == role::local &&
               all_of[3].what == role::local);
-static_assert(all_of[0].module == nullptr && all_of[2].module == &module_key<branch> &&
-              all_of[3].module == &module_key<leaf>);
-static_assert(all_of[4].module == &module_key<leaf> && all_of[5].module == &module_key<branch>);
 static_assert(all_of[3].start == initially::active && all_of[3].key == &task_key<&leaf::grow>);
 static_assert(all_of[4].run != table_of<leaf>.entries[1].run && is_null(all_of[5].run),
               "what runs is called on the member");

@@ -50,6 +50,16 @@ inline std::string call(coord at, const char* module) {
                                " goes along each_row or each_column; to cover a rectangle, run one along "
                                "its rows and then one along its columns"}));
 }
+[[noreturn]] inline void a_lane_leads_to_a_side(const char* module) {
+  throw fault(support::joined(
+      {"wsl: a ", module, " leads toward east, west, north or south; words for the PE itself need no lane"}));
+}
+[[noreturn]] inline void a_lane_leaves_out_no_PE(const char* module, int stride) {
+  throw fault(
+      support::joined({"wsl: the area of a ", module, " strides by ", stride,
+                       " along it: each PE sends to its neighbour, so only whole rows of a lane toward "
+                       "east or west, or whole columns of one toward north or south, may be left out"}));
+}
 [[noreturn]] inline void a_rim_is_not_wider_than_the_tile(const char* module, int rows, int columns,
                                                           int width) {
   throw fault(
@@ -67,6 +77,11 @@ inline std::string call(coord at, const char* module) {
 [[noreturn]] inline void a_PE_outside_the_rectangle_calls(const char* module, coord at, const region& r) {
   throw fault(support::joined({call(at, module), ", whose rectangle is ", text_of(r),
                                ": call it on a PE inside, or widen the rectangle"}));
+}
+[[noreturn]] inline void the_lane_ends_here(coord at, int color, const char* does, const char* which) {
+  throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") ", does, " no PE on the lane of color ",
+                               color, ", which ends there: ask has_", which,
+                               "(me) first, or give the lane other ends, such as lane_ends::ring"}));
 }
 [[noreturn]] inline void a_collective_moves_at_least_one_word(const char* module, coord at) {
   throw fault(call(at, module) +
@@ -86,6 +101,13 @@ inline std::string call(coord at, const char* module) {
   throw fault(support::joined({"wsl: ", text_of(at), " is not the root of ", module,
                                ", so it calls without the array of all blocks"}));
 }
+[[noreturn]] inline void the_rim_is_wider_than_the_tile(const char* module, coord at, int rows, int columns,
+                                                        int width) {
+  throw fault(
+      call(at, module) +
+      support::joined({" with a rim of width ", width, " around a tile of ", rows, " x ", columns,
+                       " cells: the width is at least 1, and the tile is at least as wide and as high"}));
+}
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows,
                                                 int columns) {
   throw fault(support::joined({call(at, module), " with an array of ", support::counted(words, "word"),
@@ -94,6 +116,10 @@ inline std::string call(coord at, const char* module) {
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
   throw fault(support::joined({call(at, module), " with arrays of ", a, " and ", support::counted(b, "word"),
                                ": their lengths are equal"}));
+}
+[[noreturn]] inline void a_task_awaits_it_already(const char* module, coord at) {
+  throw fault(call(at, module) +
+              " while another of its tasks waits for it: let one task await it, or use an endpoint for each");
 }
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {
   throw fault(call(at, module) + " again before its last call is complete: start it from the completion");

@@ -34,15 +34,18 @@ constexpr int size_of_team(const region& r, team who) {
   return who == team::row ? r.columns() : who == team::column ? r.rows() : r.count();
 }
 
-/// The rectangle of a module on a layout's grid.
-constexpr region rectangle_of(const layout& l, const area& where, const char* module) {
-  if (where.sx != 1 || where.sy != 1)
-    faults::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
-  const region r = resolve(where, l.grid());
+/// Checks that a module has PEs, and all of them on the grid.
+constexpr region inside_grid(const layout& l, const region& r, const char* module) {
   if (r.empty()) faults::the_rectangle_of_a_collective_holds_no_PE(module);
   if (r.x0 < 0 || r.y0 < 0 || r.x1 > l.width() || r.y1 > l.height())
     faults::the_rectangle_of_a_collective_leaves_the_grid(module, r, l.width(), l.height());
   return r;
+}
+/// The rectangle of a module on a layout's grid.
+constexpr region rectangle_of(const layout& l, const area& where, const char* module) {
+  if (where.sx != 1 || where.sy != 1)
+    faults::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
+  return inside_grid(l, resolve(where, l.grid()), module);
 }
 /// The same as a PE sees it, which must lie in it.
 inline region rectangle_of(const pe& me, const area& where, const char* module) {

@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: MIT
-// Links between each PE of a rectangle and its neighbours on the four sides. They take eight colors, one for
-// each direction and parity, so that no PE sends and receives on one color. The module is a constant that
-// wires a layout and tells programs which color leads where.
+// Links between each PE of a rectangle and its neighbours on the four sides: a lane (lane.hpp) to each side,
+// with eight colors in all. The module is a constant that wires a layout and tells programs which color leads
+// where. On a torus, in one axis or both, the lanes are rings, which take three colors each.
 //   constexpr neighbours<f32> halo{0};   // colors 0 to 7
 // See examples/09_heat_stencil.cpp.
 #pragma once
-#include <array>
-
-#include "line.hpp"
+#include "lane.hpp"
 
 namespace wsl {
 
 template <payload T>
 struct neighbours {
-  int first;         ///< the first of eight colors
+  int first;         ///< the first of its colors: eight, and one more for each lane that is a ring
   area where = all;  ///< the rectangle, without strides
+  /// the PEs at the west and the east edge are neighbours, and those at the north and the south edge
+  bool around_x = false, around_y = false;
 
-  /// Toward east, west, north and south, from even and from odd PEs.
-  constexpr color<T> toward(port side, int parity) const {
-    return {first + 2 * (index_of(side) - 1) + parity};
+  /// The lane that leads to a side.
+  constexpr collective::lane<T> to(port side) const {
+    const bool in_x = side == east || side == west, around = in_x ? around_x : around_y;
+    const int color = index_of(side) - 1,
+              more = (around_x ? in_x ? color : 2 : 0) + (around_y && !in_x ? color - 2 : 0);
+    return {first + 2 * color + more, side, where,
+            around ? collective::lane_ends::ring : collective::lane_ends::closed};
   }
 
-  constexpr std::array<color<T>, 8> colors() const {
-    std::array<color<T>, 8> all_eight{};
-    for (int i = 0; i < 8; ++i) all_eight[static_cast<std::size_t>(i)] = {first + i};
-    return all_eight;
+  constexpr support::inplace_vector<color<T>, 12> colors() const {
+    support::inplace_vector<color<T>, 12> found;
+    for (port side : every_side)
+      for (color<T> c : to(side).colors()) found.push_back(c);
+    return found;
   }
   /// The side from which wavelets of the i-th color arrive. A task may ask for it: `void receive(pe& me,
   /// f32 x, port from)`.
-  constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
+  constexpr port arrives_from(int i) const {
+    for (port side : every_side)
+      if ((i -= to(side).colors().size()) < 0) return opposite(side);
+    return ramp;
+  }
 
   /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = "neighbours") const {
-    const region r = collective::rectangle_of(l, where, as);
-    l.claim_colors(as, first, 8, r);
-    for (int p = 0; p < 2; ++p) {
-      link(l, r, east, p, columns(p, wsl::edge - 1, 2), columns(p + 1, wsl::edge, 2));
-      link(l, r, west, p, columns(p ? 1 : 2, wsl::edge, 2), columns(p ? 0 : 1, wsl::edge - 1, 2));
-      link(l, r, south, p, rows(p, wsl::edge - 1, 2), rows(p + 1, wsl::edge, 2));
-      link(l, r, north, p, rows(p ? 1 : 2, wsl::edge, 2), rows(p ? 0 : 1, wsl::edge - 1, 2));
-    }
+    l.claim_colors(as, first, colors().size(), collective::rectangle_of(l, where, as));
+    for (port side : every_side) to(side).wire_paths(l, as);
   }
 
   /// The rectangle ends on this side of the PE.
-  bool edge(const pe& me, port side) const { return !inside(me).has(me.at() + step(side)); }
+  bool edge(const pe& me, port side) const { return !to(side).has_next(me); }
   /// The number of neighbours of the PE.
   int degree(const pe& me) const {
     int n = 0;
@@ -51,25 +54,21 @@ struct neighbours {
     return n;
   }
   /// The color on which this PE sends toward a side, and the one on which its neighbour on that side sends
-  /// to it.
-  color<T> out(const pe& me, port side) const { return toward(side, parity(me, side)); }
-  color<T> in(const pe& me, port side) const { return toward(opposite(side), 1 - parity(me, side)); }
+  /// to it. Throws fault where there is no neighbour.
+  color<T> out(const pe& me, port side) const { return to(side).out(me); }
+  color<T> in(const pe& me, port side) const { return to(opposite(side)).in(me); }
 
   /// One value to each neighbour.
   void send(pe& me, T value) const {
     for (port side : every_side)
       if (!edge(me, side)) me.send(out(me, side), value);
   }
-
- private:
-  constexpr void link(layout& l, const region& r, port side, int p, const area& from, const area& to) const {
-    l.path(toward(side, p), resolve(from, r), ramp >> side);
-    l.path(toward(side, p), resolve(to, r), opposite(side) >> ramp);
+  /// Words to the neighbour on a side as the destination of an operation, and its words as a source.
+  fabric_output<T> fabout(const pe& me, port side, int count = forever) const {
+    return to(side).fabout(me, count);
   }
-  region inside(const pe& me) const { return resolve(where, {0, me.width(), 0, me.height()}); }
-  int parity(const pe& me, port side) const {
-    const region r = inside(me);
-    return (side == east || side == west ? me.x() - r.x0 : me.y() - r.y0) % 2;
+  fabric_input<T> fabin(const pe& me, port side, int count = forever) const {
+    return to(opposite(side)).fabin(me, count);
   }
 };
 

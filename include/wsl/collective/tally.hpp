@@ -2,13 +2,15 @@
 // A tally counts events anywhere in a rectangle until as many have been reported as were expected, and then
 // tells all PEs (CSL's <kernels/tally>). It detects termination in programs in which no PE can know that it
 // has received its last word, because the senders choose the receiver. Reports travel along the rows to the
-// first column and up that column to the first PE; reports of several PEs merge on the way, as only their sum
-// counts. See examples/56_histogram.cpp.
+// first column and up that column to the first PE, word by word, which a task there adds up; those of several
+// PEs may come in any order. See examples/56_histogram.cpp.
 //   constexpr tally arrivals{.first = 6};
 //   tally_counter<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
 //   ... on<arrivals.complete(), &worker::next>
 // From the last report until the farthest of W x H PEs knows, 2 (W + H) cycles pass, and those of two ramps
-// and at most two tasks.
+// and at most two tasks. But the first PE starts a task for each report, of 6 cycles on a WSE-2 or WSE-3, so
+// n calls of report() take at least 6 n cycles in all, wherever they were made: a PE with many events reports
+// them together, report(me, k), which is one word.
 #pragma once
 #include "broadcast.hpp"
 
@@ -80,9 +82,9 @@ class tally_counter {
   u32 counted_ = 0, expected_ = 0;
 
  public:
-  using tasks = task_list<on<net.along_row(), &tally_counter::add>,
-                          on<net.along_column(), &tally_counter::add>,
-                          sends<net.along_row(), net.along_column(), net.complete()>>;
+  using tasks =
+      task_list<on<net.along_row(), &tally_counter::add>, on<net.along_column(), &tally_counter::add>,
+                sends<net.along_row(), net.along_column(), net.complete()>>;
 };
 
 }  // namespace wsl::collective

@@ -3,8 +3,10 @@
 // time independent events. The results of a program that does not depend on that order are the same on all of
 // them.
 #pragma once
+#include <atomic>
 #include <span>
 
+#include "../core/fault.hpp"
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
 #include "diagnose/wait.hpp"
@@ -66,10 +68,33 @@ class engine : public engine_port {
 
   const layout& plan() const { return plan_; }
 
+  /// Whether a run is in progress; asked by the thread that runs it, or by one of its tasks.
+  bool is_running() const { return running_.load(std::memory_order_relaxed); }
+  /// Allows one run at a time. Throws fault if one is in progress, perhaps the one whose task asks for
+  /// another.
+  class single_run {
+   public:
+    explicit single_run(engine& of) : of_(of) {
+      if (of_.running_.exchange(true, std::memory_order_relaxed)) the_fabric_is_running();
+    }
+    single_run(const single_run&) = delete;
+    single_run& operator=(const single_run&) = delete;
+    ~single_run() { of_.running_.store(false, std::memory_order_relaxed); }
+
+   private:
+    engine& of_;
+  };
+  [[noreturn]] static void the_fabric_is_running() {
+    throw fault(
+        "wsl: the fabric is running: the host launches, runs and streams between runs; a task starts another "
+        "with me.activate or a wavelet");
+  }
+
  protected:
   explicit engine(const layout& plan) : engine_port(plan.machine(), plan.grid()), plan_(plan) {}
 
  private:
+  std::atomic<bool> running_ = false;
   layout plan_;
 };
 

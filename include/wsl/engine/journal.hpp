@@ -21,6 +21,11 @@ class send_journal {
   /// The windows of the colors that a PE sends, in the order of the colors.
   send_window* windows() { return windows_; }
 
+  /// Closes all windows.
+  void close() {
+    for (send_window& w : windows_) w.close();
+  }
+
   /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` gives
   /// access to the PE's operations: each_operation(use), reads(color) and writes(color).
   template <class InFlight, class F>
@@ -88,6 +93,20 @@ class send_journal {
   const u32* taken_ = nullptr;
   u32 read_[max_colors] = {};  // words taken, by color
   bool started_ = false;       // the run has started an operation
+};
+
+/// While it lives, tasks run on this thread and send into the windows of a journal. Afterwards the windows
+/// are closed, so that a PE that sends outside of its tasks is refused.
+class journal_turn {
+ public:
+  [[gnu::always_inline]] explicit journal_turn(send_journal& of) : journal_(of) {}
+  journal_turn(const journal_turn&) = delete;
+  journal_turn& operator=(const journal_turn&) = delete;
+  ~journal_turn() { journal_.close(); }
+
+ private:
+  send_journal& journal_;
+  task_turn tasks_;
 };
 
 }  // namespace wsl::engines

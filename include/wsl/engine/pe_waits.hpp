@@ -49,6 +49,14 @@ inline void outbox_waits(waits& open, const pe_state& s, const support::flat_que
     if (counts[color] && color != first) note(wait::reason::behind, color);
 }
 
+/// Adds n host calls that a quiet PE has not begun.
+inline void call_waits(waits& open, const pe_state& s, const host_call& first, u64 n) {
+  open.push_back({wait::reason::call, {s.x, s.y}, -1, s.image->source->name, first.entry->name, n});
+}
+inline void call_waits(waits& open, const pe_state& s, const support::flat_queue<host_call>& calls) {
+  if (!calls.empty()) call_waits(open, s, *calls.begin(), calls.size());
+}
+
 /// Adds the waits of a quiet PE's sends and operations.
 template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
@@ -57,6 +65,7 @@ void operation_waits(waits& open, const processor& p, const pe_state& s, Starved
   for (const transfer& t : p.microthreads)
     // otherwise its task waits for room before it can continue
     if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
+  call_waits(open, s, p.calls);
 }
 
 /// The local task of which a PE has lost an activation; for the report of a deadlock.
@@ -66,8 +75,24 @@ inline void lost_activations(waits& open, const pe_state& s) {
   open.push_back({wait::reason::lost, {s.x, s.y}, -1, s.image->source->name, task->name, 1});
 }
 
-/// The local tasks of a quiet PE that are activated but blocked.
+/// The local tasks of a quiet PE for which some arrivals have come, but not all.
+inline void partial_joins(waits& open, const pe_state& s) {
+  for (u32 left = s.image->joined_locals; left; left &= left - 1) {
+    const binding& task = *s.image->local[std::countr_zero(left)];
+    const join_state& j = s.join_of(left & (~left + 1));
+    if (j.came == 0 || (s.active & s.blocked & left & (~left + 1))) continue;
+    open.push_back({.why = wait::reason::join,
+                    .at = {s.x, s.y},
+                    .program = s.image->source->name,
+                    .what = task.name,
+                    .count = j.came,
+                    .position = task.arrivals});
+  }
+}
+
+/// The local tasks of a quiet PE that are activated but blocked, or only partly activated.
 inline void held_tasks(waits& open, const pe_state& s) {
+  partial_joins(open, s);
   for (u32 held = s.active & s.blocked; held; held &= held - 1)
     open.push_back({wait::reason::held,
                     {s.x, s.y},

@@ -26,7 +26,33 @@ template <class F>
   } catch (const fault& e) { throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s)); }
 }
 
+/// While it lives, this thread runs tasks. A send that was refused to the last of them is forgotten when it
+/// ends, because the task has thrown something else. It may be nested in a task of another fabric.
+class task_turn {
+ public:
+  [[gnu::always_inline]] task_turn() : before_(std::exchange(rejected, {})) {}
+  task_turn(const task_turn&) = delete;
+  task_turn& operator=(const task_turn&) = delete;
+  ~task_turn() { rejected = before_; }
+
+ private:
+  rejected_send before_;
+  task_stack frames_;
+};
+
 namespace rule {
+
+[[noreturn]] inline void outside_of_a_task(int x, int y, int color) {
+  throw fault("wsl: color " + std::to_string(color) + " was sent on PE(" + std::to_string(x) + ", " +
+              std::to_string(y) +
+              ") outside of a task: a pe& is good in the task that was given it, not later");
+}
+/// Throws fault if a send was refused outside of a task. It is called before a run, because `pe::send` itself
+/// calls nothing.
+inline void nothing_was_sent_outside_of_a_task() {
+  if (runs_a_task()) return;  // of another fabric
+  if (const rejected_send r = std::exchange(rejected, {}); r.color >= 0) outside_of_a_task(r.x, r.y, r.color);
+}
 
 inline void declares_send(const pe_state& s, int color, const payload_type* type) {
   if (s.image->sent_type[color] == type) return;
@@ -128,6 +154,9 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
 /// operations: each_operation(use) and reads(color).
 template <class InFlight>
 void may_begin(const pe_state& s, const transfer& t, const machine& m, const InFlight& in_flight) {
+  if (!runs_a_task())
+    throw fault("wsl: " + name_of(s) + " starts " + t.name +
+                " outside of a task: a pe& is good in the task that was given it, not later");
   may_start(s, t, m);
   if (may_clash(t)) in_flight.each_operation([&](const transfer& other) { apart(s, t, other); });
   has_queue_alone(s, t);
@@ -143,6 +172,7 @@ void may_begin(const pe_state& s, const transfer& t, const machine& m, const InF
 /// Throws the fault that explains why a task may not send.
 [[noreturn]] inline void refuse_send(const pe_state& s, int color, const payload_type* type) {
   rejected = {};
+  if (!runs_a_task()) outside_of_a_task(s.x, s.y, color);
   declares_send(s, color, type);
   has_path(s, color, (s.image->present & color_bit(color)) != 0);
   one_writer(s, color, operation_sends(s, color));

@@ -5,15 +5,18 @@
 //   f.launch(0, 0);
 //   f.read(7, 0, &runner<red, blue>::seen)
 #pragma once
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "../engine/diagnose/deadlock.hpp"
+#include "../engine/rules.hpp"
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "memory_limits.hpp"
 #include "program_memory.hpp"
 
 namespace wsl {
@@ -35,21 +38,53 @@ inline constexpr const char* exchange_only_text =
 
 }  // namespace detail
 
+class fabric;
+
+/// A class that uses a fabric, such as a device, and that notices when the fabric is gone.
+class fabric_user {
+ public:
+  fabric_user(const fabric_user&) = delete;
+  fabric_user& operator=(const fabric_user&) = delete;
+
+ protected:
+  explicit fabric_user(fabric& of);
+  ~fabric_user();
+
+  /// Throws fault if the fabric was destroyed, or moved away.
+  void must_have_fabric() const {
+    if (!of_)
+      throw fault(
+          "wsl: the fabric of this device is gone, destroyed or moved: declare the device after the fabric, "
+          "so that the fabric outlives it");
+  }
+
+ private:
+  friend class fabric;
+  fabric* of_;
+  fabric_user* next_ = nullptr;  ///< of the same fabric
+};
+
 class fabric {
  public:
   /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
-  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {
+  fabric(const layout& plan, const Choice& choice)
+      : engine_((require(plan), detail::made_on_this_computer(plan, [&] { return choice.make(plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
         kept_(std::move(other.kept_)),
-        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {}
+        waiting_calls_(std::exchange(other.waiting_calls_, 0)),
+        runs_(other.runs_),
+        has_memory_limit_(other.has_memory_limit_) {
+    other.leave_users();
+  }
   fabric& operator=(fabric&&) = delete;
   ~fabric() {
+    leave_users();
     release();
     delete engine_;
   }
@@ -78,13 +113,21 @@ class fabric {
     if constexpr (detail::fits_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
   }
 
-  /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
+  /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
+  /// task makes a mistake, or if a program's containers outgrow the memory of its PE.
   outcome run() {
+    const engine::single_run now(*engine_);
+    engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
     const outcome done = engine_->run();
     release();
+    if (has_memory_limit_ && std::has_single_bit(++runs_)) detail::containers_fit_memory(*engine_);
     return done;
   }
+
+  /// The containers of the programs may have more elements than fit into a PE's memory. Otherwise a run
+  /// throws fault when they have; it looks after the first, second, fourth, eighth ... run of the fabric.
+  void ignore_memory_limit() { has_memory_limit_ = false; }
 
   /// A member of the program on one PE: `f.read(7, 0, &part::sum)`.
   template <class P, class T>
@@ -142,6 +185,11 @@ class fabric {
 
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
+  /// The same for what may only be done between runs: throws fault if a task asks.
+  engine& resting_engine() {
+    if (engine_->is_running()) engine::the_fabric_is_running();
+    return *engine_;
+  }
 
  private:
   pe& existing(coord c) {
@@ -161,8 +209,11 @@ class fabric {
 
   template <class F>
   void each(const area& where, F f) {
+    resting_engine();
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
+    if (r.x0 < 0 || r.y0 < 0 || r.x1 > plan().width() || r.y1 > plan().height())
+      faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan().width(), plan().height());
     for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
   }
 
@@ -212,9 +263,25 @@ class fabric {
     kept_.clear();
   }
 
-  engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
+  friend fabric_user;
+  void leave_users() {
+    for (fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr))
+      u->of_ = nullptr;
+  }
+
+  fabric_user* users_ = nullptr;  // in a list
+  engine* engine_;                // owned; std::unique_ptr would bring all of <memory> into every program
   support::flat_vector<argument> kept_;
-  u64 waiting_calls_ = 0;
+  u64 waiting_calls_ = 0, runs_ = 0;
+  bool has_memory_limit_ = true;
 };
+
+inline fabric_user::fabric_user(fabric& of) : of_(&of), next_(std::exchange(of.users_, this)) {}
+inline fabric_user::~fabric_user() {
+  if (!of_) return;
+  fabric_user** link = &of_->users_;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+}
 
 }  // namespace wsl

@@ -21,10 +21,10 @@ class background {
   ~background() = default;
 };
 
-class device : public commands<device> {
+class device : public commands<device>, private fabric_user {
  public:
-  /// The fabric must outlive the device.
-  explicit device(fabric& f) : link_{f, host_streams{f}} {}
+  /// The fabric must outlive the device: afterwards every command throws fault.
+  explicit device(fabric& f) : fabric_user(f), link_{f, host_streams{f}} {}
   device(const device&) = delete;
   device& operator=(const device&) = delete;
 
@@ -38,12 +38,19 @@ class device : public commands<device> {
   /// Waits for the commands in the queue, as every command does first; throws an error of theirs that the
   /// host has not seen.
   void wait() {
+    must_be_usable();
     if (behind_) behind_->wait();
   }
 
  private:
   friend commands<device>;
   friend class device_queue;
+
+  /// Throws fault if its fabric is gone, or if a task of that asks.
+  void must_be_usable() const {
+    must_have_fabric();
+    if (engines::runs_a_task()) link_.on.resting_engine();
+  }
 
   template <class F>
   auto execute(F command) {

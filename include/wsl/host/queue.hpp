@@ -121,6 +121,7 @@ class device_queue final : public commands<device_queue>, private background {
 
   template <class F>
   auto execute(F command) {
+    device_.must_be_usable();
     using result = std::invoke_result_t<F&, host_link&>;
     auto promised = std::make_shared<detail::command_result<result>>();
     {

@@ -26,7 +26,7 @@ class host_streams {
     for (std::size_t k = 0; k < to.size(); ++k) {
       std::transform(words.begin() + offset(k * n), words.begin() + offset(k * n + n), bits.begin(),
                      to_bits<T>);
-      fabric_.engine_in_use().stream_write(c.id, to[k], bits);
+      fabric_.resting_engine().stream_write(c.id, to[k], bits);
     }
   }
 
@@ -84,7 +84,7 @@ class host_streams {
     u32 chunk[256];
     while (words.size() < n) {
       const std::size_t wanted = std::min(n - words.size(), std::size(chunk));
-      const std::size_t got = fabric_.engine_in_use().stream_read(color, c, std::span<u32>(chunk, wanted));
+      const std::size_t got = fabric_.resting_engine().stream_read(color, c, std::span<u32>(chunk, wanted));
       words.insert(words.end(), chunk, chunk + got);
       if (got < wanted) break;
     }

@@ -73,21 +73,15 @@ class layout {
   /// Puts a program on every PE of an area: `.place<part>(all)`.
   template <class Program>
   constexpr layout& place(const area& where) {
-    return place(where, program_of<Program>::value);
+    return put(inside(where), program_of<Program>::value), *this;
   }
   template <class Program>
   constexpr layout& place(const region& where) {
-    return place(where, program_of<Program>::value);
+    return put(where, program_of<Program>::value), *this;
   }
   /// The same for a program that is chosen at run time.
-  constexpr layout& place(const area& where, const program& what) { return place(inside(where), what); }
-  constexpr layout& place(const region& where, const program& what) {
-    if (where.empty()) return *this;
-    on_grid(where);
-    if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);
-    placements_.push_back({where, &what});
-    return *this;
-  }
+  constexpr layout& place(const area& where, const program& what) { return put(inside(where), what), *this; }
+  constexpr layout& place(const region& where, const program& what) { return put(where, what), *this; }
 
   /// Routes a color on every PE of an area. An area without PEs (`columns(1, edge)` of a single column) adds
   /// no route; it says that at this size of the grid the color has nowhere to go, so a program may name it
@@ -129,6 +123,12 @@ class layout {
     if (claims_.full()) faults::the_layout_has_more_modules_than_it_can_hold(max_claims);
     claims_.push_back({where, module, first, count});
     return *this;
+  }
+
+  /// Lets library modules claim their colors and add their paths: `.wire(halo, sum)`.
+  template <class... Module>
+  constexpr layout& wire(const Module&... modules) {
+    return (modules.wire(*this), ...), *this;
   }
 
   /// For options of paths: a record for the last path. Requires room.
@@ -223,27 +223,40 @@ class layout {
   }
 
  private:
+  // GCC prints a line for each function between the user's call and the fault, before the sentence: the most
+  // frequent faults are called from as few functions as possible.
+  constexpr bool has_color(int id) const { return id >= 0 && id < machine_.colors; }
   constexpr void known_color(int id) const {
-    if (id < 0 || id >= machine_.colors)
+    if (!has_color(id))
       faults::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
   }
-  constexpr void on_grid(const region& r) const {
+  constexpr bool has(const region& r) const {
+    return r.x0 >= 0 && r.y0 >= 0 && r.x1 <= width_ && r.y1 <= height_;
+  }
+  constexpr void known_strides(const region& r) const {
     if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) faults::an_area_strides_by_1_to_16(r.sx, r.sy);
-    if (r.x0 < 0 || r.y0 < 0 || r.x1 > width_ || r.y1 > height_)
-      faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
+  }
+  constexpr void put(const region& r, const program& what) {
+    if (r.empty()) return;
+    known_strides(r);
+    if (!has(r)) faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
+    if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);
+    placements_.push_back({r, &what});
   }
   template <payload T>
-  constexpr void add_path(color<T> c, const region& where, route how) {
-    known_color(c.id);
+  constexpr void add_path(color<T> c, const region& r, route how) {
+    if (!has_color(c.id))
+      faults::a_color_id_must_be_below_the_number_of_colors_of_the_machine(c.id, machine_.colors);
     if (how.from.empty() || how.to.empty())
       faults::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
-    if (where.empty()) {
+    if (r.empty()) {
       idle_colors_ |= color_bit(c.id);
       return;
     }
-    on_grid(where);
+    known_strides(r);
+    if (!has(r)) faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
     if (paths_.full()) faults::the_layout_has_more_paths_than_it_can_hold(max_paths);
-    paths_.push_back({.where = where, .color = c.id, .how = how, .type = &payload_type_of<T>});
+    paths_.push_back({.where = r, .color = c.id, .how = how, .type = &payload_type_of<T>});
   }
 
   constexpr void changes_by(const change_rules& rules) {
@@ -261,7 +274,9 @@ class layout {
   constexpr layout& add_stream(color<T> c, const region& where, port side, bool inbound) {
     known_color(c.id);
     if (where.empty()) return *this;
-    on_grid(where);
+    known_strides(where);
+    if (!has(where))
+      faults::the_area_leaves_the_grid(where.x0, where.x1, where.y0, where.y1, width_, height_);
     const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
     const bool one_line = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
     if (side == port::ramp || !one_line || has(first) || has(last))

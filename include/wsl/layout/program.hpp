@@ -44,14 +44,13 @@ struct binding {
   int id = -1;
   const payload_type* type = nullptr;  ///< payload of a color; none for the others
   const void* key = nullptr;           ///< identity of the bound function
-  /// identity of the library module that brought the entry; none for the program's own
-  const void* module = nullptr;
-  const char* name = "";  ///< name of the bound function
+  const char* name = "";               ///< name of the bound function
   task_function run = nullptr;
   initially start = initially::ready;
   /// send: colors that must have arrived before; share: all colors of the queue
   u64 after = 0;
   int arguments = 0;          ///< launch: the number of arguments that the host must give
+  int arrivals = 0;           ///< local: activations that start it, which are counted; 0: they are one bit
   bool urgent = false;        ///< data, local: runs before tasks that are not
   bool long_running = false;  ///< local: runs after tasks that do not compute long
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
@@ -71,6 +70,7 @@ struct program {
   void (*throw_pointer)(void* what) = nullptr;
   /// visits the storage that the program's members own outside themselves; null if they own none
   void (*storage)(const void* what, storage_visitor& to) = nullptr;
+  int joins_at = 0;  ///< behind the members: the counters of the local tasks that count their activations
 
   constexpr const binding* begin() const { return table; }
   constexpr const binding* end() const { return table + entries; }

@@ -152,7 +152,8 @@ class spread_engine final : public engines::threaded_engine {
     std::sort(order.begin(), order.end());
     open.clear();
     for (const auto& [who, place] : order) open.push_back(all[place]);
-    if (!open.empty()) throw deadlock(plan(), open);
+    const u64 unread = who_.sum(unread_words());
+    if (!open.empty()) throw deadlock(plan(), open, unread);
   }
   static void put(message& m, u32 who, const wait& w) {
     m.put(who), m.put(w);

@@ -74,6 +74,13 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
       return {self, e.awaited()};
     }
 
+    /// For events that other tasks bring about; see suspended_task.hpp.
+    template <class Wait>
+      requires requires { typename Wait::leaves_main_thread; }
+    Wait await_transform(Wait&& w) {
+      return std::move(w);
+    }
+
     pe_state& self;
     std::exception_ptr* failure = nullptr;  ///< where `resume` looks for an exception of the task
   };

@@ -115,4 +115,39 @@ template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct may_steer : detail::steering<where_switched, Color, Command...> {};
 
+namespace detail {
+
+/// The entries for one color: its control wavelets carry an advance, and a local task sends one.
+template <auto Color>
+struct advancing : single_entry {
+  static constexpr int size = 2;
+
+  template <class Program>
+  static consteval void write(binding* to) {
+    to[0] = named<Color>(role::steer);
+    to[0].commands = static_cast<u8>(command_bit(switch_adv));
+    to[1] = {.what = role::local,
+             .key = &advance_keys[Color.id],
+             .name = "then_advance",
+             .run = [](void*, pe& me, const void*, u32) {
+               me.send_control(Color, switch_adv);
+               return u32{1};
+             }};
+  }
+};
+template <auto What, class Numbers = std::make_integer_sequence<int, colors_in<What>()>>
+struct advancing_colors;
+template <auto What, int... i>
+struct advancing_colors<What, std::integer_sequence<int, i...>>
+    : task_list<advancing<color_in<What, i>()>...> {
+  static_assert(with_colors<What>, "wsl: advances<...> names colors, or modules with colors");
+};
+
+}  // namespace detail
+
+/// Operations of this program that send these colors, or the colors of these library modules, may end with
+/// `then_advance(color)`: a local task, one for each color, then sends a command that advances switches.
+template <auto... What>
+struct advances : task_list<detail::advancing_colors<What>...> {};
+
 }  // namespace wsl

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "descriptor/transfer.hpp"
+#include "task_stack.hpp"
 
 namespace wsl {
 
@@ -35,7 +36,10 @@ class event {
 struct signals {
   using by_engine = void;
   explicit signals(event& e) : where(&e.ended_) {}
-  void attach_to(transfer& t) const { t.signals = where; }
+  void attach_to(transfer& t) const {
+    engines::must_outlive_the_task(where, t.name);
+    t.signals = where;
+  }
   /// Modules accept only a completion that activates or unblocks a task.
   template <class Completion>
     requires std::is_class_v<Completion>

@@ -3,6 +3,8 @@
 // Tasks run to completion, one at a time; an activation is a single bit, not a count. See
 // examples/05_local_tasks.cpp.
 #pragma once
+#include <array>
+
 #include "../core/control.hpp"
 #include "../support/min_max.hpp"
 #include "coroutine.hpp"
@@ -11,8 +13,9 @@
 namespace wsl {
 
 namespace detail {
-[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
-  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
+[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
+  throw fault(std::string("wsl: program ") + program + " does not bind " +
+              (task.entry ? task.entry : std::string("local<&") + task.name + ">") + " in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(switch_adv)   ? switch_adv
@@ -21,6 +24,13 @@ namespace detail {
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its task list does not say steers<color, " + name_of(what) +
               ">");
+}
+[[noreturn]] inline void the_program_has_no_task_of_the_color(const program_image& image, int color,
+                                                              const char* call) {
+  throw fault(std::string("wsl: program ") + image.source->name + " calls me." + call + " for color " +
+              std::to_string(color) +
+              ", but its tasks have no on<color, ...> for it: bind a data task to it, or " + call +
+              " the local task that the completion of its operation activates");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
   throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +
@@ -31,7 +41,8 @@ namespace detail {
 /// The effect of an asynchronous operation's completion: it activates or unblocks a local task, or unblocks
 /// the data task of a color.
 struct completion {
-  enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
+  /// `count` activates as well, but activations of the task are counted, or may be.
+  enum class effect : u8 { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;  ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
@@ -43,7 +54,8 @@ struct completion {
 /// On completion this local task is activated.
 template <auto Task>
 completion then() {
-  return {completion::effect::activate, local_position<Task>(), &task_key<Task>};
+  return {may_join<Task>() ? completion::effect::count : completion::effect::activate, local_position<Task>(),
+          &task_key<Task>};
 }
 
 /// On completion this local task, or the data task of this color, is unblocked.
@@ -57,7 +69,27 @@ completion unblocks() {
 /// a task can serve a FIFO that an operation fills. It may run once for several elements.
 template <auto Task>
 completion each_time() {
+  static_assert(!joins_of<Task>,
+                "wsl: a task that joins counts completions, and each_time happens once for several elements; "
+                "let it go with then<&part::next>()");
   return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
+}
+
+namespace detail {
+/// The tasks of `advances<...>`, by color.
+inline constexpr auto advance_keys = [] {
+  std::array<task_identity, max_colors> keys{};
+  for (task_identity& k : keys) k = {"then_advance", "advances<color> for the color of then_advance"};
+  return keys;
+}();
+}  // namespace detail
+
+/// When the last word of the operation is in the output queue, a control wavelet follows it that advances the
+/// switches on its way: `me.async(mov(fabout(out), mem(x)), then_advance(out))`, with `advances<out>` in the
+/// list of tasks (CSL's .advance_switch).
+template <payload T>
+completion then_advance(color<T> c) {
+  return {completion::effect::activate, max_colors, &detail::advance_keys[static_cast<std::size_t>(c.id)]};
 }
 
 /// A completion without an effect, where a parameter requires one.
@@ -157,10 +189,12 @@ class pe {
     state_.image->engine->reopen(state_, c.id, which.number);
   }
 
-  /// Sets the activation bit of a local task; activating twice before it runs is activating once.
+  /// Sets the activation bit of a local task; activating twice before it runs is activating once, unless its
+  /// list says joins<n, Task>.
   template <auto Task>
   void activate() {
-    state_.active |= local_bit(local_id<Task>());
+    if constexpr (may_join<Task>()) state_.arrive(local_id<Task>());
+    else state_.active |= local_bit(local_id<Task>());
     state_.interrupted = true;
   }
 
@@ -179,6 +213,19 @@ class pe {
     state_.interrupted = true;
   }
 
+  /// The same for the data task of a color that is known only at run time, such as `right.in(me)` of a lane.
+  /// Throws fault if the program has none.
+  template <payload T>
+  void block(color<T> c) {
+    state_.blocked_colors |= taken_bit(c.id, "block");
+    state_.interrupted = true;
+  }
+  template <payload T>
+  void unblock(color<T> c) {
+    state_.blocked_colors &= ~taken_bit(c.id, "unblock");
+    state_.interrupted = true;
+  }
+
   /// Starts a descriptor operation with a fabric operand beside the running task:
   /// `me.async(op, then<&part::sent>())`. The completions take effect when the last element has moved (for a
   /// send, when its last word is in the output queue).
@@ -187,7 +234,7 @@ class pe {
     state_.interrupt();
     if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       at_once now;
-      if ((knows(when_complete) && ...) && moves_at_once<lone_reader>(op, now)) {
+      if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
         (happen(when_complete, when_complete.id), ...);
         return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
       }
@@ -208,6 +255,7 @@ class pe {
         std::is_invocable_v<decltype(Compute), Part&>,
         "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
+      engines::must_outlive_the_task(&part, support::function_name<Compute>());
       state_.interrupted = true;
       offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
                       &part,
@@ -227,6 +275,13 @@ class pe {
   friend pe_state& state_of(pe& me);
 
  private:
+  u64 taken_bit(int color, const char* call) const {
+    const u64 bit = color >= 0 && color < max_colors ? color_bit(color) : 0;
+    if (!(state_.image->takes & bit))
+      detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
+    return bit;
+  }
+
   template <payload T>
   void steer(color<T> c, const command_list& what, control_word word) {
     if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
@@ -237,7 +292,7 @@ class pe {
   // The engine reports the fault when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::rejected = {c.id, &payload_type_of<T>};
+    engines::rejected = {c.id, &payload_type_of<T>, state_.x, state_.y};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
@@ -251,7 +306,7 @@ class pe {
   }
   int searched_id(const task_identity& task) const {
     const int id = state_.image->local_with(&task);
-    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task.name);
+    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task);
     return id;
   }
 
@@ -329,6 +384,7 @@ class pe {
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src,
                                         Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
+      if (op.may_use_the_stack()) op.must_outlive_the_task();
       if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         at_once now;
         if (me.moves_at_once<through_engine>(op, now)) {
@@ -354,11 +410,13 @@ class pe {
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
+    else if (c.what == completion::effect::count) state_.arrive(place);
     else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
   }
   void attach(transfer& t, const completion& c) const {
     switch (c.what) {
-      case completion::effect::activate: t.activates = task_number(c); break;
+      case completion::effect::activate:
+      case completion::effect::count: t.activates = task_number(c); break;
       case completion::effect::unblock: t.unblocks = task_number(c); break;
       case completion::effect::each_time: t.each_time = task_number(c); break;
       case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;

@@ -3,6 +3,8 @@
 // execution, and pe_state, the state of one PE (the tasks see it as a `pe`). Everything else between a task
 // and its engine goes through engine_port.hpp.
 #pragma once
+#include <bit>
+
 #include "../support/min_max.hpp"
 #include "engine_port.hpp"
 
@@ -35,6 +37,7 @@ struct program_image {
   /// ... that are not urgent themselves; they have the lowest numbers
   u32 urgent_locals = 0;
   u32 long_running_locals = 0;  ///< that compute long; they have the highest numbers
+  u32 joined_locals = 0;        ///< that count their activations
   u64 present = 0;              ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};    ///< which of a PE's send windows a present color has
   u16 slots = 0;                ///< how many there are
@@ -59,6 +62,7 @@ struct program_image {
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           urgent_locals |= b.urgent ? local_bit(b.id) : 0;
           long_running_locals |= b.long_running ? local_bit(b.id) : 0;
+          joined_locals |= b.arrivals > 0 ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b, reacts = true; break;
         case role::torn_down: torn_down[b.id] = &b, tears |= color_bit(b.id); break;
@@ -116,6 +120,7 @@ namespace engines {
 struct rejected_send {
   int color = -1;
   const payload_type* type = nullptr;
+  int x = 0, y = 0;  ///< the PE
 };
 inline constinit thread_local rejected_send rejected;
 
@@ -126,6 +131,13 @@ enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
 }  // namespace engines
+
+/// The counters of a task that several completions start together (joins<n, &part::next>). They lie in the
+/// PE's memory, behind the members of its program.
+struct join_state {
+  u32 came = 0;     ///< arrivals that have been counted
+  u32 waiting = 0;  ///< arrivals that wait for the one that is active to be counted
+};
 
 /// The state of one PE between and during its tasks. A wafer has a million of them, so each byte counts.
 struct pe_state {
@@ -171,8 +183,34 @@ struct pe_state {
   /// A completion activates a local task.
   [[gnu::always_inline]] void activate(int id) {
     if (active & local_bit(id)) [[unlikely]]
-      lost_activation = static_cast<u8>((id + 1) & 63);
+      activate_again(id);
     active |= local_bit(id);
+  }
+  [[gnu::cold]] void activate_again(int id) {
+    if (image->joined_locals & local_bit(id)) ++join_of(local_bit(id)).waiting;
+    else lost_activation = static_cast<u8>((id + 1) & 63);
+  }
+  /// A task activates a local task: one that does not count loses nothing.
+  void arrive(int id) {
+    if (active & image->joined_locals & local_bit(id)) activate_again(id);
+    active |= local_bit(id);
+  }
+
+  join_state& join_of(u32 own_bit) const {
+    unsigned char* first = static_cast<unsigned char*>(memory()) + image->source->joins_at;
+    return reinterpret_cast<join_state*>(first)[std::popcount(image->joined_locals & (own_bit - 1))];
+  }
+  /// Counts an arrival at a task that is started by n of them; says whether it was the last.
+  bool count_arrival(u32 own_bit, int n) {
+    join_state& j = join_of(own_bit);
+    if (j.waiting > 0) {
+      --j.waiting;
+      active |= own_bit;
+      interrupted = true;
+    }
+    if (++j.came < static_cast<u32>(n)) return false;
+    j.came = 0;
+    return true;
   }
   /// Applies the completion of an operation to the tasks.
   void complete(const transfer& t) {

@@ -18,12 +18,10 @@ class task;
 /// The identity of a task is the address of this.
 struct task_identity {
   const char* name;
+  const char* entry = nullptr;  ///< in a list of tasks, of what is not bound by local<&name>
 };
 template <auto Task>
 inline constexpr task_identity task_key{support::function_name<Task>()};
-/// The identity of a library module is the address of this.
-template <class Module>
-inline constexpr char module_key = 0;
 
 namespace detail {
 
@@ -117,6 +115,26 @@ consteval int local_position() {
     if constexpr (entry >= 0) return table_of<owner>.entries[entry].id;
   }
   return max_colors;  // not bound here: it is found, or is a fault, when it is used
+}
+
+/// The number of activations that start this local task, as far as the list of its own class says; else 0.
+template <auto Task>
+inline constexpr int joins_of = [] {
+  using owner = typename detail::signature_of<Task>::owner;
+  if constexpr (has_tasks<owner>) {
+    constexpr int entry = owner::tasks::template find_local<Task>();
+    if constexpr (entry >= 0) return table_of<owner>.entries[entry].arrivals;
+  }
+  return 0;
+}();
+/// Whether the activations of this local task are counted, or may be: a list of another class binds it.
+template <auto Task>
+  requires task_like<Task>
+consteval bool may_join() {
+  using owner = typename detail::signature_of<Task>::owner;
+  if constexpr (has_tasks<owner>)
+    if constexpr (owner::tasks::template find_local<Task>() >= 0) return joins_of<Task> > 0;
+  return true;
 }
 
 }  // namespace wsl

@@ -150,6 +150,15 @@ u32 run_local(void* state, pe& me, const void* bit, u32 most) {
   return ran;
 }
 
+// Each arrival is one run, as on the machine, where each of them has a local task that counts. The n-th
+// arrival starts the task.
+template <class Program, auto Task, int n>
+u32 run_joined(void* state, pe& me, const void* bit, u32) {
+  if (state_of(me).count_arrival(*static_cast<const u32*>(bit), n))
+    begin<Task>(*static_cast<Program*>(state), me);
+  return 1;
+}
+
 template <class Program, auto Task>
 u32 run_control(void* state, pe& me, const void* input, u32) {
   owner_of<Task>& program = *static_cast<Program*>(state);
@@ -171,7 +180,7 @@ u32 run_launch(void* state, pe& me, [[maybe_unused]] const void* input, u32) {
 template <auto Task>
 consteval binding bind(role what, int id, const payload_type* type, task_function run, initially start) {
   const int arguments = what == role::launch ? signature_of<Task>::inputs : 0;
-  return {what, id, type, &task_key<Task>, nullptr, support::function_name<Task>(), run, start, 0, arguments};
+  return {what, id, type, &task_key<Task>, support::function_name<Task>(), run, start, 0, arguments};
 }
 
 template <auto Task>
@@ -334,6 +343,32 @@ struct local : detail::single_entry {
   }
 };
 
+/// A local task that starts when n activations have come, and again when n more have: `joins<2,
+/// &part::both>`. Completions `then<&part::both>()` and `me.activate<&part::both>()` count, in any order. On
+/// the machine an activation is a bit, so n local tasks count together, one for each arrival, and the last
+/// goes on as this task: it takes n of the PE's local task ids and a counter in its memory, and each arrival
+/// costs the start of a task.
+template <int n, auto Task>
+struct joins : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    static_assert(n >= 1, "wsl: a task joins at least one activation: joins<2, &part::both>");
+    if constexpr (n >= 1 && detail::binds<Program, Task>()) {
+      constexpr bool takes = detail::signature_of<Task>::inputs == 0;
+      static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
+      if constexpr (takes) {
+        *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_joined<Program, Task, n>,
+                                 initially::ready);
+        to->arrivals = n;
+      }
+    }
+  }
+  template <auto Other>
+  static consteval int find_local() {
+    return std::is_same_v<joins, joins<n, Other>> ? 0 : -1;
+  }
+};
+
 /// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may
 /// take 16 bits of data.
 template <int id, auto Task>
@@ -452,8 +487,7 @@ struct use : detail::single_entry {
   template <class Program, std::size_t... I>
   static consteval void write_each(binding* to, std::index_sequence<I...>) {
     ((to[I] = table_of<module>.entries[I],
-      to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr,
-      to[I].module = to[I].module ? to[I].module : &module_key<module>),
+      to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr),
      ...);
   }
 };
@@ -472,6 +506,25 @@ concept pe_program =
 
 namespace detail {
 
+/// The counters of the local tasks that count their activations, behind the members of the program.
+template <class P>
+struct join_counters {
+  static constexpr int count = [] {
+    int n = 0;
+    for (const binding& b : table_of<P>.entries) n += b.arrivals > 0;
+    return n;
+  }();
+  static constexpr int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
+  static constexpr int own = alignof(join_state), end = sizeof(P), at = rounded_up(end, own);
+  static constexpr int alignment = support::max(int{alignof(P)}, count ? own : 1);
+  static constexpr int bytes = count ? rounded_up(at + count * int{sizeof(join_state)}, alignment) : end;
+
+  static void construct(void* where) {
+    for (int i = 0; i < count; ++i)
+      ::new (static_cast<unsigned char*>(where) + at + i * int{sizeof(join_state)}) join_state{};
+  }
+};
+
 template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
@@ -480,18 +533,24 @@ consteval program describe() {
                 "wsl: a PE program has a public task list: using tasks = task_list<launch<&part::start>>;");
   if constexpr (!pe_program<P>) return {};
   else {
+    using counters = join_counters<P>;
     static_assert(P::tasks::size > 0,
                   "wsl: a task list has at least one entry: launch, on, local, control, reads, sends or use");
     return {
         .name = support::type_name<P>(),
-        .bytes = sizeof(P),
-        .alignment = alignof(P),
+        .bytes = counters::bytes,
+        .alignment = counters::alignment,
         .table = table_of<P>.entries,
         .entries = P::tasks::size,
-        .construct = [](void* where) { ::new (where) P{}; },
+        .construct =
+            [](void* where) {
+              ::new (where) P{};
+              counters::construct(where);
+            },
         .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
         .throw_pointer = [](void* what) { throw static_cast<P*>(what); },
         .storage = storage_of<P>(),
+        .joins_at = counters::at,
     };
   }
 }

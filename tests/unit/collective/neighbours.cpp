@@ -24,8 +24,8 @@ struct cell {
     halo.send(me, own);
     degree = halo.degree(me);
     for (int s = 0; s < 4; ++s) {
+      if ((edge[s] = halo.edge(me, every_side[s]))) continue;
       out[s] = halo.out(me, every_side[s]).id, in[s] = halo.in(me, every_side[s]).id;
-      edge[s] = halo.edge(me, every_side[s]);
     }
   }
   void hear(pe&, i32 x, port from) { heard[index_of(from) - 1] = x, ++times; }
@@ -98,8 +98,8 @@ TEST_CASE("the colors count from the first") {
   static constexpr neighbours<i32> higher{13};
   CHECK(colors_of(wired<higher>(3, 3)) == std::set{13, 14, 15, 16, 17, 18, 19, 20});
   CHECK(higher.colors()[7] == color<i32>{20});
-  CHECK(higher.toward(east, 0) == color<i32>{13});
-  CHECK(higher.toward(south, 1) == color<i32>{20});
+  CHECK(higher.to(east).colors()[0] == color<i32>{13});
+  CHECK(higher.to(south).colors()[1] == color<i32>{20});
   CHECK(higher.arrives_from(0) == west);
   CHECK(higher.arrives_from(7) == north);
 }

@@ -132,6 +132,56 @@ TEMPLATE_LIST_TEST_CASE("a blocked data task leaves its wavelets in the queue, i
 
 namespace {
 
+/// The same with a color that is chosen at run time.
+struct chooser {
+  f32 sum = 0, unused[2]{};
+  color<f32> which = red;
+  void take(pe& me, f32 x) {
+    sum = sum * 10 + x;
+    me.block(which);
+  }
+  void open(pe& me) { me.unblock(which); }
+  void wrong(pe& me, int what) {
+    if (what == 0) me.block(blue);
+    else if (what == 1) me.unblock(blue);
+    else me.block(color<f32>{what});
+  }
+  using tasks = task_list<on<red, &chooser::take, blocked>, reads<blue>, launch<&chooser::open>,
+                          launch<&chooser::wrong>>;
+};
+constexpr layout chosen = layout{wse2, 2, 1}
+                              .place<counter>(column(0))
+                              .place<chooser>(column(1))
+                              .path(red, column(0), ramp >> east)
+                              .path(red, column(1), west >> ramp)
+                              .path(blue, columns(0, 0), west >> ramp);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a data task is blocked and unblocked by a color that is known at run time", "",
+                        every_engine) {
+  fabric f{chosen, TestType{}};
+  CHECK_THROWS_AS(f.launch<&counter::count>(at(0, 0), 3), deadlock);
+  for (f32 expected : {1.f, 12.f}) {
+    CHECK_THROWS_AS(f.launch<&chooser::open>(at(1, 0)), deadlock);
+    CHECK(f.read(1, 0, &chooser::sum) == expected);
+  }
+  f.launch<&chooser::open>(at(1, 0));
+  CHECK(f.read(1, 0, &chooser::sum) == 123);
+}
+
+TEMPLATE_LIST_TEST_CASE("a color without a data task cannot be blocked", "", every_engine) {
+  for (int what : {0, 1, 9, 70, -3}) {
+    fabric f{chosen, TestType{}};
+    CHECK_THROWS_WITH(f.launch<&chooser::wrong>(at(1, 0), what),
+                      Contains("calls me." + std::string(what == 1 ? "unblock" : "block") + " for color " +
+                               std::to_string(what < 2 && what >= 0 ? 1 : what)) &&
+                          Contains("have no on<color, ...> for it") && Contains("in wrong on PE(1, 0)"));
+  }
+}
+
+namespace {
+
 struct two_sends {
   std::array<f32, 40> x{};
   void start(pe& me, int reds, int blues) {
@@ -224,8 +274,7 @@ TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in thei
 
 TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "",
                         every_engine) {
-  fabric f{layout{wse2, 3, 1}.place<register_machine>(at(0, 0)).place<idle>(at(1, 0)),
-           TestType{}};
+  fabric f{layout{wse2, 3, 1}.place<register_machine>(at(0, 0)).place<idle>(at(1, 0)), TestType{}};
   CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
@@ -413,8 +462,8 @@ struct thinking {
   void computed(pe&) { log.note('c'); }
   void hear(pe&, f32) { log.note('a'); }
 
-  using tasks = task_list<launch<&thinking::go>, local<&thinking::computed>, on<blue, &thinking::hear>,
-                          sends<red>>;
+  using tasks =
+      task_list<launch<&thinking::go>, local<&thinking::computed>, on<blue, &thinking::hear>, sends<red>>;
 };
 layout question() {
   layout l{host, 2, 1};
@@ -468,9 +517,9 @@ TEST_CASE("what fails beside the tasks says where, and the rest is done by the n
     l.place<stumbling>(all);
     fabric f{l, threaded{.threads = threads, .pes_per_partition = 2}};
     f.start<&stumbling::go>(all);
-    CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(1, 0) of"));
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(0, 0) of"));
     CHECK(f.read(0, 0, &stumbling::done) + f.read(1, 0, &stumbling::done) == 1);
-    CHECK_THROWS_WITH(f.run(), Catch::Contains("PE(0, 0) of"));
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("PE(1, 0) of"));
     f.launch<&stumbling::go>(all);
     CHECK(f.read(0, 0, &stumbling::done) == 12);
     CHECK(f.read(1, 0, &stumbling::done) == 12);

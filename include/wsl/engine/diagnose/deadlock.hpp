@@ -15,7 +15,8 @@ class layout;
 
 class deadlock : public std::runtime_error {
  public:
-  deadlock(const layout& plan, waits open);
+  /// `unread_words` is the number of words that have left the grid, and that the host has not read.
+  deadlock(const layout& plan, waits open, u64 unread_words = 0);
 
   /// All waits.
   const waits& open() const { return open_; }

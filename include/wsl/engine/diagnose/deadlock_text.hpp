@@ -61,8 +61,8 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::push, r::stream, r::unread, r::held,
-                r::router_switch, r::router, r::lost})
+  for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::push, r::stream, r::call, r::unread,
+                r::held, r::join, r::router_switch, r::router, r::lost})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -114,7 +114,14 @@ inline std::string predicate(const wait_group& g) {
       return joined(
           {so_many("wavelet"), color, " in the input queue", w.on_the_way ? " and on the way to it; " : "; ",
            *w.what ? "task " : "no task or operation takes them", w.what, *w.what ? " may not run" : ""});
+    case wait::reason::call:
+      return joined(
+          {so_many("host call"), " (the first: ", w.what, ") cannot begin: a task waits, or its words"});
     case wait::reason::held: return joined({"task ", w.what, " is activated but blocked"});
+    case wait::reason::join:
+      return joined({"task ", w.what, " waits for ", counted(static_cast<u64>(w.position), "arrival"), "; ",
+                     g.fewest == g.most ? "" : joined({g.fewest, " to "}), g.most, " of ", w.position,
+                     " came"});
     case wait::reason::stream: return joined({so_many("word"), color, " cannot enter the grid"});
     case wait::reason::router_switch:
       return joined({so_many("wavelet"), color, g.fewest == 1 && g.most == 1 ? " waits" : " wait",
@@ -168,6 +175,7 @@ inline std::string ending_text(const wait_chain& c) {
       if (*c.task) return joined({", whose task ", c.task, " may not run"});
       return joined({", where nothing takes color ", c.color});
     case e::held: return joined({", whose task ", c.task, " is activated but blocked"});
+    case e::joining: return joined({", whose task ", c.task, " waits for more arrivals"});
     case e::no_push: return joined({", whose ", c.task, " pops from a FIFO into which nothing is pushed"});
     case e::no_pop: return joined({", whose ", c.task, " pushes into a FIFO from which nothing is popped"});
     case e::stream_dry: return ": the host wrote too few words";
@@ -203,6 +211,9 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
       return joined({"Bind a task to color ", color, " on ", culprit,
                      ", start an operation that reads all of it, or send less."});
     case e::held: return joined({"Let ", culprit, " unblock ", c.task, ", or do not activate it."});
+    case e::joining:
+      return joined({"Let ", culprit, " start as many operations that complete with then<&", c.task,
+                     ">(), or activate it as often, as its joins<n, &", c.task, "> counts."});
     case e::no_push:
       return joined({"Let ", culprit, " push as many elements as its ", c.task, " pops, or pop fewer."});
     case e::no_pop:
@@ -222,19 +233,23 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
   return "Compare what these PEs send with what they read.";
 }
 
-inline std::string deadlock_text(const layout& plan, const waits& open) {
+inline std::string deadlock_text(const layout& plan, const waits& open, u64 unread_words) {
   const wait_groups groups = grouped(open, 10);
   const wait_chain chain = wait_graph(plan, open).find();
   std::string text = "wsl: deadlock: nothing moves any more, but something waits";
   for (const wait_group& g : groups.list) text += joined({"\n  ", wait_line(g)});
   if (groups.left_out) text += joined({"\n  and ", counted(groups.left_out, "more wait")});
   if (!chain.links.empty()) text += joined({"\n", links_text(chain.links), ending_text(chain), "."});
-  return joined({text, "\n", remedy(chain, plan)});
+  text += joined({"\n", remedy(chain, plan)});
+  if (unread_words)
+    text += joined({"\nThe host has not read ", counted(unread_words, "word"),
+                    " that left the grid through host streams."});
+  return text;
 }
 
 }  // namespace detail
 
-WSL_COMPILED_PART deadlock::deadlock(const layout& plan, waits open)
-    : runtime_error(detail::deadlock_text(plan, open)), open_(std::move(open)) {}
+WSL_COMPILED_PART deadlock::deadlock(const layout& plan, waits open, u64 unread_words)
+    : runtime_error(detail::deadlock_text(plan, open, unread_words)), open_(std::move(open)) {}
 
 }  // namespace wsl

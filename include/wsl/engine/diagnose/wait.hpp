@@ -21,7 +21,9 @@ struct wait {
     /// `count` wavelets of `color` lie in the input queue, or with `on_the_way` between the sender's output
     /// queue and there, and no task or operation may take them
     unread,
+    call,    ///< `count` host calls, of which `what` is the first, wait until the PE may run tasks again
     held,    ///< local task `what` is activated but blocked
+    join,    ///< local task `what` waits for `position` arrivals, of which `count` have come
     stream,  ///< `count` words of the host stream of `color` could not enter the grid
     router,  ///< `count` wavelets of `color` lie in the router
     /// `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened
@@ -39,7 +41,7 @@ struct wait {
   const char* program = "";  ///< name of the PE's program
   const char* what = "";     ///< name of the task or operation
   unsigned long long count = 0;
-  int position = -1;  ///< of a switch
+  int position = -1;  ///< of a switch; of a join, the arrivals that start it
   /// the engine models no routers and counts their wavelets as part of the input queue
   bool on_the_way = false;
 };

@@ -39,6 +39,7 @@ struct wait_chain {
     /// them
     never_took,
     held,        ///< `task` of `last` is activated but blocked
+    joining,     ///< `task` of `last` has been activated less often than it joins
     no_push,     ///< operation `task` of `last` waits for elements of a FIFO
     no_pop,      ///< operation `task` of `last` waits for room in a FIFO
     stream_dry,  ///< the host's stream ended
@@ -79,7 +80,9 @@ class wait_graph {
     for (const wait& w : open_)
       if (w.why == wait::reason::stream && search(w)) return found_;
     for (const wait& w : open_)
-      if ((w.why == wait::reason::unread || w.why == wait::reason::held || of_fifo(w)) && search(w))
+      if ((w.why == wait::reason::unread || w.why == wait::reason::held || w.why == wait::reason::join ||
+           of_fifo(w)) &&
+          search(w))
         return found_;
     for (const wait& w : open_)
       if (w.why == wait::reason::router_switch && !done())
@@ -170,6 +173,7 @@ class wait_graph {
     const wait* w = wait_at(c, wait::reason::unread, color);
     if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::held; });
     if (!w) w = wait_at(c, of_fifo);
+    if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::join; });
     if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::unread; });
     if (w) remember(ending_of(w->why), c, w->color, w->what);
   }
@@ -177,6 +181,7 @@ class wait_graph {
   static wait_chain::ending ending_of(wait::reason why) {
     switch (why) {
       case wait::reason::held: return wait_chain::ending::held;
+      case wait::reason::join: return wait_chain::ending::joining;
       case wait::reason::pop: return wait_chain::ending::no_push;
       case wait::reason::push: return wait_chain::ending::no_pop;
       default: return wait_chain::ending::never_took;

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "../diagnose/deadlock_text.hpp"
+#include "../diagnose/run_limit.hpp"
 #include "../journal.hpp"
 #include "../pe_waits.hpp"
 #include "../reference.hpp"
@@ -64,9 +65,8 @@ class reference_engine final : public engine {
 
   outcome run() override {
     total_ = {};
-    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
-    while (step()) ++total_.cycles;
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    run_steps();
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
     return total_;
   }
 
@@ -89,6 +89,19 @@ class reference_engine final : public engine {
   }
 
  private:
+  void run_steps() {
+    const journal_turn turn(journal_);
+    limit_.begin(tiles_.size());
+    census_ = nullptr;
+    try {
+      while (step())
+        if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]]
+          census_ = limit_.look();
+    } catch (const run_limit::passed& what) {
+      throw limit_.explained(what, [this](u32 i) { return state(i); });
+    }
+  }
+
   struct source {
     u32 queue;
     support::flat_queue<wavelet> words;
@@ -297,6 +310,8 @@ class reference_engine final : public engine {
 
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
+    if (census_) [[unlikely]]
+      census_->note(s.index, b.name, 1);
     s.interrupted = false;
     processor& p = processors_[s.index];
     p.task = &b;
@@ -356,6 +371,8 @@ class reference_engine final : public engine {
   std::vector<u32> awake_, now_;
   u64 cycle_ = 0;
   outcome total_;
+  run_limit limit_;
+  task_census* census_ = nullptr;  // the counts of the tasks that run, near the limit of a run, or null
 };
 
 }  // namespace engines

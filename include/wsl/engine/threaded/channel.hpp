@@ -5,30 +5,30 @@
 // reader of a channel.
 #pragma once
 #include "../../program/pe_state.hpp"
+#include "buffers.hpp"
 
 namespace wsl::engines {
 
-/// Sizes of buffers, in words.
-inline constexpr int small_buffer = 1024, large_buffer = 16384;
-static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
-
 /// The number of PEs and host streams that a channel's field `writer` can name.
-inline constexpr u32 most_writers = u32{1} << 27;
+inline constexpr u32 most_writers = u32{1} << 25;
 
 struct channel : send_window {
   i16 announced = 0;  ///< the position up to which the receivers have been told of words
   /// links that one word crosses on its way to all receivers; for a listed channel the list has this number
   u16 links = 0;
-  u32 first_reader = 0;  ///< the only cursor, or with `listed` the start of the list of cursors
-  u32 writer : 27 = 0;   ///< the PE, or host stream, that writes
+  u32 first_reader = 0;       ///< the only cursor, or with `listed` the start of the list of cursors
+  u32 writer : 25 = 0;        ///< the PE, or host stream, that writes
+  u32 class_of_size : 3 = 0;  ///< of the buffer or block
   bool listed : 1 = false;
   bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
-  bool large : 1 = false;         ///< the buffer is a large one
   bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not
   /// operations write here: until all words are read, unread ones keep no task from running
   bool lenient : 1 = false;
 
-  int size() const { return large ? large_buffer : small_buffer; }
+  size_class size() const { return size_class{static_cast<u8>(class_of_size)}; }
+  int capacity() const { return words_of(size()); }
+  /// Whether it is a buffer, which a visit has brought; not a block, and not nothing.
+  bool in_buffer() const { return size() >= small; }
 };
 static_assert(sizeof(channel) == sizeof(send_window), "channels are the windows of their writers");
 

@@ -33,9 +33,7 @@ class threaded_engine : public engine {
   pe* find(coord c) override { return tiles_.find(c); }
 
   void call(pe& on, host_call what) override {
-    pe_state& s = state_of(on);
-    scheduler_.extras(s).calls.push(what);
-    transport_.wake(transport_.home(s), s.index);
+    scheduler_.call(state_of(on), what);
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
@@ -66,8 +64,8 @@ class threaded_engine : public engine {
                                 [this](partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome total = done();
     for (const partition& b : partitions())
-      if (b.failure) std::rethrow_exception(b.failure);
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+      if (b.failure) rethrow(b.failure);
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
     return total;
   }
 
@@ -101,7 +99,17 @@ class threaded_engine : public engine {
   }
 
   void forget_run() {
-    for (partition& b : partitions()) b.done = {}, b.failure = nullptr;
+    for (partition& b : partitions()) b.done = {}, b.failure = nullptr, b.census = nullptr;
+    scheduler_.limit.begin(pes());
+  }
+  /// Throws the failure of a partition again, with the place if it is the limit of the run. Requires that no
+  /// thread runs.
+  [[noreturn]] void rethrow(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const run_limit::passed& what) {
+      throw scheduler_.limit.explained(what, [this](u32 i) { return state(i); });
+    }
   }
   outcome done() {
     outcome total;
@@ -109,7 +117,7 @@ class threaded_engine : public engine {
     return total;
   }
   void run_partition(partition& b, u64 superstep) {
-    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
+    const task_turn turn;
     try {
       transport_.begin(b, superstep);
       scheduler_.run(b);
@@ -123,8 +131,13 @@ class threaded_engine : public engine {
     return transport_.any_left(b, [&](u32 who) {
       open.clear();
       waits_at(open, who);
+      if (open.empty() && who < pes()) close_windows(who);
       return !open.empty();
     });
+  }
+  // Afterwards a PE that is used outside of its tasks finds no window to send into.
+  void close_windows(u32 who) {
+    for (channel& c : transport_.net.channels_of(who)) c.close();
   }
   void waits_at(waits& open, u32 who) {
     if (who < pes()) pe_waits(open, transport_.home(who), state(who));
@@ -164,6 +177,7 @@ class threaded_engine : public engine {
   [[gnu::cold]] void pe_waits(waits& open, partition& b, pe_state& s) {
     const processor* p = scheduler_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
+    if (const host_call* call = scheduler_.waiting_call(b, s)) call_waits(open, s, *call, 1);
     held_tasks(open, s);
     for (u64 left = s.image->present; left; left &= left - 1)
       if (const u32 n = transport_.held_back(topology::channel_of(s, std::countr_zero(left))))

@@ -8,8 +8,9 @@
 #pragma once
 #include <atomic>
 #include <exception>
-#include <new>
+#include <span>
 
+#include "../diagnose/run_limit.hpp"
 #include "../outcome.hpp"
 #include "channel.hpp"
 #include "offloaded_jobs.hpp"
@@ -37,9 +38,48 @@ struct cut_edge {
 struct visited {
   /// the index of a PE's processor (calls and operations in flight) plus 1; 0 if it never had any
   u32 extras_index = 0;
-  u8 partition : 6 = 0;
-  u8 queued : 1 = 0;   ///< has work
-  u8 touched : 1 = 0;  ///< it has had work since it was last found to wait for nothing
+  u32 call : 24 = 0;  ///< the number of the host call that waits on a PE without a processor; 0 if none does
+  u32 partition : 6 = 0;
+  u32 queued : 1 = 0;   ///< has work
+  u32 touched : 1 = 0;  ///< it has had work since it was last found to wait for nothing
+};
+static_assert(sizeof(visited) == 8);
+
+/// Host calls that wait on PEs without a processor. A launch gives many PEs the same call: it is kept once,
+/// and a PE has its number, counted from 1.
+class waiting_calls {
+ public:
+  /// Whether numbers have run out: then a PE needs a processor to keep its calls.
+  bool full() const { return calls_.size() == (1u << 24) - 1; }
+  u32 put(host_call what) {
+    if (calls_.empty() || calls_.back().entry != what.entry || calls_.back().arguments != what.arguments)
+      calls_.push_back(what);
+    ++waiting_;
+    return static_cast<u32>(calls_.size());
+  }
+  const host_call& operator[](u32 number) const { return calls_[number - 1]; }
+  host_call take(u32 number) {
+    const host_call what = calls_[number - 1];
+    if (--waiting_ == 0) calls_.clear();
+    return what;
+  }
+
+ private:
+  support::flat_vector<host_call> calls_;
+  u64 waiting_ = 0;  ///< PEs
+};
+
+/// The channels of the writer that is visited, and what the visit has done to their buffers, as masks over
+/// them.
+struct visited_channels {
+  std::span<channel> all;
+  u64 lent = 0;               ///< a buffer that no reader knows yet
+  u64 from_block = 0;         ///< what was unread has moved from a block ...
+  channel block[max_colors];  ///< ... which is kept until the visit ends
+
+  void begin(std::span<channel> of_writer) { all = of_writer, lent = from_block = 0; }
+  u64 bit(const channel& c) const { return u64{1} << (&c - all.data()); }
+  channel& block_of(const channel& c) { return block[&c - all.data()]; }
 };
 
 /// A set of partitions fits a 64-bit mask.
@@ -59,104 +99,62 @@ struct partition_message {
   u32 granted() const { return origin; }
 };
 
-/// A source of buffers other than this process's own memory.
-class buffer_source {
+/// A queue with two ends, in one array.
+class ring {
  public:
-  /// A buffer of this many words, null if there is none left.
-  virtual u32* take(int words) = 0;
-
- protected:
-  ~buffer_source() = default;
-};
-
-/// Buffers of two sizes, lent to channels that have words; the buffer returned last is lent first, because it
-/// is in cache.
-class buffer_pool {
- public:
-  buffer_source* source = nullptr;
-
-  buffer_pool() = default;
-  buffer_pool(const buffer_pool&) = delete;
-  buffer_pool& operator=(const buffer_pool&) = delete;
-  ~buffer_pool() {
-    for (u32* buffer : all_) ::operator delete[](buffer, line);
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
+  void push(u32 item) {
+    if (count_ == items_.size()) grow();
+    items_[place(count_++)] = item;
   }
-
-  u32* take(int size) {
-    support::flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
-    if (free.empty()) {
-      u32* lent = source ? source->take(size) : nullptr;
-      return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size + apart)]);
-    }
-    u32* buffer = free.back();
-    free.pop_back();
-    return buffer;
+  u32 pop_newest() { return items_[place(--count_)]; }
+  u32 pop_oldest() {
+    const u32 item = items_[head_];
+    head_ = place(1);
+    --count_;
+    return item;
   }
-  void give(u32* buffer, int size) { (size == small_buffer ? small_ : large_).push_back(buffer); }
-
-  /// Keeps a buffer that a reader in another partition may still read until that partition has had the
-  /// message.
-  void retire(u32* buffer, int size, u64 superstep) { retired_.push_back({buffer, size, superstep}); }
-  void release(u64 superstep) {
-    for (std::size_t i = retired_.size(); i-- > 0;) {
-      if (retired_[i].superstep + 2 > superstep) continue;
-      give(retired_[i].buffer, retired_[i].size);
-      retired_.erase(i);
-    }
+  /// Takes the n-th; the oldest takes its place.
+  u32 pop(std::size_t n) {
+    std::swap(items_[head_], items_[place(n)]);
+    return pop_oldest();
   }
 
  private:
-  struct retired {
-    u32* buffer;
-    int size;
-    u64 superstep;
-  };
-  // of a cache: storing a vector across two lines takes twice as long
-  static constexpr std::align_val_t line{64};
-  // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
-  static constexpr int apart = 256;
-  support::flat_vector<u32*> small_, large_, all_;
-  support::flat_vector<retired> retired_;
+  std::size_t place(std::size_t n) const { return (head_ + n) & (items_.size() - 1); }
+  void grow() {
+    support::flat_vector<u32> larger(items_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = items_[place(i)];
+    items_.swap(larger);
+    head_ = 0;
+  }
+  support::flat_vector<u32> items_{64};
+  std::size_t head_ = 0, count_ = 0;
 };
 
-/// The PEs that have work, each once. The newest goes first: its words are still in cache, and its sender's
-/// buffer is soon free for the next. At regular intervals the oldest goes first, so that PEs that keep each
-/// other busy cannot hold up the rest.
+/// The PEs that have work, each once. Those that have much go first, and of these the newest: its words are
+/// still in cache, and its sender's buffer is soon free for the next. Those that were sent few words go in
+/// their order, so that more may arrive before their visit: a cell of a stencil is visited once for all its
+/// neighbours. At regular intervals one of them goes first, so that PEs that keep each other busy cannot hold
+/// up the rest.
 class work_list {
  public:
-  bool empty() const { return count_ == 0; }
-  void push(u32 who) {
-    if (count_ == ring_.size()) grow();
-    ring_[(head_ + count_++) & (ring_.size() - 1)] = who;
-  }
+  bool empty() const { return much_.empty() && little_.empty(); }
+  void push(u32 who, bool has_much) { (has_much ? much_ : little_).push(who); }
   u32 pop() {
-    if (++pops_ % oldest_every == 0) return pop_oldest();
-    return ring_[(head_ + --count_) & (ring_.size() - 1)];
+    if (much_.empty()) return little_.pop_oldest();
+    if (++pops_ % oldest_every == 0) return little_.empty() ? much_.pop_oldest() : little_.pop_oldest();
+    return much_.pop_newest();
   }
   /// Takes the n-th of them, for a shuffled schedule.
-  u32 pop(std::size_t n) {
-    std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]);
-    return pop_oldest();
-  }
-  std::size_t size() const { return count_; }
+  u32 pop(std::size_t n) { return n < much_.size() ? much_.pop(n) : little_.pop(n - much_.size()); }
+  std::size_t size() const { return much_.size() + little_.size(); }
 
  private:
   static constexpr u32 oldest_every = 64;
 
-  u32 pop_oldest() {
-    const u32 who = ring_[head_];
-    head_ = (head_ + 1) & (ring_.size() - 1);
-    --count_;
-    return who;
-  }
-  void grow() {
-    support::flat_vector<u32> larger(ring_.size() * 2);
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
-    ring_.swap(larger);
-    head_ = 0;
-  }
-  support::flat_vector<u32> ring_{64};
-  std::size_t head_ = 0, count_ = 0;
+  ring much_, little_;
   u32 pops_ = 0;
 };
 
@@ -206,6 +204,8 @@ struct alignas(128) partition {
   /// jobs that PEs have offloaded; they complete in the next such superstep
   support::flat_vector<open_job*> offloaded_jobs;
   buffer_pool buffers;
+  waiting_calls calls;
+  visited_channels visit;
   /// messages by the superstep's parity and the receiving partition
   support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];
   /// partitions whose messages wait for this one, by the superstep's parity
@@ -214,6 +214,7 @@ struct alignas(128) partition {
   u64 superstep = 0;  ///< the current superstep
   control_marks marks;
   outcome done;
+  task_census* census = nullptr;  ///< counts the tasks that run here, near the limit of a run
   std::exception_ptr failure;
   u64 read_now = 0;               ///< colors that operations of the running task read ...
   int read_in_pairs = 0;          ///< ... and how many of those read two of them

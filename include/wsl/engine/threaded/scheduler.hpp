@@ -36,17 +36,38 @@ class pe_scheduler {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
     b.read_in_pairs = 0;  // left by a task that has thrown
-    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n)
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) {
+      if (limit.is_set()) [[unlikely]]
+        b.census = limit.look();
       visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
+    }
   }
+
+  run_limit limit;  ///< of the run
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
     if (processor* p = more(s)) return *p;
-    support::flat_vector<processor*>& all = transport_.home(s).processors;
-    processor& p = *all.push_back(new processor);
-    transport_.net.visits[s.index].extras_index = static_cast<u32>(all.size());
+    partition& b = transport_.home(s);
+    visited& v = transport_.net.visits[s.index];
+    processor& p = *b.processors.push_back(new processor);
+    v.extras_index = static_cast<u32>(b.processors.size());
+    if (v.call) p.calls.push(b.calls.take(v.call));
+    v.call = 0;
     return p;
+  }
+  /// Queues a host call. The first one needs no processor.
+  void call(pe_state& s, host_call what) {
+    partition& b = transport_.home(s);
+    visited& v = transport_.net.visits[s.index];
+    if (v.extras_index || v.call || b.calls.full()) extras(s).calls.push(what);
+    else v.call = b.calls.put(what) & 0xffffff;
+    transport_.wake(b, s.index, false);
+  }
+  /// The call of a PE without a processor that has not begun; null if there is none.
+  const host_call* waiting_call(const partition& b, const pe_state& s) const {
+    const u32 number = first_call(s);
+    return number ? &b.calls[number] : nullptr;
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
     transport_.put_control(transport_.home(from),
@@ -135,6 +156,7 @@ class pe_scheduler {
     v.queued = 0;
     u32 budget = visit_budget;
     b.prepared = 0;
+    b.visit.begin(transport_.net.channels_of(who));
     if (who < pes()) {
       pe_state& s = state(who);
       if (v.extras_index && is_away(b, s)) [[unlikely]]
@@ -145,7 +167,7 @@ class pe_scheduler {
     } else {
       visit_switched_router(b, who);
     }
-    transport_.announce(b, who);
+    transport_.announce(b);
     if (!budget || !b.rendezvous_receivers.empty()) transport_.wake(b, who);
     // the receiver that is woken last goes first, and waits for more when this PE sends again
     for (u32 reader : b.rendezvous_receivers) transport_.wake(b, reader);
@@ -185,6 +207,7 @@ class pe_scheduler {
   bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
     for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
+      if (first_call(s)) break;
       if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn_down == 0)) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
@@ -221,11 +244,10 @@ class pe_scheduler {
     pe_state& s;
     processor* p;
 
-    bool called() const { return p && !p->calls.empty(); }
+    bool called() const { return engine.first_call(s) || (p && !p->calls.empty()); }
     bool run_call() {
       if (!engine.prepare(b, s, sends_of_a_task)) return false;
-      const host_call c = p->calls.front();
-      p->calls.pop();
+      const host_call c = engine.take_call(b, s, p);
       return engine.run_logged(b, s, *c.entry, c.arguments);
     }
     bool run_torn_down() {
@@ -242,6 +264,17 @@ class pe_scheduler {
     bool run_arrived(u64 colors) { return engine.run_data(b, s, colors); }
     bool arrived_first() { return engine.order_.shuffle && b.draw(2); }
   };
+  /// The number of the call of a PE without a processor; 0 if none waits.
+  u32 first_call(const pe_state& s) const { return transport_.net.visits[s.index].call; }
+  host_call take_call(partition& b, const pe_state& s, processor* p) {
+    if (const u32 first = first_call(s)) {
+      transport_.net.visits[s.index].call = 0;
+      return b.calls.take(first);
+    }
+    const host_call c = p->calls.front();
+    p->calls.pop();
+    return c;
+  }
   bool run_next(partition& b, pe_state& s, processor* p) {
     return run_next_task(s, task_choice{*this, b, s, p});
   }
@@ -260,9 +293,21 @@ class pe_scheduler {
     return std::countr_zero(set);
   }
 
+  /// Runs the tasks of what has arrived, color after color, until one of them does something after which the
+  /// engine must choose anew: nothing else arrives during a visit.
   bool run_data(partition& b, pe_state& s, u64 colors) {
     const auto cursors = topology::cursors_of(s);
-    const std::size_t from = order_.shuffle && !cursors.empty() ? b.draw(cursors.size()) : 0;
+    if (order_.shuffle) return run_any_data(b, s, colors, cursors);
+    bool ran = false;
+    for (cursor& in : cursors) {
+      if (!(colors & color_bit(in.color)) || !run_batch(b, s, in)) continue;
+      if (s.interrupted) return true;
+      ran = true;
+    }
+    return ran;
+  }
+  bool run_any_data(partition& b, pe_state& s, u64 colors, std::span<cursor> cursors) {
+    const std::size_t from = cursors.empty() ? 0 : b.draw(cursors.size());
     for (std::size_t k = 0; k < cursors.size(); ++k) {
       cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
       if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
@@ -298,10 +343,12 @@ class pe_scheduler {
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (taken == 1) task_run{b, s}.must_have_sent_few();
+      if (taken == 1 && task_run{b, s}.may_have_sent_many()) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;
+    if (b.census) [[unlikely]]
+      b.census->note(s.index, task.name, taken);
     return taken;
   }
 

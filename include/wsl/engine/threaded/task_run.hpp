@@ -31,6 +31,8 @@ struct task_run {
   }
   /// Counts the words that a single run has sent, when it has ended. A window detects only a run that has
   /// certainly sent too much, because within a batch of runs it does not know where the last one began.
+  /// False for most runs of data tasks: none of their windows has reached its limit.
+  bool may_have_sent_many() const { return s.interrupted || b.prepared > sends_of_a_data_task; }
   void must_have_sent_few() const {
     if (s.image->slots == 0) return;
     const i16* first = b.run_from;

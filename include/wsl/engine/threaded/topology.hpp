@@ -29,6 +29,9 @@ struct stream_end {
 
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
+  /// The list of a listed channel begins with the number of its cursors; then stand the number of its links,
+  /// the number of readers that have not read all that they were told of, and the cursors.
+  static constexpr u32 links = 1, behind = 2, first_listed = 3;
 
   support::flat_vector<channel> channels;  ///< ordered by writer
   /// by channel, the number of words that may lie between writer and reader; empty if all are deep
@@ -130,15 +133,16 @@ struct topology {
       if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color), as);
     };
     const auto to_edge = [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); };
-    const u32 links =
+    const u32 crossed =
         links_before + static_cast<u32>(routes_.follow(at, through, color, stops, to_ramp, to_edge));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
-    c.listed = readers != 1 || links > 0xffff;
-    c.links = static_cast<u16>(links);
+    c.listed = readers != 1 || crossed > 0xffff;
+    c.links = static_cast<u16>(crossed);
     if (!c.listed) return;
     c.first_reader = static_cast<u32>(lists.size());
     lists.push_back(0);  // a placeholder until the cursors are sorted
-    lists.push_back(links);
+    lists.push_back(crossed);
+    lists.push_back(0);  // nothing has been sent
     for (; readers; --readers) lists.push_back(0);
   }
 
@@ -246,7 +250,7 @@ struct topology {
   void name_readers() {
     for (u32 i = 0; i < cursors.size(); ++i) {
       channel& c = channels[cursors[i].from];
-      if (c.listed) lists[c.first_reader + 2 + lists[c.first_reader]++] = i;
+      if (c.listed) lists[c.first_reader + first_listed + lists[c.first_reader]++] = i;
       else c.first_reader = i;
     }
   }

@@ -19,6 +19,10 @@ class transport {
     for (partition& b : partitions_)
       for (auto& m : b.mailboxes)
         m = support::flat_vector<support::flat_vector<partition_message>>(net.partitions);
+    support::flat_vector<int> sizes(net.partitions);
+    for (u32 i = 0; i < pes.size(); ++i) ++sizes[net.visits[i].partition];
+    for (u32 k = 0; k < net.partitions; ++k)
+      partitions_[k].buffers.most_kept = support::min(sizes[k] / 32, 8);
   }
 
   topology net;
@@ -34,7 +38,7 @@ class transport {
 
   std::span<const u32> readers_of(const channel& c) const {
     if (!c.listed) return {&c.first_reader, 1};
-    return {net.lists.data() + c.first_reader + 2, net.lists[c.first_reader]};
+    return {net.lists.data() + c.first_reader + topology::first_listed, net.lists[c.first_reader]};
   }
 
   /// The only cursor of a channel; null if there are several.
@@ -43,12 +47,12 @@ class transport {
     return all.size() == 1 ? &net.cursors[all[0]] : nullptr;
   }
 
-  void wake(partition& b, u32 who) {
+  void wake(partition& b, u32 who, bool has_much = true) {
     visited& m = net.visits[who];
     if (m.queued) return;
     if (!m.touched) b.touched.push_back(who);
     m.queued = m.touched = 1;
-    b.work.push(who);
+    b.work.push(who, has_much);
   }
 
   /// Removes all for whom `waits(who)` is false from the list of those that a run has touched; returns
@@ -70,31 +74,41 @@ class transport {
   /// first.
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
-    const u32 unread = unread_of(c), deep = depth_of(c);
+    const size_class size = most > sends_of_a_data_task ? large : small;
+    if (!c.words) {
+      lend(b, c, size);
+      c.lenient = false;
+      c.open(support::min(static_cast<int>(task_depth_of(c)), words_of(size) - most));
+      return true;
+    }
+    const u32 unread = unread_of(c);
     if (c.is_closed()) c.lenient = true;  // an operation of the last run has written
     if (unread == 0) c.lenient = false;
-    const u32 allowed = c.lenient ? deep : support::min(deep, task_depth);
+    const u32 allowed = c.lenient ? depth_of(c) : task_depth_of(c);
     if (unread > allowed) {
       wait_for_readers(c);
       return false;
     }
-    const bool large = most > sends_of_a_data_task;
-    if (!c.words) lend(b, c, large);
-    if (c.size() - c.next() < most) move(b, c, large, unread);
-    c.open(support::min(c.next() + static_cast<int>(allowed - unread), c.size() - most));
+    if (c.capacity() - c.next() < most || !c.in_buffer()) move(b, c, size, unread);
+    // A data task that sends too much must cross the limit, also behind an operation.
+    const int further = static_cast<int>(
+        size == small ? support::min(allowed - unread, u32{sends_of_a_data_task}) : allowed - unread);
+    c.open(support::min(c.next() + further, c.capacity() - most));
     return true;
   }
 
   /// The number of words, at most `wanted`, that an operation may write at `next` now.
   u32 room(partition& b, channel& c, u32 wanted) {
-    const u32 unread = unread_of(c), allowed = depth_of(c);
+    const u32 unread = c.words ? unread_of(c) : 0, allowed = depth_of(c);
     if (unread >= allowed) {
       wait_for_readers(c);
       return 0;
     }
-    if (!c.words) lend(b, c, c.large || wanted > task_depth);
-    if (c.next() == c.size()) move(b, c, true, unread);
-    const u32 n = support::min(wanted, support::min(allowed - unread, static_cast<u32>(c.size() - c.next())));
+    const size_class size = wanted > task_depth ? large : small;
+    if (!c.words) lend(b, c, size);
+    else if (c.in_buffer() ? left_in(c) == 0 : left_in(c) < wanted)
+      move(b, c, c.in_buffer() ? large : size, unread);
+    const u32 n = support::min(wanted, support::min(allowed - unread, left_in(c)));
     return fresh_of(c) + n > half && allowed == topology::deep && leaves_partition(c)
                ? support::min(n, left_in_superstep(b, c))
                : n;
@@ -109,8 +123,8 @@ class transport {
   /// The number of words that a task has sent beyond the room. Less room is granted while the PE waits to run
   /// another task.
   u32 held_back(const channel& c) const {
-    const u32 unread = unread_of(c),
-              fit = c.writer_waits ? support::min(depth_of(c), task_depth) : depth_of(c);
+    if (!c.words) return 0;
+    const u32 unread = unread_of(c), fit = c.writer_waits ? task_depth_of(c) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
   }
 
@@ -125,24 +139,27 @@ class transport {
     c.move_to(c.next() + 1);
   }
 
-  /// Tells the receivers of the words that a visit has written.
-  void announce(partition& b, u32 who) {
-    for (channel& c : net.channels_of(who)) {
-      if (c.next() == c.announced) continue;
-      const u64 n = static_cast<u64>(c.next() - c.announced);
+  /// Ends a visit: the receivers are told of the words that it has written, and buffers that hold few words
+  /// go back to the pool.
+  void announce(partition& b) {
+    for (channel& c : b.visit.all) {
+      const u32 fresh = fresh_of(c);
+      const bool has_moved = c.in_buffer() && settle(b, c);
+      if (fresh == 0 && !has_moved) continue;
       c.announced = static_cast<i16>(c.next());
-      count(b, c, n);
+      if (fresh) count(b, c, fresh);
+      if (fresh && c.listed) net.lists[c.first_reader + topology::behind] = net.lists[c.first_reader];
       for (u32 r : readers_of(c)) {
         const cursor& in = net.cursors[r];
         if (in.is_remote()) tell(b, c, r);
-        else wake(b, in.reader);
+        else if (fresh) wake(b, in.reader, is_much(fresh));
       }
     }
   }
 
   void count(partition& b, const channel& c, u64 words) const {
     b.done.wavelets += words;
-    b.done.hops += words * (c.listed ? net.lists[c.first_reader + 1] : c.links);
+    b.done.hops += words * (c.listed ? net.lists[c.first_reader + topology::links] : c.links);
     b.done.delivered += words * readers_of(c).size();
   }
 
@@ -252,25 +269,28 @@ class transport {
   static constexpr u32 max_granted = 1u << 18;
 
   u32 number_of(const cursor& in) const { return static_cast<u32>(&in - net.cursors.data()); }
+  u32 task_depth_of(const channel& c) const { return support::min(depth_of(c), task_depth); }
   u32 depth_of(const channel& c) const {
     return net.depths.empty() ? topology::deep
                               : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
   }
 
+  /// The words that a receiver has read, as far as the writer knows.
+  u32 read_by(const cursor& in) const { return in.is_remote() ? net.cut_edges[in.from].credited : in.head; }
   /// Words that the slowest receiver has not read, as far as the writer knows.
   u32 unread_of(const channel& c) const {
     const u32 tail = c.tail();
+    if (!c.listed) [[likely]]
+      return tail - read_by(net.cursors[c.first_reader]);
     u32 n = 0;
-    for (u32 r : readers_of(c)) {
-      const cursor& in = net.cursors[r];
-      n = support::max(n, tail - (in.is_remote() ? net.cut_edges[in.from].credited : in.head));
-    }
+    for (u32 r : readers_of(c)) n = support::max(n, tail - read_by(net.cursors[r]));
     return n;
   }
 
   /// Half of the words that may lie between two partitions are written in one superstep: while one half is
   /// read, the other is written.
   static constexpr u32 half = topology::deep / 2;
+  static bool is_much(u32 words) { return words > 16; }
   static u32 fresh_of(const channel& c) { return static_cast<u32>(c.next() - c.announced); }
   bool leaves_partition(const channel& c) {
     const cursor* in = only_reader(c);
@@ -283,42 +303,137 @@ class transport {
     return 0;
   }
 
-  void lend(partition& b, channel& c, bool large) {
-    c.large = large;
-    c.words = b.buffers.take(c.size());
+  static u32 left_in(const channel& c) { return static_cast<u32>(c.capacity() - c.next()); }
+  static void place_in(channel& c, u32* words, size_class size) {
+    c.words = words;
+    c.class_of_size = static_cast<u32>(size) & 7;
+  }
+
+  /// Gives a buffer to a channel that has none, and is closed.
+  static void lend(partition& b, channel& c, size_class size) {
+    place_in(c, b.buffers.take(size), size);
+    b.visit.lent |= b.visit.bit(c);
+  }
+  /// Takes the memory of a channel in which all words have been read.
+  static void take_back(partition& b, channel& c) {
+    c.origin = c.tail();
     c.move_to(0);
     c.announced = 0;
+    take_unused(b, c);
+  }
+  static void take_unused(partition& b, channel& c) {
+    b.buffers.give(c.words, c.size());
+    place_in(c, nullptr, {});
     c.close();
   }
-
-  /// Moves the unread words to the start of another buffer.
-  void move(partition& b, channel& c, bool large, u32 unread) {
-    const channel old = c;
-    lend(b, c, large || unread > small_buffer / 4);
-    c.origin = old.tail() - unread;
-    std::memcpy(c.words, old.words + (static_cast<u32>(old.next()) - unread), unread * sizeof(u32));
-    c.move_to(static_cast<int>(unread));
-    c.announced = static_cast<i16>(c.next() - (old.next() - old.announced));
-    bool seen_elsewhere = false;
+  /// Returns memory that a channel has left: at once, or, if readers in other partitions know it, when they
+  /// have had a message.
+  void give_up(partition& b, const channel& left, bool is_known) {
+    if (is_known && is_read_elsewhere(left)) b.buffers.retire(left.words, left.size(), b.superstep);
+    else b.buffers.give(left.words, left.size());
+  }
+  bool is_read_elsewhere(const channel& c) const {
     for (u32 r : readers_of(c))
-      if (net.cursors[r].is_remote()) seen_elsewhere = true, tell(b, c, r);
-    if (seen_elsewhere) b.buffers.retire(old.words, old.size(), b.superstep);
-    else b.buffers.give(old.words, old.size());
+      if (net.cursors[r].is_remote()) return true;
+    return false;
   }
 
-  /// Returns an empty buffer to the pool. The buffer of a multicast, whose receivers read at their own pace,
-  /// is moved when it is full.
+  /// Copies the unread words to the start of other memory.
+  static void place_unread_in(channel& c, u32* words, size_class size, u32 unread) {
+    const u32* const from = c.room() - unread;
+    // four words, whatever stands behind them, are one instruction
+    if (unread <= 4 && left_in(c) >= 4) std::memcpy(words, from, 4 * sizeof(u32));
+    else std::memcpy(words, from, unread * sizeof(u32));
+    const int was_fresh = c.next() - c.announced;
+    c.origin = c.tail() - unread;
+    place_in(c, words, size);
+    c.move_to(static_cast<int>(unread));
+    c.announced = static_cast<i16>(c.next() - was_fresh);
+  }
+  /// Moves the unread words to another buffer. A block that they leave is kept until the visit ends, because
+  /// readers in other partitions go on with it.
+  void move(partition& b, channel& c, size_class size, u32 unread) {
+    const channel old = c;
+    const u64 bit = b.visit.bit(c);
+    const bool was_known = !(b.visit.lent & bit);
+    size = support::max(size, unread > small_buffer / 4 ? large : small);
+    place_unread_in(c, b.buffers.take(size), size, unread);
+    c.close();
+    b.visit.lent |= bit;
+    if (!old.in_buffer()) {
+      b.visit.block_of(c) = old;
+      b.visit.from_block |= bit;
+      return;
+    }
+    give_up(b, old, was_known);
+    if (!was_known) return;
+    b.visit.lent &= ~bit;
+    for (u32 r : readers_of(c))
+      if (net.cursors[r].is_remote()) tell(b, c, r);
+  }
+
+  /// At the end of a visit a buffer without words goes back to the pool, and so does one with few, if many
+  /// are lent. Returns whether words have moved that readers know.
+  bool settle(partition& b, channel& c) {
+    const u64 bit = b.visit.bit(c);
+    if (b.visit.from_block & bit) [[unlikely]]
+      return settle_from_block(b, c);
+    if (c.next() == 0) return take_unused(b, c), false;
+    if (b.buffers.lends_few()) return false;
+    // of a buffer that is new nothing has been read
+    return b.visit.lent & bit ? compact(b, c, static_cast<u32>(c.next()), false)
+                              : compact(b, c, unread_of(c), true);
+  }
+  /// The words that the visit has written go into the block in which it found others, if they fit.
+  bool settle_from_block(partition& b, channel& c) {
+    const channel block = b.visit.block_of(c);
+    const u32 written = c.tail() - block.tail();
+    if (written > left_in(block)) {
+      give_up(b, block, true);
+      if (!b.buffers.lends_few()) compact(b, c, unread_of(c), false);
+      return true;
+    }
+    if (written) std::memcpy(block.room(), c.room() - written, written * sizeof(u32));
+    b.buffers.give(c.words, c.size());
+    place_in(c, block.words, block.size());
+    c.origin = block.origin;
+    c.move_to(block.next() + static_cast<int>(written));
+    c.announced = block.announced;
+    shut(c);
+    return false;
+  }
+  /// Moves few unread words from a buffer into a block. Returns whether readers know of those words.
+  bool compact(partition& b, channel& c, u32 unread, bool is_known) {
+    if (unread == 0) return take_back(b, c), false;
+    if (unread > most_in_block) return false;
+    const channel old = c;
+    place_unread_in(c, b.buffers.take(block_for(unread)), block_for(unread), unread);
+    shut(c);
+    give_up(b, old, is_known);
+    return is_known;
+  }
+  /// Lets no task write before its engine has made room. Unlike `close` it does not say that an operation has
+  /// written.
+  static void shut(channel& c) {
+    if (!c.is_closed()) c.open(0);
+  }
+
+  /// Returns memory in which all words have been read to the pool.
   void reclaim(partition& b, channel& c) {
-    if (c.listed || !c.words) return;
+    if (!c.words) return;
+    if (c.listed) return reclaim_listed(b, c);
     const cursor& in = net.cursors[c.first_reader];
     if (in.reader == c.writer) return;  // the task that runs may be about to send
     if ((in.is_remote() ? net.cut_edges[in.from].credited : in.head) != c.tail()) return;
-    b.buffers.give(c.words, c.size());
-    c.origin = c.tail();
-    c.words = nullptr;
-    c.move_to(0);
-    c.announced = 0;
-    c.close();
+    take_back(b, c);
+  }
+  /// Called for each reader that has read all: the last of them finds nothing unread.
+  void reclaim_listed(partition& b, channel& c) {
+    u32& behind = net.lists[c.first_reader + topology::behind];
+    if (behind == 0 || --behind > 0 || unread_of(c) > 0) return;
+    for (u32 r : readers_of(c))
+      if (net.cursors[r].reader == c.writer) return;
+    take_back(b, c);
   }
 
   /// Makes all readers, also those in this partition, ask the engine for words, which wakes the writer.
@@ -369,14 +484,14 @@ class transport {
     channel& c = net.channels[s.channel];
     switch (n.kind) {
       case partition_message::what::words:
+        wake(b, in.reader, is_much(n.position - s.visible));
         s.visible = n.position, s.words = n.words, s.origin = n.origin;
-        wake(b, in.reader);
         break;
       case partition_message::what::mark: mark(b, n.cursor, n.position); break;
       case partition_message::what::credit:
         credit(s, n.position);
         wake_writer(b, c);
-        reclaim(b, c);
+        if (n.position == c.tail()) reclaim(b, c);
         break;
       case partition_message::what::request: s.requested = n.position, s.has_request = true; break;
       case partition_message::what::grant:

@@ -12,6 +12,7 @@
 
 #include "../../support/whole_file.hpp"
 #include "../diagnose/deadlock_text.hpp"
+#include "../diagnose/run_limit.hpp"
 #include "../diagnose/trace_json.hpp"
 #include "../timed.hpp"
 #include "pes.hpp"
@@ -70,18 +71,15 @@ class timed_engine final : public engine {
   }
 
   outcome run() override {
-    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
     const script_recorder::listening ears(pes_.writer());
     const u64 begin = events_.now();
     pes_.begin_run(begin);
     mesh_.done = {.end = begin};
-    while (events_.advance()) {
-      events_.take([this](u32 who) { visit(who); });
-    }
+    run_tasks();
     pes_.happened_until(mesh_.done.end);
     pes_.end_run();
     events_.set_now(pes_.end());
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
     return {.cycles = pes_.end() - begin,
             .tasks = pes_.tasks(),
             .wavelets = pes_.wavelets(),
@@ -108,6 +106,21 @@ class timed_engine final : public engine {
   const mesh& routers() const { return mesh_; }
 
  private:
+  void run_tasks() {
+    const journal_turn turn(pes_.writer().journal());
+    limit_.begin(tiles_.size());
+    pes_.census = nullptr;
+    u64 times = 0;
+    try {
+      while (events_.advance()) {
+        events_.take([this](u32 who) { visit(who); });
+        if (limit_.is_set() && ++times % 64 == 0) [[unlikely]]
+          pes_.census = limit_.look();
+      }
+    } catch (const run_limit::passed& what) {
+      throw limit_.explained(what, [this](u32 i) { return pes_.state(i); });
+    }
+  }
   const support::flat_vector<mesh_topology::source>& sources() const { return mesh_.topology().sources; }
   u32 source_at(int color, coord c) {
     // if a color has several streams into one PE, the last is written to, as on all engines
@@ -166,6 +179,7 @@ class timed_engine final : public engine {
   support::flat_vector<support::flat_queue<u32>> unsent_;
   std::string trace_;
   timeline timeline_;
+  run_limit limit_;
 };
 
 /// The file that the environment variable WSL_TRACE names for the next fabric of this process; empty if it is

@@ -3,6 +3,7 @@
 // task, the use of the datapath, the moves of words. A processor is visited when a word that it can take has
 // arrived, when a place that it can fill is free, or at a time that it has noted itself.
 #pragma once
+#include "../diagnose/run_limit.hpp"
 #include "../pe_core.hpp"
 #include "../tiles.hpp"
 #include "rest.hpp"
@@ -45,7 +46,8 @@ class timed_pes {
   u64 wavelets() const { return moves_.wavelets; }
   u64 end() const { return moves_.end; }
   void entered() { ++moves_.wavelets; }
-  timeline* traced = nullptr;  ///< the record of a traced run, or null
+  timeline* traced = nullptr;     ///< the record of a traced run, or null
+  task_census* census = nullptr;  ///< the counts of the tasks that run, near the limit of a run, or null
 
   void begin_run(u64 now) {
     ++run_;
@@ -61,8 +63,9 @@ class timed_pes {
   /// Whether a PE that the run has touched may still wait for something.
   bool may_wait() {
     for (u32 i : touched_)
-      if (const timed_processor& p = processors_[i];
-          !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked))
+      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() ||
+                                                     (state(i).active & state(i).blocked) ||
+                                                     state(i).image->joined_locals)
         return true;
     return false;
   }
@@ -363,6 +366,8 @@ class timed_pes {
 
   void run_task(timed_processor& p, pe_state& s, const binding& b, const void* input, u64 now) {
     ++tasks_;
+    if (census) [[unlikely]]
+      census->note(s.index, b.name, 1);
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;

@@ -17,6 +17,7 @@ class script_recorder final : private cycle_counter {
   script_recorder& operator=(const script_recorder&) = delete;
 
   send_window* windows() { return journal_.windows(); }
+  send_journal& journal() { return journal_; }
 
   /// During its lifetime the operations that tasks run on this thread are counted.
   class listening {

@@ -33,6 +33,7 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
   for (u64 left = p.in_flight; left; left &= left - 1)
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
+  call_waits(open, s, p.calls);
   held_tasks(open, s);
   for (const channel_node& n : m.nodes_of(p.router))
     if (n.down != mesh::none && !m.through[n.down].empty()) unread_words(open, p, s, n, m);

@@ -42,29 +42,19 @@ struct cannon_tile {
   void multiply(pe& me) {
     const int n = me.width();
     if (++step < n) {
-      me.async(mov(mem(next_a.words()), fabin(along_rows.in(me.x(), n))), then<&cannon_tile::a_moved>());
-      me.async(mov(mem(next_b.words()), fabin(along_columns.in(me.y(), n))), then<&cannon_tile::b_moved>());
-      me.async(mov(fabout(along_rows.out(me.x(), n)), mem(a.words())), unblocks<&cannon_tile::a_moved>());
-      me.async(mov(fabout(along_columns.out(me.y(), n)), mem(b.words())), unblocks<&cannon_tile::b_moved>());
+      me.async(mov(mem(next_a.words()), fabin(along_rows.in(me.x(), n))), then<&cannon_tile::advance>());
+      me.async(mov(mem(next_b.words()), fabin(along_columns.in(me.y(), n))), then<&cannon_tile::advance>());
+      me.async(mov(fabout(along_rows.out(me.x(), n)), mem(a.words())), then<&cannon_tile::advance>());
+      me.async(mov(fabout(along_columns.out(me.y(), n)), mem(b.words())), then<&cannon_tile::advance>());
     }
     sum.add_product(a, b);
   }
-  void a_moved(pe& me) {
-    me.block<&cannon_tile::a_moved>();
-    me.activate<&cannon_tile::advance>();
-  }
-  void b_moved(pe& me) {
-    me.block<&cannon_tile::b_moved>();
-    me.unblock<&cannon_tile::advance>();
-  }
   void advance(pe& me) {
-    me.block<&cannon_tile::advance>();
     a.swap(next_a), b.swap(next_b);
     multiply(me);
   }
 
-  using tasks = task_list<launch<&cannon_tile::begin>, local<&cannon_tile::a_moved, blocked>,
-                          local<&cannon_tile::b_moved, blocked>, local<&cannon_tile::advance, blocked>,
+  using tasks = task_list<launch<&cannon_tile::begin>, joins<4, &cannon_tile::advance>,
                           ring_entries<along_rows>, ring_entries<along_columns>>;
 };
 

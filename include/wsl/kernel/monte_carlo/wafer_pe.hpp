@@ -8,14 +8,17 @@
 #pragma once
 #include <utility>
 
+#include "../../collective/lane.hpp"
 #include "bounded_list.hpp"
 #include "fuel.hpp"
 #include "sweep.hpp"
-#include "wafer_links.hpp"
 
 namespace wsl::monte_carlo {
 
-inline constexpr wafer_links links{0};
+/// Lanes to the neighbours above and below, and a ring along each row: seven colors, one less than a PE of
+/// the wafer has input queues.
+inline constexpr lane<f32> upward{0, north}, downward{2, south},
+    around{.first = 4, .toward = east, .ends = lane_ends::ring};
 
 /// A block of particles that travels: their number, their energies, which ascend in the last phase, and
 /// their sums channel by channel.
@@ -78,16 +81,15 @@ class wafer_pe {
     if (rounds_-- == 0) co_return;
     pending_ = 1;
     if (!me.north_edge())
-      ++pending_,
-          me.async(mov(fabout(links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
+      ++pending_, me.async(mov(upward.fabout(me), mem(std::span(above_))), then<&wafer_pe::sent_north>());
     if (!me.south_edge())
-      ++pending_,
-          me.async(mov(fabout(links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
+      ++pending_, me.async(mov(downward.fabout(me), mem(std::span(below_))), then<&wafer_pe::sent_south>());
     arrived_.clear();
     for (port side : {north, south}) {
       if (me.edge(side)) continue;
-      co_await mov(&count_, fabin(links.in(me, side), 1));
-      co_await mov(arriving(arrived_), fabin(links.in(me, side)));
+      const lane<f32>& comes = side == north ? downward : upward;
+      co_await mov(&count_, comes.fabin(me, 1));
+      co_await mov(arriving(arrived_), comes.fabin(me));
     }
     if (ended()) me.activate<&wafer_pe::exchange>();
   }
@@ -115,9 +117,9 @@ class wafer_pe {
     finish_message(above_);
     home_.resize(kept);
     pending_ = 2;
-    me.async(mov(fabout(links.onward(me)), mem(std::span(above_))), then<&wafer_pe::sent_half>());
-    co_await mov(&count_, fabin(links.behind(me), 1));
-    co_await mov(arriving(arrived_), fabin(links.behind(me)));
+    me.async(mov(around.fabout(me), mem(std::span(above_))), then<&wafer_pe::sent_half>());
+    co_await mov(&count_, around.fabin(me, 1));
+    co_await mov(arriving(arrived_), around.fabin(me));
     if (ended()) me.activate<&wafer_pe::spread>();
   }
   void sent_half(pe& me) {
@@ -139,10 +141,10 @@ class wafer_pe {
     add_own();
     if (--rounds_ == 0) co_return;
     pending_ = 2;
-    me.async(mov(fabout(links.onward(me)), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
-    co_await mov(&count_, fabin(links.behind(me), 1));
+    me.async(mov(around.fabout(me), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
+    co_await mov(&count_, around.fabin(me, 1));
     next_.resize(static_cast<std::size_t>(count_));
-    co_await mov(mem(std::span(next_.words).subspan(1)), fabin(links.behind(me)));
+    co_await mov(mem(std::span(next_.words).subspan(1)), around.fabin(me));
     if (ended()) take_block(me);
   }
   void sent_block(pe& me) {
@@ -152,7 +154,8 @@ class wafer_pe {
   using tasks = task_list<launch<&wafer_pe::sort>, launch<&wafer_pe::diffuse>, launch<&wafer_pe::circulate>,
                           local<&wafer_pe::exchange>, local<&wafer_pe::sent_north>,
                           local<&wafer_pe::sent_south>, local<&wafer_pe::spread>, local<&wafer_pe::sent_half>,
-                          local<&wafer_pe::visit>, local<&wafer_pe::sent_block>, sends<links>, reads<links>>;
+                          local<&wafer_pe::visit>, local<&wafer_pe::sent_block>,
+                          sends<upward, downward, around>, reads<upward, downward, around>>;
 
  private:
   using particles = list<f32, capacity.particles>;
@@ -222,8 +225,7 @@ template <wafer_capacity capacity = wafer_capacity{}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
   l.place<wafer_pe<capacity>>(all);
-  links.wire(l);
-  return l;
+  return l.wire(upward, downward, around);
 }
 
 }  // namespace wsl::monte_carlo

@@ -36,14 +36,14 @@ class side_exchange {
     const auto words =
         halo.edge(me, side) ? std::span<f32>{} : owner_->outgoing(side, pieces_out_[index_of(side)]++);
     if (words.empty()) return ended(me);
-    me.async(mov(fabout(halo.out(me, side)), mem(words)), then<&side_exchange::template send<side>>());
+    me.async(mov(halo.fabout(me, side), mem(words)), then<&side_exchange::template send<side>>());
   }
   template <port side>
   void receive(pe& me) {
     const auto words =
         halo.edge(me, side) ? std::span<f32>{} : owner_->incoming(side, pieces_in_[index_of(side)]++);
     if (words.empty()) return ended(me);
-    me.async(mov(mem(words), fabin(halo.in(me, side))), then<&side_exchange::template receive<side>>());
+    me.async(mov(mem(words), halo.fabin(me, side)), then<&side_exchange::template receive<side>>());
   }
   void ended(pe& me) {
     if (--open_ == 0) collective::finish(me, halo.first, unused_, done_);

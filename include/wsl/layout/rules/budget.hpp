@@ -46,7 +46,8 @@ constexpr usage usage_of(const layout& l, const placement& p) {
   u.delivered = colors_at_ramp(l, tight(p.where), data | read, true);
   u.sent = colors_at_ramp(l, tight(p.where), p.what->colors_of(role::send), false);
   u.data = data & u.delivered, u.read = read & u.delivered;
-  for (const binding& b : *p.what) u.local_tasks += b.what == role::local;
+  // An activation is a bit on the machine, so a task that counts them takes an id for each.
+  for (const binding& b : *p.what) u.local_tasks += b.what == role::local ? support::max(b.arrivals, 1) : 0;
   return u;
 }
 

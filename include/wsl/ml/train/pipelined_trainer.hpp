@@ -65,10 +65,7 @@ class pipelined_trainer : public trainer_base {
 
   /// The layout of a pipeline with this number of strips.
   static layout plan(int strips) {
-    layout l{host, strips, 1};
-    l.place<strip_worker>(all);
-    pipes::wire(l);
-    return l;
+    return layout{host, strips, 1}.place<strip_worker>(all).wire(eastward, westward);
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "../../support/copy_block.hpp"
 #include "../../support/min_max.hpp"
+#include "../task_stack.hpp"
 #include "cost.hpp"
 #include "operands.hpp"
 #include "transfer.hpp"
@@ -229,6 +230,23 @@ class [[nodiscard(
     });
   }
 
+  /// Whether an operand, or what the operation applies to its elements, may be a local variable of the
+  /// running task, so that must_outlive_the_task is to be asked.
+  [[gnu::always_inline]] bool may_use_the_stack() const {
+    return names_addresses<F> || may_lie_on_the_stack(dst_) ||
+           detail::with(src_, [](const auto&... s) __attribute__((always_inline)) {
+             return (may_lie_on_the_stack(s) || ...);
+           });
+  }
+  /// Throws fault if one of them is.
+  void must_outlive_the_task() const {
+    if (length_ == 0) return;
+    if (names_addresses<F> && engines::task_stack::is_named_in(&f_, sizeof f_))
+      engines::a_function_has_captured_a_local_variable(name_);
+    must_outlive_the_task(dst_);
+    detail::with(src_, [&](const auto&... s) { (must_outlive_the_task(s), ...); });
+  }
+
   /// The operation as a microthread that an engine runs.
   transfer start() const {
     static_assert(
@@ -262,6 +280,27 @@ class [[nodiscard(
   }
 
  private:
+  // Memory is told by its first element. An operand with a walk of its own, and a function with captures, is
+  // searched for addresses.
+  template <class X>
+  static constexpr bool names_addresses =
+      !detail::is_memory<X> && !detail::is_accumulator<X> && !detail::is_fabric<X> &&
+      !detail::is_constant<X> && sizeof(X) >= sizeof(void*);
+  template <class X>
+  [[gnu::always_inline]] static bool may_lie_on_the_stack(const X& operand) {
+    if constexpr (detail::is_memory<X>) return engines::task_stack::may_hold(operand.first());
+    else if constexpr (detail::is_accumulator<X>) return engines::task_stack::may_hold(operand.total);
+    else return names_addresses<X>;
+  }
+  template <class X>
+  void must_outlive_the_task(const X& operand) const {
+    if constexpr (detail::is_memory<X>) engines::must_outlive_the_task(operand.first(), name_);
+    else if constexpr (detail::is_accumulator<X>) engines::must_outlive_the_task(operand.total, name_);
+    else if constexpr (names_addresses<X>)
+      if (engines::task_stack::is_named_in(&operand, sizeof operand))
+        engines::an_operand_is_a_local_variable(name_);
+  }
+
   static constexpr bool has_runs = detail::in_runs<Dst> || (detail::in_runs<Src> || ...);
 
   // Each piece is a run of every operand: a plain loop.

@@ -5,32 +5,14 @@
 #include <span>
 #include <vector>
 
+#include "../../../collective/lane.hpp"
 #include "../../../linalg/matrix.hpp"
-#include "../../../wsl.hpp"
 #include "../../op/rows.hpp"
 
 namespace wsl::ml {
 
-namespace pipes {
-
-/// From the PE in column x to its neighbour. Neighbours differ in parity, and so in color.
-constexpr color<f32> east_from(int x) { return {x % 2}; }
-constexpr color<f32> west_from(int x) { return {2 + x % 2}; }
-
-inline void wire(layout& l) {
-  const int n = l.width();
-  const auto every_second = [&](int from, int to) {
-    return columns(std::min(from, std::max(to, 0)), std::max(to, 0), 2);
-  };
-  for (int p : {0, 1}) {
-    l.path(east_from(p), every_second(p, n - 1), ramp >> east)
-        .path(east_from(p), every_second(p + 1, n), west >> ramp);
-    l.path(west_from(p), every_second(2 - p, n), ramp >> west)
-        .path(west_from(p), every_second(1 - p, n - 1), east >> ramp);
-  }
-}
-
-}  // namespace pipes
+/// Packets of values go east, those of gradients west.
+inline constexpr lane<f32> eastward{0, east}, westward{2, west};
 
 /// Puts matrices into a packet, one after the other.
 class packer {

@@ -110,11 +110,11 @@ class strip_worker {
     const bool is_last_backward = backward_ + 1 == step_.micro_batches;
     if (me.x() > 0 && forward_ < step_.micro_batches && from_west_.empty())
       me.async(mov(from_west_.room(words(here_->west, here_->west.values, forward_, forward_ == 0)),
-                   fabin(pipes::east_from(me.x() - 1))),
+                   eastward.fabin(me)),
                then<&strip_worker::came_from_west>());
     if (!is_last(me) && step_.backward && backward_ < step_.micro_batches && from_east_.empty())
       me.async(mov(from_east_.room(words(here_->east, here_->east.gradients, backward_, is_last_backward)),
-                   fabin(pipes::west_from(me.x() + 1))),
+                   westward.fabin(me)),
                then<&strip_worker::came_from_east>());
   }
 
@@ -136,7 +136,7 @@ class strip_worker {
       for (int v : here_->east.values) out.put(store.value(v));
       if (k == 0)
         for (std::size_t p : here_->east.borrowed) out.put(whole(copies_[p].numbers));
-      me.async(mov(fabout(pipes::east_from(me.x())), to_east_.words()), then<&strip_worker::gone_east>());
+      me.async(mov(eastward.fabout(me), to_east_.words()), then<&strip_worker::gone_east>());
     }
     if (!step_.backward) ++backward_;
   }
@@ -180,7 +180,7 @@ class strip_worker {
       for (int v : here_->west.gradients) out.put(store.gradient(v));
       if (ends)
         for (std::size_t p : here_->west.borrowed) out.put(whole(copies_[p].gradients));
-      me.async(mov(fabout(pipes::west_from(me.x())), to_west_.words()), then<&strip_worker::gone_west>());
+      me.async(mov(westward.fabout(me), to_west_.words()), then<&strip_worker::gone_west>());
     }
     if (ends) finish(me);
   }
@@ -264,9 +264,7 @@ class strip_worker {
       task_list<launch<&strip_worker::step>, launch<&strip_worker::update_all>,
                 long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
                 local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
-                local<&strip_worker::gone_east>,
-                reads<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>,
-                sends<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>>;
+                local<&strip_worker::gone_east>, reads<eastward, westward>, sends<eastward, westward>>;
 };
 
 }  // namespace wsl::ml

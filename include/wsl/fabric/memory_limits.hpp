@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The limits of memory that a layout cannot check: the grid must fit into the memory of this computer, and
+// the members of a PE's program fit, with what their containers own, into the memory of the PE.
+#pragma once
+#include <new>
+
+#include "../engine/engine.hpp"
+#include "../support/compiled.hpp"
+
+namespace wsl::detail {
+
+/// Throws fault if the programs of a layout need more memory than this computer has.
+void fit_this_computer(const layout& plan);
+[[noreturn]] void the_computer_has_too_little_memory(const layout& plan);
+
+/// Makes an engine. Throws fault if the memory of the computer is too small for the grid.
+template <class Make>
+engine* made_on_this_computer(const layout& plan, Make make) {
+  fit_this_computer(plan);
+  try {
+    return make();
+  } catch (const std::bad_alloc&) { the_computer_has_too_little_memory(plan); }
+}
+
+/// Throws fault if a PE that this process runs has more in its members, and in what they own, than the memory
+/// of the layout's machine. A layout for the machine `host` has no such limit but the computer's memory.
+void containers_fit_memory(engine& of);
+
+}  // namespace wsl::detail
+
+#ifndef WSL_COMPILED
+#include "memory_limits/check.hpp"
+#endif
