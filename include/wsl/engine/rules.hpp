@@ -43,9 +43,9 @@ class task_turn {
 namespace rule {
 
 [[noreturn]] inline void outside_of_a_task(int x, int y, int color) {
-  throw fault("wsl: color " + std::to_string(color) + " was sent on PE(" + std::to_string(x) + ", " +
-              std::to_string(y) +
-              ") outside of a task: a pe& is good in the task that was given it, not later");
+  throw fault(
+      support::joined({"wsl: color ", color, " was sent on ", text_of(coord{x, y}),
+                       " outside of a task: a pe& is good in the task that was given it, not later"}));
 }
 /// Throws fault if a send was refused outside of a task. It is called before a run, because `pe::send` itself
 /// calls nothing.

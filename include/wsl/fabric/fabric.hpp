@@ -144,8 +144,8 @@ class fabric {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
-    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
-                ", not " + support::type_name<P>());
+    throw fault(
+        support::joined({"wsl: ", text_of(c), " runs ", placed.name, ", not ", support::type_name<P>()}));
   }
 
   /// Fetches elements of the program on a PE, members or storage that they own, from the process that runs
@@ -195,9 +195,8 @@ class fabric {
   pe& existing(coord c) {
     pe* p = engine_->find(c);
     if (!p)
-      throw fault("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) +
-                  ") of a grid of " + std::to_string(plan().width()) + " x " +
-                  std::to_string(plan().height()));
+      throw fault(support::joined({"wsl: there is no program at ", text_of(c), " of a grid of ",
+                                   plan().width(), " x ", plan().height()}));
     return *p;
   }
 
@@ -248,9 +247,8 @@ class fabric {
     const program& what = *state_of(p).image->source;
     for (const binding& b : what)
       if (b.what == role::launch && b.key == &task_key<Task>) return b;
-    throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " +
-                std::to_string(state_of(p).y) + ") does not bind launch<&" + support::function_name<Task>() +
-                ">");
+    throw fault(support::joined({"wsl: ", what.name, " at ", text_of(coord{state_of(p).x, state_of(p).y}),
+                                 " does not bind launch<&", support::function_name<Task>(), ">"}));
   }
 
   // Arguments of launches, until the run that uses them has ended.

@@ -87,7 +87,7 @@ inline constexpr advance_key_table advance_keys;
 
 /// When the last word of the operation is in the output queue, a control wavelet follows it that advances the
 /// switches on its way: `me.async(mov(fabout(out), mem(x)), then_advance(out))`, with `advances<out>` in the
-/// list of tasks (CSL's .advance_switch).
+/// task list (CSL's .advance_switch).
 template <payload T>
 completion then_advance(color<T> c) {
   return {completion::effect::activate, max_colors, &detail::advance_keys.of[c.id]};

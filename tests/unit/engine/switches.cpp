@@ -204,7 +204,8 @@ TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy"
   CHECK_THAT(
       text, Contains("PE(1, 0), router: ") && Contains("of color 0 wait for the switch to leave position 0"));
   CHECK_THAT(text,
-             Contains("Let a control wavelet with advance or reset pass the switch of color 0 at PE(1, 0)"));
+             Contains("Let a control wavelet with switch_adv or switch_rst pass the switch of color 0 at "
+                      "PE(1, 0)"));
 }
 
 namespace {

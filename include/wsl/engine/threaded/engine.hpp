@@ -92,8 +92,7 @@ class threaded_engine : public engine {
     const auto& streams = transport_.net.streams;
     for (u32 k = 0; k < streams.size(); ++k)
       if (streams[k].color == color && streams[k].at == c && streams[k].inbound == inbound) return k;
-    throw fault("wsl: no host stream of color " + std::to_string(color) + " is bound to PE(" +
-                std::to_string(c.x) + ", " + std::to_string(c.y) + ")");
+    throw fault(support::joined({"wsl: no host stream of color ", color, " is bound to ", text_of(c)}));
   }
 
   void forget_run() {
