@@ -78,12 +78,43 @@ std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
 }
 
 /// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on
-/// stderr.
+/// stderr. Throws ml::file_error if there are only such: the run must not begin anew and write over them
+/// unless it is told to.
 std::string newest_checkpoint(const std::string& folder) {
   std::vector<std::string> refused;
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  if (!newest && !refused.empty())
+    throw ml::file_error("none of the " + std::to_string(refused.size()) + " checkpoint(s) in " + folder +
+                         " is whole: bring one back from a copy, take another --model_dir, or --autoload_last_"
+                         "checkpoint false sets them aside and begins anew");
   return newest.value_or("");
+}
+
+/// Moves what a run has written into a folder of its own in the run's folder, so that a new run mixes with
+/// nothing and nothing is lost. Returns the folder; empty if there was no run.
+std::filesystem::path set_aside(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  if (ml::checkpoints(folder.string()).steps().empty() && !fs::exists(folder / "loss.csv")) return {};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "performance.json" ||
+        name == "train" || name == "eval" || name.starts_with("checkpoint_"))
+      files.push_back(entry.path());
+  }
+  int n = 1;
+  while (fs::exists(folder / ("earlier_" + std::to_string(n)))) ++n;
+  const fs::path to = folder / ("earlier_" + std::to_string(n));
+  app::make_folder(to);
+  for (const fs::path& file : files) {
+    std::error_code why;
+    fs::rename(file, to / file.filename(), why);
+    if (why)
+      throw std::runtime_error("cannot move " + file.string() + " to " + to.string() + ": " + why.message() +
+                               ": take another --model_dir");
+  }
+  return to;
 }
 
 /// Lines "name: value", as a checkpoint keeps them, and back.
@@ -129,8 +160,11 @@ session::session(common_params p, std::string params_text, task t)
 }
 
 i64 session::steps_per_epoch() const {
-  const i64 all = task_.train.count / params_.train_input.batch_size;
-  return params_.run.steps_per_epoch ? std::min(params_.run.steps_per_epoch, all) : all;
+  const i64 all = task_.train.count / params_.train_input.batch_size, asked = params_.run.steps_per_epoch;
+  if (asked > all)
+    throw std::invalid_argument("runconfig.steps_per_epoch " + std::to_string(asked) + " is more than the " +
+                                std::to_string(all) + " batches of the data: leave it out, or take fewer");
+  return asked ? asked : all;
 }
 
 i64 session::last_step(i64 done) const {
@@ -217,6 +251,38 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
   check_weights(checkpoint, trains);
 }
 
+/// Whether a run that begins with this checkpoint takes only its weights: not the run's own checkpoint.
+bool session::takes_weights_only(const std::string& checkpoint) const {
+  return params_.run.load_checkpoint_states == "model" && checkpoint == params_.run.checkpoint_path;
+}
+
+/// Requires that the seeds of the params are those with which the checkpoint's run began, which it keeps.
+void session::require_same_seeds(const std::string& checkpoint) const {
+  const ml::checkpoint c(checkpoint);
+  const auto seed = c.whole_number<u64>("seed"), shuffle_seed = c.whole_number<u64>("data.seed");
+  const bool same_order = !params_.train_input.shuffle ||
+                          shuffle_seed == static_cast<u64>(params_.train_input.shuffle_seed);
+  if (seed == static_cast<u64>(params_.run.seed) && same_order) return;
+  throw std::invalid_argument(
+      checkpoint + " is of a run with --seed " + std::to_string(seed) + " --train_input.shuffle_seed " +
+      std::to_string(shuffle_seed) + ", and these params have " + std::to_string(params_.run.seed) + " and " +
+      std::to_string(params_.train_input.shuffle_seed) +
+      ": go on with the seeds of the run, or begin one with another --model_dir; --checkpoint_path " +
+      checkpoint + " --load_checkpoint_states model lets it begin with these weights");
+}
+
+void session::resume_data(ml::batches& data, const ml::data_position& at,
+                          const std::string& checkpoint) const {
+  try {
+    data.resume(at);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string(e.what()) + " than those of " + checkpoint +
+                                ": go on with the data of its run, or begin one on these with its weights: "
+                                "--checkpoint_path " +
+                                checkpoint + " --load_checkpoint_states model and another --model_dir");
+  }
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? ""
                            : data         ? checkpoint_to_train_from(params_.run)
@@ -225,9 +291,18 @@ bool session::resume(ml::batches* data) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (ranks::root()) require_fit(from, data != nullptr);
+  const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
+  if (ranks::root()) {
+    require_fit(from, data != nullptr);
+    if (data && !weights_only) require_same_seeds(from);
+  }
+  if (weights_only) {
+    if (ranks::root()) ml::load_weights(from, wafer().run());
+    say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
+    return false;
+  }
   const ml::data_position at = load(from);
-  if (data) data->resume(at);
+  if (data) resume_data(*data, at, from);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
@@ -282,9 +357,15 @@ void session::train(bool and_eval) {
     return;
   }
   ml::loss_curve curve;
+  bool begins_anew = false;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
     if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
+    if (!r.autoload_last_checkpoint)
+      if (const auto to = set_aside(r.model_dir); !to.empty()) {
+        say("The run that was in %s is set aside in %s\n", r.model_dir.c_str(), to.c_str());
+        begins_anew = true;
+      }
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
@@ -339,7 +420,8 @@ void session::train(bool and_eval) {
     write_curve();
     save(data);
   });
-  if (r.save_initial_checkpoint && first == 0) save(data);
+  // What a run begins with may have been set aside with the run before it, so it has a copy of its own.
+  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0)) save(data);
 
   // The sum over all processes, measured at the same time.
   const f64 peak = r.peak_gflops > 0
@@ -367,9 +449,11 @@ void session::train(bool and_eval) {
       : is_bf16            ? "by weight streaming as bf16"
                            : "by weight streaming",
       t.report().c_str());
-  say(run.stopped() && t.steps() < last
+  say(!(run.stopped() && t.steps() < last) ? "Training completed successfully! (step %lld)\n"
+      : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"
-          : "Training completed successfully! (step %lld)\n",
+          : "Training was stopped after step %lld; the same command without --autoload_last_checkpoint false "
+            "goes on from there.\n",
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
@@ -434,8 +518,13 @@ void session::validate() {
   describe();
   require_memory_and_batches();
   if (ranks::root())
-    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty())
+    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty()) {
       require_fit(from, true);
+      if (takes_weights_only(from)) return;
+      require_same_seeds(from);
+      ml::batches data(task_.train, {.size = params_.train_input.batch_size, .prefetch = 0});
+      resume_data(data, ml::place_in_data(ml::checkpoint(from)), from);
+    }
 }
 
 void session::describe() const {
@@ -485,7 +574,7 @@ std::string checkpoint_to_train_from(const run_params& r) {
   if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
     std::fprintf(stderr,
                  "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from "
-                 "that; --autoload_last_checkpoint false begins anew\n",
+                 "that; --autoload_last_checkpoint false sets it aside and begins anew\n",
                  r.model_dir.c_str());
   return newest;
 }
@@ -499,6 +588,10 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
     return;
   }
   const auto theirs = words_of(fact->second);
+  if (std::none_of(ours.begin(), ours.end(), [&](const auto& o) { return theirs.contains(o.first); }) &&
+      !theirs.empty() && !ours.empty())
+    throw std::invalid_argument(checkpoint + " is of another program's model, which has " + theirs.begin()->first +
+                                " and no " + ours.front().first + ": give a checkpoint of this program");
   std::string differs;
   for (const auto& [name, value] : ours)
     if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)

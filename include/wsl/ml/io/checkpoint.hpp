@@ -90,13 +90,18 @@ class checkpoint {
           name(), sum, fact(detail::checkpoint_sum)));
   }
 
-  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape. Throws
+  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape; but the
+  /// file may have more for an array, whose names are the array's with one of `suffixes` after it. Throws
   /// file_error that names the first that does not, or says that the file is damaged; then no array has
   /// changed.
-  void restore(std::span<const named_array> arrays) {
+  void restore(std::span<const named_array> arrays, std::initializer_list<std::string_view> suffixes = {}) {
+    const auto belongs_to = [&](const named_array& a, const std::string& name) {
+      return a.name == name || std::any_of(suffixes.begin(), suffixes.end(),
+                                           [&](std::string_view s) { return name == a.name + std::string(s); });
+    };
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())
-      if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return a.name == t.name; }))
+      if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return belongs_to(a, t.name); }))
         throw file_error(
             fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
                         "of another optimizer",
