@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <wsl/engine/threaded.hpp>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
@@ -147,6 +154,31 @@ std::function<ml::network()> with_factors(const task& t, const numbers_by_name& 
   };
 }
 
+/// The losses since the last log entry, as a checkpoint keeps them; older checkpoints have none.
+ml::training_loop::unlogged losses_of(const std::string& checkpoint) {
+  const ml::checkpoint c(checkpoint);
+  ml::training_loop::unlogged u;
+  if (!c.facts().contains("log.steps")) return u;
+  u.steps = c.whole_number<i64>("log.steps");
+  const std::string& sum = c.fact("log.losses");
+  const auto [end, error] = std::from_chars(sum.data(), sum.data() + sum.size(), u.losses);
+  if (error != std::errc{} || end != sum.data() + sum.size() || u.steps < 0)
+    throw ml::file_error(checkpoint + ": 'log.losses' should be a number, not '" + sum + "'");
+  return u;
+}
+
+/// Throws std::runtime_error if nothing can be written in the folder, or if it cannot be made.
+void require_writable(const std::filesystem::path& folder) {
+  std::error_code none;
+  std::filesystem::path there = std::filesystem::absolute(folder, none);
+  while (there.has_relative_path() && !std::filesystem::exists(there, none)) there = there.parent_path();
+  const bool is_folder = std::filesystem::is_directory(there, none);
+  if (is_folder && ::access(there.c_str(), W_OK | X_OK) == 0) return;
+  throw std::runtime_error("cannot write in model_dir " + folder.string() + ": " + there.string() +
+                           (is_folder ? ": " + std::string(std::strerror(errno)) : " is no folder") +
+                           ": take another --model_dir");
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t)
@@ -212,7 +244,7 @@ void session::require_same() const {
 ml::data_position session::load(const std::string& checkpoint) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
-  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t);
+  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t), unlogged_ = losses_of(checkpoint);
   i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed),
               data.epoch, data.example};
   ranks::share(at);
@@ -247,7 +279,9 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
   if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
     throw std::invalid_argument(
         checkpoint +
-        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+        " was trained with another vocabulary: take the text that it was trained with, or begin a run in another "
+        "--model_dir; with --checkpoint_path " +
+        checkpoint + " --load_checkpoint_states model it has these weights and their vocabulary");
   check_weights(checkpoint, trains);
 }
 
@@ -307,7 +341,7 @@ bool session::resume(ml::batches* data) {
   return true;
 }
 
-void session::save(const ml::batches& data) {
+void session::save(const ml::batches& data, const ml::training_loop::unlogged& losses) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
@@ -315,6 +349,8 @@ void session::save(const ml::batches& data) {
                                                      {{"params", params_text_},
                                                       {"model", lines_of(task_.architecture)},
                                                       {"vocabulary", task_.vocabulary},
+                                                      {"log.steps", std::to_string(losses.steps)},
+                                                      {"log.losses", fmt::format("{}", losses.losses)},
                                                       {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
   } catch (const std::runtime_error& e) {
@@ -373,6 +409,10 @@ void session::train(bool and_eval) {
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
   if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  if (r.checkpoint_steps == 0 || r.checkpoint_steps >= last)
+    say("There is no checkpoint before the last step, %lld, or an interruption; --checkpoint_steps N saves every "
+        "N steps\n",
+        static_cast<long long>(last));
   const std::unique_ptr<wsl::progress> bar = progress_of("steps", last);
   bar->tick(static_cast<u64>(first));
   const auto write_curve = [&] {
@@ -405,7 +445,7 @@ void session::train(bool and_eval) {
     if (params_.optimizer.log_summaries)
       for (const ml::parameter& a : t.run().model().parameters())
         events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
-    curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
+    curve.add({.step = x.step, .loss = x.loss, .rate = x.rate, .mean = x.mean_loss});
   });
   run.on_evaluation([&](i64 step) {
     const evaluation e = evaluate();
@@ -418,19 +458,25 @@ void session::train(bool and_eval) {
   run.on_checkpoint([&](i64) {
     if (!ranks::root()) return;
     write_curve();
-    save(data);
+    save(data, run.since_log());
   });
+  run.resume(unlogged_);
   // What a run begins with may have been set aside with the run before it, so it has a copy of its own.
-  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0)) save(data);
+  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0)) save(data, unlogged_);
 
   // The sum over all processes, measured at the same time.
   const f64 peak = r.peak_gflops > 0
                        ? 1e9 * r.peak_gflops
                        : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
   running = &run;
-  const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
+  constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  std::vector<std::pair<int, void (*)(int)>> before;
+  for (const int signal : ends)
+    // nohup lets a run go on without its terminal
+    if (const auto old = std::signal(signal, &stop_running); old == SIG_IGN) std::signal(signal, SIG_IGN);
+    else before.emplace_back(signal, old);
   run.train([&] { return data.next(); }, rate);
-  std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
+  for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
   if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
@@ -517,6 +563,8 @@ void session::require_memory_and_batches() const {
 void session::validate() {
   describe();
   require_memory_and_batches();
+  if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
+  if (ranks::root()) require_writable(params_.run.model_dir);
   if (ranks::root())
     if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty()) {
       require_fit(from, true);

@@ -7,6 +7,7 @@
 #pragma once
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/training_loop.hpp>
 
 #include "machine.hpp"
 #include "params.hpp"
@@ -70,7 +71,7 @@ class session {
   void resume_data(wsl::ml::batches& data, const wsl::ml::data_position& at,
                    const std::string& checkpoint) const;
   evaluation evaluate();
-  void save(const wsl::ml::batches& data);
+  void save(const wsl::ml::batches& data, const wsl::ml::training_loop::unlogged& losses);
   wsl::ml::loss_curve curve_until(wsl::i64 step) const;
   std::filesystem::path file(const std::string& name) const {
     return std::filesystem::path(params_.run.model_dir) / name;
@@ -80,6 +81,7 @@ class session {
   std::string params_text_;
   task task_;
   std::unique_ptr<machine> wafer_;
+  wsl::ml::training_loop::unlogged unlogged_;  ///< of the checkpoint from which a run resumes
   int status_ = 0;
 };
 

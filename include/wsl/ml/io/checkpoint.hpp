@@ -130,7 +130,11 @@ class checkpoints {
   /// disk. Throws std::runtime_error, with the system's reason, if it cannot be written; then the others
   /// stay.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
-    std::filesystem::create_directories(folder_);
+    std::error_code why;
+    std::filesystem::create_directories(folder_, why);
+    if (why)
+      throw std::runtime_error(fmt::format("wsl: cannot make the folder {} for checkpoints: {}: take another one",
+                                           folder_, why.message()));
     std::vector<tensor_view> tensors;
     for (const named_array& a : arrays)
       tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
