@@ -58,7 +58,9 @@ inline std::string sentence_of(const CLI::App& app, const CLI::ConfigError& e) {
   constexpr std::string_view extra = "INI was not able to parse ";
   try {
     if (sentence.starts_with(extra)) refuse_word(app, "--" + sentence.substr(extra.size()), "option");
-  } catch (const std::invalid_argument& word) { return "the file of --config: " + std::string(word.what()).substr(2); }
+  } catch (const std::invalid_argument& word) {
+    return "the file of --config: " + std::string(word.what()).substr(2);
+  }
   return "the file of --config: " + sentence + "; it has one `name = value` a line, with the names of --help";
 }
 

@@ -62,7 +62,7 @@ ml::decoder model_params::decoder() const {
                                 ": each group of keys and values has an equal number of heads");
   const model_params usual;
   for (const auto& [field, is_given] : {std::pair("rotary_dim", rotary_dim != usual.rotary_dim),
-                                       {"rope_theta", rope_theta != usual.rope_theta}})
+                                        {"rope_theta", rope_theta != usual.rope_theta}})
     if (is_given && positions != "rotary")
       throw std::invalid_argument("model." + std::string(field) +
                                   " is of position_embedding_type rotary, not of " + positions +

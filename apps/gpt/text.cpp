@@ -60,8 +60,8 @@ std::string place_of(const std::string& where, std::size_t byte) {
   return where;
 }
 
-/// The tokens of a text, whose bytes are those of `text_at(where)` from `begin` on. Throws ml::file_error with
-/// the file and the line of a character that the vocabulary lacks.
+/// The tokens of a text, whose bytes are those of `text_at(where)` from `begin` on. Throws ml::file_error
+/// with the file and the line of a character that the vocabulary lacks.
 std::vector<wsl::i32> encoded(const vocabulary& words, std::string_view text, const std::string& where,
                               std::size_t begin) {
   try {
@@ -135,7 +135,9 @@ void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& wo
   const bool same = train_at == held_out_at;
   contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there.string() +
                 ", and " + (trains ? "eval_input" : "train_input") + " has none: " +
-                (lacks.empty() ? "nothing" : lacks) + " has no " + (trains ? "val.bin" : "train.bin") +
+                (lacks.empty()             ? "the text of this project's pages"
+                 : fs::is_directory(lacks) ? lacks + " has no " + (trains ? "val.bin" : "train.bin")
+                                           : lacks + " is a text") +
                 (same ? ": `wsl-data tokenize` writes both, or --" +
                             std::string(trains ? "eval_input" : "train_input") + ".data_dir names a file"
                       : ": both parts are tokens of one vocabulary, or both are texts; `wsl-data tokenize` "

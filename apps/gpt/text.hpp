@@ -57,9 +57,9 @@ struct corpus_words {
 
 /// Reads a corpus: a file of text, of which the last tenth is held out; a file or a folder of tokens
 /// (train.bin and val.bin); or a folder of .txt and .md files. The vocabulary is that of the text to train
-/// with; a character of the held-out text that it lacks is an error with its place. The kind of tokens is given by a vocabulary
-/// beside their file, or by its header. Throws wsl::ml::file_error, also if it is not the kind that was asked
-/// for.
+/// with; a character of the held-out text that it lacks is an error with its place. The kind of tokens is
+/// given by a vocabulary beside their file, or by its header. Throws wsl::ml::file_error, also if it is not
+/// the kind that was asked for.
 corpus read_corpus(const corpus_words& asked);
 
 }  // namespace gpt_app

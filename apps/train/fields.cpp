@@ -165,9 +165,11 @@ struct reader {
     if constexpr (std::is_floating_point_v<T>) return "a number that 64 bits can hold";
     else {
       const f64 most = std::min(f.most, static_cast<f64>(std::numeric_limits<T>::max()));
-      return (f.least > -1e300 ? "a whole number of at least " + text_of(static_cast<i64>(f.least)) + " and at most "
-                               : "a whole number of at most ") +
-             (most == f.most ? text_of(static_cast<i64>(most)) : std::to_string(std::numeric_limits<T>::max()));
+      return (f.least > -1e300
+                  ? "a whole number of at least " + text_of(static_cast<i64>(f.least)) + " and at most "
+                  : "a whole number of at most ") +
+             (most == f.most ? text_of(static_cast<i64>(most))
+                             : std::to_string(std::numeric_limits<T>::max()));
     }
   }
   void read(const YAML::Node& n, i64& to) const { to = number<i64>(n, "a whole number"); }

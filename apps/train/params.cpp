@@ -161,9 +161,10 @@ void declare_run(fields& f, run_params& p) {
       .one_of({"train", "eval", "train_and_eval"});
   f.add("model_dir", p.model_dir, "folder for all that is written");
   f.add("checkpoint_path", p.checkpoint_path, "go on from this checkpoint");
-  f.add("load_checkpoint_states", p.load_checkpoint_states,
-        "what to take from checkpoint_path: all, and its run goes on; or model, its weights, with which a new "
-        "run begins at step 0, on other data if need be")
+  f.add(
+       "load_checkpoint_states", p.load_checkpoint_states,
+       "what to take from checkpoint_path: all, and its run goes on; or model, its weights, with which a new "
+       "run begins at step 0, on other data if need be")
       .one_of({"all", "model"});
   f.add("autoload_last_checkpoint", p.autoload_last_checkpoint,
         "go on from the last checkpoint in model_dir; false: begin anew, and set the run that is there aside "
@@ -222,7 +223,8 @@ namespace {
 /// An option of the other strategy is a mistake; in a file it may be that of both.
 void check_strategy_options(fields& f, const run_params& r) {
   const bool pipelined = r.execution_strategy == "pipeline";
-  if (const char* name = pipelined ? "workers" : "strips"; f.is_asked(name) && f.named(name).front()->text() != "null")
+  if (const char* name = pipelined ? "workers" : "strips";
+      f.is_asked(name) && f.named(name).front()->text() != "null")
     refuse("--" + std::string(name) + " is of execution_strategy " +
            (pipelined ? "weight_streaming" : "pipeline") + ", not of " + r.execution_strategy +
            ": leave it out, or take that strategy");

@@ -92,9 +92,10 @@ std::string newest_checkpoint(const std::string& folder) {
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
   if (!newest && !refused.empty())
-    throw ml::file_error("none of the " + std::to_string(refused.size()) + " checkpoint(s) in " + folder +
-                         " is whole: bring one back from a copy, take another --model_dir, or --autoload_last_"
-                         "checkpoint false sets them aside and begins anew");
+    throw ml::file_error(
+        "none of the " + std::to_string(refused.size()) + " checkpoint(s) in " + folder +
+        " is whole: bring one back from a copy, take another --model_dir, or --autoload_last_"
+        "checkpoint false sets them aside and begins anew");
   return newest.value_or("");
 }
 
@@ -277,11 +278,12 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
 void session::require_fit(const std::string& checkpoint, bool trains) const {
   require_same_model(checkpoint, task_.architecture, params_.run.override_model);
   if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(
-        checkpoint +
-        " was trained with another vocabulary: take the text that it was trained with, or begin a run in another "
-        "--model_dir; with --checkpoint_path " +
-        checkpoint + " --load_checkpoint_states model it has these weights and their vocabulary");
+    throw std::invalid_argument(checkpoint +
+                                " was trained with another vocabulary: take the text that it was trained "
+                                "with, or begin a run in another "
+                                "--model_dir; with --checkpoint_path " +
+                                checkpoint +
+                                " --load_checkpoint_states model it has these weights and their vocabulary");
   check_weights(checkpoint, trains);
 }
 
@@ -294,8 +296,8 @@ bool session::takes_weights_only(const std::string& checkpoint) const {
 void session::require_same_seeds(const std::string& checkpoint) const {
   const ml::checkpoint c(checkpoint);
   const auto seed = c.whole_number<u64>("seed"), shuffle_seed = c.whole_number<u64>("data.seed");
-  const bool same_order = !params_.train_input.shuffle ||
-                          shuffle_seed == static_cast<u64>(params_.train_input.shuffle_seed);
+  const bool same_order =
+      !params_.train_input.shuffle || shuffle_seed == static_cast<u64>(params_.train_input.shuffle_seed);
   if (seed == static_cast<u64>(params_.run.seed) && same_order) return;
   throw std::invalid_argument(
       checkpoint + " is of a run with --seed " + std::to_string(seed) + " --train_input.shuffle_seed " +
@@ -410,7 +412,8 @@ void session::train(bool and_eval) {
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
   if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
   if (r.checkpoint_steps == 0 || r.checkpoint_steps >= last)
-    say("There is no checkpoint before the last step, %lld, or an interruption; --checkpoint_steps N saves every "
+    say("There is no checkpoint before the last step, %lld, or an interruption; --checkpoint_steps N saves "
+        "every "
         "N steps\n",
         static_cast<long long>(last));
   const std::unique_ptr<wsl::progress> bar = progress_of("steps", last);
@@ -638,8 +641,9 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   const auto theirs = words_of(fact->second);
   if (std::none_of(ours.begin(), ours.end(), [&](const auto& o) { return theirs.contains(o.first); }) &&
       !theirs.empty() && !ours.empty())
-    throw std::invalid_argument(checkpoint + " is of another program's model, which has " + theirs.begin()->first +
-                                " and no " + ours.front().first + ": give a checkpoint of this program");
+    throw std::invalid_argument(checkpoint + " is of another program's model, which has " +
+                                theirs.begin()->first + " and no " + ours.front().first +
+                                ": give a checkpoint of this program");
   std::string differs;
   for (const auto& [name, value] : ours)
     if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
@@ -649,7 +653,11 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   if (!override_it)
     throw std::invalid_argument(checkpoint + " is of another model: " + differs +
                                 ": leave these options out, or --override_model true takes its weights "
-                                "for this model");
+                                "for this model" +
+                                (differs.starts_with("vocab_size")
+                                     ? "; on a text of other characters --checkpoint_path " + checkpoint +
+                                           " --load_checkpoint_states model takes its weights and vocabulary"
+                                     : ""));
   std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 

@@ -79,10 +79,10 @@ class run {
     const auto lost = std::find_if(field.begin(), field.end(), [](f32 v) { return !std::isfinite(v); });
     if (lost == field.end()) return;
     const i64 i = lost - field.begin(), z = asked_.problem.size.z, y = asked_.problem.size.y;
-    throw std::runtime_error(
-        fmt::format("after step {} the field in cell ({}, {}, {}) is {}: 32-bit numbers do not hold it; take a "
-                    "smaller --amplitude, or a smaller --time-step if you gave one",
-                    now(), i / (y * z), i / z % y, i % z, *lost));
+    throw std::runtime_error(fmt::format(
+        "after step {} the field in cell ({}, {}, {}) is {}: 32-bit numbers do not hold it; take a "
+        "smaller --amplitude, or a smaller --time-step if you gave one",
+        now(), i / (y * z), i / z % y, i % z, *lost));
   }
 
   void snapshot() {

@@ -105,8 +105,9 @@ cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 std::vector<f32> layered(const words& w) {
   std::vector<f32> v(static_cast<std::size_t>(w.grid[2]));
   if (w.layers.size() % 2)
-    bad_argument("--layers: each layer has a depth and a velocity; of {} numbers the last, {:g}, has no other",
-                 w.layers.size(), w.layers.back());
+    bad_argument(
+        "--layers: each layer has a depth and a velocity; of {} numbers the last, {:g}, has no other",
+        w.layers.size(), w.layers.back());
   if (w.layers.front() != 0)
     bad_argument("--layers: the first layer begins at a depth of 0 m, not {:g} m", w.layers.front());
   for (std::size_t i = 2; i < w.layers.size(); i += 2)
@@ -128,14 +129,15 @@ void check_velocities(const words& w, const std::vector<f32>& v) {
   const bool swapped = !w.model.empty() && std::all_of(v.begin(), v.end(), [](f32 x) {
     return is_velocity(std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<wsl::u32>(x))));
   });
-  if (swapped)
-    bad_argument("--model: {} is big-endian: write it with little-endian numbers", w.model);
-  const std::string option = !w.model.empty()    ? fmt::format("--model: number {} of {}", wrong - v.begin(), w.model)
+  if (swapped) bad_argument("--model: {} is big-endian: write it with little-endian numbers", w.model);
+  const std::string option = !w.model.empty()
+                                 ? fmt::format("--model: number {} of {}", wrong - v.begin(), w.model)
                              : !w.layers.empty() ? "--layers: a velocity"
                                                  : "--velocity: it";
-  bad_argument("{} is {:g} m/s; velocities are positive, from {:g} to {:g} m/s, those of sound in matter: take "
-               "metres a second",
-               option, *wrong, least_velocity, most_velocity);
+  bad_argument(
+      "{} is {:g} m/s; velocities are positive, from {:g} to {:g} m/s, those of sound in matter: take "
+      "metres a second",
+      option, *wrong, least_velocity, most_velocity);
 }
 
 // The size is known before the file is read.

@@ -53,10 +53,13 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   ml::loss_curve with_means;
   with_means.add({.step = 10, .loss = 3, .rate = 1e-3, .mean = 4});
   with_means.add({.step = 20, .loss = 1, .rate = 1e-3, .mean = 2});
-  CHECK(with_means.csv() == "step,kind,loss,learning_rate,mean_loss\n10,train,3,0.001,4\n20,train,1,0.001,2\n");
+  CHECK(with_means.csv() ==
+        "step,kind,loss,learning_rate,mean_loss\n10,train,3,0.001,4\n20,train,1,0.001,2\n");
   CHECK(ml::loss_curve::from_csv(with_means.csv()).points() == with_means.points());
-  CHECK(with_means.svg("x").find(">training loss, mean 2, of one batch (pale) 1</text>") != std::string::npos);
-  CHECK(ml::loss_curve::from_csv("step,kind,loss,learning_rate\n10,train,3,0.001\n").points().at(0).loss == 3);
+  CHECK(with_means.svg("x").find(">training loss, mean 2, of one batch (pale) 1</text>") !=
+        std::string::npos);
+  CHECK(ml::loss_curve::from_csv("step,kind,loss,learning_rate\n10,train,3,0.001\n").points().at(0).loss ==
+        3);
   const std::string picture = curve.svg("a < b");
   CHECK(picture.find("a &lt; b") != std::string::npos);
   CHECK(picture.find(">loss</text>") != std::string::npos);
@@ -211,7 +214,8 @@ TEST_CASE("A step whose loss is not finite leaves the state as it was") {
   };
   const auto holds = [&](auto&& t, auto&& undisturbed) {
     t.step(batch_of(good), 0.1), undisturbed.step(batch_of(good), 0.1);
-    CHECK_THROWS_WITH(t.step(batch_of(with_nan), 0.1), Catch::Matchers::Contains("in step 2 the loss is NaN"));
+    CHECK_THROWS_WITH(t.step(batch_of(with_nan), 0.1),
+                      Catch::Matchers::Contains("in step 2 the loss is NaN"));
     CHECK(t.steps() == 1);
     CHECK(numbers_of(t) == numbers_of(undisturbed));
     // and it goes on as if nothing had happened
@@ -219,7 +223,9 @@ TEST_CASE("A step whose loss is not finite leaves the state as it was") {
     CHECK(numbers_of(t) == numbers_of(undisturbed));
   };
   const auto rule = ml::optimizer::adamw();
-  const auto streaming = [&](const ml::streaming_settings& how) { return ml::trainer(model.build(), rule, how); };
+  const auto streaming = [&](const ml::streaming_settings& how) {
+    return ml::trainer(model.build(), rule, how);
+  };
   for (const f64 norm : {0., 1.}) {
     for (const int wafers : {1, 2}) {
       const ml::streaming_settings how{.workers = 2, .num_csx = wafers, .clip_norm = norm, .threads = 1};

@@ -22,8 +22,8 @@ class unknown_character : public std::invalid_argument {
   std::string character;  ///< UTF-8
 
   unknown_character(std::size_t byte, std::string_view what, int known)
-      : std::invalid_argument(fmt::format("wsl: byte {} of the text: the vocabulary of {} characters has no '{}'",
-                                          byte, known, what)),
+      : std::invalid_argument(fmt::format(
+            "wsl: byte {} of the text: the vocabulary of {} characters has no '{}'", byte, known, what)),
         at(byte),
         character(what) {}
 };

@@ -96,12 +96,14 @@ class checkpoint {
   /// changed.
   void restore(std::span<const named_array> arrays, std::initializer_list<std::string_view> suffixes = {}) {
     const auto belongs_to = [&](const named_array& a, const std::string& name) {
-      return a.name == name || std::any_of(suffixes.begin(), suffixes.end(),
-                                           [&](std::string_view s) { return name == a.name + std::string(s); });
+      return a.name == name || std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view s) {
+               return name == a.name + std::string(s);
+             });
     };
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())
-      if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return belongs_to(a, t.name); }))
+      if (std::none_of(arrays.begin(), arrays.end(),
+                       [&](const named_array& a) { return belongs_to(a, t.name); }))
         throw file_error(
             fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
                         "of another optimizer",
@@ -133,8 +135,8 @@ class checkpoints {
     std::error_code why;
     std::filesystem::create_directories(folder_, why);
     if (why)
-      throw std::runtime_error(fmt::format("wsl: cannot make the folder {} for checkpoints: {}: take another one",
-                                           folder_, why.message()));
+      throw std::runtime_error(fmt::format(
+          "wsl: cannot make the folder {} for checkpoints: {}: take another one", folder_, why.message()));
     std::vector<tensor_view> tensors;
     for (const named_array& a : arrays)
       tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));

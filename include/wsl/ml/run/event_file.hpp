@@ -88,8 +88,9 @@ class event_file {
     std::error_code why;
     std::filesystem::create_directories(folder, why);
     if (why)
-      throw std::runtime_error(fmt::format("wsl: cannot make the folder {} for events: {}: remove what is there",
-                                           folder.string(), why.message()));
+      throw std::runtime_error(
+          fmt::format("wsl: cannot make the folder {} for events: {}: remove what is there", folder.string(),
+                      why.message()));
     char host[256] = "host";
     ::gethostname(host, sizeof host - 1);
     const f64 now = seconds();

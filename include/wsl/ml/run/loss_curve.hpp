@@ -63,8 +63,8 @@ class loss_curve {
   }
 
   /// A picture with steps to the right and the loss upward: the mean training loss as a line, that of the
-  /// steps at the points as a pale line behind it, the held-out loss as a line with dots. The legend gives the
-  /// last value of each. Without means the loss of the steps is the line.
+  /// steps at the points as a pale line behind it, the held-out loss as a line with dots. The legend gives
+  /// the last value of each. Without means the loss of the steps is the line.
   std::string svg(const std::string& title) const {
     using namespace wsl::drawing;
     frame f{points_};
@@ -93,11 +93,12 @@ class loss_curve {
     out += series(f, kind::step, means ? "#bbbbbb" : training);
     if (means) out += series(f, kind::mean, training);
     out += series(f, kind::evaluation, tint_of_color(1).hex());
-    out += label({frame::width - frame::right, 24},
-                 (means ? legend("training loss, mean", kind::mean) + ", " + legend("of one batch (pale)", kind::step)
-                        : legend("training loss", kind::step)) +
-                     (has(kind::evaluation) ? ", " + legend("held-out loss (dots)", kind::evaluation) : ""),
-                 attribute("text-anchor", "end"));
+    out += label(
+        {frame::width - frame::right, 24},
+        (means ? legend("training loss, mean", kind::mean) + ", " + legend("of one batch (pale)", kind::step)
+               : legend("training loss", kind::step)) +
+            (has(kind::evaluation) ? ", " + legend("held-out loss (dots)", kind::evaluation) : ""),
+        attribute("text-anchor", "end"));
     return out + "</svg>\n";
   }
 
@@ -173,10 +174,11 @@ class loss_curve {
              !from.empty();
     };
     const bool good = line.empty() && (p.evaluated || part[1] == "train") && read(part[0], p.step) &&
-                      read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate)) && (part[4].empty() || (!p.evaluated && read(part[4], p.mean)));
+                      read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate)) &&
+                      (part[4].empty() || (!p.evaluated && read(part[4], p.mean)));
     if (!good)
-      throw std::invalid_argument(
-          fmt::format("wsl: line {} of the loss curve is not step,kind,loss,learning_rate,mean_loss", number));
+      throw std::invalid_argument(fmt::format(
+          "wsl: line {} of the loss curve is not step,kind,loss,learning_rate,mean_loss", number));
     return p;
   }
 

@@ -87,10 +87,11 @@ class pipelined_trainer : public trainer_base {
     return (b.sequences + how_.micro_batch_size - 1) / how_.micro_batch_size;
   }
   void forward(const batch& b) { pass({&strips_, &arrays_, b, micro_batches(b), {rule_}}); }
-  /// The name of the first stage with an output that is not finite, empty if there is none: the step's forward
-  /// pass is repeated, which the parameters allow because nothing has updated them.
+  /// The name of the first stage with an output that is not finite, empty if there is none: the step's
+  /// forward pass is repeated, which the parameters allow because nothing has updated them.
   std::string first_not_finite(const batch& b) {
-    if (!all_finite(b.features.data(), static_cast<int>(b.features.size()))) return "the features of the batch";
+    if (!all_finite(b.features.data(), static_cast<int>(b.features.size())))
+      return "the features of the batch";
     pass({.of = &strips_,
           .arrays = &arrays_,
           .all = b,

@@ -73,8 +73,8 @@ class basic_trainer : public trainer_base {
     const f64 mean = loss() / counts;
     const i32 lost = not_finite();
     if (!o.updates_at_once()) {
-      fabric_.launch<&server::update_all>(
-          servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm), std::isfinite(mean) && lost < 0);
+      fabric_.launch<&server::update_all>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm),
+                                          std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
     require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());

@@ -40,7 +40,7 @@ class strip_worker {
  public:
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
-  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
+  i32 not_finite = -1;  ///< the last parameter of the model whose gradient is not finite; -1: none
   /// the first of this PE's stages with an output that is not finite, if the step seeks it
   const stage* lost_at = nullptr;
   std::vector<f32> logits;  ///< on the last PE, after a step without a backward pass

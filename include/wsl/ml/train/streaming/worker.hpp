@@ -4,11 +4,11 @@
 // other workers on the way to the tile's server.
 #pragma once
 #include <array>
+#include <boost/hana/range.hpp>
+#include <boost/hana/unpack.hpp>
 #include <cmath>
 #include <limits>
 #include <span>
-#include <boost/hana/range.hpp>
-#include <boost/hana/unpack.hpp>
 
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
