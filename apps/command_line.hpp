@@ -52,6 +52,18 @@ inline CLI::Validator at_least(double least, bool above = false) {
   throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
 }
 
+/// The sentence that says what is wrong in the file of --config.
+inline std::string sentence_of(const CLI::App& app, const CLI::ConfigError& e) {
+  const std::string sentence = e.what();
+  constexpr std::string_view extra = "INI was not able to parse ";
+  try {
+    if (sentence.starts_with(extra)) refuse_word(app, "--" + sentence.substr(extra.size()), "option");
+  } catch (const std::invalid_argument& word) {
+    return "the file of --config: " + std::string(word.what()).substr(2);
+  }
+  return "the file of --config: " + sentence + "; it has one `name = value` a line, with the names of --help";
+}
+
 /// Parses the command line. Returns whether there is something to do; if not, because help was asked for or a
 /// mistake was reported, `status` is set. `what` is the application's word for its commands. The application
 /// declares extra words as allowed; those that are left over are refused here.
@@ -65,7 +77,10 @@ inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& s
     app.parse(argc, argv);
     if (const auto extra = app.remaining(true); !extra.empty()) refuse_word(app, extra.front(), what);
     return true;
-  } catch (const CLI::Success& e) { status = app.exit(e); } catch (const std::exception& e) {
+  } catch (const CLI::Success& e) { status = app.exit(e); } catch (const CLI::ConfigError& e) {
+    complain(app.get_name() + ": " + sentence_of(app, e));
+    status = 1;
+  } catch (const std::exception& e) {
     complain(app.get_name() + ": " + e.what() + "; see --help");
     status = 1;
   }

@@ -97,7 +97,9 @@ void check_vocabulary(const options& o, const corpus& text) {
                                                "another --model_dir, needs --vocab_size " +
                                                wanted + " or more"
                                          : "take --vocab_size " + wanted + " or more, or null"));
-  if (text.is_vocabulary_assumed && !goes_on && given != text.words.size())
+  // A size that is a little larger may be rounded up; that of GPT-2 says that other tokens are meant.
+  if (text.is_vocabulary_assumed && !goes_on && given >= vocabulary::gpt2("").size() &&
+      text.words.size() < given)
     throw std::invalid_argument("model.vocab_size is " + std::to_string(given) + ", but " + text.about +
                                 " has " + std::to_string(text.words.size()) +
                                 " characters, and train_input.vocabulary is not given: say gpt2, with a "
@@ -175,6 +177,13 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   return t;
 }
 
+/// The vocabulary of the checkpoint whose weights alone a run begins with; empty if it does not.
+std::string vocabulary_of_weights(const run_params& r) {
+  if (r.load_checkpoint_states != "model" || r.checkpoint_path.empty()) return "";
+  const std::string from = checkpoint_to_look_at(r);
+  return from.empty() ? "" : fact_of(from, "vocabulary");
+}
+
 void sample(options& o) {
   vocabulary words;
   const std::unique_ptr<machine> t = trained(o, words);
@@ -215,7 +224,8 @@ void export_model(options& o) {
   const std::string no_llmc = o.format == "hf" ? "not asked for" : why_no_llmc(d),
                     no_hf = o.format == "llmc" ? "not asked for" : why_no_hugging_face(d);
   if (!no_llmc.empty() && !no_hf.empty())
-    throw std::invalid_argument("no file of another program can hold this model; " + no_llmc + "; " + no_hf);
+    throw std::invalid_argument("no file of another program can hold this model; " + no_llmc +
+                                (no_hf == no_llmc ? "" : "; " + no_hf));
   app::make_folder(o.out);
   if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
   if (no_hf.empty())
@@ -289,7 +299,8 @@ int run(int argc, char** argv) {
   const corpus text = read_corpus({.train = o.common.train_input.data_dir,
                                    .held_out = o.common.eval_input.data_dir,
                                    .kind = o.train.vocabulary,
-                                   .tokenizer_dir = o.train.tokenizer_dir});
+                                   .tokenizer_dir = o.train.tokenizer_dir,
+                                   .of_weights = vocabulary_of_weights(o.common.run)});
   task t = task_of(o, text);
   if (!o.initial_weights.empty())
     t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); };

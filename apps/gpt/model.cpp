@@ -56,6 +56,17 @@ ml::decoder model_params::decoder() const {
         "and use_ffn_bias must be equal");
   if (output_bias)
     throw std::invalid_argument("model.use_bias_in_output must be false: the head has no bias");
+  if (kv_groups && heads % kv_groups)
+    throw std::invalid_argument("model.num_kv_groups " + std::to_string(kv_groups) +
+                                " does not divide model.num_heads " + std::to_string(heads) +
+                                ": each group of keys and values has an equal number of heads");
+  const model_params usual;
+  for (const auto& [field, is_given] : {std::pair("rotary_dim", rotary_dim != usual.rotary_dim),
+                                        {"rope_theta", rope_theta != usual.rope_theta}})
+    if (is_given && positions != "rotary")
+      throw std::invalid_argument("model." + std::string(field) +
+                                  " is of position_embedding_type rotary, not of " + positions +
+                                  ": leave it out, or --" + field + " null");
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
   return {.vocabulary = vocab_size,

@@ -44,6 +44,36 @@ std::string own_text() {
   return all;
 }
 
+/// The file and the line of a byte of `text_at(where)`.
+std::string place_of(const std::string& where, std::size_t byte) {
+  if (where.empty()) return "the text of this project's pages";
+  std::vector<fs::path> files{where};
+  if (fs::is_directory(where)) files = files_in(where, {".txt", ".md"});
+  for (const fs::path& file : files) {
+    const std::string text = ml::read_text(file.string());
+    if (byte < text.size()) {
+      const auto end = text.begin() + static_cast<std::ptrdiff_t>(byte);
+      return file.string() + ":" + std::to_string(1 + std::count(text.begin(), end, '\n'));
+    }
+    byte -= text.size();
+  }
+  return where;
+}
+
+/// The tokens of a text, whose bytes are those of `text_at(where)` from `begin` on. Throws ml::file_error
+/// with the file and the line of a character that the vocabulary lacks.
+std::vector<wsl::i32> encoded(const vocabulary& words, std::string_view text, const std::string& where,
+                              std::size_t begin) {
+  try {
+    return words.encode(text);
+  } catch (const ml::unknown_character& e) {
+    throw ml::file_error("wsl: " + place_of(where, begin + e.at) + ": the character '" + e.character +
+                         "' is none of the " + std::to_string(words.size()) +
+                         " of the vocabulary, which is that of the text to train with: leave it out of the "
+                         "text, or train with a text that has it");
+  }
+}
+
 vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
   const std::string kind = !asked.kind.empty()           ? asked.kind
                            : asked.tokenizer_dir.empty() ? "characters"
@@ -52,6 +82,7 @@ vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
     if (!asked.tokenizer_dir.empty())
       throw std::invalid_argument(
           "train_input.vocabulary is characters, and tokenizer_dir is for gpt2: give one of them");
+    if (asked.of_weights.starts_with("characters\n")) return vocabulary::from_saved(asked.of_weights, "");
     return vocabulary(ml::characters::of(text));
   }
   if (asked.tokenizer_dir.empty())
@@ -93,6 +124,24 @@ void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& wo
   if (words.size() && x.largest() >= words.size())
     contradiction(file.string() + " has token " + std::to_string(x.largest()) + ", and " + by + " has only " +
                   std::to_string(words.size()) + ": they do not belong together");
+}
+
+/// Tokens for one part, and none for the other.
+[[noreturn]] void one_part_only(const fs::path& train, const fs::path& held_out, const std::string& train_at,
+                                const std::string& held_out_at) {
+  const bool trains = holds_tokens(train);
+  const fs::path& there = trains ? train : held_out;
+  const std::string& lacks = trains ? held_out_at : train_at;
+  const bool same = train_at == held_out_at;
+  contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there.string() +
+                ", and " + (trains ? "eval_input" : "train_input") + " has none: " +
+                (lacks.empty()             ? "the text of this project's pages"
+                 : fs::is_directory(lacks) ? lacks + " has no " + (trains ? "val.bin" : "train.bin")
+                                           : lacks + " is a text") +
+                (same ? ": `wsl-data tokenize` writes both, or --" +
+                            std::string(trains ? "eval_input" : "train_input") + ".data_dir names a file"
+                      : ": both parts are tokens of one vocabulary, or both are texts; `wsl-data tokenize` "
+                        "makes tokens of a text"));
 }
 
 corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_words& asked) {
@@ -165,21 +214,23 @@ corpus read_corpus(const corpus_words& asked) {
   if (const fs::path t = token_file(asked.train, "train.bin"), v = token_file(held_out, "val.bin");
       holds_tokens(t) && holds_tokens(v))
     return of_tokens(t, v, asked);
+  else if (holds_tokens(t) || holds_tokens(v)) one_part_only(t, v, asked.train, held_out);
 
   // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
   std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;
   const bool is_one = held_out == asked.train;
   if (!is_one) rest = text_at(held_out);
   if (text.empty()) throw ml::file_error("wsl: " + asked.train + ": there is no text in it");
-  const vocabulary words = vocabulary_for(asked, text + rest);
+  const vocabulary words = vocabulary_for(asked, text);
+  std::size_t rest_begins = 0;
   if (is_one) {
     std::size_t cut = text.size() / 10 * 9 + text.size() % 10 * 9 / 10;
     while (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) ++cut;
-    rest = text.substr(cut);
+    rest = text.substr(cut), rest_begins = cut;
     text.resize(cut);
   }
-  return {.train = ml::tokens(words.encode(text)),
-          .held_out = ml::tokens(words.encode(rest)),
+  return {.train = ml::tokens(encoded(words, text, asked.train, 0)),
+          .held_out = ml::tokens(encoded(words, rest, held_out, rest_begins)),
           .words = words,
           .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) +
                    ", " + std::to_string(text.size() + rest.size()) + " bytes",

@@ -125,6 +125,20 @@ int go(options o) {
   return judge(o, r, run, total).report(total.lookups, seconds);
 }
 
+/// Refuses options of another mode or search than that of the run.
+void refuse_ineffective(const CLI::App& app, const options& o) {
+  const auto only = [&](const char* option, bool fits, const char* of) {
+    if (!fits && app.count(option))
+      throw std::invalid_argument(fmt::format("{} is of {}: leave it out, or take that", option, of));
+  };
+  only("--lookups", !o.histories(), "--mode event; --particles is how many histories there are");
+  only("--particles", o.histories(), "--mode history; --lookups is how many events there are");
+  only("--lookups-each", o.histories(), "--mode history");
+  only("--hash-bins", o.search == "hash", "--search hash");
+  for (const char* option : {"--columns", "--rows", "--threads"})
+    only(option, o.search == "fabric", "--search fabric");
+}
+
 }  // namespace
 
 std::function<int()> declare_lookups(CLI::App& app) {
@@ -133,6 +147,7 @@ std::function<int()> declare_lookups(CLI::App& app) {
       ->check(CLI::IsMember({"small", "large"}))
       ->capture_default_str();
   app.add_option("--nuclides", o->nuclides, "another number of nuclides, at least 68")
+      ->excludes("--size")
       ->check(CLI::Range(68, 100'000));
   app.add_option("--points", o->points, "points in each nuclide's table")
       ->check(CLI::Range(2, 10'000'000))
@@ -171,7 +186,10 @@ std::function<int()> declare_lookups(CLI::App& app) {
   app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")
       ->check(app::at_least(0, true))
       ->capture_default_str();
-  return [o] { return go(*o); };
+  return [o, &app] {
+    refuse_ineffective(app, *o);
+    return go(*o);
+  };
 }
 
 }  // namespace mc_app

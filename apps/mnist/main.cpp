@@ -24,8 +24,10 @@ struct model_params {
   f64 dropout = 0;
 
   std::vector<i64> sizes() const {
-    if (!hidden_sizes.empty() && depth)
-      throw std::invalid_argument("model has hidden_sizes and depth: give one of them");
+    for (const auto& [field, size] : {std::pair("depth", depth), {"hidden_size", hidden_size}})
+      if (!hidden_sizes.empty() && size)
+        throw std::invalid_argument("model has hidden_sizes and " + std::string(field) +
+                                    ": give hidden_sizes, or --hidden_sizes null with depth and hidden_size");
     if (!hidden_sizes.empty()) return hidden_sizes;
     if (!depth || !hidden_size)
       throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");

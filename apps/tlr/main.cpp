@@ -144,7 +144,9 @@ int run(int argc, char** argv) {
                                                {"conjugated", operation::conjugated},
                                                {"adjoint", operation::adjoint}};
   std::string product = "forward", schedule = "exchange";
-  app.add_option("--product", product, "A x, A^T x, conj(A) x or A^H x")
+  app.add_option("--product", product,
+                 "forward: A x; transposed: A^T x; conjugated: conj(A) x; adjoint: A^H x, of the conjugated "
+                 "transpose (the same as transposed if A is real)")
       ->check(CLI::IsMember(sides))
       ->capture_default_str();
   app.add_option("--schedule", schedule, "exchange coefficients, or stack both bases on one PE")
@@ -162,6 +164,7 @@ int run(int argc, char** argv) {
   app.allow_extras();
   int status = 0;
   if (!app::parse(app, argc, argv, "option", status)) return status;
+  if (o.how.threads == 0) default_threads();  // throws if WSL_THREADS is no number, before any work
   o.which = sides.at(product);
   o.how.how = schedule == "stacked" ? tlr::schedule::stacked : tlr::schedule::exchange;
   return run(o);

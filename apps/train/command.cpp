@@ -137,8 +137,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 
-  if (file.empty()) {
-    file = params_of_run(words, f, given);
+  if (const std::string of_run = params_of_run(words, f, given); file.empty()) {
+    file = of_run;
     if (!file.empty() && ranks::root())
       std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
   }
@@ -153,6 +153,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     std::fputs(f.text().c_str(), stdout);
     return {};
   }
+  f.check();
   for (const std::string& note : f.notes())
     if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null")

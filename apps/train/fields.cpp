@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -152,10 +153,24 @@ struct reader {
     if (!n.IsScalar()) wrong(n, wanted);
     const std::string& text = n.Scalar();
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (error == std::errc::result_out_of_range && end == text.data() + text.size()) wrong(n, range<T>());
     if (error != std::errc{} || end != text.data() + text.size()) wrong(n, wanted);
     const f64 v = static_cast<f64>(x);
     if (!std::isfinite(v) || !is_allowed(f, v)) wrong(n, limits(f).empty() ? "a finite number" : limits(f));
     return x;
+  }
+  /// The limits of a number that is beyond those of its type, too.
+  template <class T>
+  std::string range() const {
+    if constexpr (std::is_floating_point_v<T>) return "a number that 64 bits can hold";
+    else {
+      const f64 most = std::min(f.most, static_cast<f64>(std::numeric_limits<T>::max()));
+      return (f.least > -1e300
+                  ? "a whole number of at least " + text_of(static_cast<i64>(f.least)) + " and at most "
+                  : "a whole number of at most ") +
+             (most == f.most ? text_of(static_cast<i64>(most))
+                             : std::to_string(std::numeric_limits<T>::max()));
+    }
   }
   void read(const YAML::Node& n, i64& to) const { to = number<i64>(n, "a whole number"); }
   void read(const YAML::Node& n, int& to) const { to = number<int>(n, "a whole number"); }
@@ -256,17 +271,34 @@ void check_without_effect(const field& f, const YAML::Node& value, const std::st
   if (!fits) refuse(where, f.full_name() + " is " + f.kind + ", not " + shown(value));
 }
 
+std::string line_of(const std::string& text, int number) {
+  std::size_t begin = 0;
+  for (int k = 0; k < number && begin != text.npos; ++k) {
+    begin = text.find('\n', begin);
+    if (begin != text.npos) ++begin;
+  }
+  return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
 YAML::Node parsed(const std::string& text, const std::string& where) {
   constexpr std::size_t most = 1 << 20;
   if (text.size() > most)
     refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " +
                       std::to_string(most));
+  std::vector<YAML::Node> documents;
   try {
-    return YAML::Load(text);
+    documents = YAML::LoadAll(text);
   } catch (const YAML::Exception& e) {
+    const std::string line = e.mark.line >= 0 ? line_of(text, e.mark.line) : "";
+    const bool has_tab = line.find('\t') != line.npos;
     refuse(e.mark.line >= 0 ? where + ":" + std::to_string(e.mark.line + 1) : where,
-           "this is no YAML: " + e.msg);
+           has_tab ? std::string("this is no YAML: there is a tab in the line, and YAML indents with blanks")
+                   : "this is no YAML: " + e.msg);
   }
+  if (documents.size() > 1)
+    refuse(place(where, documents[1]),
+           "a second YAML document begins (---); a params file is one: leave out the other");
+  return documents.empty() ? YAML::Node() : documents.front();
 }
 
 /// Members that have their default value are left out.

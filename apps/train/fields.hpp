@@ -98,6 +98,14 @@ class fields {
   /// Adds a function that comments on the values when all are known; an empty text is no comment.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
+  /// Adds a function that throws std::invalid_argument for options that contradict each other; it is called
+  /// when all values are known.
+  void refuses(std::function<void()> f) { refusals_.push_back(std::move(f)); }
+  /// Calls those functions.
+  void check() const {
+    for (const auto& f : refusals_) f();
+  }
+
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and the mistake.
   void read(const std::string& text, const std::string& file);
   /// Reads the value after `option` on the command line; null removes the value that a file gave.
@@ -124,6 +132,7 @@ class fields {
   std::string now_;
   std::vector<std::string> sections_, notes_;
   std::vector<std::function<std::string()>> remarks_;
+  std::vector<std::function<void()>> refusals_;
   std::vector<field> all_;
 };
 

@@ -161,8 +161,15 @@ void declare_run(fields& f, run_params& p) {
       .one_of({"train", "eval", "train_and_eval"});
   f.add("model_dir", p.model_dir, "folder for all that is written");
   f.add("checkpoint_path", p.checkpoint_path, "go on from this checkpoint");
+  f.add(
+       "load_checkpoint_states", p.load_checkpoint_states,
+       "what to take from checkpoint_path: all, and its run goes on; or model, its weights, with which a new "
+       "run begins at step 0, on other data if need be")
+      .one_of({"all", "model"});
   f.add("autoload_last_checkpoint", p.autoload_last_checkpoint,
-        "go on from the last checkpoint in model_dir");
+        "go on from the last checkpoint in model_dir; false: begin anew, and set the run that is there aside "
+        "in a folder earlier_<n>; a run does not keep it")
+      .of_one_command();
   f.add("max_steps", p.max_steps, "steps in all, with those before a checkpoint").at_least(0);
   f.add("num_steps", p.num_steps, "steps of this command alone; a run does not keep it")
       .at_least(1)
@@ -211,10 +218,25 @@ void declare_run(fields& f, run_params& p) {
   f.honours("steps_per_update", {"1"});
 }
 
+namespace {
+
+/// An option of the other strategy is a mistake; in a file it may be that of both.
+void check_strategy_options(fields& f, const run_params& r) {
+  const bool pipelined = r.execution_strategy == "pipeline";
+  if (const char* name = pipelined ? "workers" : "strips";
+      f.is_asked(name) && f.named(name).front()->text() != "null")
+    refuse("--" + std::string(name) + " is of execution_strategy " +
+           (pipelined ? "weight_streaming" : "pipeline") + ", not of " + r.execution_strategy +
+           ": leave it out, or take that strategy");
+}
+
+}  // namespace
+
 void declare_checkpoint_options(fields& f, common_params& p) {
   f.options_of("checkpoint");
   f.add("override_model", p.run.override_model,
         "take the weights of a checkpoint even if its model section differs");
+  f.refuses([&p, &f] { check_strategy_options(f, p.run); });
   f.remark([&p]() -> std::string {
     if (p.run.execution_strategy == "pipeline" ||
         (!p.train_input.micro_batch_size && !p.eval_input.micro_batch_size))
@@ -226,7 +248,7 @@ void declare_checkpoint_options(fields& f, common_params& p) {
 
 void complete(common_params& p) {
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
-  if (p.run.workers) return;
+  if (p.run.workers || p.run.execution_strategy == "pipeline") return;
   // The number of cores is that of the first process, so that all lay out the same wafer.
   const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
   i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
@@ -254,6 +276,19 @@ void check_optimizer(const optimizer_params& o) {
   if (!is_sgd && o.momentum != usual.momentum) not_of("momentum", "sgd");
 }
 
+/// A pipeline has one size of micro-batches, which a batch holds.
+void check_micro_batches(const common_params& p) {
+  if (p.run.execution_strategy != "pipeline") return;
+  const int micro = p.train_input.micro_batch_size;
+  if (micro > p.train_input.batch_size)
+    refuse("train_input.micro_batch_size " + std::to_string(micro) + " is more than batch_size " +
+           std::to_string(p.train_input.batch_size) + ": a micro-batch is a part of a batch");
+  if (p.eval_input.micro_batch_size && p.eval_input.micro_batch_size != micro)
+    refuse("eval_input.micro_batch_size " + std::to_string(p.eval_input.micro_batch_size) +
+           " must be that of train_input, " + (micro ? std::to_string(micro) : "null") +
+           ": a pipeline has one size of micro-batches");
+}
+
 }  // namespace
 
 void check(const common_params& p) {
@@ -265,10 +300,13 @@ void check(const common_params& p) {
            " must be divisible by num_csx " + std::to_string(r.num_csx) +
            ": each system has an equal part of the batch");
   check_strategy(r);
+  if (r.load_checkpoint_states == "model" && r.checkpoint_path.empty())
+    refuse("runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
   if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
     refuse(
         "model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on "
         "the PEs, as f32; take that strategy, or mixed_precision false");
+  check_micro_batches(p);
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");

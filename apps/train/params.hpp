@@ -54,6 +54,8 @@ struct run_params {
   i64 seed = 1;
   f64 peak_gflops = 0;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true, override_model = false;
+  /// all: a checkpoint's run goes on; model: a new run begins with its weights
+  std::string load_checkpoint_states = "all";
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
 };

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
-#include <wsl/support/progress.hpp>
+#include <wsl/engine/threaded.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
 #include "command.hpp"
@@ -79,12 +86,44 @@ std::unique_ptr<wsl::support::progress> progress_of(const char* what, i64 total)
 }
 
 /// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on
-/// stderr.
+/// stderr. Throws ml::file_error if there are only such: the run must not begin anew and write over them
+/// unless it is told to.
 std::string newest_checkpoint(const std::string& folder) {
   std::vector<std::string> refused;
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  if (!newest && !refused.empty())
+    throw ml::file_error(
+        "none of the " + std::to_string(refused.size()) + " checkpoint(s) in " + folder +
+        " is whole: bring one back from a copy, take another --model_dir, or --autoload_last_"
+        "checkpoint false sets them aside and begins anew");
   return newest.value_or("");
+}
+
+/// Moves what a run has written into a folder of its own in the run's folder, so that a new run mixes with
+/// nothing and nothing is lost. Returns the folder; empty if there was no run.
+std::filesystem::path set_aside(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  if (ml::checkpoints(folder.string()).steps().empty() && !fs::exists(folder / "loss.csv")) return {};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "performance.json" ||
+        name == "train" || name == "eval" || name.starts_with("checkpoint_"))
+      files.push_back(entry.path());
+  }
+  int n = 1;
+  while (fs::exists(folder / ("earlier_" + std::to_string(n)))) ++n;
+  const fs::path to = folder / ("earlier_" + std::to_string(n));
+  app::make_folder(to);
+  for (const fs::path& file : files) {
+    std::error_code why;
+    fs::rename(file, to / file.filename(), why);
+    if (why)
+      throw std::runtime_error("cannot move " + file.string() + " to " + to.string() + ": " + why.message() +
+                               ": take another --model_dir");
+  }
+  return to;
 }
 
 /// Lines "name: value", as a checkpoint keeps them, and back.
@@ -117,6 +156,31 @@ std::function<ml::network()> with_factors(const task& t, const numbers_by_name& 
   };
 }
 
+/// The losses since the last log entry, as a checkpoint keeps them; older checkpoints have none.
+ml::training_loop::unlogged losses_of(const std::string& checkpoint) {
+  const ml::checkpoint c(checkpoint);
+  ml::training_loop::unlogged u;
+  if (!c.facts().contains("log.steps")) return u;
+  u.steps = c.whole_number<i64>("log.steps");
+  const std::string& sum = c.fact("log.losses");
+  const auto [end, error] = std::from_chars(sum.data(), sum.data() + sum.size(), u.losses);
+  if (error != std::errc{} || end != sum.data() + sum.size() || u.steps < 0)
+    throw ml::file_error(checkpoint + ": 'log.losses' should be a number, not '" + sum + "'");
+  return u;
+}
+
+/// Throws std::runtime_error if nothing can be written in the folder, or if it cannot be made.
+void require_writable(const std::filesystem::path& folder) {
+  std::error_code none;
+  std::filesystem::path there = std::filesystem::absolute(folder, none);
+  while (there.has_relative_path() && !std::filesystem::exists(there, none)) there = there.parent_path();
+  const bool is_folder = std::filesystem::is_directory(there, none);
+  if (is_folder && ::access(there.c_str(), W_OK | X_OK) == 0) return;
+  throw std::runtime_error("cannot write in model_dir " + folder.string() + ": " + there.string() +
+                           (is_folder ? ": " + std::string(std::strerror(errno)) : " is no folder") +
+                           ": take another --model_dir");
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t)
@@ -130,8 +194,11 @@ session::session(common_params p, std::string params_text, task t)
 }
 
 i64 session::steps_per_epoch() const {
-  const i64 all = task_.train.count / params_.train_input.batch_size;
-  return params_.run.steps_per_epoch ? std::min(params_.run.steps_per_epoch, all) : all;
+  const i64 all = task_.train.count / params_.train_input.batch_size, asked = params_.run.steps_per_epoch;
+  if (asked > all)
+    throw std::invalid_argument("runconfig.steps_per_epoch " + std::to_string(asked) + " is more than the " +
+                                std::to_string(all) + " batches of the data: leave it out, or take fewer");
+  return asked ? asked : all;
 }
 
 i64 session::last_step(i64 done) const {
@@ -179,7 +246,7 @@ void session::require_same() const {
 ml::data_position session::load(const std::string& checkpoint) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
-  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t);
+  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t), unlogged_ = losses_of(checkpoint);
   i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed),
               data.epoch, data.example};
   ranks::share(at);
@@ -212,10 +279,45 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
 void session::require_fit(const std::string& checkpoint, bool trains) const {
   require_same_model(checkpoint, task_.architecture, params_.run.override_model);
   if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(
-        checkpoint +
-        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+    throw std::invalid_argument(checkpoint +
+                                " was trained with another vocabulary: take the text that it was trained "
+                                "with, or begin a run in another "
+                                "--model_dir; with --checkpoint_path " +
+                                checkpoint +
+                                " --load_checkpoint_states model it has these weights and their vocabulary");
   check_weights(checkpoint, trains);
+}
+
+/// Whether a run that begins with this checkpoint takes only its weights: not the run's own checkpoint.
+bool session::takes_weights_only(const std::string& checkpoint) const {
+  return params_.run.load_checkpoint_states == "model" && checkpoint == params_.run.checkpoint_path;
+}
+
+/// Requires that the seeds of the params are those with which the checkpoint's run began, which it keeps.
+void session::require_same_seeds(const std::string& checkpoint) const {
+  const ml::checkpoint c(checkpoint);
+  const auto seed = c.whole_number<u64>("seed"), shuffle_seed = c.whole_number<u64>("data.seed");
+  const bool same_order =
+      !params_.train_input.shuffle || shuffle_seed == static_cast<u64>(params_.train_input.shuffle_seed);
+  if (seed == static_cast<u64>(params_.run.seed) && same_order) return;
+  throw std::invalid_argument(
+      checkpoint + " is of a run with --seed " + std::to_string(seed) + " --train_input.shuffle_seed " +
+      std::to_string(shuffle_seed) + ", and these params have " + std::to_string(params_.run.seed) + " and " +
+      std::to_string(params_.train_input.shuffle_seed) +
+      ": go on with the seeds of the run, or begin one with another --model_dir; --checkpoint_path " +
+      checkpoint + " --load_checkpoint_states model lets it begin with these weights");
+}
+
+void session::resume_data(ml::batches& data, const ml::data_position& at,
+                          const std::string& checkpoint) const {
+  try {
+    data.resume(at);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string(e.what()) + " than those of " + checkpoint +
+                                ": go on with the data of its run, or begin one on these with its weights: "
+                                "--checkpoint_path " +
+                                checkpoint + " --load_checkpoint_states model and another --model_dir");
+  }
 }
 
 bool session::resume(ml::batches* data) {
@@ -226,14 +328,23 @@ bool session::resume(ml::batches* data) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (ranks::root()) require_fit(from, data != nullptr);
+  const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
+  if (ranks::root()) {
+    require_fit(from, data != nullptr);
+    if (data && !weights_only) require_same_seeds(from);
+  }
+  if (weights_only) {
+    if (ranks::root()) ml::load_weights(from, wafer().run());
+    say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
+    return false;
+  }
   const ml::data_position at = load(from);
-  if (data) data->resume(at);
+  if (data) resume_data(*data, at, from);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
 
-void session::save(const ml::batches& data) {
+void session::save(const ml::batches& data, const ml::training_loop::unlogged& losses) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
@@ -241,6 +352,8 @@ void session::save(const ml::batches& data) {
                                                      {{"params", params_text_},
                                                       {"model", lines_of(task_.architecture)},
                                                       {"vocabulary", task_.vocabulary},
+                                                      {"log.steps", std::to_string(losses.steps)},
+                                                      {"log.losses", fmt::format("{}", losses.losses)},
                                                       {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
   } catch (const ml::file_error& e) {
@@ -283,9 +396,15 @@ void session::train(bool and_eval) {
     return;
   }
   ml::loss_curve curve;
+  bool begins_anew = false;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
     if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
+    if (!r.autoload_last_checkpoint)
+      if (const auto to = set_aside(r.model_dir); !to.empty()) {
+        say("The run that was in %s is set aside in %s\n", r.model_dir.c_str(), to.c_str());
+        begins_anew = true;
+      }
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
@@ -293,6 +412,10 @@ void session::train(bool and_eval) {
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
   if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  if (r.checkpoint_steps == 0 || r.checkpoint_steps >= last)
+    say("There is no checkpoint before the last step, %lld, or an interruption; --checkpoint_steps N saves "
+        "every N steps\n",
+        static_cast<long long>(last));
   const std::unique_ptr<wsl::support::progress> bar = progress_of("steps", last);
   bar->tick(static_cast<u64>(first));
   const auto write_curve = [&] {
@@ -325,7 +448,7 @@ void session::train(bool and_eval) {
     if (params_.optimizer.log_summaries)
       for (const ml::parameter& a : t.run().model().parameters())
         events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
-    curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
+    curve.add({.step = x.step, .loss = x.loss, .rate = x.rate, .mean = x.mean_loss});
   });
   run.on_evaluation([&](i64 step) {
     const evaluation e = evaluate();
@@ -338,18 +461,26 @@ void session::train(bool and_eval) {
   run.on_checkpoint([&](i64) {
     if (!ranks::root()) return;
     write_curve();
-    save(data);
+    save(data, run.since_log());
   });
-  if (r.save_initial_checkpoint && first == 0) save(data);
+  run.resume(unlogged_);
+  // The checkpoint from which a run begins may have been set aside with the run before it, so the run keeps a
+  // copy of its own.
+  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0)) save(data, unlogged_);
 
   // The sum over all processes, measured at the same time.
   const f64 peak = r.peak_gflops > 0
                        ? 1e9 * r.peak_gflops
                        : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
   running = &run;
-  const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
+  constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  std::vector<std::pair<int, void (*)(int)>> before;
+  for (const int signal : ends)
+    // nohup lets a run go on without its terminal
+    if (const auto old = std::signal(signal, &stop_running); old == SIG_IGN) std::signal(signal, SIG_IGN);
+    else before.emplace_back(signal, old);
   run.train([&] { return data.next(); }, rate);
-  std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
+  for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
   if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
@@ -368,9 +499,11 @@ void session::train(bool and_eval) {
       : is_bf16            ? "by weight streaming as bf16"
                            : "by weight streaming",
       t.report().c_str());
-  say(run.stopped() && t.steps() < last
+  say(!(run.stopped() && t.steps() < last) ? "Training completed successfully! (step %lld)\n"
+      : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"
-          : "Training completed successfully! (step %lld)\n",
+          : "Training was stopped after step %lld; the same command without --autoload_last_checkpoint false "
+            "goes on from there.\n",
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
@@ -434,9 +567,16 @@ void session::require_memory_and_batches() const {
 void session::validate() {
   describe();
   require_memory_and_batches();
+  if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
+  if (ranks::root()) require_writable(params_.run.model_dir);
   if (ranks::root())
-    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty())
+    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty()) {
       require_fit(from, true);
+      if (takes_weights_only(from)) return;
+      require_same_seeds(from);
+      ml::batches data(task_.train, {.size = params_.train_input.batch_size, .prefetch = 0});
+      resume_data(data, ml::place_in_data(ml::checkpoint(from)), from);
+    }
 }
 
 void session::describe() const {
@@ -486,7 +626,7 @@ std::string checkpoint_to_train_from(const run_params& r) {
   if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
     std::fprintf(stderr,
                  "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from "
-                 "that; --autoload_last_checkpoint false begins anew\n",
+                 "that; --autoload_last_checkpoint false sets it aside and begins anew\n",
                  r.model_dir.c_str());
   return newest;
 }
@@ -500,6 +640,11 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
     return;
   }
   const auto theirs = words_of(fact->second);
+  if (std::none_of(ours.begin(), ours.end(), [&](const auto& o) { return theirs.contains(o.first); }) &&
+      !theirs.empty() && !ours.empty())
+    throw std::invalid_argument(checkpoint + " is of another program's model, which has " +
+                                theirs.begin()->first + " and no " + ours.front().first +
+                                ": give a checkpoint of this program");
   std::string differs;
   for (const auto& [name, value] : ours)
     if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
@@ -509,7 +654,11 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   if (!override_it)
     throw std::invalid_argument(checkpoint + " is of another model: " + differs +
                                 ": leave these options out, or --override_model true takes its weights "
-                                "for this model");
+                                "for this model" +
+                                (differs.starts_with("vocab_size")
+                                     ? "; on a text of other characters --checkpoint_path " + checkpoint +
+                                           " --load_checkpoint_states model takes its weights and vocabulary"
+                                     : ""));
   std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 

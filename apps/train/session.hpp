@@ -7,6 +7,7 @@
 #pragma once
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/training_loop.hpp>
 
 #include "machine.hpp"
 #include "params.hpp"
@@ -65,8 +66,12 @@ class session {
   wsl::ml::data_position load(const std::string& checkpoint);
   void check_weights(const std::string& checkpoint, bool trains) const;
   bool resume(wsl::ml::batches* data);
+  void require_same_seeds(const std::string& checkpoint) const;
+  bool takes_weights_only(const std::string& checkpoint) const;
+  void resume_data(wsl::ml::batches& data, const wsl::ml::data_position& at,
+                   const std::string& checkpoint) const;
   evaluation evaluate();
-  void save(const wsl::ml::batches& data);
+  void save(const wsl::ml::batches& data, const wsl::ml::training_loop::unlogged& losses);
   wsl::ml::loss_curve curve_until(wsl::i64 step) const;
   std::filesystem::path file(const std::string& name) const {
     return std::filesystem::path(params_.run.model_dir) / name;
@@ -76,6 +81,7 @@ class session {
   std::string params_text_;
   task task_;
   std::unique_ptr<machine> wafer_;
+  wsl::ml::training_loop::unlogged unlogged_;  ///< of the checkpoint from which a run resumes
   int status_ = 0;
 };
 
@@ -87,7 +93,7 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
 /// of the folder, or the one of the params; empty if there is none. Incomplete ones are named on stderr.
 std::string checkpoint_to_look_at(const run_params& r);
 /// The checkpoint to train from, likewise; but a run that began with a checkpoint from elsewhere resumes from
-/// its own.
+/// its own. Both throw wsl::ml::file_error if the folder has checkpoints and none of them is whole.
 std::string checkpoint_to_train_from(const run_params& r);
 
 /// The entry of a checkpoint's metadata with this name.

@@ -4,6 +4,9 @@
 // interrupted and resumed.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <wsl/support/progress.hpp>
 
@@ -17,6 +20,9 @@ using namespace wsl;
 
 namespace wave_app {
 namespace {
+
+/// The signal that ends the run, or 0.
+volatile std::sig_atomic_t stopped_by = 0;
 
 class run {
  public:
@@ -32,20 +38,27 @@ class run {
     }
   }
 
-  void all() {
+  /// Runs to the last step, or to a signal: then a checkpoint is written. Returns the exit status.
+  int all() {
     support::progress shown("steps", static_cast<u64>(asked_.steps));
     shown.tick(static_cast<u64>(now()));
-    while (now() < asked_.steps) {
+    while (now() < asked_.steps && !stopped_by) {
       const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every),
                                  asked_.steps, now() + at_a_time});
       const i64 steps = next - now();
       simulation_.run(steps);
       if (due(asked_.snapshot_every)) snapshot();
-      if (due(asked_.checkpoint_every))
-        app::write_file(checkpoint(), to_bytes(simulation_.save(), asked_.problem));
+      if (due(asked_.checkpoint_every)) save();
       shown.tick(static_cast<u64>(steps));
     }
+    if (now() < asked_.steps) {
+      save();
+      fmt::print("stopped after step {}; the same command with --resume goes on from there\n", now());
+      return 128 + stopped_by;
+    }
+    require_finite(simulation_.field());
     record();
+    return 0;
   }
 
  private:
@@ -56,8 +69,25 @@ class run {
   i64 due_after(i64 every) const { return every ? (now() / every + 1) * every : asked_.steps; }
   std::filesystem::path checkpoint() const { return asked_.out / "wave.checkpoint"; }
 
+  void save() {
+    const wave25::state s = simulation_.save();
+    require_finite(s.now);
+    app::write_file(checkpoint(), to_bytes(s, asked_.problem));
+  }
+
+  void require_finite(const std::vector<f32>& field) const {
+    const auto lost = std::find_if(field.begin(), field.end(), [](f32 v) { return !std::isfinite(v); });
+    if (lost == field.end()) return;
+    const i64 i = lost - field.begin(), z = asked_.problem.size.z, y = asked_.problem.size.y;
+    throw std::runtime_error(fmt::format(
+        "after step {} the field in cell ({}, {}, {}) is {}: 32-bit numbers do not hold it; take a "
+        "smaller --amplitude, or a smaller --time-step if you gave one",
+        now(), i / (y * z), i / z % y, i % z, *lost));
+  }
+
   void snapshot() {
     const auto field = simulation_.field();
+    require_finite(field);
     const std::string name = fmt::format("u{:08}", now());
     const wave25::problem& p = asked_.problem;
     if (asked_.svg)
@@ -94,8 +124,10 @@ int march(int argc, char** argv) {
         "wsl-wave: the shortest wave of the source spans {:.1f} cells where the model is slowest; below 3, "
         "numerical dispersion leaves ripples behind the wave: take a smaller --spacing or --frequency\n",
         per_wave);
-  run(*asked).all();
-  return 0;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    // nohup lets a run go on without its terminal
+    if (std::signal(signal, [](int s) { stopped_by = s; }) == SIG_IGN) std::signal(signal, SIG_IGN);
+  return run(*asked).all();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -22,7 +23,7 @@ using wsl::i64;
 struct words {
   std::vector<int> grid{101, 101, 101}, source;
   f64 spacing = 20, step = 0, velocity = 2000, frequency = 10, amplitude = 1, delay = -1;
-  std::vector<std::pair<f64, f64>> layers;
+  std::vector<f64> layers;  ///< depth and velocity of each, in turn
   std::string model, edge = "pml", formats = "svg", slice, wavelet = "ricker";
   int edge_width = 20;
   std::vector<std::vector<int>> receivers, receiver_lines;
@@ -103,15 +104,40 @@ cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 
 std::vector<f32> layered(const words& w) {
   std::vector<f32> v(static_cast<std::size_t>(w.grid[2]));
-  if (w.layers.front().first != 0)
-    bad_argument("--layers: the first layer begins at a depth of 0 m, not {:g} m", w.layers.front().first);
-  for (std::size_t i = 1; i < w.layers.size(); ++i)
-    if (!(w.layers[i].first > w.layers[i - 1].first))
-      bad_argument("--layers: depths grow from layer to layer");
+  if (w.layers.size() % 2)
+    bad_argument(
+        "--layers: each layer has a depth and a velocity; of {} numbers the last, {:g}, has no other",
+        w.layers.size(), w.layers.back());
+  if (w.layers.front() != 0)
+    bad_argument("--layers: the first layer begins at a depth of 0 m, not {:g} m", w.layers.front());
+  for (std::size_t i = 2; i < w.layers.size(); i += 2)
+    if (!(w.layers[i] > w.layers[i - 2])) bad_argument("--layers: depths grow from layer to layer");
   for (std::size_t z = 0; z < v.size(); ++z)
-    for (const auto& [depth, velocity] : w.layers)
-      if (static_cast<f64>(z) * w.spacing >= depth) v[z] = static_cast<f32>(velocity);
+    for (std::size_t i = 0; i < w.layers.size(); i += 2)
+      if (static_cast<f64>(z) * w.spacing >= w.layers[i]) v[z] = static_cast<f32>(w.layers[i + 1]);
   return v;
+}
+
+/// Sound in matter: in air 330 m/s, in rubber some 50, in diamond 18000. Other numbers come from another unit
+/// or another byte order, and a field computed with them means nothing.
+constexpr f64 least_velocity = 10, most_velocity = 20000;
+bool is_velocity(f32 v) { return f64{v} >= least_velocity && f64{v} <= most_velocity; }
+
+void check_velocities(const words& w, const std::vector<f32>& v) {
+  const auto wrong = std::find_if_not(v.begin(), v.end(), &is_velocity);
+  if (wrong == v.end()) return;
+  const bool swapped = !w.model.empty() && std::all_of(v.begin(), v.end(), [](f32 x) {
+    return is_velocity(std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<wsl::u32>(x))));
+  });
+  if (swapped) bad_argument("--model: {} is big-endian: write it with little-endian numbers", w.model);
+  const std::string option = !w.model.empty()
+                                 ? fmt::format("--model: number {} of {}", wrong - v.begin(), w.model)
+                             : !w.layers.empty() ? "--layers: a velocity"
+                                                 : "--velocity: it";
+  bad_argument(
+      "{} is {:g} m/s; velocities are positive, from {:g} to {:g} m/s, those of sound in matter: take "
+      "metres a second",
+      option, *wrong, least_velocity, most_velocity);
 }
 
 // The size is known before the file is read.
@@ -182,6 +208,7 @@ void assemble(const words& w, options& o) {
   p.velocity = !w.model.empty()    ? model(w, p.size)
                : !w.layers.empty() ? layered(w)
                                    : std::vector<f32>{static_cast<f32>(w.velocity)};
+  check_velocities(w, p.velocity);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   p.sources = {wavelet(w, at)};
   receivers(w, p);

@@ -265,6 +265,8 @@ TEST_CASE("wave25: an invalid problem is named in a sentence") {
   says([](problem& p) { p.edge_width = 6; }, "leaves nothing of 12 x 12 x 12");
   says([](problem& p) { p.sources[1].at.x = 12; }, "source 1 is in cell (12, 0, 11), outside the grid");
   says([](problem& p) { p.sources[0].peak_hz = 0; }, "peak frequency");
+  says([](problem& p) { p.sources[0].peak_hz = INFINITY; }, "peak frequency");
+  says([](problem& p) { p.sources[0].amplitude = NAN; }, "both are finite");
   says([](problem& p) { p.receivers[1] = {0, 0, -1}; }, "receiver 1 is in cell (0, 0, -1)");
   CHECK_THROWS_WITH((simulation{good, {.wide = 13}}), Contains("no block for each of 13 x 1 PEs"));
   CHECK_THROWS_WITH((simulation{good, {.depth = 65}}), Contains("1 to 64 steps"));

@@ -56,4 +56,6 @@ TEST_CASE("wave25: cycles of both exchanges") {
   CHECK(rotated >= 24 * nz);
   CHECK(rotated < 24 * nz * 14 / 10);
   CHECK(rotated < relayed);
+  CHECK(relays.wafer().exchange_only());
+  CHECK(to_text(time_report{rotating.wafer()}).find("exchange only") != std::string::npos);
 }

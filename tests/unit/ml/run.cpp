@@ -45,9 +45,21 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   CHECK(ml::loss_curve::from_csv(curve.csv()).points() == curve.points());
   CHECK(ml::loss_curve::from_csv(curve.csv()).csv() == curve.csv());
   CHECK_THROWS_WITH(ml::loss_curve::from_csv("step\n50,train,x,1\n"),
-                    "wsl: line 2 of the loss curve is not step,kind,loss,learning_rate");
+                    "wsl: line 2 of the loss curve is not step,kind,loss,learning_rate,mean_loss");
   CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1\n"));
-  CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3\n"));
+  CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3,4\n"));
+  CHECK_THROWS(ml::loss_curve::from_csv("step\n50,eval,1,,3\n"));
+  // The mean is the line; a table of before, without means, is read as well.
+  ml::loss_curve with_means;
+  with_means.add({.step = 10, .loss = 3, .rate = 1e-3, .mean = 4});
+  with_means.add({.step = 20, .loss = 1, .rate = 1e-3, .mean = 2});
+  CHECK(with_means.csv() ==
+        "step,kind,loss,learning_rate,mean_loss\n10,train,3,0.001,4\n20,train,1,0.001,2\n");
+  CHECK(ml::loss_curve::from_csv(with_means.csv()).points() == with_means.points());
+  CHECK(with_means.svg("x").find(">training loss, mean 2, of one batch (pale) 1</text>") !=
+        std::string::npos);
+  CHECK(ml::loss_curve::from_csv("step,kind,loss,learning_rate\n10,train,3,0.001\n").points().at(0).loss ==
+        3);
   const std::string picture = curve.svg("a < b");
   CHECK(picture.find("a &lt; b") != std::string::npos);
   CHECK(picture.find(">loss</text>") != std::string::npos);
@@ -116,6 +128,19 @@ TEST_CASE("A look has the loss of its step and the mean of those since the last 
   run.on_log([&](const auto& look) { seen.insert(seen.end(), {look.loss, look.mean_loss}); });
   run.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));
   CHECK(seen == std::vector<f64>{3, 2, 5, 4.5});
+
+  // Stopped between two looks and resumed: the next mean is that of all steps since the last look.
+  counting.done = 0, seen.clear();
+  ml::training_loop first{counting, {.steps = 5, .log_steps = 3, .checkpoint_steps = 4}};
+  ml::training_loop::unlogged saved;
+  first.on_checkpoint([&](i64 step) { saved = step == 4 ? first.since_log() : saved; });
+  first.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));
+  counting.done = 4;
+  ml::training_loop second{counting, {.steps = 6, .log_steps = 3}};
+  second.resume(saved);
+  second.on_log([&](const auto& look) { seen.push_back(look.mean_loss); });
+  second.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));
+  CHECK(seen == std::vector<f64>{5});
 }
 
 TEST_CASE("A step that loses its numbers names itself and the layer") {
@@ -136,7 +161,8 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
              Contains("in step 1 the loss is NaN, and the first numbers that are not finite are those of the "
                       "features of the batch"));
   CHECK_THAT(says(ml::pipelined_trainer(model.build(), rule, {.threads = 1}), with_nan),
-             Contains("in step 1 the loss is NaN"));
+             Contains("in step 1 the loss is NaN, and the first numbers that are not finite are those of the "
+                      "features of the batch"));
   const auto weights_of = [](auto& t) {
     std::vector<std::size_t> found;
     for (std::size_t k = 0; k < t.parameters().size(); ++k)
@@ -150,6 +176,11 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
   large.parameters()[first][0] = 3e38f;
   const std::vector<f32> tens{10, 10, 10, 10};
   CHECK_THAT(says(large, tens), Contains("the loss is NaN, and the first numbers that are not finite are "
+                                         "those of " +
+                                         name.substr(0, name.rfind('.'))));
+  ml::pipelined_trainer piped(model.build(), rule, {.strips = 3, .threads = 1});
+  piped.parameters()[first][0] = 3e38f;
+  CHECK_THAT(says(piped, tens), Contains("the loss is NaN, and the first numbers that are not finite are "
                                          "those of " +
                                          name.substr(0, name.rfind('.'))));
   // Logits and loss are finite, and on the way back 2e38 times 1e9 is not.
@@ -166,4 +197,44 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
   CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
   CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.clip_norm = 1, .threads = 1})), Contains(gradient));
   CHECK_THAT(overflows(ml::pipelined_trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
+}
+
+TEST_CASE("A step whose loss is not finite leaves the state as it was") {
+  constexpr ml::sequence model{ml::linear<2, 3>{}, ml::elementwise<ml::relu>{}, ml::linear<3, 3>{},
+                               ml::elementwise<ml::relu>{}, ml::linear<3, 2>{}};
+  const std::vector<i32> y{0, 1, 0, 1};
+  const std::vector<f32> good{-1, 1, 1, -1, 1, 1, -1, -1}, with_nan{-1, 1, 1, -1, 1, 1, std::nanf(""), -1};
+  const auto batch_of = [&](const std::vector<f32>& x) {
+    return ml::batch{.features = x, .targets = y, .sequences = 4};
+  };
+  const auto numbers_of = [](auto& t) {
+    std::vector<f32> all;
+    for (const ml::state_array& a : t.state()) all.insert(all.end(), a.numbers.begin(), a.numbers.end());
+    return all;
+  };
+  const auto holds = [&](auto&& t, auto&& undisturbed) {
+    t.step(batch_of(good), 0.1), undisturbed.step(batch_of(good), 0.1);
+    CHECK_THROWS_WITH(t.step(batch_of(with_nan), 0.1),
+                      Catch::Matchers::Contains("in step 2 the loss is NaN"));
+    CHECK(t.steps() == 1);
+    CHECK(numbers_of(t) == numbers_of(undisturbed));
+    // and it goes on as if nothing had happened
+    CHECK(t.step(batch_of(good), 0.1) == undisturbed.step(batch_of(good), 0.1));
+    CHECK(numbers_of(t) == numbers_of(undisturbed));
+  };
+  const auto rule = ml::optimizer::adamw();
+  const auto streaming = [&](const ml::streaming_settings& how) {
+    return ml::trainer(model.build(), rule, how);
+  };
+  for (const f64 norm : {0., 1.}) {
+    for (const int wafers : {1, 2}) {
+      const ml::streaming_settings how{.workers = 2, .num_csx = wafers, .clip_norm = norm, .threads = 1};
+      holds(streaming(how), streaming(how));
+    }
+    for (const int strips : {1, 3}) {
+      const ml::pipeline_settings how{
+          .strips = strips, .micro_batch_size = 1, .clip_norm = norm, .threads = 1};
+      holds(ml::pipelined_trainer(model.build(), rule, how), ml::pipelined_trainer(model.build(), rule, how));
+    }
+  }
 }

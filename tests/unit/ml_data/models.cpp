@@ -379,6 +379,25 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
   CHECK(saved.steps() == std::vector<i64>{last, last + 1});
 }
 
+TEST_CASE("Weights are taken from a checkpoint without what the optimizer keeps of them") {
+  const files::folder here;
+  std::vector<f32> w{1, 2, 3, 4}, first{5, 6, 7, 8}, second{9, 9, 9, 9}, to(4);
+  const std::string name =
+      checkpoints(here / "run")
+          .save(1,
+                std::vector<named_array>{
+                    {"w", {2, 2}, w}, {"w/first", {2, 2}, first}, {"w/second", {2, 2}, second}},
+                {});
+  checkpoint c(name);
+  const std::vector<named_array> weights{{"w", {2, 2}, to}};
+  CHECK_THAT(files::refusal([&] { c.restore(weights); }), Contains("has a tensor 'w/first' for which"));
+  CHECK_THAT(files::refusal([&] { c.restore(weights, {"/first"}); }),
+             Contains("has a tensor 'w/second' for which"));
+  CHECK(to == std::vector<f32>(4));
+  c.restore(weights, {"/first", "/second"});
+  CHECK(to == w);
+}
+
 TEST_CASE("What does not fit a checkpoint is named, and nothing changes") {
   const files::folder here;
   const checkpoints saved(here / "run");

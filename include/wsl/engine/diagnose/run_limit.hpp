@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../../support/flat_vector.hpp"
 #include "../../support/text.hpp"
 #include "../rules.hpp"
 

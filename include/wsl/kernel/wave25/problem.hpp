@@ -118,7 +118,11 @@ inline void problem::check() const {
   checks::frame(*this);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     checks::inside(*this, "source", i, sources[i].at);
-    if (!(sources[i].peak_hz > 0))
+    if (!std::isfinite(sources[i].amplitude) || !std::isfinite(sources[i].delay))
+      support::bad_argument({"wave25: source ", i, " has an amplitude of ",
+                             std::to_string(sources[i].amplitude), " and a delay of ",
+                             std::to_string(sources[i].delay), " s; both are finite"});
+    if (!(sources[i].peak_hz > 0) || !std::isfinite(sources[i].peak_hz))
       support::bad_argument({"wave25: source ", i, " has a peak frequency of ",
                              std::to_string(sources[i].peak_hz), " Hz; it is positive"});
   }

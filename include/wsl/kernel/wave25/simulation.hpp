@@ -54,8 +54,12 @@ class simulation_on {
   /// Steps done.
   i64 time() const { return time_; }
 
+  /// The fabric on which it runs: its time_report says where the cycles of an engine that counts them go, and
+  /// that they are those of the exchange only.
+  fabric& wafer() { return fabric_; }
+
   /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, from the
-  /// first launch on.
+  /// first launch on: those of the exchange only, because no arithmetic is charged.
   u64 run(i64 steps) {
     u64 cycles = 0;
     while (steps > 0) {

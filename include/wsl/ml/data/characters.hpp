@@ -15,6 +15,19 @@
 
 namespace wsl::ml {
 
+/// A character of a text that a vocabulary lacks.
+class unknown_character : public std::invalid_argument {
+ public:
+  std::size_t at;         ///< its first byte in the text
+  std::string character;  ///< UTF-8
+
+  unknown_character(std::size_t byte, std::string_view what, int known)
+      : std::invalid_argument(fmt::format(
+            "wsl: byte {} of the text: the vocabulary of {} characters has no '{}'", byte, known, what)),
+        at(byte),
+        character(what) {}
+};
+
 class characters {
  public:
   /// The vocabulary of the characters of a text. Throws std::invalid_argument if it is not UTF-8.
@@ -48,8 +61,7 @@ class characters {
     return all;
   }
 
-  /// The number of each character. Throws std::invalid_argument, with the place, for one that is not in the
-  /// vocabulary.
+  /// The number of each character. Throws unknown_character for one that is not in the vocabulary.
   std::vector<i32> encode(std::string_view text) const {
     std::vector<i32> ids;
     for (std::size_t at = 0; at < text.size();) {
@@ -57,9 +69,7 @@ class characters {
       const char32_t c = next_code_point(text, at);
       const auto found = std::lower_bound(points_.begin(), points_.end(), c);
       if (found == points_.end() || *found != c)
-        throw std::invalid_argument(
-            fmt::format("wsl: byte {} of the text: the vocabulary of {} characters has no '{}'", begin,
-                        size(), text.substr(begin, at - begin)));
+        throw unknown_character(begin, text.substr(begin, at - begin), size());
       ids.push_back(static_cast<i32>(found - points_.begin()));
     }
     return ids;

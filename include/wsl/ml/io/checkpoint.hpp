@@ -90,13 +90,20 @@ class checkpoint {
           name(), sum, fact(detail::checkpoint_sum)));
   }
 
-  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape. Throws
+  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape; but the
+  /// file may have more for an array, whose names are the array's with one of `suffixes` after it. Throws
   /// file_error that names the first that does not, or says that the file is damaged; then no array has
   /// changed.
-  void restore(std::span<const named_array> arrays) {
+  void restore(std::span<const named_array> arrays, std::initializer_list<std::string_view> suffixes = {}) {
+    const auto belongs_to = [&](const named_array& a, const std::string& name) {
+      return a.name == name || std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view s) {
+               return name == a.name + std::string(s);
+             });
+    };
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())
-      if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return a.name == t.name; }))
+      if (std::none_of(arrays.begin(), arrays.end(),
+                       [&](const named_array& a) { return belongs_to(a, t.name); }))
         throw file_error(
             fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
                         "of another optimizer",
@@ -125,7 +132,11 @@ class checkpoints {
   /// disk. Throws file_error, with the system's reason, if it cannot be written; then the others
   /// stay.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
-    std::filesystem::create_directories(folder_);
+    std::error_code why;
+    std::filesystem::create_directories(folder_, why);
+    if (why)
+      throw std::runtime_error(fmt::format(
+          "wsl: cannot make the folder {} for checkpoints: {}: take another one", folder_, why.message()));
     std::vector<tensor_view> tensors;
     for (const named_array& a : arrays)
       tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));

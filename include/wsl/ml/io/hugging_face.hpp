@@ -230,7 +230,9 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
                               {"scale_attn_weights", true},
                               {"tie_word_embeddings", true},
                               {"torch_dtype", "float32"}};
-  std::filesystem::create_directories(folder);
+  std::error_code why;
+  std::filesystem::create_directories(folder, why);
+  if (why) throw std::runtime_error(fmt::format("wsl: cannot make the folder {}: {}", folder, why.message()));
   write_safetensors(folder + "/model.safetensors", std::move(tensors));
   support::write_whole_file(folder + "/config.json", config.dump(2) + "\n");
 }

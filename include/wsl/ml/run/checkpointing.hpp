@@ -51,4 +51,13 @@ inline data_position load_checkpoint(const std::string& file, trainer_base& t) {
   return data;
 }
 
+/// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: moments, steps,
+/// seed and data stay as they are. Throws file_error if the checkpoint is damaged or of another model; then
+/// nothing has changed.
+inline void load_weights(const std::string& file, trainer_base& t) {
+  std::vector<state_array> weights = t.state();
+  std::erase_if(weights, [](const state_array& a) { return a.what != state_array::kind::parameter; });
+  checkpoint(file).restore(named_arrays(weights), {"/first", "/second"});
+}
+
 }  // namespace wsl::ml

@@ -86,7 +86,12 @@ class event_file {
   /// Starts a new file in the folder, which is made if there is none. Files of earlier runs stay, and
   /// TensorBoard joins them. Throws file_error if it cannot be written.
   explicit event_file(const std::filesystem::path& folder) {
-    std::filesystem::create_directories(folder);
+    std::error_code why;
+    std::filesystem::create_directories(folder, why);
+    if (why)
+      throw std::runtime_error(
+          fmt::format("wsl: cannot make the folder {} for events: {}: remove what is there", folder.string(),
+                      why.message()));
     char host[256] = "host";
     ::gethostname(host, sizeof host - 1);
     const f64 now = seconds();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,7 +27,12 @@ class loss_curve {
     i64 step = 0;
     f64 loss = 0, rate = 0;  ///< the loss of a training step, and its learning rate
     bool evaluated = false;  ///< true: the loss is that of the held-out data, and there is no rate
-    friend bool operator==(const point&, const point&) = default;
+    /// the mean loss of the training steps since the point before; NaN if it is not known
+    f64 mean = std::numeric_limits<f64>::quiet_NaN();
+    friend bool operator==(const point& a, const point& b) {
+      return a.step == b.step && a.loss == b.loss && a.rate == b.rate && a.evaluated == b.evaluated &&
+             (a.mean == b.mean || (std::isnan(a.mean) && std::isnan(b.mean)));
+    }
   };
 
   void add(const point& p) { points_.push_back(p); }
@@ -37,13 +43,14 @@ class loss_curve {
   }
 
   std::string csv() const {
-    std::string out = "step,kind,loss,learning_rate\n";
+    std::string out = "step,kind,loss,learning_rate,mean_loss\n";
     for (const point& p : points_)
-      out += fmt::format("{},{},{},{}\n", p.step, p.evaluated ? "eval" : "train", digits(p.loss),
-                         p.evaluated ? "" : digits(p.rate));
+      out += fmt::format("{},{},{},{},{}\n", p.step, p.evaluated ? "eval" : "train", digits(p.loss),
+                         p.evaluated ? "" : digits(p.rate), std::isnan(p.mean) ? "" : digits(p.mean));
     return out;
   }
-  /// Reads what `csv` wrote. Throws std::invalid_argument that names the first line that has another form.
+  /// Reads what `csv` wrote, or a table of before without the column mean_loss. Throws std::invalid_argument
+  /// that names the first line that has another form.
   static loss_curve from_csv(std::string_view text) {
     loss_curve c;
     int line = 0;
@@ -55,8 +62,9 @@ class loss_curve {
     return c;
   }
 
-  /// A picture with steps to the right and the loss upward: the training loss as a line, the held-out loss as
-  /// a line with dots. The legend gives the last value of each.
+  /// A picture with steps to the right and the loss upward: the mean training loss as a line, that of the
+  /// steps at the points as a pale line behind it, the held-out loss as a line with dots. The legend gives
+  /// the last value of each. Without means the loss of the steps is the line.
   std::string svg(const std::string& title) const {
     using namespace support::svg;
     frame f{points_};
@@ -76,15 +84,21 @@ class loss_curve {
                    attribute("text-anchor", "middle"));
     out += label({(frame::left + frame::width - frame::right) / 2, frame::height - 6}, "step",
                  attribute("text-anchor", "middle"));
-    const coord middle{18, (frame::top + frame::height - frame::bottom) / 2};
+    const support::svg::point middle{18, (frame::top + frame::height - frame::bottom) / 2};
     out += label(middle, "loss",
                  attribute("text-anchor", "middle") +
                      attribute("transform", "rotate(-90 18 " + std::to_string(middle.y) + ")"));
-    out += series(f, false, dark_tint(4).hex()) + series(f, true, dark_tint(1).hex());
-    out +=
-        label({frame::width - frame::right, 24},
-              legend("training loss", false) + (has(true) ? ", " + legend("held-out loss (dots)", true) : ""),
-              attribute("text-anchor", "end"));
+    const std::string training = dark_tint(4).hex();
+    const bool means = has(kind::mean);
+    out += series(f, kind::step, means ? "#bbbbbb" : training);
+    if (means) out += series(f, kind::mean, training);
+    out += series(f, kind::evaluation, dark_tint(1).hex());
+    out += label(
+        {frame::width - frame::right, 24},
+        (means ? legend("training loss, mean", kind::mean) + ", " + legend("of one batch (pale)", kind::step)
+               : legend("training loss", kind::step)) +
+            (has(kind::evaluation) ? ", " + legend("held-out loss (dots)", kind::evaluation) : ""),
+        attribute("text-anchor", "end"));
     return out + "</svg>\n";
   }
 
@@ -98,10 +112,12 @@ class loss_curve {
     explicit frame(const std::vector<point>& points) {
       bool first = true;
       for (const point& p : points) {
-        if (!std::isfinite(p.loss)) continue;
-        last = std::max(last, p.step);
-        least = first ? p.loss : std::min(least, p.loss), most = first ? p.loss : std::max(most, p.loss);
-        first = false;
+        for (const f64 loss : {p.loss, p.mean}) {
+          if (!std::isfinite(loss)) continue;
+          last = std::max(last, p.step);
+          least = first ? loss : std::min(least, loss), most = first ? loss : std::max(most, loss);
+          first = false;
+        }
       }
       if (most - least < 1e-9) least -= 0.5, most += 0.5;
     }
@@ -115,23 +131,30 @@ class loss_curve {
     }
   };
 
-  bool has(bool evaluated) const {
+  /// The lines of the picture.
+  enum class kind { step, mean, evaluation };
+  /// The loss of a point in a line; NaN if the line has none there.
+  static f64 loss_in(const point& p, kind k) {
+    if (p.evaluated != (k == kind::evaluation)) return std::numeric_limits<f64>::quiet_NaN();
+    return k == kind::mean ? p.mean : p.loss;
+  }
+  bool has(kind k) const {
     return std::any_of(points_.begin(), points_.end(),
-                       [&](const point& p) { return p.evaluated == evaluated; });
+                       [&](const point& p) { return std::isfinite(loss_in(p, k)); });
   }
   /// The legend of a line: its name, and its last value.
-  std::string legend(const char* name, bool evaluated) const {
+  std::string legend(const char* name, kind k) const {
     const auto last = std::find_if(points_.rbegin(), points_.rend(),
-                                   [&](const point& p) { return p.evaluated == evaluated; });
-    return last == points_.rend() ? name : std::string(name) + " " + support::short_number(last->loss);
+                                   [&](const point& p) { return std::isfinite(loss_in(p, k)); });
+    return last == points_.rend() ? name : std::string(name) + " " + support::short_number(loss_in(*last, k));
   }
-  std::string series(const frame& f, bool evaluated, const std::string& color) const {
+  std::string series(const frame& f, kind k, const std::string& color) const {
     std::string steps, dots;
     for (const point& p : points_) {
-      if (p.evaluated != evaluated || !std::isfinite(p.loss)) continue;
-      const coord at{f.x(p.step), f.y(p.loss)};
+      if (!std::isfinite(loss_in(p, k))) continue;
+      const support::svg::point at{f.x(p.step), f.y(loss_in(p, k))};
       steps += support::svg::to(steps.empty() ? 'M' : 'L', at);
-      if (evaluated) dots += support::svg::circle(at, 4, support::svg::attribute("fill", color));
+      if (k == kind::evaluation) dots += support::svg::circle(at, 4, support::svg::attribute("fill", color));
     }
     return support::svg::outline(steps, support::svg::painted("none", color, 2)) + dots;
   }
@@ -140,8 +163,8 @@ class loss_curve {
     return {text, std::to_chars(text, text + sizeof text, x).ptr};
   }
   static point from_line(std::string_view line, int number) {
-    std::string_view part[4];
-    for (std::size_t i = 0; i < 4; ++i) {
+    std::string_view part[5];
+    for (std::size_t i = 0; i < 5; ++i) {
       part[i] = line.substr(0, line.find(','));
       line.remove_prefix(std::min(part[i].size() + 1, line.size()));
     }
@@ -151,10 +174,11 @@ class loss_curve {
              !from.empty();
     };
     const bool good = line.empty() && (p.evaluated || part[1] == "train") && read(part[0], p.step) &&
-                      read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate));
+                      read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate)) &&
+                      (part[4].empty() || (!p.evaluated && read(part[4], p.mean)));
     if (!good)
-      throw std::invalid_argument(
-          fmt::format("wsl: line {} of the loss curve is not step,kind,loss,learning_rate", number));
+      throw std::invalid_argument(fmt::format(
+          "wsl: line {} of the loss curve is not step,kind,loss,learning_rate,mean_loss", number));
     return p;
   }
 

@@ -49,6 +49,15 @@ class training_loop {
         steps_([&t] { return t.steps(); }),
         how_(how) {}
 
+  /// The steps since the last log entry and the sum of their losses: a run that resumes between two entries
+  /// takes them over, so that its next mean is that of all steps since the last entry.
+  struct unlogged {
+    i64 steps = 0;
+    f64 losses = 0;
+  };
+  unlogged since_log() const { return since_log_; }
+  void resume(const unlogged& u) { since_log_ = u; }
+
   /// Called after every step with the number of steps done.
   void on_step(std::function<void(i64)> f) { step_ = std::move(f); }
   void on_log(std::function<void(const progress&)> f) { log_ = std::move(f); }
@@ -63,8 +72,7 @@ class training_loop {
   template <class Next>
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = throughput();
-    i64 samples = 0, steps = 0;  // since the last log entry
-    f64 losses = 0;
+    i64 samples = 0;  // since the last log entry
     while (steps_() < how_.steps && !stops()) {
       const i64 step = steps_();
       const auto numbers = next();
@@ -74,12 +82,13 @@ class training_loop {
         throw fault(fmt::format(
             "wsl: in step {} the loss is {}: try a smaller learning rate, or clip the gradients' norm",
             step + 1, std::isnan(loss) ? "NaN" : "infinite"));
-      samples += b.sequences, losses += loss, ++steps;
+      samples += b.sequences, since_log_.losses += loss, ++since_log_.steps;
       if (step_) step_(step + 1);
       stops();
       if (due(step + 1, how_.log_steps) || is_last(step + 1)) {
         speed_.add(std::exchange(samples, 0));
-        const f64 mean = std::exchange(losses, 0) / static_cast<f64>(std::exchange(steps, 0));
+        const f64 mean = since_log_.losses / static_cast<f64>(since_log_.steps);
+        since_log_ = {};
         if (log_)
           log_({step + 1, loss, mean, rate(step), speed_,
                 speed_.time_for((how_.steps - step - 1) * b.sequences)});
@@ -116,6 +125,7 @@ class training_loop {
   std::function<i64()> steps_;
   settings how_;
   throughput speed_;
+  unlogged since_log_;
   std::atomic<bool> asked_ = false;
   bool stopped_ = false;
   std::function<bool(bool)> agree_;

@@ -22,24 +22,26 @@ class pipelined_trainer : public trainer_base {
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model, and a fault if the
-  /// loss or a gradient is not finite: then the parameters are lost, and a run resumes from its last
-  /// checkpoint.
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, and fault if the
+  /// loss or a gradient is not finite. Then no number of the state has become NaN or infinite, and `steps()`
+  /// is as before; if the loss is not finite, or with clip_norm, all of the state is as it was before the
+  /// step. With a finite loss and a gradient that is not finite, the parameters of other PEs may have been
+  /// updated.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
-    if (!o.updates_at_once()) {
+    i32 not_finite = -1;
+    each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
+    const f64 mean = loss() / counts;
+    if (!o.updates_at_once() && std::isfinite(mean) && not_finite < 0) {
       f64 sum = 0;
       each([&](strip_worker& w) { sum += w.sum_of_squares; });
       fabric_.launch<&strip_worker::update_all>(all, clip_by_norm(sum, how_.clip_norm));
     }
     measure(began, micro_batches(b));
-    i32 not_finite = -1;
-    each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
-    const f64 mean = loss() / counts;
-    require_finite(mean, not_finite);
+    require_finite(mean, not_finite, std::isfinite(mean) ? "" : first_not_finite(b));
     return mean;
   }
   /// The loss of a batch, without training.
@@ -82,6 +84,22 @@ class pipelined_trainer : public trainer_base {
     return (b.sequences + how_.micro_batch_size - 1) / how_.micro_batch_size;
   }
   void forward(const batch& b) { pass({&strips_, &arrays_, b, micro_batches(b), {rule_}}); }
+  /// The name of the first stage with an output that is not finite, empty if there is none: the step's
+  /// forward pass is repeated, which the parameters allow because nothing has updated them.
+  std::string first_not_finite(const batch& b) {
+    if (!all_finite(b.features.data(), static_cast<int>(b.features.size())))
+      return "the features of the batch";
+    pass({.of = &strips_,
+          .arrays = &arrays_,
+          .all = b,
+          .micro_batches = micro_batches(b),
+          .optimize = {rule_},
+          .random = dropout_of_step(),
+          .seeks_not_finite = true});
+    const stage* first = nullptr;
+    each([&](strip_worker& w) { first = first ? first : w.lost_at; });
+    return first ? first->name : "";
+  }
   void pass(const pipeline_step& s) {
     fabric_.start<&strip_worker::step>(all, s);
     report_.counters = fabric_.run();

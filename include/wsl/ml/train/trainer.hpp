@@ -55,8 +55,10 @@ class basic_trainer : public trainer_base {
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
-  /// among the wafers, and a fault if the loss or a gradient is not finite: then the parameters
-  /// are lost, and a run resumes from its last checkpoint.
+  /// among the wafers, and fault if the loss or a gradient is not finite. Then no number of the
+  /// state has become NaN or infinite, and `steps()` is as before; if the loss is not finite, or with
+  /// clip_norm, all of the state is as it was before the step. With a finite loss and a gradient that is not
+  /// finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate) {
     complete(b);
     const f64 counts = check(*network_, b);
@@ -68,13 +70,14 @@ class basic_trainer : public trainer_base {
     stopwatch watch(report_);
     pass(b, o, dropout_of_step(), true);
     measure_passes(watch);
+    const f64 mean = loss() / counts;
+    const i32 lost = not_finite();
     if (!o.updates_at_once()) {
-      fabric_.launch<&server::update_all>(servers,
-                                          clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
+      fabric_.launch<&server::update_all>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm),
+                                          std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
-    const f64 mean = loss() / counts;
-    require_finite(mean, not_finite(), std::isfinite(mean) ? "" : first_not_finite());
+    require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
     return mean;
   }
   /// The loss of a batch, without training.

@@ -57,11 +57,12 @@ class trainer_base {
                 parameter_store(*network_, folder, keeps_arrays),
                 parameter_store(*network_, folder, keeps_arrays)} {}
 
-  /// Throws a fault if the loss of the step is not finite, or if the gradient of a parameter is
-  /// not (`parameter` is its index; -1: all are finite). `where` names the place where it began, if it is
-  /// known.
-  void require_finite(f64 loss, i32 parameter, const std::string& where = {}) const {
+  /// Takes the step back and throws fault if its loss is not finite, or if the gradient of a
+  /// parameter is not (`parameter` is its index; -1: all are finite). `where` names the place where it began,
+  /// if it is known.
+  void require_finite(f64 loss, i32 parameter, const std::string& where = {}) {
     if (std::isfinite(loss) && parameter < 0) return;
+    const i64 failed = steps_--;
     const std::string origin =
         where.empty() ? ""
                       : fmt::format(", and the first numbers that are not finite are those of {}", where);
@@ -71,7 +72,7 @@ class trainer_base {
                             : fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite", origin);
     throw fault(fmt::format(
         "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm",
-        steps_, what));
+        failed, what));
   }
 
   /// The generator of dropout in the current step.

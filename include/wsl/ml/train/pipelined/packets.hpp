@@ -2,6 +2,8 @@
 // The colors and routes of a pipeline, which is one row of PEs that pass packets to their neighbours, and
 // the buffers in which a PE keeps a packet that comes or goes.
 #pragma once
+#include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -52,6 +54,8 @@ class incoming_packet {
   }
   void arrived() { now_ = state::full; }
   bool full() const { return now_ == state::full; }
+  /// Whether its first number says that the numbers of this step are lost.
+  bool is_lost() const { return full() && !numbers_.empty() && !std::isfinite(numbers_[0]); }
   unpacker unpack() {
     now_ = state::empty;
     return unpacker(numbers_.data());
@@ -73,6 +77,10 @@ class outgoing_packet {
     return packer(numbers_.data());
   }
   wsl::memory<f32> words() { return mem(std::span(numbers_)); }
+  /// Says in its first number that the numbers of this step are lost.
+  void lose() {
+    if (!numbers_.empty()) numbers_[0] = std::numeric_limits<f32>::quiet_NaN();
+  }
   void gone() { full_ = false; }
 
  private:

@@ -21,6 +21,7 @@ struct pipeline_step {
   optimizer_step optimize;
   dropout_generator random = {};
   bool backward = false;
+  bool seeks_not_finite = false;  ///< records the first stage with an output that is not finite
 
   int first_sequence(int k) const { return static_cast<int>(i64{all.sequences} * k / micro_batches); }
   int sequences(int k) const { return first_sequence(k + 1) - first_sequence(k); }
@@ -39,12 +40,15 @@ class strip_worker {
  public:
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
-  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
+  i32 not_finite = -1;  ///< the last parameter of the model whose gradient is not finite; -1: none
+  /// the first of this PE's stages with an output that is not finite, if the step seeks it
+  const stage* lost_at = nullptr;
   std::vector<f32> logits;  ///< on the last PE, after a step without a backward pass
 
   void step(pe& me, pipeline_step s) {
     step_ = s, here_ = &(*s.of)[me.x()];
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
+    lost_at = nullptr, lost_ = false;
     logits.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
@@ -124,9 +128,11 @@ class strip_worker {
     begin(store, k);
     timed(times.forward, [&] {
       arrive(me, store, k);
-      for (const stage_part& p : here_->parts)
+      for (const stage_part& p : here_->parts) {
         if (p.which < 0) p.of->forward(store);
         else p.of->forward(store, p.tile(numbers_of(p)));
+        if (step_.seeks_not_finite) seek(store, *p.of);
+      }
     });
     if (is_last(me)) {
       loss += store.loss;
@@ -164,6 +170,7 @@ class strip_worker {
     const int k = backward_++;
     const bool ends = backward_ == step_.micro_batches;
     activation_store& store = store_of(k);
+    lost_ = lost_ || (is_last(me) ? !std::isfinite(loss) : from_east_.is_lost());
     timed(times.backward, [&] {
       if (!is_last(me)) {
         unpacker in = from_east_.unpack();
@@ -180,6 +187,7 @@ class strip_worker {
       for (int v : here_->west.gradients) out.put(store.gradient(v));
       if (ends)
         for (std::size_t p : here_->west.borrowed) out.put(whole(copies_[p].gradients));
+      if (lost_) to_west_.lose();
       me.async(mov(westward.fabout(me), to_west_.words()), then<&strip_worker::gone_west>());
     }
     if (ends) finish(me);
@@ -211,7 +219,14 @@ class strip_worker {
       for (std::size_t i = 0; i < p.size() && !step_.optimize.updates_at_once(); ++i)
         sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
     }
-    if (step_.optimize.updates_at_once()) update_all(me, 1);
+    // Gradients that follow from numbers that are not finite may be finite, and mean nothing.
+    for (const stage_part& p : here_->parts)
+      if (lost_ && not_finite < 0 && p.which >= 0 && p.owned) not_finite = static_cast<i32>(p.parameter);
+    if (step_.optimize.updates_at_once() && not_finite < 0) update_all(me, 1);
+  }
+  void seek(activation_store& store, const stage& s) {
+    const matrix<f32> x = store.value(s.output);
+    if (!lost_at && !all_finite(x.first(), x.rows() * x.columns())) lost_at = &s;
   }
   void update(const stage_part& p, f32 scale) {
     training_arrays& a = *step_.arrays;
@@ -255,6 +270,7 @@ class strip_worker {
   int forward_ = 0, backward_ = 0;        // micro-batches that are done with either pass
   std::vector<activation_store> stores_;  // the stores of the micro-batches between forward and backward
   std::map<std::size_t, parameter_copy> copies_;
+  bool lost_ = false;  // the loss, or a gradient from the east, is not finite
   std::vector<f32> scratch_;
   incoming_packet from_west_, from_east_;
   outgoing_packet to_west_, to_east_;

@@ -3,6 +3,8 @@
 // weight streaming. It sends its weight tiles in the order of the schedule, receives their gradients, and
 // updates the parameters. Sending and receiving go on at the same time, each at the pace of the wafer.
 #pragma once
+#include <cmath>
+
 #include "../../optim/step.hpp"
 #include "../state.hpp"
 #include "schedule.hpp"
@@ -35,12 +37,15 @@ struct memory_server {
     send_next(me);
     receive_next(me);
   }
-  /// Updates all parameters of this server by gradients times `scale`, if they had to wait for their norm.
-  void update_all(pe& me, f32 scale) {
+  /// Updates all parameters of this server by gradients times `scale`, if they had to wait for their norm; or
+  /// discards the gradients.
+  void update_all(pe& me, f32 scale, bool all_are_finite) {
     work = 0;
     for (const weight_transfer& t : schedule->transfers())
       if (t.server == wires::index_in_row(me.y()) && t.last_gradient)
-        each_tile(t, [&](const weight_transfer& tile) { update(tile, gradient_of(tile), scale); });
+        each_tile(t, [&](const weight_transfer& tile) {
+          all_are_finite ? update(tile, gradient_of(tile), scale) : discard(tile, gradient_of(tile));
+        });
   }
 
   void send_next(pe& me) {
@@ -72,6 +77,8 @@ struct memory_server {
     }
     const weight_transfer& t = transfer_at(received++);
     returned += 4 * t.size();
+    // A worker whose loss is not finite says so in the first number of every gradient, so no tile is updated.
+    if (!std::isfinite(arrived[0])) lost_gradient_of(t);
     const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
     if (!used_in_place) add_to_gradients(t);
     if (t.last_gradient)
@@ -122,10 +129,15 @@ struct memory_server {
       accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
   }
   void finish(const weight_transfer& t, f32* gradient) {
-    if (!all_finite(gradient, static_cast<int>(t.size())))
-      not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
-    if (optimize.updates_at_once()) update(t, gradient, 1);
+    if (!all_finite(gradient, static_cast<int>(t.size()))) lost_gradient_of(t);
+    if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1) : discard(t, gradient);
     else sum_of_squares += squares(gradient, t.size());
+  }
+  void lost_gradient_of(const weight_transfer& t) {
+    not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
+  }
+  void discard(const weight_transfer& t, f32* gradient) {
+    if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
   }
   static f64 squares(const f32* x, std::size_t n) {
     f64 sum = 0;
@@ -145,7 +157,7 @@ struct memory_server {
     optimize.apply(p, part(arrays->parameters, t).data(),
                    {part(arrays->first_moments, t).data(), part(arrays->second_moments, t).data()}, gradient,
                    scale, static_cast<int>(t.size()));
-    if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
+    discard(t, gradient);
     work += seconds(wall_clock::now() - from);
   }
 };

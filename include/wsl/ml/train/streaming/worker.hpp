@@ -6,6 +6,9 @@
 #include <array>
 #include <boost/hana/range.hpp>
 #include <boost/hana/unpack.hpp>
+#include <cmath>
+#include <limits>
+#include <span>
 
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
@@ -124,8 +127,11 @@ class worker {
     f32* const numbers =
         t.carries_weights ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
     const weight_tile tile{t.which, t.row, matrix(numbers, t.rows, t.columns), t.gathered_rows};
-    t.backward ? t.of->backward(activations, tile, matrix(out_.of(t).data(), t.rows, t.columns))
-               : t.of->forward(activations, tile);
+    if (!t.backward) return t.of->forward(activations, tile);
+    const std::span<f32> gradient = out_.of(t);
+    t.of->backward(activations, tile, matrix(gradient.data(), t.rows, t.columns));
+    // The memory updates nothing by a gradient of which a number is not finite.
+    if (!std::isfinite(activations.loss)) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
   }
 
   template <class F>
