@@ -477,7 +477,8 @@ void session::train(bool and_eval) {
   std::vector<std::pair<int, void (*)(int)>> before;
   for (const int signal : ends)
     // nohup lets a run go on without its terminal
-    if (const auto old = std::signal(signal, &stop_running); old == SIG_IGN) std::signal(signal, SIG_IGN);
+    if (const auto old = std::signal(signal, &stop_running); signal == SIGHUP && old == SIG_IGN)
+      std::signal(signal, SIG_IGN);
     else before.emplace_back(signal, old);
   run.train([&] { return data.next(); }, rate);
   for (const auto& [signal, old] : before) std::signal(signal, old);

@@ -126,7 +126,8 @@ int march(int argc, char** argv) {
         per_wave);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     // nohup lets a run go on without its terminal
-    if (std::signal(signal, [](int s) { stopped_by = s; }) == SIG_IGN) std::signal(signal, SIG_IGN);
+    if (std::signal(signal, [](int s) { stopped_by = s; }) == SIG_IGN && signal == SIGHUP)
+      std::signal(signal, SIG_IGN);
   return run(*asked).all();
 }
 
