@@ -207,13 +207,13 @@ TEST_CASE("words that come one by one wait before a closed router, and pass when
     for (const u32 partition : {1u, 2u})
       for (const u32 waiting : {1u, 5u, 70u}) {
         fabric f{l, threaded{.threads = threads, .pes_per_partition = partition}};
-        std::vector<u32> all;
+        std::vector<u32> knocks;
         for (u32 k = 0; k < waiting; ++k) {
-          all.push_back(k);
+          knocks.push_back(k);
           CHECK_THROWS_AS(f.launch<&visitor::knock>(at(0, 0), k), deadlock);
         }
         f.launch<&host_of_visitors::open>(at(1, 0));
-        CHECK(f.program_at<host_of_visitors>({1, 0}).heard == all);
+        CHECK(f.program_at<host_of_visitors>({1, 0}).heard == knocks);
       }
 }
 

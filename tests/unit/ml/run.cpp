@@ -208,9 +208,9 @@ TEST_CASE("A step whose loss is not finite leaves the state as it was") {
     return ml::batch{.features = x, .targets = y, .sequences = 4};
   };
   const auto numbers_of = [](auto& t) {
-    std::vector<f32> all;
-    for (const ml::state_array& a : t.state()) all.insert(all.end(), a.numbers.begin(), a.numbers.end());
-    return all;
+    std::vector<f32> found;
+    for (const ml::state_array& a : t.state()) found.insert(found.end(), a.numbers.begin(), a.numbers.end());
+    return found;
   };
   const auto holds = [&](auto&& t, auto&& undisturbed) {
     t.step(batch_of(good), 0.1), undisturbed.step(batch_of(good), 0.1);

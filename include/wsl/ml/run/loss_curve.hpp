@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../../core/scalar.hpp"
 #include "../../support/svg.hpp"
 #include "../../support/ticks.hpp"
 
