@@ -32,7 +32,7 @@ class send_journal {
   void run(pe_state& s, const char* name, int most, const InFlight& in_flight, F f) {
     open(s, in_flight);
     s.sends_at_most = static_cast<u16>(most);
-    guarded(s, name, [&] {
+    with_place_in_faults(s, name, [&] {
       f();
       rule::sent_nothing_refused(s);
       if (!started_) return;

@@ -20,7 +20,7 @@ inline std::string name_of(const pe_state& s) {
 /// Runs a task and adds the place to the text of its exceptions. It is inlined because copying the call's
 /// captures would stall every task.
 template <class F>
-[[gnu::always_inline]] inline void guarded(const pe_state& s, const char* what, F&& f) {
+[[gnu::always_inline]] inline void with_place_in_faults(const pe_state& s, const char* what, F&& f) {
   try {
     f();
   } catch (const fault& e) { throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s)); }

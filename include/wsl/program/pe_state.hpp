@@ -1,119 +1,96 @@
 // SPDX-License-Identifier: MIT
-// The two data structures that tasks share with their engine: program_image, the program's table indexed for
-// execution, and pe_state, the state of one PE (the tasks see it as a `pe`). Everything else between a task
-// and its engine goes through engine_port.hpp.
+// The data that a task shares with its engine: the windows through which it sends and receives words, and the
+// state of its PE, which the task sees as a `pe`. A task writes and reads here without calling the engine;
+// what needs a call goes through engine_port.hpp.
 #pragma once
 #include <bit>
 
-#include "../support/min_max.hpp"
-#include "engine_port.hpp"
+#include "program_image.hpp"
 
 namespace wsl {
 
-/// A program's table indexed for execution, with the entry that each color, local task or control wavelet
-/// starts; and everything that the PEs of one placement whose ramps send the same colors have in common.
-struct program_image {
-  const program* source = nullptr;
-  engine_port* engine = nullptr;
-  engines::send_window* send_windows = nullptr;  ///< of the whole engine
-  engines::receive_window* receive_windows = nullptr;
-  void* memories = nullptr;  ///< of the placement's PEs, one after the other
-  std::size_t stride = 0;    ///< bytes from one of them to the next
-  u32 first = 0;             ///< the placement's first PE
-  const binding* data[max_colors] = {};
-  const binding* local[max_local_tasks] = {};
-  const void* local_key[max_local_tasks + 1] = {};  ///< their identities; none for the last
-  const binding* control[max_colors] = {};
-  const binding* torn_down[max_colors] = {};
-  int locals = 0;
-  /// colors of data tasks; colors that descriptors read; colors that are sent
-  u64 takes = 0, reads = 0, sends = 0;
-  u64 tears = 0;           ///< colors whose teardown starts a task
-  bool reacts = false;     ///< to words: has data or control tasks
-  u64 blocked_colors = 0;  ///< how tasks are when the fabric starts
-  u32 blocked_locals = 0, active_locals = 0;
-  u64 sharing_queue = 0;  ///< colors that share an output queue with others
-  u64 urgent_colors = 0;  ///< whose data tasks go before local tasks ...
-  /// ... that are not urgent themselves; they have the lowest numbers
-  u32 urgent_locals = 0;
-  u32 long_running_locals = 0;  ///< that compute long; they have the highest numbers
-  u32 joined_locals = 0;        ///< that count their activations
-  u64 present = 0;              ///< colors that a path takes from this PE's ramp
-  u16 slot[max_colors] = {};    ///< which of a PE's send windows a present color has
-  u16 slots = 0;                ///< how many there are
-  /// more than the machine has output queues, or microthreads besides one for a reader
-  bool sends_many = false;
-  i16 width = 0, height = 0;                       ///< of the grid
-  const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
-  const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
-  u8 steers[max_colors] = {};                      ///< commands that control wavelets of a color carry
-
-  explicit program_image(const program& p) : source(&p) {
-    for (const binding& b : p) switch (b.what) {
-        case role::data:
-          data[b.id] = &b;
-          takes |= color_bit(b.id), reacts = true;
-          blocked_colors |= b.start == initially::blocked ? color_bit(b.id) : 0;
-          urgent_colors |= b.urgent ? color_bit(b.id) : 0;
-          break;
-        case role::local:
-          local[b.id] = &b, local_key[b.id] = b.key, ++locals;
-          blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
-          active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
-          urgent_locals |= b.urgent ? local_bit(b.id) : 0;
-          long_running_locals |= b.long_running ? local_bit(b.id) : 0;
-          joined_locals |= b.arrivals > 0 ? local_bit(b.id) : 0;
-          break;
-        case role::control: control[b.id] = &b, reacts = true; break;
-        case role::torn_down: torn_down[b.id] = &b, tears |= color_bit(b.id); break;
-        case role::read:
-          reads |= color_bit(b.id);
-          read_type[b.id] = b.type;
-          break;
-        case role::send: sends |= color_bit(b.id); break;
-        case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
-        case role::share: sharing_queue |= b.after; break;
-        case role::launch: break;
-      }
-  }
-
-  /// Sets which of the declared sends have a path on the PEs that share this image, and numbers their windows
-  /// in this order. `target` is the machine.
-  void set_present(u64 colors, const machine& target) {
-    present = colors & sends;
-    for (int c = 0; c < max_colors; ++c) {
-      const bool here = (present & color_bit(c)) != 0;
-      slot[c] = here ? slots++ : u16{0};
-      sent_type[c] = here ? entry(role::send, c)->type : nullptr;
-    }
-    sends_many = slots > support::min(target.output_queues, target.microthreads - 1);
-  }
-
-  /// The entry that declares a color for a role, null if there is none.
-  const binding* entry(role what, int color) const {
-    for (const binding& b : *source)
-      if (b.what == what && b.id == color) return &b;
-    return nullptr;
-  }
-
-  /// The other colors that take turns with this color in its output queue.
-  u64 sharing_queue_with(int color) const {
-    if (!(sharing_queue & color_bit(color)) || !engine->target().color_owns_queue) return 0;
-    return entry(role::share, color)->after & ~color_bit(color);
-  }
-
-  /// The task of control wavelets with this id, null if the program binds none.
-  const binding* control_with(int id) const { return id < max_colors ? control[id] : nullptr; }
-
-  /// The local task with this identity, -1 if the program does not bind it.
-  int local_with(const void* key) const {
-    for (int i = 0; i < locals; ++i)
-      if (local[i]->key == key) return i;
-    return -1;
-  }
-};
+/// The number of wavelets of one color that one run of a data task may send, and one run of any other task
+/// (launched, local or control). A program that sends more uses a descriptor.
+inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 
 namespace engines {
+
+/// An operation of at least this many words goes through its engine, which looks for a waiting receiver in
+/// order to hand the words over without a buffer (a rendezvous).
+inline constexpr int rendezvous_words = 2048;
+
+/// A position in a window. It has 32 bits because processors forward a stored word to the next load faster
+/// than a half-word.
+enum class place : u32 {};
+
+/// The buffer into which a PE sends the words of one color. Windows are 32 bytes apart, so that an engine can
+/// keep its own state of the color beside the window, in the bytes that are left.
+struct alignas(32) send_window {
+  u32* words = nullptr;  ///< null until the engine has made room
+  place end{};           ///< where the next word goes
+  /// once a word has gone here the engine must look before the PE starts another task; negative if closed
+  place soft{closed};
+  u32 origin = 0;  ///< words sent before the window's first; positions count modulo 2^32
+
+  int next() const { return static_cast<int>(end); }
+  void move_to(int next) { end = place{static_cast<u32>(next)}; }
+  u32 tail() const { return origin + static_cast<u32>(end); }
+  u32* room() const { return words + next(); }
+
+  int limit() const { return static_cast<int>(soft); }
+  void open(int limit) { soft = place{static_cast<u32>(limit)}; }
+  /// No task may write until its engine has made room.
+  void close() { soft = place{static_cast<u32>(soft) | closed}; }
+  /// Closes it after an operation that has also read a color, and so counts as a reader of that color.
+  void close_behind_reader() { soft = place{static_cast<u32>(soft) | closed | behind_reader}; }
+  bool is_closed() const { return limit() < 0; }
+  bool is_closed_behind_reader() const { return (static_cast<u32>(soft) & behind_reader) != 0; }
+  /// Undoes a close if there is room for another run of a task; says whether there is.
+  bool reopen() {
+    const place open_limit{static_cast<u32>(soft) & ~(closed | behind_reader)};
+    if (static_cast<u32>(end) > static_cast<u32>(open_limit)) return false;
+    soft = open_limit;
+    return true;
+  }
+
+  /// Whether an operation may write n words in one piece, all at once.
+  bool fits(int n) const { return n <= limit() - next(); }
+  /// Records that an operation has written n words; `has_read`: words that it has read from a color. Until
+  /// its task ends the operation counts as in flight.
+  void wrote(int n, bool has_read) {
+    move_to(next() + n);
+    has_read ? close_behind_reader() : close();
+  }
+
+ private:
+  static constexpr u32 closed = 0x80000000, behind_reader = 0x40000000;
+};
+static_assert(sizeof(send_window) == 32, "a wafer has a million of them");
+
+/// The place where an operation finds the words of one color from one sender. Windows are 16 bytes apart; the
+/// last four bytes belong to the engine.
+struct alignas(16) receive_window {
+  u32 from = 0;  ///< the index of the sender's window; free for the engine's use if `asks` is not 0
+  u32 head = 0;  ///< words read so far, modulo 2^32
+  u8 color = 0;
+  u8 asks = 0;  ///< why an operation must ask its engine for the words; 0 if it need not
+
+  /// Whether the window holds this color and the engine need not be asked: one comparison.
+  bool is_plain(int of_color) const {
+    return std::bit_cast<u16>(two_bytes{color, asks}) ==
+           std::bit_cast<u16>(two_bytes{static_cast<u8>(of_color), 0});
+  }
+
+ private:
+  struct two_bytes {
+    u8 first, second;
+  };
+};
+static_assert(sizeof(receive_window) == 16);
+
+/// The index of a window. It is a type of its own because a plain u32 could alias the words, and would be
+/// loaded again after each of them.
+enum class window_index : u32 {};
 
 /// A send of the task that runs on this thread that was not possible. The engine looks at it as soon as the
 /// task has ended.

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "../../program/engine_port.hpp"
+#include "../../program/pe_state.hpp"
 #include "../../support/flat_vector.hpp"
 #include "../../support/min_max.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A channel is one color of one PE, between the tasks that write it and its final receivers: routes are known
-// before the run, so there is no router in between. It is the PE's send window (program/engine_port.hpp) over
+// before the run, so there is no router in between. It is the PE's send window (program/pe_state.hpp) over
 // a buffer, with the engine's state of the words and their readers. A cursor is the receive window of one
 // reader of a channel.
 #pragma once

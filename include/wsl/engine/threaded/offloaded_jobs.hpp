@@ -40,7 +40,7 @@ inline u32 complete_first_job(support::flat_vector<open_job*>& all, pe_state& on
   const offloaded_job what = first->what;
   const std::exception_ptr failure = first->failure;
   delete first;
-  guarded(on, what.name, [&] {
+  with_place_in_faults(on, what.name, [&] {
     if (failure) std::rethrow_exception(failure);
   });
   on.complete(what.then);

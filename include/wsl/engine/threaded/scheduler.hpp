@@ -45,9 +45,9 @@ class pe_scheduler {
 
   run_limit limit;  ///< of the run
 
-  processor* more(const pe_state& s) { return transport_.processor_of(s); }
-  processor& extras(pe_state& s) {
-    if (processor* p = more(s)) return *p;
+  processor* processor_or_null(const pe_state& s) { return transport_.processor_of(s); }
+  processor& processor_for(pe_state& s) {
+    if (processor* p = processor_or_null(s)) return *p;
     partition& b = transport_.home(s);
     visited& v = transport_.net.visits[s.index];
     processor& p = *b.processors.push_back(new processor);
@@ -60,7 +60,7 @@ class pe_scheduler {
   void call(pe_state& s, host_call what) {
     partition& b = transport_.home(s);
     visited& v = transport_.net.visits[s.index];
-    if (v.extras_index || v.call || b.calls.full()) extras(s).calls.push(what);
+    if (v.extras_index || v.call || b.calls.full()) processor_for(s).calls.push(what);
     else v.call = b.calls.put(what) & 0xffffff;
     transport_.wake(b, s.index, false);
   }
@@ -77,7 +77,7 @@ class pe_scheduler {
 
   bool start(pe_state& on, transfer& t) {
     partition& b = transport_.home(on);
-    rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, more(on)});
+    rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, processor_or_null(on)});
     // An operation that occupies an end of a FIFO or a chosen microthread keeps it until the task that
     // started it ends, as on every engine.
     if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
@@ -88,7 +88,7 @@ class pe_scheduler {
       return true;
     }
     if (t.output >= 0) hold(b, on, t.output, true);
-    extras(on).microthreads.push_back(t);
+    processor_for(on).microthreads.push_back(t);
     task_run{b, on}.is_last();
     on.defers = true;
     return false;
@@ -127,29 +127,7 @@ class pe_scheduler {
     return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
   }
 
-  /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
-  void let_compute(partition& b) {
-    b.computes = false;
-    for (u32 who : b.postponed) {
-      processor& p = *more(state(who));
-      p.postponed = false, p.may_compute = true;
-      transport_.wake(b, who);
-    }
-    b.postponed.clear();
-    while (!b.offloaded_jobs.empty())
-      transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
-  }
-  /// The local tasks that may run now, as a mask; long-running ones only when no other is ready, and only in
-  /// a superstep of their own.
-  u32 ready_locals(partition& b, pe_state& s) {
-    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
-    if (others || !ready) return others;
-    if (order_.shuffle) return ready;
-    processor& p = extras(s);
-    if (p.may_compute) return ready;
-    if (!std::exchange(p.postponed, true)) b.postponed.push_back(s.index);
-    return 0;
-  }
+  // ---- the way of a word: the visit of a PE that sends, then the visit of one that receives ------------
 
   void visit(partition& b, u32 who) {
     visited& v = transport_.net.visits[who];
@@ -174,67 +152,22 @@ class pe_scheduler {
     b.rendezvous_receivers.clear();
   }
 
-  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
-    return more(s)->back_in > b.superstep;
-  }
-
-  void visit_switched_router(partition& b, u32 who) {
-    switched_router& at = transport_.net.switched_router_of(who);
-    const bool closes =
-        forwarding(transport_, b, at).run(transport_.net.cursors_of(who), order_.shuffle ? b.draw(64) : 0);
-    pe* below = closes ? tiles_.find(at.at) : nullptr;
-    if (!below || !state_of(*below).image->torn_down[at.color]) return;
-    extras(state_of(*below)).torn_down |= color_bit(at.color);
-    transport_.wake(b, state_of(*below).index);
-  }
-
   bool act(partition& b, pe_state& s, u32& budget) {
-    processor* p = more(s);
+    processor* p = processor_or_null(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
     if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget))
-      return !is_at_rest(s, more(s));
+      return !is_at_rest(s, processor_or_null(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.rendezvous_receivers.empty()) return true;
     // The operation has got its words, so the task that it activates may run again and again.
     if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() &&
         run_locals(b, s, p, budget))
-      return !is_at_rest(s, more(s));
+      return !is_at_rest(s, processor_or_null(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
-  /// Runs local tasks as long as nothing else may come before them: the fast path of a program that sends or
-  /// receives one array after another.
-  bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
-    u32 ran = 0;
-    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
-      if (first_call(s)) break;
-      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn_down == 0)) break;
-      if (!prepare(b, s, sends_of_a_task)) break;
-      ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
-      p = more(s);
-    }
-    budget -= ran ? ran - 1 : 0;
-    return ran > 0;
-  }
-
-  static bool reopen(channel& c) {
-    if (c.is_closed()) c.lenient = true;
-    return c.reopen();
-  }
-  /// Makes room for one run of a task on every channel of its PE.
-  bool prepare(partition& b, const pe_state& s, int most) {
-    return s.image->slots == 0 || prepare_channels(b, s, most);
-  }
-  bool prepare_channels(partition& b, const pe_state& s, int most) {
-    const std::span<channel> channels = topology::channels_of(s);
-    bool ready = b.prepared >= most;
-    if (ready && s.interrupted)
-      for (channel& c : channels) ready &= c.operated || reopen(c);
-    if (ready) return true;
-    ready = true;
-    for (channel& c : channels) ready &= transport_.prepare(b, c, most);
-    b.prepared = ready ? most : 0;
-    return ready;
+  bool run_next(partition& b, pe_state& s, processor* p) {
+    return run_next_task(s, task_choice{*this, b, s, p});
   }
 
   /// Answers the questions of run_next_task about one PE.
@@ -261,41 +194,13 @@ class pe_scheduler {
       if (!engine.prepare(b, s, sends_of_a_task)) return false;
       return engine.run_local(b, s, engine.order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
     }
-    bool run_arrived(u64 colors) { return engine.run_data(b, s, colors); }
+    bool run_arrived(u64 colors) { return engine.run_arrived(b, s, colors); }
     bool arrived_first() { return engine.order_.shuffle && b.draw(2); }
   };
-  /// The number of the call of a PE without a processor; 0 if none waits.
-  u32 first_call(const pe_state& s) const { return transport_.net.visits[s.index].call; }
-  host_call take_call(partition& b, const pe_state& s, processor* p) {
-    if (const u32 first = first_call(s)) {
-      transport_.net.visits[s.index].call = 0;
-      return b.calls.take(first);
-    }
-    const host_call c = p->calls.front();
-    p->calls.pop();
-    return c;
-  }
-  bool run_next(partition& b, pe_state& s, processor* p) {
-    return run_next_task(s, task_choice{*this, b, s, p});
-  }
-  u32 run_logged(partition& b, pe_state& s, const binding& task, const void* input, u32 most = 1) {
-    if (log_) log_->note(s.index, {task.name, -1, {}, 1});
-    return run_task(b, s, task, input, most);
-  }
-  u32 run_local(partition& b, pe_state& s, int id, u32 most = 1) {
-    const u32 own_bit = local_bit(id);
-    s.active &= ~own_bit;
-    if (own_bit & s.image->long_running_locals) extras(s).may_compute = false, most = 1;
-    return run_logged(b, s, *s.image->local[id], &own_bit, most);
-  }
-  static int any_of(partition& b, u64 set) {
-    for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
-    return std::countr_zero(set);
-  }
 
   /// Runs the tasks of what has arrived, color after color, until one of them does something after which the
   /// engine must choose anew: nothing else arrives during a visit.
-  bool run_data(partition& b, pe_state& s, u64 colors) {
+  bool run_arrived(partition& b, pe_state& s, u64 colors) {
     const auto cursors = topology::cursors_of(s);
     if (order_.shuffle) return run_any_data(b, s, colors, cursors);
     bool ran = false;
@@ -305,14 +210,6 @@ class pe_scheduler {
       ran = true;
     }
     return ran;
-  }
-  bool run_any_data(partition& b, pe_state& s, u64 colors, std::span<cursor> cursors) {
-    const std::size_t from = cursors.empty() ? 0 : b.draw(cursors.size());
-    for (std::size_t k = 0; k < cursors.size(); ++k) {
-      cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
-      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
-    }
-    return false;
   }
 
   bool run_batch(partition& b, pe_state& s, cursor& in) {
@@ -329,19 +226,10 @@ class pe_scheduler {
     return true;
   }
 
-  bool run_control(partition& b, pe_state& s, cursor& in) {
-    const u32 word = *transport_.words_at(in);
-    const binding* task = task_for(s, {word, in.color, true});
-    if (!prepare(b, s, sends_of_a_task)) return false;
-    if (log_) note(s, task->name, in, 1);
-    transport_.consume_control(b, in);
-    return run_task(b, s, *task, &word);
-  }
-
   u32 run_task(partition& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
     task_run{b, s}.begin(task);
     u32 taken = 0;
-    guarded(s, task.name, [&] {
+    with_place_in_faults(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
       if (taken == 1 && task_run{b, s}.may_have_sent_many()) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
@@ -352,6 +240,137 @@ class pe_scheduler {
     return taken;
   }
 
+  void end_run(partition& b, pe_state& s, const binding& task) {
+    rule::sent_nothing_refused(s);
+    if (!task_run{b, s}.may_not_fit()) [[likely]]
+      return;
+    processor* p = processor_or_null(s);
+    task_run{b, s}.must_fit(p, machine_);
+    if (p) p->task = &task;  // which may wait
+  }
+
+  // ---- what else a visit does -----------------------------------------------------------------------
+
+  void visit_switched_router(partition& b, u32 who) {
+    switched_router& at = transport_.net.switched_router_of(who);
+    const bool closes =
+        forwarding(transport_, b, at).run(transport_.net.cursors_of(who), order_.shuffle ? b.draw(64) : 0);
+    pe* below = closes ? tiles_.find(at.at) : nullptr;
+    if (!below || !state_of(*below).image->torn_down[at.color]) return;
+    processor_for(state_of(*below)).torn_down |= color_bit(at.color);
+    transport_.wake(b, state_of(*below).index);
+  }
+
+  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
+    return processor_or_null(s)->back_in > b.superstep;
+  }
+
+  /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
+  void let_compute(partition& b) {
+    b.computes = false;
+    for (u32 who : b.postponed) {
+      processor& p = *processor_or_null(state(who));
+      p.postponed = false, p.may_compute = true;
+      transport_.wake(b, who);
+    }
+    b.postponed.clear();
+    while (!b.offloaded_jobs.empty())
+      transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
+  }
+
+  /// The local tasks that may run now, as a mask; long-running ones only when no other is ready, and only in
+  /// a superstep of their own.
+  u32 ready_locals(partition& b, pe_state& s) {
+    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
+    if (others || !ready) return others;
+    if (order_.shuffle) return ready;
+    processor& p = processor_for(s);
+    if (p.may_compute) return ready;
+    if (!std::exchange(p.postponed, true)) b.postponed.push_back(s.index);
+    return 0;
+  }
+
+  /// Runs local tasks as long as nothing else may come before them: the fast path of a program that sends or
+  /// receives one array after another.
+  bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
+    u32 ran = 0;
+    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
+      if (first_call(s)) break;
+      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn_down == 0)) break;
+      if (!prepare(b, s, sends_of_a_task)) break;
+      ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
+      p = processor_or_null(s);
+    }
+    budget -= ran ? ran - 1 : 0;
+    return ran > 0;
+  }
+
+  static bool reopen(channel& c) {
+    if (c.is_closed()) c.lenient = true;
+    return c.reopen();
+  }
+  /// Makes room for one run of a task on every channel of its PE.
+  bool prepare(partition& b, const pe_state& s, int most) {
+    return s.image->slots == 0 || prepare_channels(b, s, most);
+  }
+  bool prepare_channels(partition& b, const pe_state& s, int most) {
+    const std::span<channel> channels = topology::channels_of(s);
+    bool ready = b.prepared >= most;
+    if (ready && s.interrupted)
+      for (channel& c : channels) ready &= c.operated || reopen(c);
+    if (ready) return true;
+    ready = true;
+    for (channel& c : channels) ready &= transport_.prepare(b, c, most);
+    b.prepared = ready ? most : 0;
+    return ready;
+  }
+
+  /// The number of the call of a PE without a processor; 0 if none waits.
+  u32 first_call(const pe_state& s) const { return transport_.net.visits[s.index].call; }
+  host_call take_call(partition& b, const pe_state& s, processor* p) {
+    if (const u32 first = first_call(s)) {
+      transport_.net.visits[s.index].call = 0;
+      return b.calls.take(first);
+    }
+    const host_call c = p->calls.front();
+    p->calls.pop();
+    return c;
+  }
+
+  u32 run_logged(partition& b, pe_state& s, const binding& task, const void* input, u32 most = 1) {
+    if (log_) log_->note(s.index, {task.name, -1, {}, 1});
+    return run_task(b, s, task, input, most);
+  }
+  u32 run_local(partition& b, pe_state& s, int id, u32 most = 1) {
+    const u32 own_bit = local_bit(id);
+    s.active &= ~own_bit;
+    if (own_bit & s.image->long_running_locals) processor_for(s).may_compute = false, most = 1;
+    return run_logged(b, s, *s.image->local[id], &own_bit, most);
+  }
+
+  static int any_of(partition& b, u64 set) {
+    for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
+    return std::countr_zero(set);
+  }
+
+  bool run_any_data(partition& b, pe_state& s, u64 colors, std::span<cursor> cursors) {
+    const std::size_t from = cursors.empty() ? 0 : b.draw(cursors.size());
+    for (std::size_t k = 0; k < cursors.size(); ++k) {
+      cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
+      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
+    }
+    return false;
+  }
+
+  bool run_control(partition& b, pe_state& s, cursor& in) {
+    const u32 word = *transport_.words_at(in);
+    const binding* task = task_for(s, {word, in.color, true});
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    if (log_) note(s, task->name, in, 1);
+    transport_.consume_control(b, in);
+    return run_task(b, s, *task, &word);
+  }
+
   void note(const pe_state& s, const char* what, const cursor& in, u64 times) {
     log_->note(s.index, {what, in.color, transport_.net.place_of(transport_.writer_of(in)), times});
   }
@@ -359,18 +378,10 @@ class pe_scheduler {
   /// Begins another run of a task. A run ends at each co_await, even if the task need not wait there; the
   /// limit of its sends then counts anew.
   bool begin_run(partition& b, pe_state& s) {
-    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
+    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(processor_or_null(s), machine_);
     const bool ready = prepare(b, s, sends_of_a_task);
     task_run{b, s}.go_on();
     return ready;
-  }
-  void end_run(partition& b, pe_state& s, const binding& task) {
-    rule::sent_nothing_refused(s);
-    if (!task_run{b, s}.may_not_fit()) [[likely]]
-      return;
-    processor* p = more(s);
-    task_run{b, s}.must_fit(p, machine_);
-    if (p) p->task = &task;  // which may wait
   }
 
   // ---- operations -------------------------------------------------------------------------------
@@ -419,7 +430,7 @@ class pe_scheduler {
       moved = true;
       if (!waiting) continue;
       task_run{b, s}.go_on();
-      guarded(s, p.task->name, [&] {
+      with_place_in_faults(s, p.task->name, [&] {
         resume(waiting);
         task_run{b, s}.must_have_sent_few();
         end_run(b, s, *p.task);
@@ -431,14 +442,15 @@ class pe_scheduler {
   /// Advances an operation as far as its inputs and its output allow, span by span.
   bool advance(partition& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &topology::channel_of(s, t.output) : nullptr;
-    if (t.granted && more(s)->back_in > b.superstep) return false;
+    if (t.granted && processor_or_null(s)->back_in > b.superstep) return false;
     bool moved = t.granted != 0;
     t.done += std::exchange(t.granted, 0);
     if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {
       const u64 left = t.length - t.done;
       if (left >= rendezvous_words && rendezvous_.within_partition(b, s, t))
         task_run{b, s}.is_last(), moved = true;
-      else if (left >= rendezvous_.rendezvous_from && rendezvous_.grant(b, s, t, extras(s))) return moved;
+      else if (left >= rendezvous_.rendezvous_from && rendezvous_.grant(b, s, t, processor_for(s)))
+        return moved;
     }
     while (!t.complete()) {
       u32 n = static_cast<u32>(support::min(t.length - t.done, u64{1} << 30));
