@@ -19,7 +19,7 @@ constexpr all_reduce<i32> sum{.first = 0, .words = 1, .colors = 1};             
 constexpr broadcast<i32> spread{.first = 4, .root = {1, 0}};                       // 4
 constexpr collective::reduce<i32, larger> highest{.first = 5, .among = each_row};  // 5, 6
 constexpr shift<i32> around{.first = 7, .by = 1, .cyclic = true};                  // 7 to 9
-constexpr collective::barrier meeting{.first = 10};                                            // 10 to 13
+constexpr collective::barrier meeting{.first = 10};                                // 10 to 13
 constexpr lane<i32> below{14, south};                                              // 14, 15
 
 constexpr int N = 3, rounds = 4;
