@@ -3,6 +3,7 @@
 // cycles both take.
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/fabric/time_report.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
 
 #include <catch2/catch.hpp>
