@@ -4,8 +4,8 @@
 // such a file. Without WSL_COMPILED every program has these definitions already.
 #pragma once
 #include "engine/diagnose/deadlock_text.hpp"
-#include "engine/reference/engine.hpp"
-#include "engine/threaded/engine.hpp"
-#include "engine/timed/engine.hpp"
+#include "engine/reference/make.hpp"
+#include "engine/threaded/make.hpp"
+#include "engine/timed/make.hpp"
 #include "fabric/memory_limits/check.hpp"
 #include "layout/explain_text.hpp"

@@ -16,5 +16,5 @@ struct reference {
 }  // namespace wsl
 
 #ifndef WSL_COMPILED
-#include "reference/engine.hpp"
+#include "reference/make.hpp"
 #endif

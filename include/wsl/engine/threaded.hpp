@@ -34,5 +34,5 @@ struct threaded {
 }  // namespace wsl
 
 #ifndef WSL_COMPILED
-#include "threaded/engine.hpp"
+#include "threaded/make.hpp"
 #endif

@@ -21,5 +21,5 @@ struct timed {
 }  // namespace wsl
 
 #ifndef WSL_COMPILED
-#include "timed/engine.hpp"
+#include "timed/make.hpp"
 #endif

@@ -10,7 +10,7 @@
 #include <bit>
 #include <map>
 
-#include "../diagnose/deadlock_text.hpp"
+#include "../diagnose/deadlock.hpp"
 #include "../diagnose/run_limit.hpp"
 #include "../journal.hpp"
 #include "../pe_waits.hpp"
@@ -376,9 +376,4 @@ class reference_engine final : public engine {
 };
 
 }  // namespace engines
-
-WSL_COMPILED_PART engine* reference::make(const layout& plan) const {
-  return new engines::reference_engine(plan);
-}
-
 }  // namespace wsl

@@ -5,7 +5,7 @@
 // for every program that does not depend on the order in which independent wavelets arrive.
 // docs/engines/threaded.md draws it.
 #pragma once
-#include "../diagnose/deadlock_text.hpp"
+#include "../diagnose/deadlock.hpp"
 #include "../pe_waits.hpp"
 #include "../threaded.hpp"
 #include "scheduler.hpp"
@@ -199,22 +199,11 @@ class threaded_engine : public engine {
   u64 superstep_ = 0;  ///< the last superstep that has run
 };
 
-}  // namespace engines
-
-WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
-
-namespace engines {
 /// Throws fault if an engine cannot have these settings.
 inline void require_possible(const threaded& how) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
 }
+
 }  // namespace engines
-
-WSL_COMPILED_PART engine* threaded::make(const layout& plan) const {
-  engines::require_possible(*this);
-  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
-                                      support::max(1u, pes_per_partition), rendezvous_from, log);
-}
-
 }  // namespace wsl

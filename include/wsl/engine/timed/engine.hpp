@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "../../support/whole_file.hpp"
-#include "../diagnose/deadlock_text.hpp"
+#include "../diagnose/deadlock.hpp"
 #include "../diagnose/run_limit.hpp"
 #include "../diagnose/trace_json.hpp"
 #include "../timed.hpp"
@@ -193,10 +193,4 @@ inline std::string trace_of_environment() {
 }
 
 }  // namespace engines
-
-WSL_COMPILED_PART engine* timed::make(const layout& plan) const {
-  timing::must_be_countable(plan.machine());
-  return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
-}
-
 }  // namespace wsl

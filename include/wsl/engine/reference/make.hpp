@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Makes the reference engine: a part of the library that can be compiled once, see support/compiled.hpp.
+#pragma once
+#include "engine.hpp"
+
+namespace wsl {
+
+WSL_COMPILED_PART engine* reference::make(const layout& plan) const {
+  return new engines::reference_engine(plan);
+}
+
+}  // namespace wsl

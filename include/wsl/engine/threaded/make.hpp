@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Makes the threaded engine: a part of the library that can be compiled once, see support/compiled.hpp.
+#pragma once
+#include "engine.hpp"
+
+namespace wsl {
+
+WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
+
+WSL_COMPILED_PART engine* threaded::make(const layout& plan) const {
+  engines::require_possible(*this);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
+                                      support::max(1u, pes_per_partition), rendezvous_from, log);
+}
+
+}  // namespace wsl

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Makes the timed engine: a part of the library that can be compiled once, see support/compiled.hpp.
+#pragma once
+#include "engine.hpp"
+
+namespace wsl {
+
+WSL_COMPILED_PART engine* timed::make(const layout& plan) const {
+  timing::must_be_countable(plan.machine());
+  return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
+}
+
+}  // namespace wsl
