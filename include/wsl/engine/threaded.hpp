@@ -31,6 +31,11 @@ struct threaded {
   engine* make(const layout& plan) const;
 };
 
+namespace engines {
+/// Throws fault if an engine cannot have these settings.
+void require_possible(const threaded& how);
+}  // namespace engines
+
 }  // namespace wsl
 
 #ifndef WSL_COMPILED

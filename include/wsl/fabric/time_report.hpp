@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../engine/timed.hpp"
 #include "../engine/timed/engine.hpp"
 #include "../support/svg.hpp"
 #include "../support/whole_file.hpp"

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "../engine/threaded.hpp"
 #include "../engine/threaded/engine.hpp"
 #include "../support/fingerprint.hpp"
 #include "session.hpp"

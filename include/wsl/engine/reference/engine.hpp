@@ -12,9 +12,9 @@
 
 #include "../diagnose/deadlock.hpp"
 #include "../diagnose/run_limit.hpp"
+#include "../engine.hpp"
 #include "../journal.hpp"
 #include "../pe_waits.hpp"
-#include "../reference.hpp"
 #include "../tiles.hpp"
 #include "routers.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes the reference engine: a part of the library that can be compiled once, see support/compiled.hpp.
 #pragma once
+#include "../reference.hpp"
 #include "engine.hpp"
 
 namespace wsl {

@@ -6,8 +6,8 @@
 // docs/engines/threaded.md draws it.
 #pragma once
 #include "../diagnose/deadlock.hpp"
+#include "../engine.hpp"
 #include "../pe_waits.hpp"
-#include "../threaded.hpp"
 #include "scheduler.hpp"
 #include "superstep.hpp"
 
@@ -198,12 +198,6 @@ class threaded_engine : public engine {
  protected:
   u64 superstep_ = 0;  ///< the last superstep that has run
 };
-
-/// Throws fault if an engine cannot have these settings.
-inline void require_possible(const threaded& how) {
-  if (how.threads < 0 || how.threads > 1024)
-    throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
-}
 
 }  // namespace engines
 }  // namespace wsl

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Makes the threaded engine: a part of the library that can be compiled once, see support/compiled.hpp.
 #pragma once
+#include "../threaded.hpp"
 #include "engine.hpp"
 
 namespace wsl {
+
+WSL_COMPILED_PART void engines::require_possible(const threaded& how) {
+  if (how.threads < 0 || how.threads > 1024)
+    throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
+}
 
 WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
 

@@ -14,7 +14,7 @@
 #include "../diagnose/deadlock.hpp"
 #include "../diagnose/run_limit.hpp"
 #include "../diagnose/trace_json.hpp"
-#include "../timed.hpp"
+#include "../engine.hpp"
 #include "pes.hpp"
 #include "waits.hpp"
 
