@@ -16,6 +16,16 @@
 namespace {
 using namespace wsl;
 
+/// Requires that cell(x, y) is that of a serial plate after so many steps, for all cells.
+template <class Cell>
+void require_serial(int width, int height, int steps, Cell cell) {
+  bench::serial_plate serial(width, height);
+  for (int k = 0; k < steps; ++k) serial.step();
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      bench::require(serial.has(x, y, cell(x, y)), "a cell of the plate is wrong");
+}
+
 /// A plate that is heated in the middle and takes so many steps at a time.
 class plate_steps {
  public:
@@ -34,12 +44,8 @@ class plate_steps {
     return width_ * height_ * steps_;
   }
   void check() {
-    bench::serial_plate serial(width_, height_);
-    for (int k = 0; k < taken_; ++k) serial.step();
-    for (int y = 0; y < height_; ++y)
-      for (int x = 0; x < width_; ++x)
-        bench::require(serial.has(x, y, fabric_.read(x, y, &bench::plate_cell::u)),
-                       "a cell of the plate is wrong");
+    require_serial(width_, height_, taken_,
+                   [this](int x, int y) { return fabric_.read(x, y, &bench::plate_cell::u); });
   }
 
  private:
@@ -68,13 +74,9 @@ class tiled_plate_steps {
     return width_ * height_ * steps_;
   }
   void check() {
-    bench::serial_plate serial(width_, height_);
-    for (int k = 0; k < taken_; ++k) serial.step();
-    for (int y = 0; y < height_; ++y)
-      for (int x = 0; x < width_; ++x)
-        bench::require(
-            serial.has(x, y, fabric_.program_at<bench::plate_tile<n>>({x / n, y / n}).cell(x % n, y % n)),
-            "a cell of the plate in tiles is wrong");
+    require_serial(width_, height_, taken_, [this](int x, int y) {
+      return fabric_.program_at<bench::plate_tile<n>>({x / n, y / n}).cell(x % n, y % n);
+    });
   }
 
  private:

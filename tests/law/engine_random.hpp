@@ -231,6 +231,7 @@ class random_program : public random_flows {
 
 /// Gives every PE its script and its words.
 inline void give_scripts(fabric& f, const random_program& p) {
+  f.ignore_memory_limit();  // the arrays of a program are as long as chance makes them
   u32 x = 1;
   for (int i = 0; i < p.plan().grid().count(); ++i) {
     const coord at = p.plan().grid().nth(i);
