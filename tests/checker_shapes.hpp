@@ -7,6 +7,7 @@
 namespace shapes {
 
 using namespace wsl;
+using namespace wsl::detail;
 
 struct talker_table {
   binding entries[48]{};

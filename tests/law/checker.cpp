@@ -17,7 +17,8 @@ namespace {
 
 /// Counts of one run over many layouts.
 struct counts {
-  long layouts = 0, accepted = 0, accepted_changing = 0, first[fault_count] = {}, found[fault_count] = {};
+  long layouts = 0, accepted = 0, accepted_changing = 0;
+  long first[faults::fault_count] = {}, found[faults::fault_count] = {};
 };
 
 constexpr auto nothing_at = [](const findings& truth, int color, std::initializer_list<fault_kind> kinds) {
@@ -132,7 +133,7 @@ bool only_while_compiling(fault_kind f) {
 }
 
 bool faulty(const findings& truth) {
-  for (const fault_text& t : fault_texts)
+  for (const faults::fault_text& t : faults::fault_texts)
     if (!opt_in(t.kind) && truth.has(t.kind)) return true;
   return false;
 }
@@ -171,13 +172,13 @@ TEST_CASE("the checker finds what sending wavelets through every PE finds") {
   changing.each([&](unsigned seed) { judge(seed, true, sum); });
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts,
               sum.accepted, 100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
-  for (const fault_text& t : fault_texts)
+  for (const faults::fault_text& t : faults::fault_texts)
     if (t.kind != fault_kind::none)
       std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.kind)], sum.first[int(t.kind)], t.name);
   if (!plain.are_a_sample()) return;
   CHECK(sum.accepted * 6 >= sum.layouts);
   CHECK(sum.accepted_changing * 25 >= changing.count());
-  for (const fault_text& t : fault_texts) {
+  for (const faults::fault_text& t : faults::fault_texts) {
     INFO(t.name);
     if (t.kind != fault_kind::none && !only_while_compiling(t.kind)) CHECK(sum.found[int(t.kind)] > 0);
   }

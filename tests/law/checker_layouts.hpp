@@ -17,6 +17,7 @@
 namespace oracle {
 
 using namespace wsl;
+using namespace wsl::detail;
 
 class random_layout {
  public:

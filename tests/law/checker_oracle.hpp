@@ -14,6 +14,7 @@
 namespace oracle {
 
 using namespace wsl;
+using namespace wsl::detail;
 
 struct spot {
   int color = -1;
@@ -515,7 +516,7 @@ class findings {
   int together_ = every;  // the position in which all switches stand
   // by phase, the first being all of them, color and PE
   std::vector<std::vector<std::vector<router>>> routers_;
-  std::vector<spot> spots_[fault_count];
+  std::vector<spot> spots_[faults::fault_count];
 };
 
 }  // namespace oracle

@@ -4,6 +4,7 @@
 #include "collective_cases.hpp"
 
 using namespace law;
+using wsl::detail::to_bits;
 
 namespace {
 

@@ -20,6 +20,7 @@
 
 namespace law {
 using namespace wsl;
+using namespace wsl::detail;
 
 inline std::mt19937_64 any;
 
@@ -70,7 +71,7 @@ inline layout grid_for(const rectangle& where) {
 struct engine_choice {
   int threads;
   u32 pes_per_partition = 1;
-  engine* make(const layout& plan) const {
+  engines::engine* make(const layout& plan) const {
     if (threads < 0) return timed{}.make(plan);
     if (threads == 0) return reference{}.make(plan);
     return threaded{.threads = threads,

@@ -18,6 +18,8 @@
 namespace law {
 
 using namespace wsl;
+using namespace wsl::detail;
+using namespace wsl::engines;
 
 inline constexpr int colors = 8, max_jobs = 6, max_fifos = 2;  // a job with a FIFO takes two microthreads
 

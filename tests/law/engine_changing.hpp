@@ -18,6 +18,8 @@
 namespace law::changing {
 
 using namespace wsl;
+using namespace wsl::detail;
+using namespace wsl::engines;
 
 constexpr int colors = oracle::random_layout::colors, cue_id = 5;
 

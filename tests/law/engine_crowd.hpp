@@ -12,6 +12,7 @@
 namespace law {
 
 using namespace wsl;
+using namespace wsl::detail;
 
 /// Colors 0 to 9 come from the west, and 10 to 19 go on to the east; where a queue serves one color, 10 to 13
 /// share one, and 14 and 15.

@@ -11,6 +11,8 @@
 
 namespace law {
 
+using namespace wsl::engines;
+
 struct stream_flow {
   int color;
   coord at;

@@ -18,6 +18,8 @@
 #include "seeds.hpp"
 
 using namespace wsl;
+using namespace wsl::detail;
+using wsl::engines::program_image, wsl::engines::state_of;
 
 namespace {
 

@@ -8,6 +8,8 @@
 
 namespace law {
 
+using namespace wsl::detail;
+
 /// The promise that a random program ends.
 enum class mode {
   /// ends whatever the depth of the queues is: no part of it waits for words while others wait for it to take

@@ -15,13 +15,15 @@
 #include "timed_oracle.hpp"
 
 using namespace wsl;
+using wsl::detail::stream_record;
+using wsl::engines::pe_state, wsl::engines::state_of;
 using law::mode;
 using law::random_program;
 
 namespace {
 
 struct simulation {
-  engine* make(const layout& plan) const { return new law::timed_oracle(plan); }
+  engines::engine* make(const layout& plan) const { return new law::timed_oracle(plan); }
 };
 
 /// How a PE spent its cycles, and what its clock showed it.

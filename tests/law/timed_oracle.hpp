@@ -18,6 +18,8 @@
 namespace law {
 
 using namespace wsl;
+using namespace wsl::detail;
+using namespace wsl::engines;
 using engines::send_window, engines::resolved_routes, engines::tiles;
 
 /// The cycles of a PE by their use, as the oracle counts them.

@@ -8,6 +8,7 @@
 namespace law {
 
 using namespace wsl;
+using namespace wsl::detail;
 
 class oracle_switch {
  public:

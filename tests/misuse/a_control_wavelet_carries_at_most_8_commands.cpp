@@ -4,7 +4,7 @@
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr command_list wrong{nop, nop, nop, nop, nop, nop, nop, nop, switch_adv};
+constexpr detail::command_list wrong{nop, nop, nop, nop, nop, nop, nop, nop, switch_adv};
 #else
-constexpr command_list right{nop, nop, nop, nop, nop, nop, nop, switch_adv};
+constexpr detail::command_list right{nop, nop, nop, nop, nop, nop, nop, switch_adv};
 #endif

@@ -4,7 +4,7 @@
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr control_word wrong = control_word::of(switch_adv, 64);
+constexpr detail::control_word wrong = detail::control_word::of(switch_adv, 64);
 #else
-constexpr control_word right = control_word::of(switch_adv, 63);
+constexpr detail::control_word right = detail::control_word::of(switch_adv, 63);
 #endif

@@ -11,6 +11,7 @@
 #include <string_view>
 
 using namespace wsl;
+using namespace wsl::detail;
 
 namespace {
 

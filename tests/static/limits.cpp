@@ -5,6 +5,7 @@
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
+using wsl::detail::binding, wsl::detail::payload_type_of, wsl::detail::role;
 
 namespace {
 

@@ -76,6 +76,8 @@ constexpr region resolve(const area& a, const region& grid) {
   return r;
 }
 
+namespace detail {
+
 /// "column 3", or "columns 1 to 7 every 2".
 inline std::string text_of_span(const char* one, int from, int to, int every) {
   if (to - from == 1) return support::joined({one, " ", from});
@@ -83,11 +85,14 @@ inline std::string text_of_span(const char* one, int from, int to, int every) {
       {one, "s ", from, " to ", to - 1, every > 1 ? support::joined({" every ", every}) : ""});
 }
 
+}  // namespace detail
+
 /// "PE(3, 4)", "columns 1 to 7 every 2 and row 0", or "no PE", as messages and drawings name a region.
 inline std::string text_of(const region& r) {
   if (r.empty()) return "no PE";
   if (r.count() == 1) return text_of(r.nth(0));
-  return text_of_span("column", r.x0, r.x1, r.sx) + " and " + text_of_span("row", r.y0, r.y1, r.sy);
+  return detail::text_of_span("column", r.x0, r.x1, r.sx) + " and " +
+         detail::text_of_span("row", r.y0, r.y1, r.sy);
 }
 
 }  // namespace wsl

@@ -7,8 +7,12 @@
 
 namespace wsl {
 
+namespace detail {
+
 /// No machine has more colors than this (the WSEs route 24); color sets are 64-bit masks.
 inline constexpr int max_colors = 64;
+
+}  // namespace detail
 
 template <class T>
 struct color {
@@ -19,6 +23,8 @@ struct color {
   friend constexpr bool operator==(color, color) = default;
 };
 
+namespace detail {
+
 /// A value that is a color of some payload.
 template <class C>
 concept color_like = requires(C c) {
@@ -27,5 +33,7 @@ concept color_like = requires(C c) {
 };
 
 constexpr u64 color_bit(int id) { return u64{1} << id; }
+
+}  // namespace detail
 
 }  // namespace wsl

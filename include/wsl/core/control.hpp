@@ -24,16 +24,22 @@ inline constexpr command nop = command::nop, switch_adv = command::switch_adv,
 /// The same command, but the processor of the PE whose router carries it out does not receive the wavelet.
 constexpr command unheard(command c) { return static_cast<command>(static_cast<u8>(c) | 4); }
 
+namespace detail {
+
 /// A set of commands, a bit for each.
 constexpr u8 command_bit(command c) { return static_cast<u8>(1 << (static_cast<u8>(c) & 3)); }
 
 /// Added to a set of commands: the program sends them only where a router has a switch for them.
 inline constexpr u8 where_switched = 1 << 4;
 
+}  // namespace detail
+
 constexpr const char* name_of(command c) {
   constexpr const char* names[] = {"nop", "switch_adv", "switch_rst", "teardown"};
   return names[static_cast<u8>(c) & 3];
 }
+
+namespace detail {
 
 /// Commands in the order in which routers carry them out.
 class command_list {
@@ -99,5 +105,7 @@ struct control_word {
     return {static_cast<u32>(id) << 16 | (list & 0777) << 22 | list >> 9};
   }
 };
+
+}  // namespace detail
 
 }  // namespace wsl

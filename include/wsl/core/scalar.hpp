@@ -2,6 +2,7 @@
 // The machine's scalar types under the short names that programs use. f16 and bf16 live in half.hpp.
 #pragma once
 #include "../support/cxx20.hpp"
+#include "namespaces.hpp"
 
 #include <cstdint>
 

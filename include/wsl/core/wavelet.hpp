@@ -23,6 +23,8 @@ struct halves {
   friend constexpr bool operator==(const halves&, const halves&) = default;
 };
 
+namespace detail {
+
 /// The payload's 32 bits; a 16-bit payload travels in the low half.
 template <payload T>
 constexpr u32 to_bits(T value) {
@@ -45,6 +47,8 @@ struct payload_type {
 
 template <payload T>
 inline constexpr payload_type payload_type_of{support::type_name<T>(), sizeof(T)};
+
+}  // namespace detail
 
 /// One word on the fabric, as routers and queues hold it.
 struct wavelet {

@@ -12,7 +12,7 @@
 #include "diagnose/wait.hpp"
 #include "outcome.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// A host call that waits on a PE until the fabric runs.
 struct host_call {
@@ -98,4 +98,4 @@ class engine : public engine_port {
   layout plan_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -10,7 +10,7 @@ namespace wsl {
 /// Selects the reference engine: `fabric f{plan, reference{}}`.
 struct reference {
   /// The caller owns the engine.
-  engine* make(const layout& plan) const;
+  engines::engine* make(const layout& plan) const;
 };
 
 }  // namespace wsl

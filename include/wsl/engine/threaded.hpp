@@ -28,7 +28,7 @@ struct threaded {
   run_log* log = nullptr;
 
   /// The caller owns the engine.
-  engine* make(const layout& plan) const;
+  engines::engine* make(const layout& plan) const;
 };
 
 namespace engines {

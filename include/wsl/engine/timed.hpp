@@ -15,7 +15,7 @@ struct timed {
   const char* trace = nullptr;
 
   /// The caller owns the engine.
-  engine* make(const layout& plan) const;
+  engines::engine* make(const layout& plan) const;
 };
 
 }  // namespace wsl

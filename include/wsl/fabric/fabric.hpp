@@ -40,6 +40,8 @@ inline constexpr const char* exchange_only_text =
 
 class fabric;
 
+namespace detail {
+
 /// A class that uses a fabric, such as a device, and that notices when the fabric is gone.
 class fabric_user {
  public:
@@ -59,10 +61,12 @@ class fabric_user {
   }
 
  private:
-  friend class fabric;
+  friend wsl::fabric;
   fabric* of_;
   fabric_user* next_ = nullptr;  ///< of the same fabric
 };
+
+}  // namespace detail
 
 class fabric {
  public:
@@ -116,7 +120,7 @@ class fabric {
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
   /// task makes a mistake, or if a program's containers outgrow the memory of its PE.
   outcome run() {
-    const engine::single_run now(*engine_);
+    const engines::engine::single_run now(*engine_);
     engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
     const outcome done = engine_->run();
@@ -142,8 +146,8 @@ class fabric {
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
-    const program& placed = *state_of(p).image->source;
-    if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
+    const program& placed = *engines::state_of(p).image->source;
+    if (P* found = detail::memory_as<P>(placed, engines::state_of(p).memory())) return *found;
     throw fault(
         support::joined({"wsl: ", text_of(c), " runs ", placed.name, ", not ", support::type_name<P>()}));
   }
@@ -163,7 +167,7 @@ class fabric {
     const region r = plan().inside(where);
     if (!spread() || r.empty()) return;
     const std::size_t size = elements.size() / static_cast<std::size_t>(r.count());
-    support::flat_vector<memory_part> parts;
+    support::flat_vector<engines::memory_part> parts;
     for (int i = 0; i < r.count(); ++i)
       parts.push_back(
           {&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
@@ -184,10 +188,10 @@ class fabric {
   bool exchange_only() const { return engine_->exchange_only(); }
 
   const layout& plan() const { return engine_->plan(); }
-  engine& engine_in_use() { return *engine_; }
+  engines::engine& engine_in_use() { return *engine_; }
   /// The same for what may only be done between runs: throws fault if a task asks.
-  engine& resting_engine() {
-    if (engine_->is_running()) engine::the_fabric_is_running();
+  engines::engine& resting_engine() {
+    if (engine_->is_running()) engines::engine::the_fabric_is_running();
     return *engine_;
   }
 
@@ -202,7 +206,7 @@ class fabric {
 
   void refresh(coord c, void* bytes, std::size_t size) {
     if (!spread()) return;
-    const memory_part part{engine_->find(c), bytes, size};
+    const engines::memory_part part{engine_->find(c), bytes, size};
     engine_->refresh(&part, 1);
   }
 
@@ -224,11 +228,11 @@ class fabric {
     each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }
 
-  static const binding& only_launch(pe& p) {
-    const program& what = *state_of(p).image->source;
-    const binding* found = nullptr;
-    for (const binding& b : what)
-      if (b.what == role::launch) {
+  static const detail::binding& only_launch(pe& p) {
+    const program& what = *engines::state_of(p).image->source;
+    const detail::binding* found = nullptr;
+    for (const detail::binding& b : what)
+      if (b.what == detail::role::launch) {
         if (found)
           throw fault(std::string("wsl: ") + what.name +
                       " has several host functions; name one: f.launch<&...>(area)");
@@ -243,11 +247,12 @@ class fabric {
   }
 
   template <auto Task>
-  static const binding& launch_named(pe& p) {
-    const program& what = *state_of(p).image->source;
-    for (const binding& b : what)
-      if (b.what == role::launch && b.key == &task_key<Task>) return b;
-    throw fault(support::joined({"wsl: ", what.name, " at ", text_of(coord{state_of(p).x, state_of(p).y}),
+  static const detail::binding& launch_named(pe& p) {
+    const program& what = *engines::state_of(p).image->source;
+    for (const detail::binding& b : what)
+      if (b.what == detail::role::launch && b.key == &detail::task_key<Task>) return b;
+    throw fault(support::joined({"wsl: ", what.name, " at ",
+                                 text_of(coord{engines::state_of(p).x, engines::state_of(p).y}),
                                  " does not bind launch<&", support::function_name<Task>(), ">"}));
   }
 
@@ -261,18 +266,21 @@ class fabric {
     kept_.clear();
   }
 
-  friend fabric_user;
+  friend detail::fabric_user;
   void leave_users() {
-    for (fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr))
+    for (detail::fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr))
       u->of_ = nullptr;
   }
 
-  fabric_user* users_ = nullptr;  // in a list
-  engine* engine_;                // owned; std::unique_ptr would bring all of <memory> into every program
+  detail::fabric_user* users_ = nullptr;  // in a list
+  // owned; std::unique_ptr would bring all of <memory> into every program
+  engines::engine* engine_;
   support::flat_vector<argument> kept_;
   u64 waiting_calls_ = 0, runs_ = 0;
   bool has_memory_limit_ = true;
 };
+
+namespace detail {
 
 inline fabric_user::fabric_user(fabric& of) : of_(&of), next_(std::exchange(of.users_, this)) {}
 inline fabric_user::~fabric_user() {
@@ -281,5 +289,7 @@ inline fabric_user::~fabric_user() {
   while (*link != this) link = &(*link)->next_;
   *link = next_;
 }
+
+}  // namespace detail
 
 }  // namespace wsl

@@ -15,7 +15,7 @@ void fit_this_computer(const layout& plan);
 
 /// Makes an engine. Throws fault if the memory of the computer is too small for the grid.
 template <class Make>
-engine* made_on_this_computer(const layout& plan, Make make) {
+engines::engine* made_on_this_computer(const layout& plan, Make make) {
   fit_this_computer(plan);
   try {
     return make();
@@ -24,7 +24,7 @@ engine* made_on_this_computer(const layout& plan, Make make) {
 
 /// Throws fault if a PE that this process runs has more in its members, and in what they own, than the memory
 /// of the layout's machine. A layout for the machine `host` has no such limit but the computer's memory.
-void containers_fit_memory(engine& of);
+void containers_fit_memory(engines::engine& of);
 
 }  // namespace wsl::detail
 

@@ -7,7 +7,7 @@
 #include "../program/tasks.hpp"
 #include "../support/flat_vector.hpp"
 
-namespace wsl {
+namespace wsl::detail {
 
 /// The memory of a program as a P: its class, or a public base of that. Null if the program is neither. C++
 /// finds a base class at run time only by catching a pointer, so each pair of classes is looked up once.
@@ -35,4 +35,4 @@ P* memory_as(const program& placed, void* memory) {
   return found;
 }
 
-}  // namespace wsl
+}  // namespace wsl::detail

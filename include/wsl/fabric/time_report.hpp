@@ -105,7 +105,7 @@ class time_report {
     cycles_ = e.now();
     engines::timed_pes& all_of_them = e.processors();
     for (std::size_t i = 0; i < all_of_them.size(); ++i) {
-      const pe_state& s = all_of_them.state(i);
+      const engines::pe_state& s = all_of_them.state(i);
       const engines::pe_cycles& c = all_of_them[i].spent;
       pes_.push_back({{s.x, s.y}, s.image->source->name, c});
       sum_.tasks += c.tasks, sum_.operations += c.operations, sum_.starved += c.starved,

@@ -7,7 +7,7 @@
 #include "copy.hpp"
 #include "stream.hpp"
 
-namespace wsl {
+namespace wsl::detail {
 
 /// The fabric and its streams, on which a command works.
 struct host_link {
@@ -18,8 +18,6 @@ struct host_link {
 /// An array of the host: a std::vector, a std::array, an array or a std::span.
 template <class Data>
 concept host_array = requires(std::remove_reference_t<Data>& data) { std::span(data); };
-
-namespace detail {
 
 // A named array is used in place; a temporary moves into the command, which may run later.
 template <class Data>
@@ -47,8 +45,6 @@ concept writable =
     host_array<Data> &&
     !std::is_const_v<typename decltype(std::span(std::declval<kept<Data>&>()))::element_type> &&
     (std::is_lvalue_reference_v<Data> || std::is_trivially_copyable_v<Data>);
-
-}  // namespace detail
 
 template <class Executor>
 class commands {
@@ -180,4 +176,4 @@ class commands {
   }
 };
 
-}  // namespace wsl
+}  // namespace wsl::detail

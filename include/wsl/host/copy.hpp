@@ -62,8 +62,8 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
 
 /// Fetches a symbol's elements from the processes that run its PEs.
 template <class Symbol>
-void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
-  std::vector<memory_part> parts;
+void refresh(engines::engine& from, fabric& on, const Symbol& what, const region& r) {
+  std::vector<engines::memory_part> parts;
   for (int i = 0; i < r.count(); ++i)
     parts.push_back(
         {from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});

@@ -11,6 +11,8 @@
 
 namespace wsl {
 
+namespace detail {
+
 /// The interface of a worker that uses the device while the host does something else, such as `device_queue`.
 class background {
  public:
@@ -21,10 +23,12 @@ class background {
   ~background() = default;
 };
 
-class device : public commands<device>, private fabric_user {
+}  // namespace detail
+
+class device : public detail::commands<device>, private detail::fabric_user {
  public:
   /// The fabric must outlive the device: afterwards every command throws fault.
-  explicit device(fabric& f) : fabric_user(f), link_{f, host_streams{f}} {}
+  explicit device(fabric& f) : detail::fabric_user(f), link_{f, detail::host_streams{f}} {}
   device(const device&) = delete;
   device& operator=(const device&) = delete;
 
@@ -43,7 +47,7 @@ class device : public commands<device>, private fabric_user {
   }
 
  private:
-  friend commands<device>;
+  friend detail::commands<device>;
   friend class device_queue;
 
   /// Throws fault if its fabric is gone, or if a task of that asks.
@@ -58,8 +62,8 @@ class device : public commands<device>, private fabric_user {
     return command(link_);
   }
 
-  host_link link_;
-  background* behind_ = nullptr;
+  detail::host_link link_;
+  detail::background* behind_ = nullptr;
 };
 
 }  // namespace wsl

@@ -86,7 +86,7 @@ class ticket {
   std::shared_ptr<detail::command_result<T>> result_;
 };
 
-class device_queue final : public commands<device_queue>, private background {
+class device_queue final : public detail::commands<device_queue>, private detail::background {
  public:
   /// A device has at most one queue at a time, and outlives it.
   explicit device_queue(device& d) : device_(free(d)), worker_([this] { work(); }) { d.behind_ = this; }
@@ -112,7 +112,7 @@ class device_queue final : public commands<device_queue>, private background {
   }
 
  private:
-  friend commands<device_queue>;
+  friend detail::commands<device_queue>;
 
   static device& free(device& d) {
     if (d.behind_) throw fault("wsl: this device has a queue already; a device has one at a time");
@@ -122,7 +122,7 @@ class device_queue final : public commands<device_queue>, private background {
   template <class F>
   auto execute(F command) {
     device_.must_be_usable();
-    using result = std::invoke_result_t<F&, host_link&>;
+    using result = std::invoke_result_t<F&, detail::host_link&>;
     auto promised = std::make_shared<detail::command_result<result>>();
     {
       const std::lock_guard lock(mutex_);

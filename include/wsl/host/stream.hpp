@@ -11,7 +11,7 @@
 #include "../fabric/fabric.hpp"
 #include "../support/text.hpp"
 
-namespace wsl {
+namespace wsl::detail {
 
 class host_streams {
  public:
@@ -145,4 +145,4 @@ class host_streams {
   std::vector<inbox> inboxes_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::detail

@@ -80,21 +80,25 @@ class symbol {
 
   template <class P, class T>
   static element* elements(pe& p, T P::* member) {
-    P* const found = memory_as<P>(*state_of(p).image->source, state_of(p).memory());
+    P* const found = detail::memory_as<P>(*engines::state_of(p).image->source, engines::state_of(p).memory());
     return found ? reinterpret_cast<element*>(&(found->*member)) : nullptr;
   }
 
   [[noreturn]] static void not_here(pe* p, coord c) {
     const std::string at = "wsl: " + text_of(c) + " ";
     if (!p) throw fault(at + "has no program; the host names a member of " + programs());
-    throw fault(at + "runs " + state_of(*p).image->source->name + ", not " + programs());
+    throw fault(at + "runs " + engines::state_of(*p).image->source->name + ", not " + programs());
   }
 
   std::tuple<First, More...> members_;
 };
 
+namespace detail {
+
 /// A pointer to a member of a program, or a symbol.
 template <class S>
 concept symbol_like = requires(const S& s) { symbol{s}; };
+
+}  // namespace detail
 
 }  // namespace wsl

@@ -16,6 +16,8 @@ enum class pop : u8 {
   on_advance_or_nop,
 };
 
+namespace detail {
+
 inline constexpr int max_positions = 4;
 
 /// The switch of one path: its positions in full.
@@ -67,6 +69,8 @@ struct filter_record {
   constexpr bool sensible() const { return first <= last && (by_index || (first >= 0 && last < period)); }
 };
 
+}  // namespace detail
+
 class layout;
 struct diagnostic;
 struct path_record;
@@ -75,6 +79,8 @@ struct route_segment;
 template <class T>
 class scratch;
 }  // namespace rules
+
+namespace detail {
 
 /// The rules for layouts with such routes or filters (rules/switches.hpp, rules/filters.hpp). They are
 /// functions that the layout points to, so that programs without them do not compile them.
@@ -85,5 +91,7 @@ struct change_rules {
   /// Appends the positions of a path's switch, all or one; returns how many there are.
   int (*positions)(const layout&, const path_record&, int only, rules::scratch<rules::route_segment>& found);
 };
+
+}  // namespace detail
 
 }  // namespace wsl

@@ -33,9 +33,9 @@ inline std::string names_of(const diagnostic& d) {
 
 /// The details of a fault that are neither a place nor possible as a template argument.
 inline std::string numbers_of(const diagnostic& d) {
-  using enum fault_locator;
+  using enum faults::fault_locator;
   using support::filled;
-  switch (text_of(d.kind).locator) {
+  switch (faults::text_of(d.kind).locator) {
     case fork: return "the fork is " + text_of(d.fork);
     case position: return filled("position {} of 0 to {}", {d.have, d.limit});
     case id: return filled("control task {}", {d.have});
@@ -55,7 +55,7 @@ inline std::string details_of(const diagnostic& d) {
 }  // namespace detail
 
 WSL_COMPILED_PART std::string sentence(const diagnostic& d) {
-  const fault_text& t = text_of(d.kind);
+  const faults::fault_text& t = faults::text_of(d.kind);
   const std::string place = detail::place_of(d);
   return support::joined(
       {"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
@@ -88,9 +88,9 @@ WSL_COMPILED_PART std::string explain(const layout& l) {
     if (d.found()) text += sentence(d) + "\n";
   };
   const u64 colors = rules::colors_in_play(l);
-  for (int c = 0; c < max_colors; ++c)
+  for (int c = 0; c < detail::max_colors; ++c)
     if (colors >> c & 1) detail::each_fault_of_color(l, c, add);
-  for (int c = 0; l.rules() && c < max_colors; ++c)
+  for (int c = 0; l.rules() && c < detail::max_colors; ++c)
     if (l.rules()->colors(l) >> c & 1) add(l.rules()->of_color(l, c));
   if (l.rules()) add(l.rules()->of_filters(l));
   add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)),

@@ -10,6 +10,8 @@
 
 namespace wsl {
 
+namespace detail {
+
 /// Requires that `p` is the last path of the layout.
 constexpr void add_filter(layout& l, path_record& p, filter_record f) {
   f.path = l.paths().size() - 1;
@@ -18,6 +20,8 @@ constexpr void add_filter(layout& l, path_record& p, filter_record f) {
   if (l.filters().full()) faults::the_layout_has_more_filters_than_it_can_hold(layout::max_filters);
   l.add(f, rules::of_changes);
 }
+
+}  // namespace detail
 
 /// Keeps the first `keep` of every `period` wavelets (CSL: max_counter is keep - 1, limit1 is period - 1).
 /// The counter begins with `start`, which grows by `per_column` from column to column of the path and by
@@ -31,15 +35,15 @@ struct counter_filter {
   bool holds_control = false;  ///< control wavelets pass only where data does
 
   constexpr void give_to(layout& l, path_record& p) const {
-    add_filter(l, p,
-               {.last = keep - 1,
-                .period = period,
-                .start = start,
-                .per_column = per_column,
-                .per_row = per_row,
-                .counts_data = counts_data,
-                .counts_control = counts_control,
-                .holds_control = holds_control});
+    detail::add_filter(l, p,
+                       {.last = keep - 1,
+                        .period = period,
+                        .start = start,
+                        .per_column = per_column,
+                        .per_row = per_row,
+                        .counts_data = counts_data,
+                        .counts_control = counts_control,
+                        .holds_control = holds_control});
   }
 };
 
@@ -50,12 +54,12 @@ struct sparse_counter_filter {
   int per_column = 0, per_row = 0;
 
   constexpr void give_to(layout& l, path_record& p) const {
-    add_filter(l, p,
-               {.last = last - first,
-                .period = period,
-                .start = -first,
-                .per_column = -per_column,
-                .per_row = -per_row});
+    detail::add_filter(l, p,
+                       {.last = last - first,
+                        .period = period,
+                        .start = -first,
+                        .per_column = -per_column,
+                        .per_row = -per_row});
   }
 };
 
@@ -66,7 +70,7 @@ struct range_filter {
   int per_column = 0, per_row = 0;
 
   constexpr void give_to(layout& l, path_record& p) const {
-    add_filter(
+    detail::add_filter(
         l, p, {.by_index = true, .first = first, .last = last, .per_column = per_column, .per_row = per_row});
   }
 };

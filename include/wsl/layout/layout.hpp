@@ -14,9 +14,13 @@
 
 namespace wsl {
 
+namespace detail {
+
 /// An option of a path: wavelets of its color may meet in a router, and the engine defines their order.
 struct merge_t {};
-inline constexpr merge_t merges{};
+
+}  // namespace detail
+inline constexpr detail::merge_t merges{};
 
 /// One route of one color on every PE of a region.
 struct path_record {
@@ -29,7 +33,7 @@ struct path_record {
   /// words from the ramp go before (1) or after (-1) those of links that want the same port
   i8 injects = 0;
   ports swaps{};  ///< sides through which wavelets leave with the other color of the pair
-  const payload_type* type = nullptr;
+  const detail::payload_type* type = nullptr;
 
   constexpr int color_through(port side) const {
     return color ^ int { swaps.has(side) };
@@ -41,6 +45,8 @@ struct placement {
   region where;
   const program* what = nullptr;
 };
+
+namespace detail {
 
 /// A host stream: words of a color enter or leave the fabric through one side of PEs at the edge of the grid.
 struct stream_record {
@@ -58,6 +64,8 @@ struct claim {
   int first = 0, count = 0;
 };
 
+}  // namespace detail
+
 class layout {
  public:
   static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 64,
@@ -73,11 +81,11 @@ class layout {
   /// Puts a program on every PE of an area: `.place<part>(all)`.
   template <class Program>
   constexpr layout& place(const area& where) {
-    return put(inside(where), program_of<Program>::value), *this;
+    return put(inside(where), detail::program_of<Program>::value), *this;
   }
   template <class Program>
   constexpr layout& place(const region& where) {
-    return put(where, program_of<Program>::value), *this;
+    return put(where, detail::program_of<Program>::value), *this;
   }
   /// The same for a program that is chosen at run time.
   constexpr layout& place(const area& where, const program& what) { return put(inside(where), what), *this; }
@@ -132,13 +140,13 @@ class layout {
   }
 
   /// For options of paths: a record for the last path. Requires room.
-  constexpr void add(const switch_record& s, const change_rules& rules) {
+  constexpr void add(const detail::switch_record& s, const detail::change_rules& rules) {
     switches_.push_back(s), changes_by(rules);
   }
-  constexpr void add(const filter_record& f, const change_rules& rules) {
+  constexpr void add(const detail::filter_record& f, const detail::change_rules& rules) {
     filters_.push_back(f), changes_by(rules);
   }
-  constexpr void add_phase(int number, const change_rules& rules) {
+  constexpr void add_phase(int number, const detail::change_rules& rules) {
     if (number > last_phase_) last_phase_ = number;
     changes_by(rules);
   }
@@ -165,19 +173,19 @@ class layout {
   constexpr const auto& switches() const { return switches_; }
   constexpr const auto& filters() const { return filters_; }
   /// The switch or the filter of a path of this layout, or null.
-  constexpr const switch_record* switch_of(const path_record& p) const {
-    for (const switch_record& s : switches_)
+  constexpr const detail::switch_record* switch_of(const path_record& p) const {
+    for (const detail::switch_record& s : switches_)
       if (&paths_[s.path] == &p) return &s;
     return nullptr;
   }
-  constexpr const filter_record* filter_of(const path_record& p) const {
-    for (const filter_record& f : filters_)
+  constexpr const detail::filter_record* filter_of(const path_record& p) const {
+    for (const detail::filter_record& f : filters_)
       if (&paths_[f.path] == &p) return &f;
     return nullptr;
   }
   /// The ports that a path uses in some position of its switch.
   constexpr route every_route(const path_record& p) const {
-    const switch_record* s = switch_of(p);
+    const detail::switch_record* s = switch_of(p);
     return s ? s->every() : p.how;
   }
   /// Colors that were given a path on an area without PEs.
@@ -195,7 +203,7 @@ class layout {
   /// Whether a route can change while the fabric runs, or a filter drops wavelets.
   constexpr bool changes() const { return changes_; }
   /// The rules for such a layout, else null.
-  constexpr const change_rules* rules() const { return rules_; }
+  constexpr const detail::change_rules* rules() const { return rules_; }
 
   /// The path of a color on one PE, or null.
   constexpr const path_record* path_at(coord c, int color, int phase = 0) const {
@@ -250,21 +258,21 @@ class layout {
     if (how.from.empty() || how.to.empty())
       faults::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
     if (r.empty()) {
-      idle_colors_ |= color_bit(c.id);
+      idle_colors_ |= detail::color_bit(c.id);
       return;
     }
     known_strides(r);
     if (!has(r)) faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
     if (paths_.full()) faults::the_layout_has_more_paths_than_it_can_hold(max_paths);
-    paths_.push_back({.where = r, .color = c.id, .how = how, .type = &payload_type_of<T>});
+    paths_.push_back({.where = r, .color = c.id, .how = how, .type = &detail::payload_type_of<T>});
   }
 
-  constexpr void changes_by(const change_rules& rules) {
+  constexpr void changes_by(const detail::change_rules& rules) {
     if (swapped_) faults::a_layout_swaps_colors_or_changes_routes(std::countr_zero(swapped_));
     rules_ = &rules;
     changes_ = true;
   }
-  constexpr void give(path_record& p, merge_t) { p.merges = true; }
+  constexpr void give(path_record& p, detail::merge_t) { p.merges = true; }
   template <class Option>
   constexpr void give(path_record& p, const Option& option) {
     option.give_to(*this, p);
@@ -282,7 +290,7 @@ class layout {
     if (side == port::ramp || !one_line || has(first) || has(last))
       faults::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
     if (streams_.full()) faults::the_layout_has_more_streams_than_it_can_hold(max_streams);
-    streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});
+    streams_.push_back({where, c.id, side, inbound, &detail::payload_type_of<T>});
     return *this;
   }
 
@@ -290,15 +298,15 @@ class layout {
   int width_, height_;
   u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
-  const change_rules* rules_ = nullptr;
+  const detail::change_rules* rules_ = nullptr;
   // a flag, because a constant expression may not compare the address of a function that may be discarded
   bool changes_ = false;
   support::inplace_vector<path_record, max_paths> paths_;
   support::inplace_vector<placement, max_placements> placements_;
-  support::inplace_vector<stream_record, max_streams> streams_;
-  support::inplace_vector<claim, max_claims> claims_;
-  support::inplace_vector<switch_record, max_switches> switches_;
-  support::inplace_vector<filter_record, max_filters> filters_;
+  support::inplace_vector<detail::stream_record, max_streams> streams_;
+  support::inplace_vector<detail::claim, max_claims> claims_;
+  support::inplace_vector<detail::switch_record, max_switches> switches_;
+  support::inplace_vector<detail::filter_record, max_filters> filters_;
 };
 
 }  // namespace wsl

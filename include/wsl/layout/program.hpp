@@ -10,6 +10,8 @@ namespace wsl {
 class pe;
 class storage_visitor;
 
+namespace detail {
+
 /// The kind of an entry in a program's task list. The roles that an engine runs come before `read`.
 enum class role : u8 {
   launch,     ///< a function that the host calls
@@ -58,11 +60,13 @@ struct binding {
   constexpr bool runs() const { return what < role::read; }
 };
 
+}  // namespace detail
+
 struct program {
   const char* name = "";
   int bytes = 0;
   int alignment = 1;
-  const binding* table = nullptr;
+  const detail::binding* table = nullptr;
   int entries = 0;
   void (*construct)(void* where) = nullptr;
   void (*destroy)(void* what) = nullptr;
@@ -72,20 +76,24 @@ struct program {
   void (*storage)(const void* what, storage_visitor& to) = nullptr;
   int joins_at = 0;  ///< behind the members: the counters of the local tasks that count their activations
 
-  constexpr const binding* begin() const { return table; }
-  constexpr const binding* end() const { return table + entries; }
+  constexpr const detail::binding* begin() const { return table; }
+  constexpr const detail::binding* end() const { return table + entries; }
 
   /// The colors that the entries of one role name, as a mask.
-  constexpr u64 colors_of(role what) const {
+  constexpr u64 colors_of(detail::role what) const {
     u64 mask = 0;
     for (int i = 0; i < entries; ++i)
-      if (table[i].what == what) mask |= color_bit(table[i].id);
+      if (table[i].what == what) mask |= detail::color_bit(table[i].id);
     return mask;
   }
 };
 
+namespace detail {
+
 /// The description of a program that is a class, `program_of<part>::value`: see program/tasks.hpp.
 template <class P>
 struct program_of;
+
+}  // namespace detail
 
 }  // namespace wsl

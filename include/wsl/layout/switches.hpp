@@ -10,12 +10,16 @@
 
 namespace wsl {
 
+namespace detail {
+
 constexpr bool given(const route& r) { return !r.from.empty() || !r.to.empty(); }
 
 /// The route of a position that changes the one before.
 constexpr route changed(const route& before, const route& change) {
   return {change.from.empty() ? before.from : change.from, change.to.empty() ? before.to : change.to};
 }
+
+}  // namespace detail
 
 struct switches {
   route pos1{}, pos2{}, pos3{};
@@ -26,11 +30,11 @@ struct switches {
 
   constexpr void give_to(layout& l, path_record& p) const {
     const route changes[] = {p.how, pos1, pos2, pos3};
-    switch_record s{.path = static_cast<short>(l.paths().size() - 1), .ring = ring, .pop = pop};
-    for (int i = 0; i < max_positions; ++i) {
-      if (!given(changes[i])) continue;
+    detail::switch_record s{.path = static_cast<short>(l.paths().size() - 1), .ring = ring, .pop = pop};
+    for (int i = 0; i < detail::max_positions; ++i) {
+      if (!detail::given(changes[i])) continue;
       if (i > s.count) faults::a_switch_position_needs_the_one_before(p.color, i);
-      const route now = i == 0 ? p.how : changed(s.position(i - 1), changes[i]);
+      const route now = i == 0 ? p.how : detail::changed(s.position(i - 1), changes[i]);
       s.from[i] = now.from.bits, s.to[i] = now.to.bits, s.count = static_cast<u8>(i + 1);
     }
     if (start < 0 || start >= s.count)
@@ -54,6 +58,8 @@ struct phase {
   static constexpr int max_phases = 16;
 };
 
+namespace detail {
+
 /// Says that a path lets no wavelet in until the PE's program reopens the color, as after a teardown.
 struct starts_closed_t {
   constexpr void give_to(layout& l, path_record& p) const {
@@ -61,6 +67,8 @@ struct starts_closed_t {
     l.add_phase(0, rules::of_changes);
   }
 };
-inline constexpr starts_closed_t starts_closed{};
+
+}  // namespace detail
+inline constexpr detail::starts_closed_t starts_closed{};
 
 }  // namespace wsl

@@ -12,9 +12,7 @@
 #include "../core/fault.hpp"
 #include "../core/half.hpp"
 
-namespace wsl {
-
-namespace detail {
+namespace wsl::detail {
 
 template <class T>
 concept floating = std::floating_point<T> || is_half<T>;
@@ -25,8 +23,6 @@ concept whole = std::integral<T> && !std::same_as<T, bool>;
   throw fault("wsl: " + number + " does not fit into " + (has_sign ? "a signed" : "an unsigned") +
               " number of " + std::to_string(8 * bytes) + " bits");
 }
-
-}  // namespace detail
 
 template <class From, class To>
 concept becomes =
@@ -45,4 +41,4 @@ constexpr To convert(From x) {
   return static_cast<To>(x);
 }
 
-}  // namespace wsl
+}  // namespace wsl::detail

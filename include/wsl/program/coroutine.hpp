@@ -15,7 +15,11 @@
 namespace wsl {
 
 class pe;
+
+namespace engines {
+
 pe_state& state_of(pe& me);
+}
 
 /// The return type of a task that waits. Only the engine begins such a task: if another task called it, the
 /// caller would go on while it waits, although a PE has only one main thread.
@@ -27,7 +31,7 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
   struct promise_type {
     /// The PE is the coroutine's own argument: `task collect(pe& me, f32 x)`.
     template <class Program, class... Input>
-    promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {
+    promise_type(Program&, pe& me, const Input&...) : self(engines::state_of(me)) {
       if (!std::exchange(begins, false))
         throw fault(
             "wsl: a task that waits was called like a function; "
@@ -44,8 +48,8 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     }
 
     struct wait {
-      pe_state& self;
-      transfer operation;
+      engines::pe_state& self;
+      engines::transfer operation;
       bool await_ready() const { return operation.complete(); }
       bool await_suspend(std::coroutine_handle<promise_type> waiting) {
         self.interrupted = true;
@@ -69,7 +73,7 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     }
     /// For an event, or any other type with a member awaited().
     template <class Event>
-      requires requires(Event& e) { transfer{e.awaited()}; }
+      requires requires(Event& e) { engines::transfer{e.awaited()}; }
     wait await_transform(Event& e) {
       return {self, e.awaited()};
     }
@@ -81,10 +85,12 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
       return std::move(w);
     }
 
-    pe_state& self;
+    engines::pe_state& self;
     std::exception_ptr* failure = nullptr;  ///< where `resume` looks for an exception of the task
   };
 };
+
+namespace detail {
 
 /// Continues a task that waits. An exception of the task leaves this function, and the task is then
 /// destroyed. The exception does not pass through the coroutine's own resume(): Clang would destroy the
@@ -96,5 +102,7 @@ inline void resume(void* task_that_waits) {
   waiting.resume();
   if (failure) std::rethrow_exception(failure);
 }
+
+}  // namespace detail
 
 }  // namespace wsl

@@ -54,21 +54,21 @@ struct color_entries : single_entry {
 /// Descriptors of this program read these colors, or the colors of these library modules: `reads<red, blue>`,
 /// `reads<halo>`.
 template <auto... What>
-struct reads : task_list<detail::color_entries<role::read, What>...> {};
+struct reads : task_list<detail::color_entries<detail::role::read, What>...> {};
 
 /// Tasks or descriptors of this program send these colors, or the colors of these library modules.
 template <auto... What>
-struct sends : task_list<detail::color_entries<role::send, What>...> {};
+struct sends : task_list<detail::color_entries<detail::role::send, What>...> {};
 
 /// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After`
 /// has arrived.
 template <auto Color, auto... After>
-  requires(color_like<decltype(Color)> && ... && color_like<decltype(After)>)
+  requires(detail::color_like<decltype(Color)> && ... && detail::color_like<decltype(After)>)
 struct sends_after : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
-    *to = detail::named<Color>(role::send);
-    to->after = (u64{0} | ... | color_bit(After.id));
+  static consteval void write(detail::binding* to) {
+    *to = detail::named<Color>(detail::role::send);
+    to->after = (u64{0} | ... | detail::color_bit(After.id));
   }
 };
 
@@ -76,14 +76,16 @@ struct sends_after : detail::single_entry {
 /// one color at a time, and a PE has eight; what is sent on another color of the queue waits until it is
 /// empty (CSL's @queue_flush). On other machines it has no effect.
 template <auto... Color>
-  requires(color_like<decltype(Color)> && ...)
+  requires(detail::color_like<decltype(Color)> && ...)
 struct shares_queue : detail::single_entry {
   static constexpr int size = sizeof...(Color);
 
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     static_assert(size > 1, "wsl: a queue is shared by two colors or more: shares_queue<first, second>");
-    ((*to = detail::named<Color>(role::share), to++->after = (u64{0} | ... | color_bit(Color.id))), ...);
+    ((*to = detail::named<Color>(detail::role::share),
+      to++->after = (u64{0} | ... | detail::color_bit(Color.id))),
+     ...);
   }
 };
 
@@ -106,14 +108,14 @@ struct steering : single_entry {
 /// Tasks of this program send control wavelets of the color that carry these commands:
 /// `steers<out, switch_adv, switch_rst>`.
 template <auto Color, auto... Command>
-  requires color_like<decltype(Color)>
+  requires detail::color_like<decltype(Color)>
 struct steers : detail::steering<0, Color, Command...> {};
 
 /// The same for a module that gives its paths switches on some layouts only:
 /// `may_steer<out, switch_adv, switch_rst>`. On a layout without switches none of its tasks sends commands.
 template <auto Color, auto... Command>
-  requires color_like<decltype(Color)>
-struct may_steer : detail::steering<where_switched, Color, Command...> {};
+  requires detail::color_like<decltype(Color)>
+struct may_steer : detail::steering<detail::where_switched, Color, Command...> {};
 
 namespace detail {
 
@@ -126,10 +128,7 @@ struct advancing : single_entry {
   static consteval void write(binding* to) {
     to[0] = named<Color>(role::steer);
     to[0].commands = static_cast<u8>(command_bit(switch_adv));
-    to[1] = {.what = role::local,
-             .key = &advance_keys.of[Color.id],
-             .name = "then_advance",
-             .run = &send};
+    to[1] = {.what = role::local, .key = &advance_keys.of[Color.id], .name = "then_advance", .run = &send};
   }
 
  private:

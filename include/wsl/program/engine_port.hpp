@@ -23,7 +23,7 @@
 #include "../layout/program.hpp"
 #include "offloaded_job.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 struct pe_state;
 
@@ -63,4 +63,4 @@ class engine_port {
   region grid_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

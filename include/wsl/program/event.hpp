@@ -15,13 +15,13 @@ namespace wsl {
 class event {
  public:
   /// The operation that `co_await` starts: it pops one entry of a FIFO that has a size but no elements.
-  transfer awaited() {
-    transfer t;
+  engines::transfer awaited() {
+    engines::transfer t;
     t.name = "co_await";
     t.length = 1;
     t.pops = &ended_;
-    t.move = [](transfer& self, const u32* const*, u32*, u32 n) {
-      const_cast<fifo_state*>(self.pops)->size -= n;
+    t.move = [](engines::transfer& self, const u32* const*, u32*, u32 n) {
+      const_cast<engines::fifo_state*>(self.pops)->size -= n;
       self.done += n;
     };
     return t;
@@ -29,14 +29,14 @@ class event {
 
  private:
   friend struct signals;
-  fifo_state ended_{};  // its size is the number of completed operations that no task has waited for
+  engines::fifo_state ended_{};  // its size is the number of completed operations that no task has waited for
 };
 
 /// A completion that signals an event: `me.async(op, signals(sent))`.
 struct signals {
   using by_engine = void;
   explicit signals(event& e) : where(&e.ended_) {}
-  void attach_to(transfer& t) const {
+  void attach_to(engines::transfer& t) const {
     engines::must_outlive_the_task(where, t.name);
     t.signals = where;
   }
@@ -49,7 +49,7 @@ struct signals {
                   "unblocks<&part::next>()");
   }
 
-  fifo_state* where;
+  engines::fifo_state* where;
 };
 
 }  // namespace wsl

@@ -6,7 +6,7 @@
 #pragma once
 #include "descriptor/transfer.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 struct offloaded_job {
   void (*compute)(void* part) = nullptr;
@@ -15,4 +15,4 @@ struct offloaded_job {
   transfer then;          ///< its completions take effect when the job is done
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -11,11 +11,13 @@
 namespace wsl {
 
 namespace detail {
+
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
   const std::string entry = task.entry ? task.entry : "local<&" + std::string(task.name) + ">";
   throw fault(std::string("wsl: program ") + program + " does not bind " + entry + " in its tasks");
 }
-[[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
+[[noreturn]] inline void the_table_does_not_say_steers(const engines::program_image& image, int color,
+                                                       int missing) {
   const command what = missing & command_bit(switch_adv)   ? switch_adv
                        : missing & command_bit(switch_rst) ? switch_rst
                                                            : teardown;
@@ -23,7 +25,7 @@ namespace detail {
               std::to_string(color) + ", but its task list does not say steers<color, " + name_of(what) +
               ">");
 }
-[[noreturn]] inline void the_program_has_no_task_of_the_color(const program_image& image, int color,
+[[noreturn]] inline void the_program_has_no_task_of_the_color(const engines::program_image& image, int color,
                                                               const char* call) {
   throw fault(std::string("wsl: program ") + image.source->name + " calls me." + call + " for color " +
               std::to_string(color) +
@@ -34,6 +36,7 @@ namespace detail {
   throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +
               std::to_string(m.microthreads - 1) + "; there is no microthread " + std::to_string(number));
 }
+
 }  // namespace detail
 
 /// The effect of an asynchronous operation's completion: it activates or unblocks a local task, or unblocks
@@ -44,7 +47,7 @@ struct completion {
   enum class effect : int { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;  ///< of the color, or the position of the task in its own module's table
-  const task_identity* task = nullptr;
+  const detail::task_identity* task = nullptr;
 };
 
 // Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function
@@ -53,28 +56,29 @@ struct completion {
 /// On completion this local task is activated.
 template <auto Task>
 completion then() {
-  return {may_join<Task>() ? completion::effect::count : completion::effect::activate, local_position<Task>(),
-          &task_key<Task>};
+  return {detail::may_join<Task>() ? completion::effect::count : completion::effect::activate,
+          detail::local_position<Task>(), &detail::task_key<Task>};
 }
 
 /// On completion this local task, or the data task of this color, is unblocked.
 template <auto What>
 completion unblocks() {
-  if constexpr (color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
-  else return {completion::effect::unblock, local_position<What>(), &task_key<What>};
+  if constexpr (detail::color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
+  else return {completion::effect::unblock, detail::local_position<What>(), &detail::task_key<What>};
 }
 
 /// This local task is activated each time the operation has moved elements, not only when it is complete; so
 /// a task can serve a FIFO that an operation fills. It may run once for several elements.
 template <auto Task>
 completion each_time() {
-  static_assert(!joins_of<Task>,
+  static_assert(!detail::joins_of<Task>,
                 "wsl: a task that joins counts completions, and each_time happens once for several elements; "
                 "let it go with then<&part::next>()");
-  return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
+  return {completion::effect::each_time, detail::local_position<Task>(), &detail::task_key<Task>};
 }
 
 namespace detail {
+
 /// The tasks of `advances<...>`, by color.
 struct advance_key_table {
   task_identity of[max_colors];
@@ -83,6 +87,7 @@ struct advance_key_table {
   }
 };
 inline constexpr advance_key_table advance_keys;
+
 }  // namespace detail
 
 /// When the last word of the operation is in the output queue, a control wavelet follows it that advances the
@@ -90,7 +95,7 @@ inline constexpr advance_key_table advance_keys;
 /// task list (CSL's .advance_switch).
 template <payload T>
 completion then_advance(color<T> c) {
-  return {completion::effect::activate, max_colors, &detail::advance_keys.of[c.id]};
+  return {completion::effect::activate, detail::max_colors, &detail::advance_keys.of[c.id]};
 }
 
 /// A completion without an effect, where a parameter requires one.
@@ -132,15 +137,15 @@ class pe {
   /// Only the timed engine counts them. Sends, descriptor operations and the start of the task are counted by
   /// themselves.
   void spend(u64 cycles) {
-    if (listening_counter) [[unlikely]]
-      listening_counter->spend(cycles);
+    if (detail::listening_counter) [[unlikely]]
+      detail::listening_counter->spend(cycles);
   }
 
   /// Sends one wavelet. If the output queue is full, the wavelet leaves when there is room; until then this
   /// PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
-    if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]]
+    if (state_.image->sent_type[c.id] != &detail::payload_type_of<T>) [[unlikely]]
       return refuse(c);
     engines::send_window& out = state_.window_of(c.id);
     const int at = out.next();
@@ -149,7 +154,7 @@ class pe {
       state_.interrupted = true;
       if (u32*& journal = state_.image->engine->journal) *journal++ = static_cast<u32>(c.id);
     }
-    out.words[at] = to_bits(value);
+    out.words[at] = detail::to_bits(value);
     out.move_to(at + 1);
   }
   template <payload T, class Value>
@@ -161,23 +166,23 @@ class pe {
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
   void send_control(color<T> c, int id, u16 data = 0) {
-    steer(c, {}, control_word::of({}, id, data));
+    steer(c, {}, detail::control_word::of({}, id, data));
   }
   /// Sends up to eight commands to the routers on the way: `me.send_control(c, {switch_adv, nop,
   /// switch_adv})`. The wavelet runs no task.
   template <payload T>
-  void send_control(color<T> c, const command_list& what) {
-    steer(c, what, control_word::of(what));
+  void send_control(color<T> c, const detail::command_list& what) {
+    steer(c, what, detail::control_word::of(what));
   }
   /// Sends commands in a wavelet that also runs the control task `id` where it is delivered; with 16 bits of
   /// data it carries up to three commands.
   template <payload T>
-  void send_control(color<T> c, const command_list& what, int id) {
-    steer(c, what, control_word::of(what, id));
+  void send_control(color<T> c, const detail::command_list& what, int id) {
+    steer(c, what, detail::control_word::of(what, id));
   }
   template <payload T>
-  void send_control(color<T> c, const command_list& what, int id, u16 data) {
-    steer(c, what, control_word::of(what, id, data));
+  void send_control(color<T> c, const detail::command_list& what, int id, u16 data) {
+    steer(c, what, detail::control_word::of(what, id, data));
   }
 
   /// Opens a color at this PE's router again after a teardown, on the path of a phase.
@@ -194,8 +199,8 @@ class pe {
   /// list says joins<n, Task>.
   template <auto Task>
   void activate() {
-    if constexpr (may_join<Task>()) state_.arrive(local_id<Task>());
-    else state_.active |= local_bit(local_id<Task>());
+    if constexpr (detail::may_join<Task>()) state_.arrive(local_id<Task>());
+    else state_.active |= detail::local_bit(local_id<Task>());
     state_.interrupted = true;
   }
 
@@ -203,14 +208,14 @@ class pe {
   /// color.
   template <auto What>
   void block() {
-    if constexpr (color_like<decltype(What)>) state_.blocked_colors |= color_bit(What.id);
-    else state_.blocked |= local_bit(local_id<What>());
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors |= detail::color_bit(What.id);
+    else state_.blocked |= detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
   template <auto What>
   void unblock() {
-    if constexpr (color_like<decltype(What)>) state_.blocked_colors &= ~color_bit(What.id);
-    else state_.blocked &= ~local_bit(local_id<What>());
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors &= ~detail::color_bit(What.id);
+    else state_.blocked &= ~detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
 
@@ -258,10 +263,10 @@ class pe {
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
       engines::must_outlive_the_task(&part, support::function_name<Compute>());
       state_.interrupted = true;
-      offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
-                      &part,
-                      support::function_name<Compute>(),
-                      {}};
+      engines::offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
+                               &part,
+                               support::function_name<Compute>(),
+                               {}};
       (attach(e.then, when_complete), ...);
       state_.image->engine->async_compute(state_, e);
     }
@@ -273,39 +278,40 @@ class pe {
     happen(what, place_of(what));
   }
 
-  friend pe_state& state_of(pe& me);
+  friend engines::pe_state& engines::state_of(pe& me);
 
  private:
   u64 taken_bit(int color, const char* call) const {
-    const u64 bit = color >= 0 && color < max_colors ? color_bit(color) : 0;
+    const u64 bit = color >= 0 && color < detail::max_colors ? detail::color_bit(color) : 0;
     if (!(state_.image->takes & bit))
       detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
     return bit;
   }
 
   template <payload T>
-  void steer(color<T> c, const command_list& what, control_word word) {
+  void steer(color<T> c, const detail::command_list& what, detail::control_word word) {
     if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
       detail::the_table_does_not_say_steers(*state_.image, c.id, missing);
-    state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, word.bits);
+    state_.image->engine->send_control(state_, c.id, &detail::payload_type_of<T>, word.bits);
   }
 
   // The engine reports the fault when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::rejected = {c.id, &payload_type_of<T>, state_.x, state_.y};
+    engines::rejected = {c.id, &detail::payload_type_of<T>, state_.x, state_.y};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
 
   template <auto Task>
   int local_id() const {
-    return local_id(task_key<Task>, local_position<Task>());
+    return local_id(detail::task_key<Task>, detail::local_position<Task>());
   }
-  [[gnu::always_inline]] int local_id(const task_identity& task, int guess) const {
-    return state_.image->local_key[support::min(guess, max_local_tasks)] == &task ? guess : searched_id(task);
+  [[gnu::always_inline]] int local_id(const detail::task_identity& task, int guess) const {
+    return state_.image->local_key[support::min(guess, detail::max_local_tasks)] == &task ? guess
+                                                                                          : searched_id(task);
   }
-  int searched_id(const task_identity& task) const {
+  int searched_id(const detail::task_identity& task) const {
     const int id = state_.image->local_with(&task);
     if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task);
     return id;
@@ -349,8 +355,8 @@ class pe {
 
   // The engine itself must look if no word would be left, or if the window asks for it.
   struct lone_reader {
-    [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n,
-                                             const u32*& first) {
+    [[gnu::always_inline]] static bool words(engines::pe_state& s, int color,
+                                             const detail::payload_type* type, u32 n, const u32*& first) {
       for (engines::receive_window* in = s.receive_windows(), *last = s.end_of_receive_windows(); in != last;
            ++in) {
         if (in->is_plain(color)) [[likely]]
@@ -359,9 +365,9 @@ class pe {
       }
       return false;
     }
-    [[gnu::always_inline]] static bool read(pe_state& s, engines::receive_window& in, int color,
-                                            const payload_type* type, u32 n, const u32*& first) {
-      const program_image& image = *s.image;
+    [[gnu::always_inline]] static bool read(engines::pe_state& s, engines::receive_window& in, int color,
+                                            const detail::payload_type* type, u32 n, const u32*& first) {
+      const engines::program_image& image = *s.image;
       if (s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
       const engines::send_window& from = image.send_windows[in.from];
       if (from.tail() - in.head <= n) return false;
@@ -371,7 +377,8 @@ class pe {
     }
   };
   struct through_engine {
-    static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
+    static bool words(engines::pe_state& s, int color, const detail::payload_type* type, u32 n,
+                      const u32*& first) {
       first = s.image->engine->take(s, color, type, n);
       return first != nullptr;
     }
@@ -382,7 +389,7 @@ class pe {
   template <class F, class Dst, class... Src>
   struct later {
     template <class... Completion>
-    [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src,
+    [[gnu::noinline]] static void start(pe& me, const char* name, detail::work what, F f, Dst dst, Src... src,
                                         Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
       if (op.may_use_the_stack()) op.must_outlive_the_task();
@@ -393,7 +400,7 @@ class pe {
           return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
         }
       }
-      transfer t = op.start();
+      engines::transfer t = op.start();
       (me.attach(t, when_complete), ...);
       me.state_.image->engine->start(me.state_, t);
     }
@@ -405,16 +412,16 @@ class pe {
   /// Whether the task has the same position here as in its own module's table; it has, unless other modules
   /// come before that one.
   [[gnu::always_inline]] bool knows(const completion& c) const {
-    return !names_a_task(c) || state_.image->local_key[support::min(c.id, max_local_tasks)] == c.task;
+    return !names_a_task(c) || state_.image->local_key[support::min(c.id, detail::max_local_tasks)] == c.task;
   }
   int place_of(const completion& c) const { return names_a_task(c) ? local_id(*c.task, c.id) : c.id; }
   [[gnu::always_inline]] void happen(const completion& c, int place) {
-    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
-    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
+    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(place);
+    else if (c.what == completion::effect::unblock) state_.blocked &= ~detail::local_bit(place);
     else if (c.what == completion::effect::count) state_.arrive(place);
-    else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
+    else if (c.what != completion::effect::nothing) state_.active |= detail::local_bit(place);
   }
-  void attach(transfer& t, const completion& c) const {
+  void attach(engines::transfer& t, const completion& c) const {
     switch (c.what) {
       case completion::effect::activate:
       case completion::effect::count: t.activates = task_number(c); break;
@@ -425,20 +432,20 @@ class pe {
     }
   }
   template <class Other>
-  void attach(transfer& t, const Other& what) const {
+  void attach(engines::transfer& t, const Other& what) const {
     what.attach_to(t);
   }
   i8 task_number(const completion& c) const { return static_cast<i8>(place_of(c)); }
-  void attach(transfer& t, microthread on) const {
+  void attach(engines::transfer& t, microthread on) const {
     if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)
       detail::the_machine_has_no_such_microthread(state_.image->engine->target(), on.number);
     t.microthread = static_cast<i8>(on.number);
   }
 
-  pe_state state_;
+  engines::pe_state state_;
 };
 
 /// The engine's access to the state of a PE.
-inline pe_state& state_of(pe& me) { return me.state_; }
+inline engines::pe_state& engines::state_of(pe& me) { return me.state_; }
 
 }  // namespace wsl

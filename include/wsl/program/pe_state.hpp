@@ -7,13 +7,11 @@
 
 #include "program_image.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// The number of wavelets of one color that one run of a data task may send, and one run of any other task
 /// (launched, local or control). A program that sends more uses a descriptor.
 inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
-
-namespace engines {
 
 /// An operation of at least this many words goes through its engine, which looks for a waiting receiver in
 /// order to hand the words over without a buffer (a rendezvous).
@@ -106,8 +104,6 @@ inline constinit thread_local rejected_send rejected;
 /// type of its own for the same reason as window_index.
 enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
-
-}  // namespace engines
 
 /// The counters of a task that several completions start together (joins<n, &part::next>). They lie in the
 /// PE's memory, behind the members of its program.
@@ -211,4 +207,4 @@ struct pe_state {
 };
 static_assert(sizeof(pe_state) == 48);
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -5,12 +5,10 @@
 #include "../support/min_max.hpp"
 #include "engine_port.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
-namespace engines {
 struct send_window;
 struct receive_window;
-}  // namespace engines
 
 /// A program's table indexed for execution, with the entry that each color, local task or control wavelet
 /// starts; and everything that the PEs of one placement whose ramps send the same colors have in common.
@@ -114,4 +112,4 @@ struct program_image {
   }
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -22,7 +22,7 @@ class suspended_task {
   bool waits() const { return frame_ != nullptr; }
   void keep(std::coroutine_handle<> task) { frame_ = task.address(); }
   /// Goes on with the task, as a part of the local task that calls this. Requires that it waits.
-  void go_on() { resume(std::exchange(frame_, nullptr)); }
+  void go_on() { detail::resume(std::exchange(frame_, nullptr)); }
 
  private:
   void* frame_ = nullptr;

@@ -15,6 +15,8 @@ namespace wsl {
 
 class task;
 
+namespace detail {
+
 /// The identity of a task is the address of this.
 struct task_identity {
   const char* name;
@@ -22,8 +24,6 @@ struct task_identity {
 };
 template <auto Task>
 inline constexpr task_identity task_key{support::function_name<Task>()};
-
-namespace detail {
 
 template <class F>
 struct signature {
@@ -64,8 +64,6 @@ inline constexpr bool outlives_its_arguments =
 template <auto Task>
 using launch_arguments = typename decayed<typename signature_of<Task>::input>::type;
 
-}  // namespace detail
-
 /// A pointer to a member function that takes a `pe&` and returns void or, if it waits inside, `task`.
 template <auto Task>
 concept task_like = detail::signature_of<Task>::is_task;
@@ -82,8 +80,6 @@ struct task_table {
   binding entries[static_cast<std::size_t>(n > 0 ? n : 1)]{};
 };
 
-namespace detail {
-
 // Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the
 // order of the list.
 template <class Program, class List = typename Program::tasks>
@@ -98,8 +94,6 @@ consteval auto table_for() {
     if (b.what == role::launch) b.id = launches++;
   return t;
 }
-
-}  // namespace detail
 
 /// The task list of a program or module.
 template <class Program>
@@ -136,5 +130,7 @@ consteval bool may_join() {
     if constexpr (owner::tasks::template find_local<Task>() >= 0) return joins_of<Task> > 0;
   return true;
 }
+
+}  // namespace detail
 
 }  // namespace wsl

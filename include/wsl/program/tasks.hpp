@@ -16,8 +16,8 @@ namespace wsl {
 
 /// The state of a task when the fabric starts, as the last argument of its entry:
 /// `local<&part::step, blocked>`.
-inline constexpr initially blocked = initially::blocked;
-inline constexpr initially active = initially::active;
+inline constexpr detail::initially blocked = detail::initially::blocked;
+inline constexpr detail::initially active = detail::initially::active;
 
 /// The entries of a program or module, in their order. An entry may be a list itself.
 template <class... Entries>
@@ -25,7 +25,7 @@ struct task_list {
   static constexpr int size = (0 + ... + Entries::size);
 
   template <class Program>
-  static consteval void write([[maybe_unused]] binding* to) {
+  static consteval void write([[maybe_unused]] detail::binding* to) {
     (Entries::template write<Program>(std::exchange(to, to + Entries::size)), ...);
   }
 
@@ -134,7 +134,7 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
   const u32* __restrict words = static_cast<const u32*>(input);
   u32 taken = 0;
   do call<Task, Payload, from>(program, me, words[taken++]);
-  while (taken < count && !state_of(me).interrupted);
+  while (taken < count && !engines::state_of(me).interrupted);
   return taken;
 }
 
@@ -146,7 +146,7 @@ u32 run_local(void* state, pe& me, const void* bit, u32 most) {
   const u32 own_bit = *static_cast<const u32*>(bit);
   u32 ran = 0;
   do begin<Task>(program, me);
-  while (++ran < most && state_of(me).try_rerun(own_bit));
+  while (++ran < most && engines::state_of(me).try_rerun(own_bit));
   return ran;
 }
 
@@ -154,7 +154,7 @@ u32 run_local(void* state, pe& me, const void* bit, u32 most) {
 // arrival starts the task.
 template <class Program, auto Task, int n>
 u32 run_joined(void* state, pe& me, const void* bit, u32) {
-  if (state_of(me).count_arrival(*static_cast<const u32*>(bit), n))
+  if (engines::state_of(me).count_arrival(*static_cast<const u32*>(bit), n))
     begin<Task>(*static_cast<Program*>(state), me);
   return 1;
 }
@@ -257,10 +257,10 @@ launch_arguments<Task>* new_arguments(const Arguments&... given) {
 template <auto Task>
 struct launch : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     if constexpr (detail::binds<Program, Task>())
-      *to =
-          detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
+      *to = detail::bind<Task>(detail::role::launch, -1, nullptr, &detail::run_launch<Program, Task>,
+                               detail::initially::ready);
   }
 };
 
@@ -300,12 +300,12 @@ consteval auto color_in() {
 /// payload, or the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. If `What` is
 /// a library module, the task is bound to all colors of its set, `on<halo, &cell::hear>`, and may also take
 /// the side from which the payload came: `void hear(pe& me, f32 x, port from)`.
-template <auto What, auto Task, initially start = initially::ready>
+template <auto What, auto Task, detail::initially start = detail::initially::ready>
 struct on : detail::single_entry {
   static constexpr int size = detail::colors_in<What>();
 
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     static_assert(
         size > 0,
         "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
@@ -314,7 +314,7 @@ struct on : detail::single_entry {
 
  private:
   template <class Program, int... i>
-  static consteval void write_each(binding* to, std::integer_sequence<int, i...>) {
+  static consteval void write_each(detail::binding* to, std::integer_sequence<int, i...>) {
     (detail::write_data_task<Program, Task, detail::color_in<What, i>(), side_of<i>()>(to[i], start), ...);
   }
   template <int i>
@@ -326,15 +326,15 @@ struct on : detail::single_entry {
 
 /// A task that `me.activate` or the completion of an operation runs: `local<&part::step>`,
 /// `local<&part::step, blocked>`, or `local<&part::step, active>` to run when the fabric starts.
-template <auto Task, initially start = initially::ready>
+template <auto Task, detail::initially start = detail::initially::ready>
 struct local : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::signature_of<Task>::inputs == 0;
       static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
       if constexpr (takes)
-        *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
+        *to = detail::bind<Task>(detail::role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
     }
   }
   template <auto Other>
@@ -351,14 +351,14 @@ struct local : detail::single_entry {
 template <int n, auto Task>
 struct joins : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     static_assert(n >= 1, "wsl: a task joins at least one activation: joins<2, &part::both>");
     if constexpr (n >= 1 && detail::binds<Program, Task>()) {
       constexpr bool takes = detail::signature_of<Task>::inputs == 0;
       static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
       if constexpr (takes) {
-        *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_joined<Program, Task, n>,
-                                 initially::ready);
+        *to = detail::bind<Task>(detail::role::local, -1, nullptr, &detail::run_joined<Program, Task, n>,
+                                 detail::initially::ready);
         to->arrivals = n;
       }
     }
@@ -374,7 +374,7 @@ struct joins : detail::single_entry {
 template <int id, auto Task>
 struct control : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::takes_nothing_or_data<Task>;
       static_assert(
@@ -382,8 +382,8 @@ struct control : detail::single_entry {
           "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
           "me, u16 data)");
       if constexpr (takes)
-        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>,
-                                 initially::ready);
+        *to = detail::bind<Task>(detail::role::control, id, nullptr, &detail::run_control<Program, Task>,
+                                 detail::initially::ready);
     }
   }
 };
@@ -391,24 +391,26 @@ struct control : detail::single_entry {
 /// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum,
 /// &part::next>`. Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
 template <auto Color, auto Task>
-  requires color_like<decltype(Color)>
+  requires detail::color_like<decltype(Color)>
 struct on_teardown : detail::single_entry {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::signature_of<Task>::inputs == 0;
       static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
       if constexpr (takes)
-        *to = detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Program, Task>,
-                                 initially::ready);
+        *to = detail::bind<Task>(detail::role::torn_down, Color.id, nullptr,
+                                 &detail::run_control<Program, Task>, detail::initially::ready);
     }
   }
 };
 
 namespace detail {
+
 // not constexpr on purpose: the compiler's error message then shows their names
 inline void only_data_tasks_and_local_tasks_are_urgent() {}
 inline void only_local_tasks_are_long_running() {}
+
 }  // namespace detail
 
 /// Tasks that run before the other ready tasks of their PE (CSL's task_priority):
@@ -417,10 +419,10 @@ inline void only_local_tasks_are_long_running() {}
 template <class... Entries>
 struct urgent : task_list<Entries...> {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     task_list<Entries...>::template write<Program>(to);
-    for (binding* b = to; b != to + urgent::size; ++b) {
-      if (b->what != role::data && b->what != role::local)
+    for (detail::binding* b = to; b != to + urgent::size; ++b) {
+      if (b->what != detail::role::data && b->what != detail::role::local)
         detail::only_data_tasks_and_local_tasks_are_urgent();
       b->urgent = true;
     }
@@ -434,10 +436,10 @@ struct urgent : task_list<Entries...> {
 template <class... Entries>
 struct long_running : task_list<Entries...> {
   template <class Program>
-  static consteval void write(binding* to) {
+  static consteval void write(detail::binding* to) {
     task_list<Entries...>::template write<Program>(to);
-    for (binding* b = to; b != to + long_running::size; ++b) {
-      if (b->what != role::local) detail::only_local_tasks_are_long_running();
+    for (detail::binding* b = to; b != to + long_running::size; ++b) {
+      if (b->what != detail::role::local) detail::only_local_tasks_are_long_running();
       b->long_running = true;
     }
   }
@@ -469,13 +471,13 @@ template <auto Member>
 struct use : detail::single_entry {
   using module = typename detail::member<decltype(Member)>::type;
   static constexpr int size = [] {
-    if constexpr (has_tasks<module>) return module::tasks::size;
+    if constexpr (detail::has_tasks<module>) return module::tasks::size;
     else return 0;
   }();
 
   template <class Program>
-  static consteval void write(binding* to) {
-    static_assert(has_tasks<module>,
+  static consteval void write(detail::binding* to) {
+    static_assert(detail::has_tasks<module>,
                   "wsl: use<&part::member> names a library module, a member with tasks of its own");
     constexpr bool own = std::is_convertible_v<Program*, typename detail::member<decltype(Member)>::owner*>;
     static_assert(own,
@@ -485,18 +487,20 @@ struct use : detail::single_entry {
 
  private:
   template <class Program, std::size_t... I>
-  static consteval void write_each(binding* to, std::index_sequence<I...>) {
-    ((to[I] = table_of<module>.entries[I],
+  static consteval void write_each(detail::binding* to, std::index_sequence<I...>) {
+    ((to[I] = detail::table_of<module>.entries[I],
       to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr),
      ...);
   }
 };
 
 namespace detail {
+
 template <class T>
 inline constexpr bool is_task_list = false;
 template <class... Entries>
 inline constexpr bool is_task_list<task_list<Entries...>> = true;
+
 }  // namespace detail
 
 /// A PE program: a struct with default values for its members and a task list.
@@ -514,14 +518,15 @@ struct join_counters {
     for (const binding& b : table_of<P>.entries) n += b.arrivals > 0;
     return n;
   }();
-  static constexpr int own = alignof(join_state), least = alignof(P), end = sizeof(P);
+  static constexpr int own = alignof(engines::join_state), least = alignof(P), end = sizeof(P);
   static constexpr int at = (end + own - 1) / own * own, alignment = count && own > least ? own : least;
-  static constexpr int used = count ? at + count * int{sizeof(join_state)} : end;
+  static constexpr int used = count ? at + count * int{sizeof(engines::join_state)} : end;
   static constexpr int bytes = (used + alignment - 1) / alignment * alignment;
 
   static void construct(void* where) {
     for (int i = 0; i < count; ++i)
-      ::new (static_cast<unsigned char*>(where) + at + i * int{sizeof(join_state)}) join_state{};
+      ::new (static_cast<unsigned char*>(where) + at + i * int{sizeof(engines::join_state)})
+          engines::join_state{};
   }
 };
 
@@ -555,15 +560,15 @@ consteval program describe() {
   }
 }
 
-}  // namespace detail
-
 /// The program as data, for `.place<part>(all)`.
 template <class P>
 struct program_of {
   static constexpr program value = detail::describe<P>();
 };
+
+}  // namespace detail
 template <class P>
-inline constexpr const program& program_v = program_of<P>::value;
+inline constexpr const program& program_v = detail::program_of<P>::value;
 
 }  // namespace wsl
 

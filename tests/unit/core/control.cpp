@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::command_bit, wsl::detail::command_list, wsl::detail::control_word;
 using Catch::Contains;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <random>
 
 using namespace wsl;
+using wsl::detail::from_bits, wsl::detail::to_bits;
 
 namespace {
 

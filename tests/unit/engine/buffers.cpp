@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::initially;
 using engines::size_class;
 
 TEST_CASE("memory of a pool has its size for itself and is lent again, the newest first") {

@@ -11,6 +11,7 @@
 #include <string>
 
 using namespace wsl;
+using wsl::engines::wait, wsl::engines::waits;
 using Catch::Contains;
 using Catch::EndsWith;
 using Catch::StartsWith;

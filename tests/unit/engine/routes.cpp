@@ -14,6 +14,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::engines::wait, wsl::engines::waits;
 using Catch::Contains;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::command_list;
 using Catch::Contains;
 
 namespace {

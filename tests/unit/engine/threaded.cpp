@@ -14,6 +14,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::engines::sends_of_a_data_task, wsl::engines::sends_of_a_task;
 using Catch::Contains;
 using Catch::StartsWith;
 

@@ -13,6 +13,8 @@
 #include <catch2/catch.hpp>
 
 using namespace wsl;
+using wsl::detail::command_list, wsl::detail::work;
+using wsl::engines::state_of;
 using Catch::Contains;
 
 namespace {
@@ -124,8 +126,8 @@ u64 words_before_the_stall(layout line, bool relays) {
   try {
     f.launch<&sender::start>(columns(0, edge, relays ? 1 : 2), relays);
   } catch (const deadlock& d) {
-    for (const wait& w : d.open())
-      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - w.count;
+    for (const deadlock::wait& w : d.open())
+      if (w.why == deadlock::wait::reason::output && w.at == coord{0, 0}) return 1000 - w.count;
   }
   return 0;
 }
@@ -151,7 +153,7 @@ clock_reader clocks_on(const Engine& engine) {
 }
 
 const engines::pe_cycles& cycles_of(fabric& f, coord c) {
-  engine& e = f.engine_in_use();
+  engines::engine& e = f.engine_in_use();
   return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
 }
 

@@ -81,7 +81,7 @@ struct large {
 
 /// An engine that needs more memory than there is.
 struct greedy {
-  engine* make(const layout&) const { throw std::bad_alloc(); }
+  engines::engine* make(const layout&) const { throw std::bad_alloc(); }
 };
 
 }  // namespace

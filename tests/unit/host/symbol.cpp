@@ -10,6 +10,7 @@
 #include "mentions.hpp"
 
 using namespace wsl;
+using wsl::detail::becomes, wsl::detail::convert, wsl::detail::symbol_like;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "../../checker_shapes.hpp"
 
 using namespace wsl;
+using wsl::detail::binding, wsl::detail::payload_type_of, wsl::detail::role;
 using Catch::Matchers::Contains;
 
 namespace {

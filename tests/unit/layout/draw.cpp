@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::binding, wsl::detail::payload_type_of, wsl::detail::role;
 
 namespace {
 

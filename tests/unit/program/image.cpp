@@ -7,6 +7,8 @@
 #include <string>
 
 using namespace wsl;
+using namespace wsl::detail;
+using wsl::engines::program_image, wsl::engines::state_of;
 
 namespace {
 

@@ -15,6 +15,8 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::to_bits;
+using wsl::engines::transfer;
 using Catch::Contains;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::to_bits;
 using Catch::Contains;
 
 namespace {

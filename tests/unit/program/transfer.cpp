@@ -8,6 +8,8 @@
 #include <vector>
 
 using namespace wsl;
+using wsl::detail::payload_type_of, wsl::detail::to_bits;
+using wsl::engines::transfer;
 
 namespace {
 

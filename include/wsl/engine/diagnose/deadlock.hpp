@@ -15,14 +15,16 @@ class layout;
 
 class deadlock : public std::runtime_error {
  public:
-  /// `unread_words` is the number of words that have left the grid, and that the host has not read.
-  deadlock(const layout& plan, waits open, u64 unread_words = 0);
+  using wait = engines::wait;
 
-  /// All waits.
-  const waits& open() const { return open_; }
+  /// `unread_words` is the number of words that have left the grid, and that the host has not read.
+  deadlock(const layout& plan, engines::waits open, u64 unread_words = 0);
+
+  /// What still waits.
+  const engines::waits& open() const { return open_; }
 
  private:
-  waits open_;
+  engines::waits open_;
 };
 
 }  // namespace wsl

@@ -10,7 +10,7 @@
 #include "wait_graph.hpp"
 
 namespace wsl {
-namespace detail {
+namespace engines {
 
 using support::counted, support::joined;
 
@@ -247,9 +247,9 @@ inline std::string deadlock_text(const layout& plan, const waits& open, u64 unre
   return text;
 }
 
-}  // namespace detail
+}  // namespace engines
 
-WSL_COMPILED_PART deadlock::deadlock(const layout& plan, waits open, u64 unread_words)
-    : runtime_error(detail::deadlock_text(plan, open, unread_words)), open_(std::move(open)) {}
+WSL_COMPILED_PART deadlock::deadlock(const layout& plan, engines::waits open, u64 unread_words)
+    : runtime_error(engines::deadlock_text(plan, open, unread_words)), open_(std::move(open)) {}
 
 }  // namespace wsl

@@ -8,6 +8,8 @@
 
 namespace wsl {
 
+namespace engines {
+
 struct run_entry {
   const char* what = "";  ///< name of the task or operation
   int color = -1;         ///< the color of the wavelets that it took, -1 for none
@@ -19,20 +21,22 @@ struct run_entry {
   }
 };
 
+}  // namespace engines
+
 class run_log {
  public:
-  void open(std::size_t pes) { runs_ = support::flat_vector<support::flat_vector<run_entry>>(pes); }
+  void open(std::size_t pes) { runs_ = support::flat_vector<support::flat_vector<engines::run_entry>>(pes); }
 
-  void note(u32 pe, const run_entry& e) {
-    support::flat_vector<run_entry>& runs = runs_[pe];
+  void note(u32 pe, const engines::run_entry& e) {
+    support::flat_vector<engines::run_entry>& runs = runs_[pe];
     if (!runs.empty() && runs.back().same_kind(e)) runs.back().times += e.times;
     else runs.push_back(e);
   }
   /// The log of the PE with this index in its engine.
-  const support::flat_vector<run_entry>& of(u32 pe) const { return runs_[pe]; }
+  const support::flat_vector<engines::run_entry>& of(u32 pe) const { return runs_[pe]; }
 
  private:
-  support::flat_vector<support::flat_vector<run_entry>> runs_;
+  support::flat_vector<support::flat_vector<engines::run_entry>> runs_;
 };
 
 }  // namespace wsl

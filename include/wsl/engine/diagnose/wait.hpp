@@ -7,7 +7,7 @@
 #include "../../core/coord.hpp"
 #include "../../support/flat_vector.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 struct wait {
   enum class reason {
@@ -48,4 +48,4 @@ struct wait {
 
 using waits = support::flat_vector<wait>;
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -9,7 +9,7 @@
 #include "../../layout/layout.hpp"
 #include "wait.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// One step of a chain: `from` waits because of `to`.
 struct wait_link {
@@ -327,4 +327,4 @@ class wait_graph {
   wait_chain found_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -6,7 +6,7 @@
 
 namespace wsl {
 
-WSL_COMPILED_PART engine* reference::make(const layout& plan) const {
+WSL_COMPILED_PART engines::engine* reference::make(const layout& plan) const {
   return new engines::reference_engine(plan);
 }
 

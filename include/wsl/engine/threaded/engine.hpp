@@ -172,7 +172,7 @@ class threaded_engine : public engine {
   }
 
   [[gnu::cold]] void pe_waits(waits& open, partition& b, pe_state& s) {
-    const processor* p = scheduler_.processor_or_null(s);
+    const processor* p = transport_.processor_of(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
     if (const host_call* call = scheduler_.waiting_call(b, s)) call_waits(open, s, *call, 1);
     held_tasks(open, s);

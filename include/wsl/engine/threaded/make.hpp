@@ -13,7 +13,7 @@ WSL_COMPILED_PART void engines::require_possible(const threaded& how) {
 
 WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
 
-WSL_COMPILED_PART engine* threaded::make(const layout& plan) const {
+WSL_COMPILED_PART engines::engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this);
   return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
                                       support::max(1u, pes_per_partition), rendezvous_from, log);

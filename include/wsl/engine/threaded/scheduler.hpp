@@ -45,9 +45,8 @@ class pe_scheduler {
 
   run_limit limit;  ///< of the run
 
-  processor* processor_or_null(const pe_state& s) { return transport_.processor_of(s); }
   processor& processor_for(pe_state& s) {
-    if (processor* p = processor_or_null(s)) return *p;
+    if (processor* p = transport_.processor_of(s)) return *p;
     partition& b = transport_.home(s);
     visited& v = transport_.net.visits[s.index];
     processor& p = *b.processors.push_back(new processor);
@@ -77,7 +76,7 @@ class pe_scheduler {
 
   bool start(pe_state& on, transfer& t) {
     partition& b = transport_.home(on);
-    rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, processor_or_null(on)});
+    rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, transport_.processor_of(on)});
     // An operation that occupies an end of a FIFO or a chosen microthread keeps it until the task that
     // started it ends, as on every engine.
     if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
@@ -153,16 +152,16 @@ class pe_scheduler {
   }
 
   bool act(partition& b, pe_state& s, u32& budget) {
-    processor* p = processor_or_null(s);
+    processor* p = transport_.processor_of(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
     if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget))
-      return !is_at_rest(s, processor_or_null(s));
+      return !is_at_rest(s, transport_.processor_of(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.rendezvous_receivers.empty()) return true;
     // The operation has got its words, so the task that it activates may run again and again.
     if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() &&
         run_locals(b, s, p, budget))
-      return !is_at_rest(s, processor_or_null(s));
+      return !is_at_rest(s, transport_.processor_of(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
@@ -244,7 +243,7 @@ class pe_scheduler {
     rule::sent_nothing_refused(s);
     if (!task_run{b, s}.may_not_fit()) [[likely]]
       return;
-    processor* p = processor_or_null(s);
+    processor* p = transport_.processor_of(s);
     task_run{b, s}.must_fit(p, machine_);
     if (p) p->task = &task;  // which may wait
   }
@@ -262,14 +261,14 @@ class pe_scheduler {
   }
 
   [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
-    return processor_or_null(s)->back_in > b.superstep;
+    return transport_.processor_of(s)->back_in > b.superstep;
   }
 
   /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
   void let_compute(partition& b) {
     b.computes = false;
     for (u32 who : b.postponed) {
-      processor& p = *processor_or_null(state(who));
+      processor& p = *transport_.processor_of(state(who));
       p.postponed = false, p.may_compute = true;
       transport_.wake(b, who);
     }
@@ -299,7 +298,7 @@ class pe_scheduler {
       if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn_down == 0)) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
-      p = processor_or_null(s);
+      p = transport_.processor_of(s);
     }
     budget -= ran ? ran - 1 : 0;
     return ran > 0;
@@ -378,7 +377,7 @@ class pe_scheduler {
   /// Begins another run of a task. A run ends at each co_await, even if the task need not wait there; the
   /// limit of its sends then counts anew.
   bool begin_run(partition& b, pe_state& s) {
-    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(processor_or_null(s), machine_);
+    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(transport_.processor_of(s), machine_);
     const bool ready = prepare(b, s, sends_of_a_task);
     task_run{b, s}.go_on();
     return ready;
@@ -442,7 +441,7 @@ class pe_scheduler {
   /// Advances an operation as far as its inputs and its output allow, span by span.
   bool advance(partition& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &topology::channel_of(s, t.output) : nullptr;
-    if (t.granted && processor_or_null(s)->back_in > b.superstep) return false;
+    if (t.granted && transport_.processor_of(s)->back_in > b.superstep) return false;
     bool moved = t.granted != 0;
     t.done += std::exchange(t.granted, 0);
     if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {

@@ -6,7 +6,7 @@
 
 namespace wsl {
 
-WSL_COMPILED_PART engine* timed::make(const layout& plan) const {
+WSL_COMPILED_PART engines::engine* timed::make(const layout& plan) const {
   timing::must_be_countable(plan.machine());
   return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
 }

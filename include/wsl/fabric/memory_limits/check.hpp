@@ -36,7 +36,7 @@ class heap_bytes final : private storage_visitor {
   u64 bytes_ = 0;
 };
 
-WSL_COMPILED_PART void containers_fit_memory(engine& of) {
+WSL_COMPILED_PART void containers_fit_memory(engines::engine& of) {
   const u64 room = static_cast<u64>(of.target().memory);
   if (of.target().memory >= host.memory) return;
   for (const placement& p : of.plan().placements()) {
@@ -45,7 +45,7 @@ WSL_COMPILED_PART void containers_fit_memory(engine& of) {
       pe& one = *of.find(p.where.nth(i));
       if (!of.here(one)) continue;
       const u64 members = static_cast<u64>(p.what->bytes),
-                owned = heap_bytes(*p.what, state_of(one).memory()).count();
+                owned = heap_bytes(*p.what, engines::state_of(one).memory()).count();
       if (members + owned <= room) continue;
       throw fault(
           support::joined({"wsl: PE(", p.where.nth(i).x, ", ", p.where.nth(i).y, ") of ", p.what->name,

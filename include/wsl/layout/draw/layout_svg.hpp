@@ -270,7 +270,7 @@ inline std::string draw_svg(const layout& l) {
 
 /// The routes of one color.
 inline std::string draw_svg(const layout& l, int color) {
-  support::inplace_vector<int, max_colors> only;
+  support::inplace_vector<int, detail::max_colors> only;
   only.push_back(color);
   return drawing::picture{l, only, support::joined({drawing::title_of(l), ", color ", color})}.text();
 }

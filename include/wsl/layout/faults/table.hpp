@@ -171,6 +171,8 @@ struct diagnostic {
   constexpr bool found() const { return kind != fault_kind::none; }
 };
 
+namespace faults {
+
 /// The details that locate a fault in addition to the PE.
 enum class fault_locator : u8 { pe, color, link, fork, limit, color_limit, position, id, waiting };
 
@@ -189,6 +191,8 @@ inline constexpr fault_text fault_texts[] = {
 
 inline constexpr int fault_count = sizeof fault_texts / sizeof fault_texts[0];
 constexpr const fault_text& text_of(fault_kind kind) { return fault_texts[static_cast<int>(kind)]; }
+
+}  // namespace faults
 
 /// Compilers print the name of a class template with its arguments, and numbers as arguments of these
 /// readably where they would print structures as digits.

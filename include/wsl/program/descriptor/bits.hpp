@@ -37,52 +37,52 @@ inline constexpr auto right_with_sign = [](auto x, auto n) {
 /// dst = a & b
 template <class D, class A, class B>
 constexpr auto bits_and(const D& dst, const A& a, const B& b) {
-  return detail::apply({"bits_and", work::add}, [](auto x, auto y) { return x & y; }, dst, a, b);
+  return detail::apply({"bits_and", detail::work::add}, [](auto x, auto y) { return x & y; }, dst, a, b);
 }
 /// dst = a | b
 template <class D, class A, class B>
 constexpr auto bits_or(const D& dst, const A& a, const B& b) {
-  return detail::apply({"bits_or", work::add}, [](auto x, auto y) { return x | y; }, dst, a, b);
+  return detail::apply({"bits_or", detail::work::add}, [](auto x, auto y) { return x | y; }, dst, a, b);
 }
 /// dst = a ^ b
 template <class D, class A, class B>
 constexpr auto bits_xor(const D& dst, const A& a, const B& b) {
-  return detail::apply({"bits_xor", work::add}, [](auto x, auto y) { return x ^ y; }, dst, a, b);
+  return detail::apply({"bits_xor", detail::work::add}, [](auto x, auto y) { return x ^ y; }, dst, a, b);
 }
 /// dst = a shifted to the left by n >= 0 bits; zeros come in.
 template <class D, class A, class N>
 constexpr auto shift_left(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_left", work::compare}, detail::left, dst, a, n);
+  return detail::apply({"shift_left", detail::work::compare}, detail::left, dst, a, n);
 }
 /// dst = a shifted to the right; zeros come in.
 template <class D, class A, class N>
 constexpr auto shift_right(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_right", work::compare}, detail::right, dst, a, n);
+  return detail::apply({"shift_right", detail::work::compare}, detail::right, dst, a, n);
 }
 /// dst = a shifted to the right; its sign comes in.
 template <class D, class A, class N>
 constexpr auto shift_right_signed(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_right_signed", work::compare}, detail::right_with_sign, dst, a, n);
+  return detail::apply({"shift_right_signed", detail::work::compare}, detail::right_with_sign, dst, a, n);
 }
 /// dst = the number of bits of a that are set
 template <class D, class A>
 constexpr auto count_ones(const D& dst, const A& a) {
   return detail::apply(
-      {"count_ones", work::add},
+      {"count_ones", detail::work::add},
       [](auto x) { return std::popcount(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 /// dst = the number of zeros above the highest bit that is set; for 0 the width
 template <class D, class A>
 constexpr auto leading_zeros(const D& dst, const A& a) {
   return detail::apply(
-      {"leading_zeros", work::add},
+      {"leading_zeros", detail::work::add},
       [](auto x) { return std::countl_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 /// dst = the number of zeros below the lowest bit that is set; for 0 the width
 template <class D, class A>
 constexpr auto trailing_zeros(const D& dst, const A& a) {
   return detail::apply(
-      {"trailing_zeros", work::add},
+      {"trailing_zeros", detail::work::add},
       [](auto x) { return std::countr_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 

@@ -8,7 +8,7 @@
 
 #include "memory.hpp"
 
-namespace wsl {
+namespace wsl::detail {
 
 /// The kind of work on one element.
 enum class work : u8 { move, add, multiply, compare, call };
@@ -39,8 +39,6 @@ class cycle_counter {
 
 /// The counter for the tasks that this thread runs; null without one.
 inline constinit thread_local cycle_counter* listening_counter = nullptr;
-
-namespace detail {
 
 /// Elements a cycle that a stride allows: the banks that n elements fall into.
 constexpr u8 width_of_stride(i64 stride) {
@@ -77,5 +75,4 @@ struct cost_of_operands {
   }
 };
 
-}  // namespace detail
-}  // namespace wsl
+}  // namespace wsl::detail

@@ -45,7 +45,7 @@ class fifo {
   template <class U, int n>
   friend constexpr auto out_of(fifo<U, n>&, int);
 
-  fifo_state state_{.capacity = most};
+  engines::fifo_state state_{.capacity = most};
   T elements_[static_cast<std::size_t>(most)]{};
 };
 
@@ -55,7 +55,7 @@ template <class T>
 class fifo_push {
  public:
   using element = T;
-  constexpr fifo_push(fifo_state& of, T* elements, int count)
+  constexpr fifo_push(engines::fifo_state& of, T* elements, int count)
       : state_(&of), elements_(elements), count_(count) {}
 
   static constexpr bool pushes() { return true; }
@@ -63,7 +63,7 @@ class fifo_push {
   static constexpr int stride() { return 1; }
   constexpr T* place(u64) const { return elements_ + end(); }
   constexpr u32 run(u64) const { return state_->capacity - end(); }
-  constexpr const fifo_state& state() const { return *state_; }
+  constexpr const engines::fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const { state_->size += n; }
 
  private:
@@ -72,7 +72,7 @@ class fifo_push {
     return place < state_->capacity ? place : place - state_->capacity;
   }
 
-  fifo_state* state_;
+  engines::fifo_state* state_;
   T* elements_;
   int count_;
 };
@@ -81,7 +81,7 @@ template <class T>
 class fifo_pop {
  public:
   using element = T;
-  constexpr fifo_pop(fifo_state& of, const T* elements, int count)
+  constexpr fifo_pop(engines::fifo_state& of, const T* elements, int count)
       : state_(&of), elements_(elements), count_(count) {}
 
   static constexpr bool pushes() { return false; }
@@ -89,7 +89,7 @@ class fifo_pop {
   static constexpr int stride() { return 1; }
   constexpr const T* place(u64) const { return elements_ + state_->first; }
   constexpr u32 run(u64) const { return state_->capacity - state_->first; }
-  constexpr const fifo_state& state() const { return *state_; }
+  constexpr const engines::fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const {
     state_->first += n;
     if (state_->first >= state_->capacity) state_->first -= state_->capacity;
@@ -97,7 +97,7 @@ class fifo_pop {
   }
 
  private:
-  fifo_state* state_;
+  engines::fifo_state* state_;
   const T* elements_;
   int count_;
 };

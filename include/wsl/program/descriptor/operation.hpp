@@ -181,7 +181,7 @@ class [[nodiscard(
   using T = typename Dst::element;
 
  public:
-  constexpr operation(verb name, F f, Dst dst, Src... src)
+  constexpr operation(detail::verb name, F f, Dst dst, Src... src)
       : name_(name.name),
         what_(name.what),
         f_(f),
@@ -201,8 +201,8 @@ class [[nodiscard(
 
   constexpr void run_now() const {
     if (length_ == forever) detail::operation_has_no_length(name_);
-    if (!std::is_constant_evaluated() && listening_counter) [[unlikely]]
-      listening_counter->operate(cost(), static_cast<u64>(length_));
+    if (!std::is_constant_evaluated() && detail::listening_counter) [[unlikely]]
+      detail::listening_counter->operate(cost(), static_cast<u64>(length_));
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
@@ -213,9 +213,9 @@ class [[nodiscard(
   /// A color that the operation reads from or writes to, with its payload type.
   struct fabric_end {
     int color = -1;
-    const payload_type* type = nullptr;
+    const detail::payload_type* type = nullptr;
   };
-  fabric_end output() const { return {dst_.to.id, &payload_type_of<T>}; }
+  fabric_end output() const { return {dst_.to.id, &detail::payload_type_of<T>}; }
   fabric_end input() const {
     fabric_end found;
     detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) { (find_input(found, s), ...); });
@@ -248,23 +248,23 @@ class [[nodiscard(
   }
 
   /// The operation as a microthread that an engine runs.
-  transfer start() const {
+  engines::transfer start() const {
     static_assert(
-        sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
+        sizeof(operation) <= engines::transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
         "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
-    transfer t;
+    engines::transfer t;
     t.name = name_;
-    if (listening_counter) [[unlikely]]
+    if (detail::listening_counter) [[unlikely]]
       t.cost = cost();
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
-    t.move = [](transfer& self, const u32* const* input, u32* output, u32 n) {
+    t.move = [](engines::transfer& self, const u32* const* input, u32* output, u32 n) {
       std::launder(reinterpret_cast<const operation*>(self.operands))->move(self.done, input, output, n);
       self.done += n;
     };
     if constexpr (detail::is_fabric_output<Dst>) {
       t.output = static_cast<i8>(dst_.to.id);
-      t.output_type = &payload_type_of<T>;
+      t.output_type = &detail::payload_type_of<T>;
     }
     int k = 0;
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
@@ -386,7 +386,7 @@ class [[nodiscard(
     }
   }
 
-  [[gnu::cold, gnu::noinline]] operation_cost cost() const {
+  [[gnu::cold, gnu::noinline]] detail::operation_cost cost() const {
     detail::cost_of_operands operands{.sum = {.what = what_}};
     if constexpr (lies_in_memory<Dst>) operands.template stride<T>(dst_.stride());
     else operands.template width<T>();
@@ -421,7 +421,7 @@ class [[nodiscard(
   static constexpr void passed(const X& operand, u32 n) {
     if constexpr (detail::fifo_end<X>) operand.moved(n);
   }
-  void name_fifos(transfer& t) const {
+  void name_fifos(engines::transfer& t) const {
     if constexpr (detail::fifo_end<Dst>) t.pushes = &dst_.state();
     detail::with(src_, [&](const auto&... s) {
       const auto note = [&](const auto& source) {
@@ -432,13 +432,14 @@ class [[nodiscard(
   }
   template <class S>
   static constexpr void find_input(fabric_end& found, const S& s) {
-    if constexpr (detail::is_fabric_input<S>) found = {s.from.id, &payload_type_of<typename S::element>};
+    if constexpr (detail::is_fabric_input<S>)
+      found = {s.from.id, &detail::payload_type_of<typename S::element>};
   }
   template <class S>
-  static constexpr void name_input(transfer& t, int& k, const S& s) {
+  static constexpr void name_input(engines::transfer& t, int& k, const S& s) {
     if constexpr (detail::is_fabric_input<S>) {
       t.input[k] = static_cast<i8>(s.from.id);
-      t.input_type[k++] = &payload_type_of<typename S::element>;
+      t.input_type[k++] = &detail::payload_type_of<typename S::element>;
     }
   }
 
@@ -454,7 +455,7 @@ class [[nodiscard(
   }
 
   const char* name_;
-  work what_;
+  detail::work what_;
   [[no_unique_address]] F f_;
   Dst dst_;
   detail::pack<Src...> src_;

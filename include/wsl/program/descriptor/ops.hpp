@@ -81,57 +81,59 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
 /// dst = src; converts between element types.
 template <class D, class A>
 constexpr auto mov(const D& dst, const A& a) {
-  return detail::apply({"mov", work::move}, detail::unchanged{}, dst, a);
+  return detail::apply({"mov", detail::work::move}, detail::unchanged{}, dst, a);
 }
 /// dst = a + b
 template <class D, class A, class B>
 constexpr auto add(const D& dst, const A& a, const B& b) {
-  return detail::apply({"add", work::add}, detail::plus, dst, a, b);
+  return detail::apply({"add", detail::work::add}, detail::plus, dst, a, b);
 }
 /// dst = a - b
 template <class D, class A, class B>
 constexpr auto sub(const D& dst, const A& a, const B& b) {
-  return detail::apply({"sub", work::add}, detail::minus, dst, a, b);
+  return detail::apply({"sub", detail::work::add}, detail::minus, dst, a, b);
 }
 /// dst = a * b
 template <class D, class A, class B>
 constexpr auto mul(const D& dst, const A& a, const B& b) {
-  return detail::apply({"mul", work::multiply}, detail::times, dst, a, b);
+  return detail::apply({"mul", detail::work::multiply}, detail::times, dst, a, b);
 }
 /// dst = a + b * scalar
 template <class D, class A, class B, class S>
 constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
   static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>,
                 "wsl: the last operand of fmac is a scalar; map_each takes any function");
-  return detail::apply({"fmac", work::multiply}, detail::plus_times, dst, a, b, scalar);
+  return detail::apply({"fmac", detail::work::multiply}, detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
 constexpr auto fmax(const D& dst, const A& a, const B& b) {
-  return detail::apply({"fmax", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
+  return detail::apply(
+      {"fmax", detail::work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
 }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
 constexpr auto fmin(const D& dst, const A& a, const B& b) {
-  return detail::apply({"fmin", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
+  return detail::apply(
+      {"fmin", detail::work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
 }
 /// dst = -a
 template <class D, class A>
 constexpr auto neg(const D& dst, const A& a) {
-  return detail::apply({"neg", work::add}, detail::negation, dst, a);
+  return detail::apply({"neg", detail::work::add}, detail::negation, dst, a);
 }
 /// dst = |a|; of a negative zero it is zero.
 template <class D, class A>
 constexpr auto abs(const D& dst, const A& a) {
   return detail::apply(
-      {"abs", work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; },
-      dst, a);
+      {"abs", detail::work::add},
+      [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
 }
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first
 /// source, a fold.
 template <class F, class D, class... S>
 constexpr auto map_each(F f, const D& dst, const S&... src) {
-  return detail::apply({"map_each", work::call}, f, dst, src...);
+  return detail::apply({"map_each", detail::work::call}, f, dst, src...);
 }
 
 }  // namespace wsl

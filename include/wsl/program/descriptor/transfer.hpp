@@ -8,7 +8,7 @@
 #include "../../core/wavelet.hpp"
 #include "cost.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// The fill level of a FIFO in a PE's memory, which is all that engines know of it.
 struct fifo_state {
@@ -63,4 +63,4 @@ struct transfer {
   }
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines
