@@ -104,6 +104,12 @@ class reducer {
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
   }
+  /// A number of another type becomes the payload, as in lane::send.
+  template <class Value>
+    requires(!std::is_same_v<T, Value>)
+  void contribute(pe& me, const Value& value) {
+    contribute(me, detail::as_payload<T>(value));
+  }
 
  private:
   // The color that the PE at a distance from the last PE of its line sends. The column of the last PEs

@@ -116,8 +116,8 @@ class fabric {
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
   /// task makes a mistake, or if a program's containers outgrow the memory of its PE. An exception of the
-  /// program's own in a task is thrown as well (engine/task_exception.hpp). After a deadlock the host may give
-  /// what is missing and run again; after a fault of a task the fabric has stopped and can only be read.
+  /// program's own in a task is thrown as well (engine/task_exception.hpp). After a deadlock the host may
+  /// give what is missing and run again; after a fault of a task the fabric has stopped and can only be read.
   outcome run() {
     const engine::single_run now(*engine_);
     must_not_have_stopped();

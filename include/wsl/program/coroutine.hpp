@@ -77,8 +77,8 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     /// For events that other tasks bring about; see suspended_task.hpp.
     template <class Wait>
       requires requires { typename Wait::leaves_main_thread; }
-    Wait await_transform(Wait&& w) {
-      return std::move(w);
+    Wait await_transform(const Wait& w) {
+      return w;  // a copy: a wait that has a name may be awaited again
     }
 
     pe_state& self;
