@@ -36,6 +36,14 @@ inline void tell_that_nothing_is_traced() {
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
 
+/// Explains a launch of a named task with coordinates; `f.launch(x, y)` takes them.
+template <auto Task>
+consteval void a_named_launch_takes_an_area() {
+  static_assert(std::is_void_v<decltype(Task)>,
+                "wsl: the launch of a named task takes an area, then the task's arguments: "
+                "f.launch<&part::start>(at(x, y), arguments...)");
+}
+
 }  // namespace detail
 
 class fabric;
@@ -102,6 +110,11 @@ class fabric {
   outcome launch(const area& where, const Arguments&... arguments) {
     start<Task>(where, arguments...);
     return run();
+  }
+  template <auto Task, class... Arguments>
+  outcome launch(int, const Arguments&...) {
+    detail::a_named_launch_takes_an_area<Task>();
+    return {};
   }
 
   /// As launch, but only queues the calls; `run` runs them.
@@ -253,7 +266,13 @@ class fabric {
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
     using tuple = detail::launch_arguments<Task>;
-    const auto* kept = detail::new_arguments<Task>(arguments...);
+    const tuple* kept = nullptr;
+    try {
+      kept = detail::new_arguments<Task>(arguments...);
+    } catch (const fault& e) {
+      throw fault(
+          support::joined({e.what(), "\n  as an argument of launch<&", support::function_name<Task>(), ">"}));
+    }
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
     each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }

@@ -54,9 +54,10 @@ namespace detail {
 /// operations, so that -1 is as good as 255 for an u8, but 1000 would be another number.
 template <class T, class From>
 constexpr T as_element(const From& x) {
-  static_assert(!whole<T> || !floating<From>,
-                "wsl: a floating-point scalar does not become a whole number by itself, as its fraction would be "
-                "lost: cast it, as in static_cast<i32>(x), or let the destination be floating-point");
+  static_assert(
+      !whole<T> || !floating<From>,
+      "wsl: a floating-point scalar does not become a whole number by itself, as its fraction would be "
+      "lost: cast it, as in static_cast<i32>(x), or let the destination be floating-point");
   if constexpr (whole<T> && whole<From> && sizeof(From) > sizeof(T))
     if (!std::in_range<std::make_signed_t<T>>(x) && !std::in_range<std::make_unsigned_t<T>>(x))
       does_not_fit(std::to_string(x), sizeof(T), std::is_signed_v<T>);
@@ -67,9 +68,10 @@ constexpr T as_element(const From& x) {
 template <class T, class From>
 constexpr T as_payload(const From& x) {
   if constexpr (number<T> || number<From>) {
-    static_assert(becomes<From, T>,
-                  "wsl: a module sends what its colors carry: a floating-point number becomes a whole one, and any "
-                  "number a bool, only by a cast: right.send(me, static_cast<i32>(x))");
+    static_assert(
+        becomes<From, T>,
+        "wsl: a module sends what its colors carry: a floating-point number becomes a whole one, and any "
+        "number a bool, only by a cast: right.send(me, static_cast<i32>(x))");
     if constexpr (becomes<From, T>) return convert<T>(x);
     else return T{};
   } else {

@@ -2,7 +2,7 @@
 // A task that waits in the middle of its body is a coroutine: it returns `task` and says `co_await` before
 // each descriptor operation with a fabric operand. While it waits, its PE runs no other task (the machine's
 // main thread is busy); operations started with `me.async` go on. A task that never waits is a plain function
-// and costs nothing of this.
+// and costs nothing of this. See examples/13_deadlock.cpp, and docs/guide/program.md.
 #pragma once
 #include <coroutine>
 #include <exception>

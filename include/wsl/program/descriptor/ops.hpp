@@ -85,13 +85,15 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   else op.run_now();
 }
 
-/// An operation that computes with numbers: apart from mov, which converts, and map_each, whose function does.
+/// An operation that computes with numbers: apart from mov, which converts, and map_each, whose function
+/// does.
 template <class F, class Dst, class... Src>
 constexpr auto compute(verb name, F f, const Dst& dst, const Src&... src) {
   using T = typename decltype(destination(dst))::element;
-  static_assert((fits_result<T, Src> && ...),
-                "wsl: arithmetic of floating-point numbers has a floating-point destination; mov converts numbers, "
-                "and map_each applies any function");
+  static_assert(
+      (fits_result<T, Src> && ...),
+      "wsl: arithmetic of floating-point numbers has a floating-point destination; mov converts numbers, "
+      "and map_each applies any function");
   return apply(name, f, dst, src...);
 }
 
