@@ -64,12 +64,16 @@ struct all_reduce {
     /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are
     /// equally long, and must not be touched before `done` happens.
     void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
+      if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
+      if (reducing_.is_under_way()) faults::the_last_call_is_under_way(name, me.at());
+      must_agree_in_team<net>(me, r, array.length());
       array_ = array, done_ = done;
-      reducing_.start(me, array, then<&reduce_then_broadcast::spread>());
+      reducing_.begin(me, r, array, then<&reduce_then_broadcast::spread>());
     }
 
    private:
-    void spread(pe& me) { broadcasting_.start(me, array_, done_); }
+    void spread(pe& me) { broadcasting_.begin(me, rectangle_of(me, net.where, name), array_, done_); }
 
     endpoint<net.reduce_part()> reducing_;
     endpoint<net.broadcast_part()> broadcasting_;
@@ -99,6 +103,12 @@ class reducer {
   /// before the total has arrived.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
+  }
+  /// A number of another type becomes the payload, as in lane::send.
+  template <class Value>
+    requires(!std::is_same_v<T, Value>)
+  void contribute(pe& me, const Value& value) {
+    contribute(me, detail::as_payload<T>(value));
   }
 
  private:

@@ -18,6 +18,7 @@
 
 #include "cost.hpp"
 #include "relay.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -72,6 +73,7 @@ struct all_to_all {
         faults::the_arrays_differ(name, me.at(), give.length(), take.length());
       if (give.length() % size)
         faults::the_blocks_do_not_fit(name, me.at(), give.length(), size, give.length() / size + 1);
+      must_agree_in_team<net>(me, r, give.length());
       block_ = give.length() / size;
       done_ = done;
       mov(take.part(at * block_, block_), give.part(at * block_, block_));

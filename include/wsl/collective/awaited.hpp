@@ -75,6 +75,13 @@ class awaited {
       pe& me, element value) {
     return {*this, me, value};
   }
+  /// A number of another type becomes the payload, as in lane::send.
+  template <class Value>
+    requires(is_value<Value> && !can_start<Value> && !std::same_as<Value, element>)
+  [[nodiscard("a collective begins when it is awaited: co_await total(me, x)")]] waiting_for_value operator()(
+      pe& me, Value value) {
+    return {*this, me, detail::as_payload<element>(value)};
+  }
   template <class... Other>
     requires(!can_start<Other...> && !is_value<Other...>)
   std::suspend_never operator()(pe&, const Other&...) {

@@ -6,6 +6,7 @@
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -89,6 +90,7 @@ class block_part {
   void begin(pe& me, memory<T> own, const completion& done) {
     const region r = rectangle_of(me, net.where, net.name);
     if (own.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
+    must_agree_in_team<net>(me, r, own.length());
     const coord at = me.at() - corner(r);
     relays_ = {net, r};
     away_ = {relays_.x.where.distance_of(at.x), relays_.y.where.distance_of(at.y)};

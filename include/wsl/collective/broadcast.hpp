@@ -8,7 +8,7 @@
 // T in a rectangle of W x H.
 #pragma once
 #include "cost.hpp"
-#include "line.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -63,6 +63,11 @@ struct broadcast {
     void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
+      must_agree_in_team<net>(me, r, words.length());
+      begin(me, r, words, done);
+    }
+    /// The same for a module that has asked what start asks.
+    void begin(pe& me, const region& r, memory<T> words, const completion& done) {
       if (!is_root(me, r)) return me.async(mov(words, fabin(net.line())), done);
       if (net.echo) {
         me.async(mov(fabout(net.line()), words));

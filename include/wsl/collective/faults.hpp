@@ -87,6 +87,20 @@ inline std::string call(coord at, const char* module) {
   throw fault(call(at, module) +
               " with no words: every PE of the rectangle gives the same number, at least one");
 }
+[[noreturn]] inline void the_sizes_differ(const char* module, coord at, int words, coord other, int others) {
+  throw fault(support::joined({call(at, module), " with ", support::counted(words, "word"), ", and ",
+                               text_of(other), " with ", others,
+                               " in the same call: all PEs of a team give the same number of words"}));
+}
+[[noreturn]] inline void the_tiles_differ(const char* module, coord at, const char* what, int size, int width,
+                                          coord other, int others, int others_width) {
+  throw fault(
+      support::joined({call(at, module), " with ", size, " ", what, " and a rim of width ", width, ", and ",
+                       text_of(other), " with ", others, " and a rim of width ", others_width,
+                       " in the same call: PEs beside each other have as many rows, PEs above each other as "
+                       "many columns, and "
+                       "all rims have one width"}));
+}
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {
   throw fault(support::joined({call(at, module), " with an array of ", support::counted(words, "word"),

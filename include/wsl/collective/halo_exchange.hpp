@@ -15,6 +15,7 @@
 #include "cost.hpp"
 #include "line.hpp"
 #include "neighbours.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -70,17 +71,30 @@ struct halo_exchange {
     /// columns, width}, then<&worker::step>())`. PEs beside each other have as many rows, PEs above each
     /// other as many columns, and all have rims of one width.
     void start(pe& me, memory<T> field, tile_shape tile, completion done = no_completion<T>(net.first)) {
-      rectangle_of(me, net.where, name);
+      const region r = rectangle_of(me, net.where, name);
       if (!tile.holds_rim())
         faults::the_rim_is_wider_than_the_tile(name, me.at(), tile.rows, tile.columns, tile.width);
       if (field.length() != tile.cells())
         faults::the_field_does_not_fit(name, me.at(), field.length(), tile.cells() / tile.pitch(),
                                        tile.pitch());
+      must_agree<team::row>(me, r, "rows", tile.rows, tile.width);
+      must_agree<team::column>(me, r, "columns", tile.columns, tile.width);
       field_ = field, tile_ = tile, done_ = done, step_ = 0;
       go_on(me);
     }
 
    private:
+    /// Throws fault if another PE of the row, or of the column, has a tile that does not go with this one.
+    template <team among>
+    void must_agree(pe& me, const region& r, const char* what, int size, int width) {
+      if (size >= 1 << 20 || width >= 1 << 12) return;
+      const u32 own = static_cast<u32>(size) << 12 | static_cast<u32>(width);
+      const team_sizes::size agreed = agreed_in_team<net, among>(me, r, own);
+      if (agreed.words != own) [[unlikely]]
+        faults::the_tiles_differ(name, me.at(), what, size, width, agreed.of,
+                                 static_cast<int>(agreed.words >> 12),
+                                 static_cast<int>(agreed.words & 0xfff));
+    }
     // Column after column of the rim's width, then all its rows at once, as they are adjacent in memory.
     void go_on(pe& me) {
       while (step_ <= tile_.width) {

@@ -83,9 +83,16 @@ struct lane {
     return sent_at(backward() ? 0 : size(lanes_of(l, name)) - 1);
   }
 
-  /// Whether this PE sends to another one, or to the host; and whether it hears one.
-  bool has_next(const pe& me) const { return has_next(me, lanes_of(me)); }
-  bool has_previous(const pe& me) const { return has_previous(me, lanes_of(me)); }
+  /// Whether this PE sends to another one, or to the host; and whether it hears one. A PE outside the area of
+  /// the lane does neither.
+  bool has_next(const pe& me) const {
+    const region r = area_of(me);
+    return r.has(me.at()) && has_next(me, r);
+  }
+  bool has_previous(const pe& me) const {
+    const region r = area_of(me);
+    return r.has(me.at()) && has_previous(me, r);
+  }
   /// The color on which this PE sends. Throws fault at the end of a lane that ends there.
   color<T> out(const pe& me) const {
     const region r = lanes_of(me);
@@ -103,6 +110,13 @@ struct lane {
 
   /// One word to the next PE.
   void send(pe& me, T value) const { me.send(out(me), value); }
+  /// A number of another type becomes the payload, if it does so without a cast. Throws fault if an integer
+  /// does not fit.
+  template <class Value>
+    requires(!std::is_same_v<T, Value>)
+  void send(pe& me, const Value& value) const {
+    send(me, detail::as_payload<T>(value));
+  }
   /// Words to the next PE as the destination of an operation, and words of the one before as a source:
   /// `me.async(add(right.fabout(me), right.fabin(me), mem(x)))`.
   fabric_output<T> fabout(const pe& me, int count = forever) const { return {out(me), count}; }
@@ -144,8 +158,9 @@ struct lane {
     if (along != 1) faults::a_lane_leaves_out_no_PE(as, along);
     return inside_grid(l, resolve(where, l.grid()), as);
   }
+  region area_of(const pe& me) const { return resolve(where, {0, me.width(), 0, me.height()}); }
   region lanes_of(const pe& me) const {
-    const region r = resolve(where, {0, me.width(), 0, me.height()});
+    const region r = area_of(me);
     if (!r.has(me.at())) [[unlikely]]
       faults::a_PE_outside_the_rectangle_calls(name, me.at(), r);
     return r;

@@ -63,6 +63,12 @@ struct neighbours {
     for (port side : every_side)
       if (!edge(me, side)) me.send(out(me, side), value);
   }
+  /// A number of another type becomes the payload, as in lane::send.
+  template <class Value>
+    requires(!std::is_same_v<T, Value>)
+  void send(pe& me, const Value& value) const {
+    send(me, detail::as_payload<T>(value));
+  }
   /// Words to the neighbour on a side as the destination of an operation, and its words as a source.
   fabric_output<T> fabout(const pe& me, port side, int count = forever) const {
     return to(side).fabout(me, count);

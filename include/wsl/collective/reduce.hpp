@@ -14,6 +14,7 @@
 #include "../program/descriptor/box.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -87,11 +88,18 @@ struct reduce {
     void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
-      if (next_ < steps_.size()) faults::the_last_call_is_under_way(name, me.at());
+      if (is_under_way()) faults::the_last_call_is_under_way(name, me.at());
+      must_agree_in_team<net>(me, r, array.length());
+      begin(me, r, array, done);
+    }
+    /// The same for a module that has asked what start asks.
+    void begin(pe& me, const region& r, memory<T> array, const completion& done) {
       if (!planned_) plan(me.at() - corner(r), r);
       array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
+
+    bool is_under_way() const { return next_ < steps_.size(); }
 
    private:
     void plan(coord at, const region& r) {

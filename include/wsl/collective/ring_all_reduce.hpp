@@ -44,6 +44,7 @@ struct ring_all_reduce {
     void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
+      must_agree_in_team<net>(me, r, words.length());
       size_ = length(r, net.ring().direction());
       place_ = along(me.at() - corner(r), net.ring().direction());
       words_ = words, done_ = done, step_ = 0;

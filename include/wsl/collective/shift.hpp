@@ -10,6 +10,7 @@
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
+#include "team_calls.hpp"
 
 namespace wsl::collective {
 
@@ -85,6 +86,7 @@ struct shift {
       if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length())
         faults::the_arrays_differ(name, me.at(), give.length(), take.length());
+      must_agree_in_team<net>(me, r, give.length());
       const int out = net.out(size, place), in = net.in(size, place);
       if (net.hop_in(size) == 0) return mov(take, give), finish(me, net.first, unused_, done);
       done_ = done;

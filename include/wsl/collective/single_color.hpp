@@ -62,6 +62,7 @@ class single_color_all_reduce {
     const region r = rectangle_of(me, net.where, net.name);
     if (array.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
     if (stage_ != idle) faults::the_last_call_is_under_way(net.name, me.at());
+    must_agree_in_team<net>(me, r, array.length());
     if (size_of_team(r, net.among) == 1) return finish(me, net.first, array[0], done);
     array_ = array, done_ = done;
     rows_ = lines_of(r, axis::x, net.among, net.reduce_part().root, net.name);

@@ -9,6 +9,7 @@
 
 #include "../core/fault.hpp"
 #include "../program/pe.hpp"
+#include "task_exception.hpp"
 
 namespace wsl::engines {
 
@@ -17,13 +18,22 @@ inline std::string name_of(const pe_state& s) {
   return support::joined({text_of(coord{s.x, s.y}), " of ", s.image->source->name});
 }
 
-/// Runs a task and adds the place to the text of its exceptions. It is inlined because copying the call's
-/// captures would stall every task.
+/// Adds the place to the exception that is being handled.
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_with_place(const pe_state& s, const char* what) {
+  const std::string place = support::joined({"\n  in ", what, " on ", name_of(s)});
+  try {
+    throw;
+  } catch (const fault& e) { throw fault(e.what() + place); } catch (...) {
+    throw task_exception(place);
+  }
+}
+/// Runs a task and adds the place to its exceptions. It is inlined because copying the call's captures would
+/// stall every task.
 template <class F>
 [[gnu::always_inline]] inline void with_place_in_faults(const pe_state& s, const char* what, F&& f) {
   try {
     f();
-  } catch (const fault& e) { throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s)); }
+  } catch (...) { throw_with_place(s, what); }
 }
 
 /// While it lives, this thread runs tasks. A send that was refused to the last of them is forgotten when it

@@ -36,6 +36,14 @@ inline void tell_that_nothing_is_traced() {
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
 
+/// Explains a launch of a named task with coordinates; `f.launch(x, y)` takes them.
+template <auto Task>
+consteval void a_named_launch_takes_an_area() {
+  static_assert(std::is_void_v<decltype(Task)>,
+                "wsl: the launch of a named task takes an area, then the task's arguments: "
+                "f.launch<&part::start>(at(x, y), arguments...)");
+}
+
 }  // namespace detail
 
 class fabric;
@@ -81,6 +89,7 @@ class fabric {
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
         kept_(std::move(other.kept_)),
+        stopped_by_(std::move(other.stopped_by_)),
         waiting_calls_(std::exchange(other.waiting_calls_, 0)),
         runs_(other.runs_),
         has_memory_limit_(other.has_memory_limit_) {
@@ -106,6 +115,11 @@ class fabric {
     start<Task>(where, arguments...);
     return run();
   }
+  template <auto Task, class... Arguments>
+  outcome launch(int, const Arguments&...) {
+    detail::a_named_launch_takes_an_area<Task>();
+    return {};
+  }
 
   /// As launch, but only queues the calls; `run` runs them.
   void start(const area& where = all) {
@@ -118,12 +132,15 @@ class fabric {
   }
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
-  /// task makes a mistake, or if a program's containers outgrow the memory of its PE.
+  /// task makes a mistake, or if a program's containers outgrow the memory of its PE. An exception of the
+  /// program's own in a task is thrown as well (engine/task_exception.hpp). After a deadlock the host may
+  /// give what is missing and run again; after a fault of a task the fabric has stopped and can only be read.
   outcome run() {
     const engines::engine::single_run now(*engine_);
+    must_not_have_stopped();
     engines::rule::nothing_was_sent_outside_of_a_task();
     waiting_calls_ = 0;
-    const outcome done = engine_->run();
+    const outcome done = run_engine();
     release();
     if (has_memory_limit_ && std::has_single_bit(++runs_)) detail::containers_fit_memory(*engine_);
     return done;
@@ -145,6 +162,10 @@ class fabric {
   /// it; `here` tells whether this is so, and `read` fetches a member's value.
   template <class P>
   P& program_at(coord c) {
+    if (engine_->is_running())
+      throw fault(
+          "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns what "
+          "another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;
     if (P* found = detail::memory_as<P>(placed, engines::state_of(p).memory())) return *found;
@@ -181,6 +202,18 @@ class fabric {
 
   /// Host calls that `start` has queued since the last run began, one for each PE.
   u64 waiting_calls() const { return waiting_calls_; }
+  /// The text of the fault, or other exception of a task, that has stopped this fabric, with its place; empty
+  /// if there was none.
+  const std::string& stopped_by() const { return stopped_by_; }
+  /// Throws fault if there was one.
+  void must_not_have_stopped() const {
+    if (stopped_by_.empty()) return;
+    throw fault(
+        "wsl: this fabric has stopped: an earlier run of it ended in the middle of its tasks. What it holds "
+        "can "
+        "be read; to go on, mend the first fault and make a new fabric. The first fault was:\n" +
+        stopped_by_);
+  }
   /// Words that left the grid through host streams and that the host has not read.
   u64 unread_words() const { return engine_->unread_words(); }
 
@@ -196,6 +229,18 @@ class fabric {
   }
 
  private:
+  outcome run_engine() {
+    try {
+      return engine_->run();
+    } catch (const deadlock&) { throw; } catch (const engines::task_exception& e) {
+      stopped_by_ = e.what();
+      e.rethrow_original();
+    } catch (const std::exception& e) {
+      stopped_by_ = e.what();
+      throw;
+    }
+  }
+
   pe& existing(coord c) {
     pe* p = engine_->find(c);
     if (!p)
@@ -213,6 +258,7 @@ class fabric {
   template <class F>
   void each(const area& where, F f) {
     resting_engine();
+    must_not_have_stopped();
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > plan().width() || r.y1 > plan().height())
@@ -223,7 +269,13 @@ class fabric {
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
     using tuple = detail::launch_arguments<Task>;
-    const auto* kept = detail::new_arguments<Task>(arguments...);
+    const tuple* kept = nullptr;
+    try {
+      kept = detail::new_arguments<Task>(arguments...);
+    } catch (const fault& e) {
+      throw fault(
+          support::joined({e.what(), "\n  as an argument of launch<&", support::function_name<Task>(), ">"}));
+    }
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
     each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }
@@ -276,6 +328,7 @@ class fabric {
   // owned; std::unique_ptr would bring all of <memory> into every program
   engines::engine* engine_;
   support::flat_vector<argument> kept_;
+  std::string stopped_by_;
   u64 waiting_calls_ = 0, runs_ = 0;
   bool has_memory_limit_ = true;
 };

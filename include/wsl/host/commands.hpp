@@ -120,6 +120,12 @@ class commands {
   auto launch(const area& where, const Arguments&... arguments) {
     return execute([=](host_link& h) { return h.on.template launch<Task>(where, arguments...); });
   }
+  template <auto Task, class... Arguments>
+    requires task_like<Task>
+  auto launch(int, const Arguments&...) {
+    detail::a_named_launch_takes_an_area<Task>();
+    return execute([](host_link&) { return outcome{}; });
+  }
   /// The same for programs with one host function without arguments.
   auto launch(const area& where = all) {
     return execute([=](host_link& h) { return h.on.launch(where); });

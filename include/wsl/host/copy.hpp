@@ -42,14 +42,27 @@ constexpr host_index index_of(const region& r, std::size_t n, order by, sharing 
   return at;
 }
 
+/// Copies with f between the host and the PE at c, and adds to a fault of a conversion which copy it was.
+template <class Symbol, class F>
+void with_place_in_faults(coord c, F f) {
+  try {
+    f(c);
+  } catch (const fault& e) {
+    throw fault(support::joined({e.what(), "\n  in the copy of a member of ", Symbol::length, " ",
+                                 support::type_name<typename Symbol::element>(), " on ", text_of(c), " of ",
+                                 Symbol::programs()}));
+  }
+}
+
 /// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
 template <class Symbol, class F>
 void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
   for (int i = 0; i < r.count(); ++i) what.at(on, r.nth(i));
   for (int y = 0; y < r.rows(); ++y)
     for (int x = 0; x < r.columns(); ++x)
-      f(what.at(on, {r.x0 + x * r.sx, r.y0 + y * r.sy}),
-        static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
+      with_place_in_faults<Symbol>({r.x0 + x * r.sx, r.y0 + y * r.sy}, [&](coord c) {
+        f(what.at(on, c), static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
+      });
 }
 
 template <class Symbol>

@@ -5,7 +5,8 @@
 //   d.copy_in(&part::x, all, x);
 //   d.launch<&part::go>(all, 0.5f);
 //   d.copy_out(&part::y, all, y);
-// queue.hpp does the same while the host goes on. A fabric has one device.
+// queue.hpp does the same while the host goes on. Give a fabric one device: each keeps the words of streams
+// that it has fetched and not yet read, and another one does not see these. See examples/11_host_streams.cpp.
 #pragma once
 #include "commands.hpp"
 

@@ -20,6 +20,7 @@ class host_streams {
   /// Writes words to the stream; they enter when the fabric runs.
   template <payload T>
   void stream_in(color<T> c, std::span<const T> words) {
+    fabric_.must_not_have_stopped();
     const std::vector<coord> to = ends(c.id, true, payload_type_of<T>);
     const std::size_t n = part(c.id, words.size(), to.size());
     std::vector<u32> bits(n);

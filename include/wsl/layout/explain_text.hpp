@@ -61,8 +61,21 @@ WSL_COMPILED_PART std::string sentence(const diagnostic& d) {
       {"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
 }
 
+namespace detail {
+
+/// The sentence, and the library module to which its color belongs at its place, if it does.
+inline std::string sentence_on(const layout& l, const diagnostic& d) {
+  std::string text = sentence(d);
+  for (const claim& c : l.claims())
+    if (d.color >= c.first && d.color < c.first + c.count && (d.at == rules::nowhere || c.where.has(d.at)))
+      return text + support::joined({"; color ", d.color, " belongs to the module ", c.module});
+  return text;
+}
+
+}  // namespace detail
+
 WSL_COMPILED_PART void require(const layout& l) {
-  if (const diagnostic d = check(l); d.found()) throw fault(sentence(d));
+  if (const diagnostic d = check(l); d.found()) throw fault(detail::sentence_on(l, d));
 }
 
 namespace detail {
@@ -85,7 +98,7 @@ void each_fault_of_color(const layout& l, int color, Add add) {
 WSL_COMPILED_PART std::string explain(const layout& l) {
   std::string text;
   const auto add = [&](const diagnostic& d) {
-    if (d.found()) text += sentence(d) + "\n";
+    if (d.found()) text += detail::sentence_on(l, d) + "\n";
   };
   const u64 colors = rules::colors_in_play(l);
   for (int c = 0; c < detail::max_colors; ++c)

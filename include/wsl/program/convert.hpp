@@ -19,6 +19,9 @@ concept floating = std::floating_point<T> || is_half<T>;
 template <class T>
 concept whole = std::integral<T> && !std::same_as<T, bool>;
 
+template <class X>
+concept number = floating<X> || std::integral<X>;
+
 [[noreturn]] inline void does_not_fit(const std::string& number, std::size_t bytes, bool has_sign) {
   throw fault("wsl: " + number + " does not fit into " + (has_sign ? "a signed" : "an unsigned") +
               " number of " + std::to_string(8 * bytes) + " bits");
@@ -39,6 +42,35 @@ constexpr To convert(From x) {
   if constexpr (detail::whole<To> && !std::same_as<From, To>)
     if (!std::in_range<To>(x)) detail::does_not_fit(std::to_string(x), sizeof(To), std::is_signed_v<To>);
   return static_cast<To>(x);
+}
+
+/// A scalar operand as an element of the destination's type. Its bits must fit: whole numbers wrap around in
+/// operations, so that -1 is as good as 255 for an u8, but 1000 would be another number.
+template <class T, class From>
+constexpr T as_element(const From& x) {
+  static_assert(
+      !whole<T> || !floating<From>,
+      "wsl: a floating-point scalar does not become a whole number by itself, as its fraction would be "
+      "lost: cast it, as in static_cast<i32>(x), or let the destination be floating-point");
+  if constexpr (whole<T> && whole<From> && sizeof(From) > sizeof(T))
+    if (!std::in_range<std::make_signed_t<T>>(x) && !std::in_range<std::make_unsigned_t<T>>(x))
+      does_not_fit(std::to_string(x), sizeof(T), std::is_signed_v<T>);
+  return static_cast<T>(x);
+}
+
+/// A value that a program gives to a module, as its payload. Throws fault if an integer does not fit.
+template <class T, class From>
+constexpr T as_payload(const From& x) {
+  if constexpr (number<T> || number<From>) {
+    static_assert(
+        becomes<From, T>,
+        "wsl: a module sends what its colors carry: a floating-point number becomes a whole one, and any "
+        "number a bool, only by a cast: right.send(me, static_cast<i32>(x))");
+    if constexpr (becomes<From, T>) return convert<T>(x);
+    else return T{};
+  } else {
+    return x;
+  }
 }
 
 }  // namespace wsl::detail

@@ -2,7 +2,7 @@
 // A task that waits in the middle of its body is a coroutine: it returns `task` and says `co_await` before
 // each descriptor operation with a fabric operand. While it waits, its PE runs no other task (the machine's
 // main thread is busy); operations started with `me.async` go on. A task that never waits is a plain function
-// and costs nothing of this.
+// and costs nothing of this. See examples/13_deadlock.cpp, and docs/guide/program.md.
 #pragma once
 #include <coroutine>
 #include <exception>
@@ -81,8 +81,8 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     /// For events that other tasks bring about; see suspended_task.hpp.
     template <class Wait>
       requires requires { typename Wait::leaves_main_thread; }
-    Wait await_transform(Wait&& w) {
-      return std::move(w);
+    Wait await_transform(const Wait& w) {
+      return w;  // a copy: a wait that has a name may be awaited again
     }
 
     engines::pe_state& self;

@@ -209,8 +209,6 @@ consteval bool binds() {
   }
 }
 
-template <class X>
-concept number = floating<X> || std::integral<X>;
 template <class From, class To>
 concept becomes_argument = (number<From> || number<To> ? becomes<From, To> : std::is_convertible_v<From, To>);
 

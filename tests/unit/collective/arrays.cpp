@@ -52,12 +52,12 @@ struct caller {
   void meet(pe& me, int cells) { meeting.start(me, mem(a).part(0, cells)); }
   void end(pe&) { ++done; }
 
-  using tasks = task_list<launch<&caller::broadcast_of>, launch<&caller::deal_own>, launch<&caller::deal_all>,
-                          launch<&caller::collect_own>, launch<&caller::collect_all>,
-                          launch<&caller::shift_of>, launch<&caller::turn_of>, launch<&caller::add_up>,
-                          launch<&caller::meet>, local<&caller::end>, use<&caller::spreading>,
-                          use<&caller::dealing>, use<&caller::collecting>, use<&caller::passing>,
-                          use<&caller::turning>, use<&caller::adding>, use<&caller::meeting>>;
+  using tasks =
+      task_list<launch<&caller::broadcast_of>, launch<&caller::deal_own>, launch<&caller::deal_all>,
+                launch<&caller::collect_own>, launch<&caller::collect_all>, launch<&caller::shift_of>,
+                launch<&caller::turn_of>, launch<&caller::add_up>, launch<&caller::meet>, local<&caller::end>,
+                use<&caller::spreading>, use<&caller::dealing>, use<&caller::collecting>,
+                use<&caller::passing>, use<&caller::turning>, use<&caller::adding>, use<&caller::meeting>>;
 };
 
 layout everything() {
@@ -73,29 +73,34 @@ layout line(int size) { return {host, size, 1}; }
 }  // namespace
 
 TEST_CASE("who calls a collective wrongly hears why") {
-  fabric f{everything(), reference{}};
-  const auto says = [](auto call, const char* what) { CHECK_THROWS_WITH(call(), Contains(what)); };
-  says([&] { f.launch<&caller::broadcast_of>(at(0, 2), 3); },
+  const auto says = [](auto call, const char* what) {
+    fabric f{everything(), reference{}};
+    CHECK_THROWS_WITH(call(f), Contains(what));
+  };
+  says([](fabric& f) { f.launch<&caller::broadcast_of>(at(0, 2), 3); },
        "wsl: PE(0, 2) calls broadcast, whose rectangle is columns 1 to 3 and rows 1 to 3");
-  says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 0); }, "wsl: PE(1, 1) calls broadcast with no words");
-  says([&] { f.launch<&caller::deal_own>(at(2, 2), 2); },
+  says([](fabric& f) { f.launch<&caller::broadcast_of>(at(1, 1), 0); },
+       "wsl: PE(1, 1) calls broadcast with no words");
+  says([](fabric& f) { f.launch<&caller::deal_own>(at(2, 2), 2); },
        "wsl: PE(2, 2) is the root of scatter, so it calls with the array of all blocks");
-  says([&] { f.launch<&caller::deal_all>(at(1, 2), 2, 18); }, "wsl: PE(1, 2) is not the root of scatter");
-  says([&] { f.launch<&caller::deal_all>(at(2, 2), 2, 17); },
+  says([](fabric& f) { f.launch<&caller::deal_all>(at(1, 2), 2, 18); },
+       "wsl: PE(1, 2) is not the root of scatter");
+  says([](fabric& f) { f.launch<&caller::deal_all>(at(2, 2), 2, 17); },
        "wsl: PE(2, 2) calls scatter with an array of 17 words for 9 blocks of 2: it needs 18");
-  says([&] { f.launch<&caller::collect_own>(at(2, 2), 2); }, "wsl: PE(2, 2) is the root of gather");
-  says([&] { f.launch<&caller::collect_all>(at(3, 2), 2, 18); }, "wsl: PE(3, 2) is not the root of gather");
-  says([&] { f.launch<&caller::collect_all>(at(2, 2), 2, 19); },
+  says([](fabric& f) { f.launch<&caller::collect_own>(at(2, 2), 2); }, "wsl: PE(2, 2) is the root of gather");
+  says([](fabric& f) { f.launch<&caller::collect_all>(at(3, 2), 2, 18); },
+       "wsl: PE(3, 2) is not the root of gather");
+  says([](fabric& f) { f.launch<&caller::collect_all>(at(2, 2), 2, 19); },
        "wsl: PE(2, 2) calls gather with an array of 19 words for 9 blocks of 2: it needs 18");
-  says([&] { f.launch<&caller::shift_of>(at(2, 2), 2, 3); },
+  says([](fabric& f) { f.launch<&caller::shift_of>(at(2, 2), 2, 3); },
        "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: their lengths are equal");
-  says([&] { f.launch<&caller::turn_of>(at(2, 2), 7); },
+  says([](fabric& f) { f.launch<&caller::turn_of>(at(2, 2), 7); },
        "wsl: PE(2, 2) calls all_to_all with an array of 7 words for 3 blocks of 3: it needs 9");
-  says([&] { f.launch<&caller::turn_of>(at(2, 2), 1); },
+  says([](fabric& f) { f.launch<&caller::turn_of>(at(2, 2), 1); },
        "wsl: PE(2, 2) calls all_to_all with an array of 1 word for 3 blocks of 1: it needs 3");
-  says([&] { f.launch<&caller::meet>(at(2, 2), 15); },
+  says([](fabric& f) { f.launch<&caller::meet>(at(2, 2), 15); },
        "wsl: PE(2, 2) calls halo_exchange with an array of 15 words: a tile with its rim has 4 x 4");
-  says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 41); },
+  says([](fabric& f) { f.launch<&caller::broadcast_of>(at(1, 1), 41); },
        "wsl: a descriptor of 41 elements from element 0 on leaves its array of 40 elements");
 }
 
@@ -178,8 +183,8 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
 
 TEST_CASE("the model gives the published cycles") {
   const auto reduced = [](int size, int words, tactic how) {
-    return collective::reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}
-        .cycles(line(size), words);
+    return collective::reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}.cycles(line(size),
+                                                                                                   words);
   };
   CHECK(reduced(512, 1, tactic::chain) == 3067);
   CHECK(reduced(512, 4096, tactic::chain) == 7162);

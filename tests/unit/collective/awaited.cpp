@@ -183,6 +183,37 @@ layout hasty_layout() {
 
 }  // namespace
 
+namespace {
+
+constexpr all_reduce<f32> total_of_all{.first = 0};
+struct naming {
+  f32 x[2]{}, first = 0, second = 0;
+  awaited<total_of_all> total;
+  task go(pe& me) {
+    x[0] = x[1] = 1;
+    const auto one = total(me, static_cast<f32>(me.x() + 1));
+    auto array = total(me, mem(x));
+    first = co_await one;
+    second = co_await one;
+    co_await array;
+  }
+  using tasks = task_list<launch<&naming::go>, use<&naming::total>>;
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a wait that has a name is awaited like any other, and again", "", every_engine) {
+  layout l{wse2, 2, 1};
+  l.place<naming>(all).wire(total_of_all);
+  fabric f{l, TestType{}};
+  f.launch(all);
+  for (int x : {0, 1}) {
+    CHECK(f.read(x, 0, &naming::first) == 3);
+    CHECK(f.read(x, 0, &naming::second) == 3);
+    CHECK(f.read(x, 0, &naming::x)[1] == 2);
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("two tasks of a PE do not await one collective at once", "", every_engine) {
   fabric f{hasty_layout(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&hasty::both>(all),

@@ -156,9 +156,12 @@ constexpr lane<i32> short_lane{0, east, columns(0, 3)};
 struct careless {
   void send(pe& me) { short_lane.send(me, 1); }
   task listen(pe& me) { co_await mov(&x, short_lane.fabin(me, 1)); }
+  void ask(pe& me) { x = short_lane.has_next(me) ? 1 : short_lane.has_previous(me) ? 2 : 3; }
+  void send_wide(pe& me, long value) { short_lane.send(me, value); }
   i32 x = 0;
   using tasks =
-      task_list<launch<&careless::send>, launch<&careless::listen>, sends<short_lane>, reads<short_lane>>;
+      task_list<launch<&careless::send>, launch<&careless::listen>, launch<&careless::ask>,
+                launch<&careless::send_wide>, sends<short_lane>, reads<short_lane>>;
 };
 
 }  // namespace
@@ -174,6 +177,21 @@ TEMPLATE_LIST_TEST_CASE("the end of a lane has no next PE, and its beginning non
                     Contains("PE(0, 0) hears no PE on the lane of color 0") && Contains("has_previous(me)"));
   CHECK_THROWS_WITH((outside.launch<&careless::send>(at(3, 0))),
                     Contains("PE(3, 0) calls lane, whose rectangle is columns 0 to 2"));
+  fabric asking{l, TestType{}};
+  asking.launch<&careless::ask>(all);
+  for (int x = 0; x < 4; ++x)
+    CHECK(asking.read(x, 0, &careless::x) == (x < 2 ? 1 : x == 2 ? 2 : 3));  // PE 3 has none
+}
+
+TEMPLATE_LIST_TEST_CASE("a lane sends numbers of other types if they fit", "", every_engine) {
+  layout l{wse2, 4, 1};
+  l.place<careless>(all).wire(short_lane);
+  fabric f{l, TestType{}};
+  f.start<&careless::listen>(at(1, 0));
+  f.launch<&careless::send_wide>(at(0, 0), -7);
+  CHECK(f.read(1, 0, &careless::x) == -7);
+  CHECK_THROWS_WITH(f.launch<&careless::send_wide>(at(0, 0), 5'000'000'000),
+                    Contains("5000000000 does not fit into a signed number of 32 bits\n  in send_wide on PE(0, 0)"));
 }
 
 TEST_CASE("a lane claims its colors, and only whole rows or columns are left out") {

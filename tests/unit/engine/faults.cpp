@@ -11,6 +11,8 @@
 
 using namespace wsl;
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 
 namespace {
 
@@ -52,15 +54,13 @@ struct culprit {
     co_await mov(fabout(blue), mem(x));
     throw std::invalid_argument("of the program");
   }
-  using tasks = task_list<launch<&culprit::read_twice>, launch<&culprit::read_one_color_as_two>,
-                          launch<&culprit::send_twice>, launch<&culprit::send_into_operation>,
-                          launch<&culprit::undeclared_send>, launch<&culprit::undeclared_output>,
-                          launch<&culprit::undeclared_read>, launch<&culprit::wrong_send>,
-                          launch<&culprit::wrong_output>, launch<&culprit::wrong_read>,
-                          launch<&culprit::unbound>, launch<&culprit::out_of_the_array>,
-                          launch<&culprit::lengths>, launch<&culprit::after_a_wait>,
-                          launch<&culprit::own_exception>, launch<&culprit::own_exception_after_a_wait>,
-                          reads<red>, sends<blue>>;
+  using tasks = task_list<
+      launch<&culprit::read_twice>, launch<&culprit::read_one_color_as_two>, launch<&culprit::send_twice>,
+      launch<&culprit::send_into_operation>, launch<&culprit::undeclared_send>,
+      launch<&culprit::undeclared_output>, launch<&culprit::undeclared_read>, launch<&culprit::wrong_send>,
+      launch<&culprit::wrong_output>, launch<&culprit::wrong_read>, launch<&culprit::unbound>,
+      launch<&culprit::out_of_the_array>, launch<&culprit::lengths>, launch<&culprit::after_a_wait>,
+      launch<&culprit::own_exception>, launch<&culprit::own_exception_after_a_wait>, reads<red>, sends<blue>>;
 };
 
 struct partner {
@@ -111,9 +111,8 @@ TEMPLATE_LIST_TEST_CASE("what a task list does not declare is not sent or read",
                     who && Contains("sends color 2, but its task list does not say sends<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
                     who && Contains("reads color 2 with mov, but its task list does not say reads<color>"));
-  CHECK_THROWS_WITH(
-      (provoke<TestType, &culprit::unbound>()),
-      Contains("does not bind local<&not_in_the_table>") && Contains("in unbound on PE(1, 0)"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
+                    Contains("does not bind local<&not_in_the_table>") && Contains("in unbound on PE(1, 0)"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
@@ -145,9 +144,12 @@ TEMPLATE_LIST_TEST_CASE("a fault after a wait names its place like any other", "
                     who && Contains("sends color 2, but its task list") && Contains("on PE(1, 0) of"));
 }
 
-TEMPLATE_LIST_TEST_CASE("exceptions of the program itself pass through", "", every_engine) {
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception>()), "of the program");
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception_after_a_wait>()), "of the program");
+TEMPLATE_LIST_TEST_CASE("standard exceptions of the program keep their types and get the place", "",
+                        every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception>()),
+                    StartsWith("of the program\n  in own_exception on PE(1, 0) of ") && EndsWith("culprit"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception_after_a_wait>()),
+                    StartsWith("of the program\n  in own_exception_after_a_wait on PE(1, 0) of "));
   CHECK_THROWS_AS((provoke<TestType, &culprit::own_exception>()), std::invalid_argument);
 }
 
@@ -281,10 +283,9 @@ struct nine_senders {
     for (int i = 0; i < 16; ++i) me.send(c8, 4.f);
   }
   void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
-  using tasks =
-      task_list<launch<&nine_senders::go>, launch<&nine_senders::two_at_once>, local<&nine_senders::next>,
-                local<&nine_senders::last>, sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>,
-                when<shares, shares_queue<c8, c6, c7>>>;
+  using tasks = task_list<launch<&nine_senders::go>, launch<&nine_senders::two_at_once>,
+                          local<&nine_senders::next>, local<&nine_senders::last>,
+                          sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>, when<shares, shares_queue<c8, c6, c7>>>;
 };
 
 struct nine_hearers {
@@ -293,11 +294,10 @@ struct nine_hearers {
   void hear(pe&, f32 x) {
     sum[k] += x;
   }
-  using tasks = task_list<on<c0, &nine_hearers::hear<0>>, on<c1, &nine_hearers::hear<1>>,
-                          on<c2, &nine_hearers::hear<2>>, on<c3, &nine_hearers::hear<3>>,
-                          on<c4, &nine_hearers::hear<4>>, on<c5, &nine_hearers::hear<5>>,
-                          on<c6, &nine_hearers::hear<6>>, on<c7, &nine_hearers::hear<7>>,
-                          on<c8, &nine_hearers::hear<8>>>;
+  using tasks = task_list<
+      on<c0, &nine_hearers::hear<0>>, on<c1, &nine_hearers::hear<1>>, on<c2, &nine_hearers::hear<2>>,
+      on<c3, &nine_hearers::hear<3>>, on<c4, &nine_hearers::hear<4>>, on<c5, &nine_hearers::hear<5>>,
+      on<c6, &nine_hearers::hear<6>>, on<c7, &nine_hearers::hear<7>>, on<c8, &nine_hearers::hear<8>>>;
 };
 
 /// wse3 with room for the nine data tasks of the receiver.
@@ -352,6 +352,60 @@ TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of 
                         every_engine) {
   const layout one = layout{host, 1, 1}.place<twofold>(all);
   fabric f{one, TestType{}}, g{one, TestType{}};
-  CHECK_THROWS_WITH(f.launch<&twofold::go>(all), "its own");
+  CHECK_THROWS_WITH(f.launch<&twofold::go>(all), StartsWith("its own"));
   CHECK_NOTHROW(g.launch<&twofold::rest>(all));
+}
+
+namespace {
+
+struct overheated : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  int degrees = 90;
+};
+struct thrower {
+  int runs = 0;
+
+  void throws_fault(pe&) { ++runs, throw fault("wsl: not so"); }
+  void throws_own_type(pe&) { ++runs, throw overheated("hot"); }
+  void throws_number(pe&) { ++runs, throw 7; }
+  void runs_well(pe&) { ++runs; }
+  using tasks = task_list<launch<&thrower::throws_fault>, launch<&thrower::throws_own_type>,
+                          launch<&thrower::throws_number>, launch<&thrower::runs_well>>;
+};
+const layout a_thrower = layout{host, 1, 1}.place<thrower>(all);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("exceptions of the program's own types pass through, and the fabric tells the place",
+                        "", every_engine) {
+  fabric f{a_thrower, TestType{}}, g{a_thrower, TestType{}};
+  try {
+    f.launch<&thrower::throws_own_type>(all);
+    FAIL("nothing was thrown");
+  } catch (const overheated& e) {
+    CHECK(e.degrees == 90);
+    CHECK(e.what() == std::string("hot"));
+  }
+  CHECK_THAT(f.stopped_by(), StartsWith("hot\n  in throws_own_type on PE(0, 0) of ") && EndsWith("thrower"));
+  CHECK_THROWS_AS(g.launch<&thrower::throws_number>(all), int);
+  CHECK_THAT(g.stopped_by(),
+             StartsWith("an exception that is no std::exception\n  in throws_number on PE(0, 0)"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a fabric whose run ended with a fault can only be read", "", every_engine) {
+  fabric f{a_thrower, TestType{}};
+  CHECK_THROWS_AS(f.launch<&thrower::runs_well>(at(5, 5)), fault);
+  f.launch<&thrower::runs_well>(all);  // a fault of the host has not run
+  CHECK(f.stopped_by().empty());
+  CHECK_THROWS_WITH(f.launch<&thrower::throws_fault>(all), StartsWith("wsl: not so"));
+  const auto refuses = Contains(
+      "wsl: this fabric has stopped: an earlier run of it ended in the middle of its "
+      "tasks. What it holds can be read; to go on, mend the first fault and make a new "
+      "fabric. The first fault was:\nwsl: not so\n  in throws_fault on PE(0, 0) of ");
+  CHECK_THROWS_WITH(f.launch<&thrower::runs_well>(all), refuses);
+  CHECK_THROWS_WITH(f.start<&thrower::runs_well>(all), refuses);
+  CHECK_THROWS_WITH(f.run(), refuses);
+  fabric moved{std::move(f)};
+  CHECK_THROWS_WITH(moved.run(), refuses);
+  CHECK(moved.read(0, 0, &thrower::runs) == 2);
 }

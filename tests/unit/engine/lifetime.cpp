@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 using namespace wsl;
+using Catch::StartsWith;
 
 namespace {
 
@@ -48,8 +49,8 @@ struct alignas(128) owner {
     if (heap) throw std::runtime_error("before the wait");
     co_return;
   }
-  using tasks = task_list<launch<&owner::wait>, launch<&owner::fail>, launch<&owner::fail_at_once>,
-                          reads<red>>;
+  using tasks =
+      task_list<launch<&owner::wait>, launch<&owner::fail>, launch<&owner::fail_at_once>, reads<red>>;
 };
 
 struct sender {
@@ -110,8 +111,11 @@ TEMPLATE_LIST_TEST_CASE("a task that throws is gone, with what it held", "", eve
     fabric f{fan, TestType{}};
     f.start<&owner::fail>(at(3, 0));
     f.start<&owner::wait>(columns(1, 3), 1);
-    CHECK_THROWS_WITH(f.launch<&sender::send>(at(0, 0), 4), "after the wait");
-    CHECK_THROWS_WITH(f.launch<&owner::fail_at_once>(at(3, 0)), "before the wait");
+    CHECK_THROWS_WITH(f.launch<&sender::send>(at(0, 0), 4),
+                      StartsWith("after the wait\n  in fail on PE(3, 0)"));
+    fabric g{fan, TestType{}};
+    CHECK_THROWS_WITH(g.launch<&owner::fail_at_once>(at(3, 0)),
+                      StartsWith("before the wait\n  in fail_at_once on PE(3, 0)"));
   }
   CHECK(alive == 0);
 }

@@ -24,6 +24,9 @@ constexpr color<f32> red{0};
 fabric* own_fabric = nullptr;  // of the test that runs
 pe* kept = nullptr;            // by a task that should not
 
+struct without_tasks {
+  f32 y[4]{};
+};
 struct helper {
   f32 sum = 0;
   void compute() { sum = 1; }
@@ -102,6 +105,8 @@ struct sender {
   void runs_inside(pe&) { own_fabric->run(); }
   void launches_inside(pe&) { own_fabric->launch<&sender::member>(column(0)); }
   void starts_inside(pe&) { own_fabric->start<&sender::member>(column(0)); }
+  void reads_inside(pe&) { x[0] = own_fabric->read(1, 0, &without_tasks::y)[0]; }
+  void looks_inside(pe&) { x[0] = own_fabric->program_at<without_tasks>({1, 0}).y[0]; }
   void copies_inside(pe&) { device{*own_fabric}.fill(&sender::x, column(0), 0.f); }
   void runs_another(pe& me) {
     const layout other = layout{host, 1, 1}.place<other_program>(all);
@@ -124,16 +129,18 @@ struct sender {
     using tasks = task_list<launch<&other_program::go>>;
   };
   int runs = 0;
-  using tasks = task_list<
-      launch<&sender::local_array>, launch<&sender::local_part>, launch<&sender::local_box>,
-      launch<&sender::local_fifo>, launch<&sender::local_event>, launch<&sender::reference_captured>,
-      launch<&sender::local_part_computes>, local<&sender::local_third_time>, launch<&sender::member>,
-      launch<&sender::constant>, launch<&sender::static_local>, launch<&sender::vector>,
-      launch<&sender::values_captured>, launch<&sender::of_a_span>, launch<&sender::no_elements>,
-      launch<&sender::waits>, launch<&sender::recursive>, launch<&sender::runs_inside>,
-      launch<&sender::launches_inside>, launch<&sender::starts_inside>, launch<&sender::copies_inside>,
-      launch<&sender::runs_another>, launch<&sender::keeps>, launch<&sender::calls_a_waiting_task>,
-      launch<&sender::local_third_time>, local<&sender::nothing>, local<&sender::member>, sends<red>>;
+  using tasks =
+      task_list<launch<&sender::local_array>, launch<&sender::local_part>, launch<&sender::local_box>,
+                launch<&sender::local_fifo>, launch<&sender::local_event>,
+                launch<&sender::reference_captured>, launch<&sender::local_part_computes>,
+                local<&sender::local_third_time>, launch<&sender::member>, launch<&sender::constant>,
+                launch<&sender::static_local>, launch<&sender::vector>, launch<&sender::values_captured>,
+                launch<&sender::of_a_span>, launch<&sender::no_elements>, launch<&sender::waits>,
+                launch<&sender::recursive>, launch<&sender::runs_inside>, launch<&sender::launches_inside>,
+                launch<&sender::starts_inside>, launch<&sender::copies_inside>, launch<&sender::reads_inside>,
+                launch<&sender::looks_inside>, launch<&sender::runs_another>, launch<&sender::keeps>,
+                launch<&sender::calls_a_waiting_task>, launch<&sender::local_third_time>,
+                local<&sender::nothing>, local<&sender::member>, sends<red>>;
 };
 
 struct with_result {
@@ -141,10 +148,6 @@ struct with_result {
   void report(pe&) {}
   using tasks = task_list<launch<&with_result::report>>;
 };
-struct without_tasks {
-  f32 y[4]{};
-};
-
 struct receiver : without_tasks, with_result {
   void take(pe& me) { me.async(mov(mem(y), fabin(red))); }
   void local_array(pe& me) {
@@ -227,6 +230,9 @@ TEMPLATE_LIST_TEST_CASE("a task does not run its own fabric", "", every_engine) 
   CHECK_THROWS_WITH((send_with<TestType, &sender::launches_inside>()), is_running);
   CHECK_THROWS_WITH((send_with<TestType, &sender::starts_inside>()), is_running);
   CHECK_THROWS_WITH((send_with<TestType, &sender::copies_inside>()), is_running);
+  CHECK_THROWS_WITH((send_with<TestType, &sender::reads_inside>()),
+                    is_running && Contains("in reads_inside on PE(0, 0)"));
+  CHECK_THROWS_WITH((send_with<TestType, &sender::looks_inside>()), is_running);
   send_with<TestType, &sender::runs_another>();
 }
 

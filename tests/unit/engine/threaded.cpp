@@ -77,7 +77,8 @@ TEMPLATE_LIST_TEST_CASE("of the exceptions of a run the first band's comes out, 
                         "", threaded_engines) {
   for (int first : {0, 1, 5, 8}) {
     fabric f{adders, TestType{}};
-    CHECK_THROWS_WITH((f.launch<&adder::add>(column(4), 1u, first)), std::to_string(first));
+    CHECK_THROWS_WITH((f.launch<&adder::add>(column(4), 1u, first)),
+                      StartsWith(std::to_string(first) + "\n  in add on PE(4, "));
     CHECK(f.read(4, 8, &adder::sum) == 1);  // the other partitions ran
   }
 }

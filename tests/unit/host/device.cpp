@@ -149,7 +149,10 @@ TEST_CASE("host numbers of another type convert with one rounding", "[device]") 
   CHECK(f.read(0, 0, &part::brain).bits == bf16(3.14159f).bits);
   d.copy_in(&part::byte, all, std::vector<int>{0, 255});
   CHECK(f.read(1, 0, &part::byte) == 255);
-  CHECK_THROWS_AS(d.copy_in(&part::byte, all, std::vector<int>{0, 256}), fault);
+  CHECK_THROWS_WITH(d.copy_in(&part::byte, all, std::vector<int>{0, 256}),
+                    Catch::Contains("256 does not fit into an unsigned number of 8 bits\n  in the copy of a member of 1 "
+                             "unsigned char on PE(1, 0) of ") &&
+                        Catch::Contains("part"));
 }
 
 TEST_CASE("a broadcast gives rows, columns or all PEs the same block", "[device]") {

@@ -46,6 +46,17 @@ TEST_CASE("names of programs stand in the sentence at run time") {
              Contains("two_programs_run_on_one_pe: PE(3, 0): ") && Contains("(relay and relay)"));
 }
 
+TEST_CASE("a fault in a color of a module names the module at run time") {
+  layout l{wse2, 8, 1};
+  l.claim_colors("all_reduce", 0, 2, l.grid());
+  l.place(columns(0, 7), relay)
+      .path(red, columns(0, edge, 2), ramp >> east)
+      .path(red, columns(1, edge, 2), west >> ramp);
+  CHECK(check(l).kind == fault_kind::no_program_takes_the_delivery);
+  CHECK_THROWS_WITH(require(l), sentence(check(l)) + "; color 0 belongs to the module all_reduce");
+  CHECK_THAT(explain(l), Contains("; color 0 belongs to the module all_reduce\n"));
+}
+
 TEST_CASE("explain lists the first fault of every rule") {
   layout l{wse2, 4, 1};
   l.path(red, column(0), (west | ramp) >> east).path(red, column(2), west >> ramp);

@@ -211,8 +211,22 @@ TEST_CASE("a scalar is a number of the destination's type") {
   i32 n[2]{3, 5};
   mov(mem(x), 1. / 3);
   CHECK(x[1] == f16{1. / 3});
-  mul(mem(n), mem(n), 2.9);
+  mul(mem(n), mem(n), 2L);
   CHECK(n[1] == 10);
+}
+
+TEST_CASE("the bits of a whole scalar fit the destination") {
+  i8 small[2]{};
+  u8 natural[2]{};
+  mov(mem(small), 255);
+  CHECK(small[0] == -1);
+  mov(mem(natural), -128);
+  CHECK(natural[1] == 128);
+  CHECK_THROWS_WITH(mov(mem(small), 1000), "wsl: 1000 does not fit into a signed number of 8 bits");
+  CHECK_THROWS_WITH(add(mem(natural), mem(natural), -129),
+                    "wsl: -129 does not fit into an unsigned number of 8 bits");
+  CHECK_THROWS_WITH(mov(mem(natural), 256L), Contains("256 does not fit"));
+  CHECK(natural[1] == 128);
 }
 
 TEST_CASE("elements are done in order, also where destination and source overlap") {
@@ -220,6 +234,9 @@ TEST_CASE("elements are done in order, also where destination and source overlap
   mov(mem(x).from(1), mem(x).part(0, 5));
   mov(mem(y).part(0, 5), mem(y).from(1));
   add(mem(z).from(1), mem(z).from(1), mem(z).part(0, 4));
+  i32 up[4]{1, 2, 3, 4};
+  mov(mem(up).from(1).reversed(), mem(up).part(0, 3).reversed());
+  CHECK(std::vector(up, up + 4) == std::vector{1, 1, 2, 3});
   CHECK(std::vector(x, x + 6) == std::vector{1, 1, 1, 1, 1, 1});
   CHECK(std::vector(y, y + 6) == std::vector{2, 3, 4, 5, 6, 6});
   CHECK(std::vector(z, z + 5) == std::vector{1, 2, 3, 4, 5});

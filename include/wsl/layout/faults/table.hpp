@@ -105,23 +105,24 @@
       "ramp out of the path") \
   row(the_program_does_not_take_the_color, color, \
       "the path goes to the ramp of a program that neither binds a data task to this color nor reads it: " \
-      "add the entry to the program's task list, or leave the ramp out of the path") \
+      "add the entry to the program's task list, for a module's color use<&part::member>, or leave the ramp " \
+      "out of the path") \
   row(no_program_sends_into_the_path, color, \
       "the path comes from the ramp of a PE without a program: place one that sends this color, or leave " \
       "the ramp out of the path") \
   row(the_program_does_not_send_the_color, color, \
       "the path comes from the ramp of a program that does not send this color: add the entry to the " \
-      "program's task list, or leave the ramp out of the path") \
+      "program's task list, for a module's color use<&part::member>, or leave the ramp out of the path") \
   row(the_program_takes_another_type, color, \
       "the path brings another type than the program takes from this color: give both the same color<T>") \
   row(the_program_sends_another_type, color, \
       "the path carries another type than the program sends in this color: give both the same color<T>") \
   row(no_path_feeds_the_program, color, \
-      "the program takes this color, but no path brings it to the ramp of any of its PEs: add one, or take " \
-      "the color out of the program's task list") \
+      "the program takes this color, but no path brings it to the ramp of any of its PEs: add one, for a " \
+      "module's color .wire(module), or take the color out of the program's task list") \
   row(no_path_takes_what_the_program_sends, color, \
-      "the program sends this color, but no path takes it from the ramp of any of its PEs: add one, or " \
-      "take the color out of the program's task list") \
+      "the program sends this color, but no path takes it from the ramp of any of its PEs: add one, for a " \
+      "module's color .wire(module), or take the color out of the program's task list") \
   row(no_path_feeds_the_program_on_this_pe, color, \
       "the program takes this color, but no path brings it to the ramp here: add one, or place a program " \
       "without the color here") \

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "../../core/fault.hpp"
 #include "../../core/scalar.hpp"
@@ -80,6 +81,24 @@ constexpr memory<const T> mem(const std::array<T, N>& array) {
 template <class T>
 constexpr memory<T> mem(std::span<T> elements) {
   return {elements.data(), static_cast<int>(elements.size())};
+}
+
+namespace detail {
+template <class X>
+inline constexpr bool is_span = false;
+template <class T, std::size_t N>
+inline constexpr bool is_span<std::span<T, N>> = true;
+}  // namespace detail
+
+/// Explains what to write for the elements of a container, or behind a pointer.
+template <class X>
+  requires(!detail::is_span<X> && (std::is_pointer_v<X> || requires(X& x) { x.data(), x.size(); }))
+memory<int> mem(const X&) {
+  static_assert(
+      !std::is_object_v<X>,
+      "wsl: mem takes an array, a std::array or a std::span: mem(std::span(v)) for a std::vector that no "
+      "task resizes while an operation moves its elements, mem(std::span(first, n)) for a pointer");
+  return {nullptr, 0};
 }
 
 }  // namespace wsl

@@ -5,6 +5,7 @@
 // operation runs at once; with a fabric operand, or on a FIFO, it is a value for `me.async(...)` or
 // `co_await`.
 #pragma once
+#include "../convert.hpp"
 #include "operation.hpp"
 
 namespace wsl {
@@ -25,7 +26,7 @@ constexpr auto source(const X& x) {
     static_assert(
         is_fabric_output<X> || requires { static_cast<T>(x); },
         "wsl: a source of an operation is mem(array), fabin(color) or a number of the destination's type");
-    return constant<T>{static_cast<T>(x)};
+    return constant<T>{as_element<T>(x)};
   }
 }
 template <class X>
@@ -63,6 +64,14 @@ inline constexpr wrapping times{[](auto x, auto y) { return x * y; }};
 inline constexpr wrapping plus_times{[](auto x, auto y, auto s) { return x + y * s; }};
 inline constexpr wrapping negation{[](auto x) { return -x; }};
 
+// Scalars are asked by as_element.
+template <class T, class Src>
+inline constexpr bool fits_result = [] {
+  if constexpr (is_operand<Src> && requires { typename Src::element; })
+    return !whole<T> || !floating<std::remove_const_t<typename Src::element>>;
+  else return true;
+}();
+
 template <class F, class Dst, class... Src>
 constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   const auto to = destination(dst);
@@ -76,6 +85,18 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   else op.run_now();
 }
 
+/// An operation that computes with numbers: apart from mov, which converts, and map_each, whose function
+/// does.
+template <class F, class Dst, class... Src>
+constexpr auto compute(verb name, F f, const Dst& dst, const Src&... src) {
+  using T = typename decltype(destination(dst))::element;
+  static_assert(
+      (fits_result<T, Src> && ...),
+      "wsl: arithmetic of floating-point numbers has a floating-point destination; mov converts numbers, "
+      "and map_each applies any function");
+  return apply(name, f, dst, src...);
+}
+
 }  // namespace detail
 
 /// dst = src; converts between element types.
@@ -86,48 +107,46 @@ constexpr auto mov(const D& dst, const A& a) {
 /// dst = a + b
 template <class D, class A, class B>
 constexpr auto add(const D& dst, const A& a, const B& b) {
-  return detail::apply({"add", detail::work::add}, detail::plus, dst, a, b);
+  return detail::compute({"add", detail::work::add}, detail::plus, dst, a, b);
 }
 /// dst = a - b
 template <class D, class A, class B>
 constexpr auto sub(const D& dst, const A& a, const B& b) {
-  return detail::apply({"sub", detail::work::add}, detail::minus, dst, a, b);
+  return detail::compute({"sub", detail::work::add}, detail::minus, dst, a, b);
 }
 /// dst = a * b
 template <class D, class A, class B>
 constexpr auto mul(const D& dst, const A& a, const B& b) {
-  return detail::apply({"mul", detail::work::multiply}, detail::times, dst, a, b);
+  return detail::compute({"mul", detail::work::multiply}, detail::times, dst, a, b);
 }
 /// dst = a + b * scalar
 template <class D, class A, class B, class S>
 constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
   static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>,
                 "wsl: the last operand of fmac is a scalar; map_each takes any function");
-  return detail::apply({"fmac", detail::work::multiply}, detail::plus_times, dst, a, b, scalar);
+  return detail::compute({"fmac", detail::work::multiply}, detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
 constexpr auto fmax(const D& dst, const A& a, const B& b) {
-  return detail::apply(
-      {"fmax", detail::work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
+  return detail::compute({"fmax", detail::work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
 }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
 constexpr auto fmin(const D& dst, const A& a, const B& b) {
-  return detail::apply(
-      {"fmin", detail::work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
+  return detail::compute({"fmin", detail::work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
 }
 /// dst = -a
 template <class D, class A>
 constexpr auto neg(const D& dst, const A& a) {
-  return detail::apply({"neg", detail::work::add}, detail::negation, dst, a);
+  return detail::compute({"neg", detail::work::add}, detail::negation, dst, a);
 }
 /// dst = |a|; of a negative zero it is zero.
 template <class D, class A>
 constexpr auto abs(const D& dst, const A& a) {
-  return detail::apply(
-      {"abs", detail::work::add},
-      [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
+  return detail::compute(
+      {"abs", detail::work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; },
+      dst, a);
 }
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first
 /// source, a fold.
