@@ -58,11 +58,13 @@ inline void fits(const batch& b, const std::string& what, std::size_t has, std::
     throw std::invalid_argument(fmt::format("wsl: a batch of {} sequences of {} has {} {}, not {}",
                                             b.sequences, b.length, has, what, wants));
 }
-inline void all_below(const std::string& what, std::span<const i32> numbers, const value_info& v) {
+/// `each` is "id", "target", or "number" for those that have a name.
+inline void all_below(const std::string& each, std::span<const i32> numbers, const value_info& v) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if ((numbers[i] < 0 || numbers[i] >= v.ids_below) && v.ignored != numbers[i])
-      throw std::invalid_argument(fmt::format("wsl: {} {} of the batch is {}, not one of 0 to {}", what, i,
-                                              numbers[i], v.ids_below - 1));
+      throw std::invalid_argument(fmt::format("wsl: {} {}{} of the batch is {}, not one of 0 to {}", each, i,
+                                              each == "number" ? " of " + v.name : "", numbers[i],
+                                              v.ids_below - 1));
 }
 /// Whether value v is the only one of its origin and kind, which batches give without a name.
 inline bool is_only(const network& n, int v) {
