@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Losses are stages that write no value: they add a number to the store's loss and set gradients, from which
-// the backward pass starts. What training makes small is the sum of all losses of a model, each a mean over
-// the tokens that count times its factor. A loss of one's own derives from loss_stage, see
-// docs/guide/layers.md.
+// the backward pass starts. Training makes the sum of all losses of a model small; each is a mean over the
+// tokens that count, times its factor. A loss of one's own derives from loss_stage, see docs/guide/layers.md.
 #pragma once
 #include <optional>
 
@@ -20,9 +19,9 @@ class loss_stage : public stage {
   /// times its gradient to the gradients of the inputs that are computed.
   virtual f64 loss(activation_store&, f32 weight) const = 0;
 
-  /// What a token adds to the number by which the sum of the loss is divided. `targets` are the whole numbers
-  /// of the token's targets, if they are classes, and `width` the features of the first input. By default
-  /// each feature counts, as in PyTorch's losses with the reduction "mean".
+  /// The part of a token in the number by which the sum of the loss is divided. `targets` are the whole
+  /// numbers of the token's targets, if they are classes, and `width` the features of the first input. By
+  /// default each feature counts, as in PyTorch's losses with the reduction "mean".
   virtual f64 counts(std::span<const i32> /*targets*/, int width) const { return width; }
 
   void forward(activation_store& store) const final {

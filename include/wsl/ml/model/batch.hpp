@@ -145,7 +145,7 @@ inline void check_names(const network& n, const batch& b) {
       throw std::invalid_argument(fmt::format("wsl: the batch has numbers called {}, but the model takes {}",
                                               x.name, host_values(n)));
 }
-/// What counts in a loss: the sum over the tokens of the mask times what the loss counts of each.
+/// The number by which the sum of a loss is divided: the mask times the loss's count, over the tokens.
 inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
   const int right = loss.inputs.size() > 1 ? loss.inputs[1] : -1, width = n.width(loss.inputs[0]);
   const std::span<const i32> classes = right < 0 ? std::span<const i32>{} : ids_of(n, b, right);
@@ -172,7 +172,7 @@ inline void check_input(const network& n, const batch& b) {
         fmt::format("wsl: a sequence of {} tokens is longer than the {} positions of the model", b.length,
                     n.positions()));
 }
-/// What counts in each loss of the model. The batch must fit it.
+/// The number by which the sum of each loss of the model is divided. The batch must fit the model.
 inline std::vector<f64> counts_of_losses(const network& n, const batch& b) {
   std::vector<f64> counts;
   for (const loss_stage* x : n.losses()) counts.push_back(detail::counts_of(n, b, *x));

@@ -148,7 +148,7 @@ class gradient_checker {
     store.gradients_of_inputs = true;
     store.random = {how_.dropout, mixed(0, how_.seed), first_sequence};
   }
-  /// What is differentiated: the mean loss, or without a loss a sum over the last value with weights.
+  /// The function to differentiate: the mean loss, or without a loss a sum over the last value with weights.
   f64 objective() { return objective(store_, 0, 0); }
   f64 objective(activation_store& store, i64 first_token, int most_rows) {
     const f64 loss = serial_forward(n_, w_, store, most_rows);
