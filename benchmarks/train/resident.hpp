@@ -41,14 +41,8 @@ class resident_trainer {
   };
   void pass(half& h, const ml::batch& b, int k) {
     const int from = b.sequences * k / 2, count = b.sequences * (k + 1) / 2 - from;
-    const std::size_t first = static_cast<std::size_t>(from * b.length),
-                      tokens = static_cast<std::size_t>(count * b.length);
     if (h.store.sequences() != count) h.store.resize(net_.widths(), net_.stages().size(), count, b.length);
-    const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
-    h.store.ids = mine(b.ids), h.store.targets = mine(b.targets), h.store.weight = b.weight;
-    if (!b.features.empty())
-      copy(h.store.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(net_.width(0)),
-                                    h.store.tokens(), net_.width(0)));
+    give(h.store, net_, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
     h.gradients.clear();
     serial_forward(net_, numbers_, h.store);
     serial_backward(net_, numbers_, h.gradients, h.store);

@@ -185,9 +185,7 @@ void check_decoder(const char* kind, ml::decoder d) {
   const lesson l = some_text(2, 9, d.vocabulary);
   ml::batch b = l.all();
   const f64 counts = check(n, b);
-  ml::activation_store at;
-  at.resize(n.widths(), n.stages().size(), l.sequences, l.length);
-  at.ids = b.ids, at.targets = b.targets, at.mask = b.mask, at.weight = b.weight;
+  ml::activation_store at = store_of(n, b);
   CHECK(serial_forward(n, w, at) / counts == Approx(exact.loss(l)).epsilon(2e-6));
   serial_backward(n, w, gradients, at);
   std::mt19937 random(5);

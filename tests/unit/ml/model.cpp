@@ -27,9 +27,9 @@ TEST_CASE("The golden GPT-2: logits, loss and every gradient") {
   }
   const ml::network n = g->config.build();
   ml::weights w = golden::weights_of(*g, n, g->parameters), d(n);
-  ml::activation_store at;
-  at.resize(n.widths(), n.stages().size(), g->sequences, g->length);
-  at.ids = g->ids, at.targets = g->targets, at.weight = 1 / static_cast<f32>(at.tokens());
+  ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
+  check(n, b);
+  ml::activation_store at = store_of(n, b);
   const f64 loss = serial_forward(n, w, at) / at.tokens();
   ml::serial_backward(n, w, d, at);
   const matrix<f32> logits = at.value(n.logits());
@@ -62,9 +62,9 @@ std::pair<f64, ml::weights> step_of(const ml::network& n, const ml::weights& w) 
   const std::vector<i32> ids{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, targets{1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
   ml::weights numbers(n), gradients(n);
   for (std::size_t k = 0; k < w.size(); ++k) numbers[k] = w[k];
-  ml::activation_store at;
-  at.resize(n.widths(), n.stages().size(), 2, 5);
-  at.ids = ids, at.targets = targets, at.weight = 0.1f;
+  ml::batch b{.ids = ids, .targets = targets, .sequences = 2, .length = 5};
+  check(n, b);
+  ml::activation_store at = store_of(n, b);
   const f64 loss = serial_forward(n, numbers, at);
   serial_backward(n, numbers, gradients, at);
   return {loss, gradients};

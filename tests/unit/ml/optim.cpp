@@ -156,9 +156,9 @@ TEST_CASE("Ten steps of the golden GPT-2") {
   }
   const ml::network n = g->config.build();
   ml::weights w = golden::weights_of(*g, n, g->parameters), first(n), second(n);
-  ml::activation_store at;
-  at.resize(n.widths(), n.stages().size(), g->sequences, g->length);
-  at.ids = g->ids, at.targets = g->targets, at.weight = 1 / static_cast<f32>(at.tokens());
+  ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
+  check(n, b);
+  ml::activation_store at = store_of(n, b);
   for (int t = 1; t <= 10; ++t) {
     ml::weights d(n);
     CHECK(serial_forward(n, w, at) / at.tokens() == Approx(golden::losses[t - 1]).epsilon(1e-6));

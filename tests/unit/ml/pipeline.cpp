@@ -185,7 +185,7 @@ TEST_CASE("A pipeline's report") {
   u64 words = 0;
   for (int k = 0; k + 1 < 3; ++k)
     for (int v : t.layers()[k].east.values)
-      words += 32 * static_cast<u64>(t.model().width(v)) * (v == t.model().input() ? 1 : 2);
+      words += 32 * static_cast<u64>(t.model().width(v)) * (t.model().is_input(v) ? 1 : 2);
   CHECK(r.counters.wavelets == words);
   CHECK(ml::to_text(r).find("8 micro-batches") != std::string::npos);
 }

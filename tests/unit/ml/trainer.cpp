@@ -45,10 +45,7 @@ std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::b
                                                      const optimizer& rule) {
   ml::weights w(n, 7), velocity(n), unused(n);
   const f64 counts = check(n, b);
-  ml::activation_store at;
-  at.resize(n.widths(), n.stages().size(), b.sequences, b.length);
-  at.ids = b.ids, at.targets = b.targets, at.weight = b.weight;
-  if (!b.features.empty()) copy(at.value(0), matrix(b.features.data(), at.tokens(), n.width(0)));
+  ml::activation_store at = store_of(n, b);
   std::vector<f64> losses;
   for (int step = 1; step <= 3; ++step) {
     ml::weights d(n), rounded = w;

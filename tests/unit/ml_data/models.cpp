@@ -143,9 +143,9 @@ TEST_CASE("A folder of Hugging Face: their names, their order of rows and column
   weights copy = p.to_weights(with_bias), first = w;
   const std::vector<i32> ids{1, 2, 3, 4, 5}, targets{2, 3, 4, 5, 6};
   const auto loss_of = [&](const network& net, weights& x) {
-    activation_store at;
-    at.resize(net.widths(), net.stages().size(), 1, 5);
-    at.ids = ids, at.targets = targets, at.weight = 0.2f;
+    batch b{.ids = ids, .targets = targets, .sequences = 1, .length = 5};
+    check(net, b);
+    activation_store at = store_of(net, b);
     return serial_forward(net, x, at);
   };
   CHECK(loss_of(with_bias, copy) == loss_of(n, first));

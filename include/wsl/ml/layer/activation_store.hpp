@@ -3,6 +3,7 @@
 // numbers that stages save in the forward pass for the backward pass. In weight streaming nothing else stays
 // on the wafer.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,17 +16,21 @@ namespace wsl::ml {
 
 class activation_store {
  public:
-  /// Makes room for `sequences` sequences of `length` tokens. Value v becomes (tokens, widths[v]).
+  /// Makes room for `sequences` sequences of `length` tokens. Value v becomes (tokens, widths[v]); a value of
+  /// ids has width 0 here, because the host keeps its numbers.
   void resize(const std::vector<int>& widths, std::size_t stages, int sequences, int length) {
     sequences_ = sequences, length_ = length;
-    values_.resize(widths.size()), gradients_.resize(widths.size());
-    norms_.resize(stages), log_sum_exp_.resize(stages);
+    values_.resize(widths.size()), gradients_.resize(widths.size()), given_.assign(widths.size(), {});
+    norms_.resize(stages), saved_.resize(stages);
     for (std::size_t v = 0; v < widths.size(); ++v)
       values_[v].shape(tokens(), widths[v]), gradients_[v].shape(tokens(), widths[v]);
   }
   int tokens() const { return sequences_ * length_; }
   int sequences() const { return sequences_; }
   int length() const { return length_; }
+  /// The position of token t of this store in its sequence, and its number among all tokens of the batch.
+  int position(int t) const { return t % length_; }
+  i64 token_of_batch(int t) const { return random.first_sequence * length_ + t; }
 
   matrix<f32> value(int v) { return values_[static_cast<std::size_t>(v)].all(); }
   /// The gradient of value v, to read and to add to. It is zero when a step begins.
@@ -41,25 +46,47 @@ class activation_store {
     overwrite = !std::exchange(g.begun, true);
     return g.all();
   }
+  /// Begins a step: all gradients and losses are zero.
   void zero_grad() {
     for (buffer& g : gradients_) g.begun = false;
+    loss = 0, losses.clear();
   }
 
   /// The numbers that norm `stage` keeps of each token: (tokens).
   std::span<norm_state> norms(int stage) {
     return sized(norms_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens()));
   }
-  /// The logarithm of each token's sum of exponentials in attention `stage`: (tokens, heads).
-  std::span<f32> log_sum_exp(int stage, int heads) {
-    return sized(log_sum_exp_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens() * heads));
+  /// The numbers that a stage saves for its backward pass, `per_token` for each token; `stage` is its number.
+  std::span<f32> saved(int stage, int per_token) {
+    return sized(saved_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens() * per_token));
   }
 
-  std::span<const i32> ids;      ///< (tokens): numbers in the vocabulary; empty if the input is features
-  std::span<const i32> targets;  ///< (tokens): the right class of each token
-  std::span<const f32> mask;     ///< (tokens): weight of each token in the loss; empty: all count 1
-  f32 weight = 1;                ///< 1 / (sum of the mask over all PEs), so that gradients are of a mean
-  dropout_generator random;      ///< the generator of dropout
-  f64 loss = 0;                  ///< sum over this PE's tokens, not divided by their number
+  /// The whole numbers of value v, which is of ids: as many for each token as the value's shape says.
+  std::span<const i32> ids(int v) const { return given_[static_cast<std::size_t>(v)].ids; }
+  /// Whether the host has given value v for this pass. Targets are missing when only outputs are wanted.
+  bool has(int v) const { return given_[static_cast<std::size_t>(v)].here; }
+  /// Sets both; the numbers of a value that is not of ids are written to `value(v)`.
+  void set_given(int v, bool here, std::span<const i32> ids = {}) {
+    given_[static_cast<std::size_t>(v)] = {ids, here};
+  }
+
+  std::span<const f32> mask;      ///< (tokens): weight of each token in the losses; empty: all count 1
+  f32 weight = 1;                 ///< 1 / (what counts in the loss over all PEs): gradients are of a mean
+  std::vector<f64> loss_factors;  ///< of each loss of the model; empty: all are 1
+  dropout_generator random;       ///< the generator of dropout
+  /// Gradients of the features that the host gives are wanted, too, which training does without.
+  bool gradients_of_inputs = false;
+
+  f64 loss = 0;             ///< sum over this PE's tokens, not divided by their number
+  std::vector<f64> losses;  ///< the same of each loss of the model, without its factor
+  void add_loss(int which, f64 sum) {
+    const std::size_t k = static_cast<std::size_t>(which);
+    losses.resize(std::max(losses.size(), k + 1));
+    losses[k] += sum, loss += loss_factor(which) * sum;
+  }
+  f64 loss_factor(int which) const {
+    return loss_factors.empty() ? 1 : loss_factors[static_cast<std::size_t>(which)];
+  }
 
  private:
   struct buffer {
@@ -80,7 +107,12 @@ class activation_store {
   int sequences_ = 0, length_ = 0;
   std::vector<buffer> values_, gradients_;
   std::vector<std::vector<norm_state>> norms_;
-  std::vector<std::vector<f32>> log_sum_exp_;
+  std::vector<std::vector<f32>> saved_;
+  struct given {
+    std::span<const i32> ids;
+    bool here = false;
+  };
+  std::vector<given> given_;
 };
 
 }  // namespace wsl::ml

@@ -39,6 +39,7 @@ class attention_stage final : public stage {
                          h.scores, {overwrite, overwrite && h.first_of_group});
     });
   }
+  bool needs_whole_sequences() const override { return true; }
   f64 operations(int, int, int columns, int length) const override { return 7. * length * columns; }
 
  private:
@@ -56,7 +57,7 @@ class attention_stage final : public stage {
   void each(activation_store& store, F f) const {
     const int all = store.value(y_).columns(), width = all / heads_.queries, groups = heads_.groups(),
               length = store.length();
-    const std::span<f32> log_sum_exp = store.log_sum_exp(number, heads_.queries);
+    const std::span<f32> log_sum_exp = store.saved(number, heads_.queries);
     for (int s = 0; s < store.sequences(); ++s)
       for (int h = 0; h < heads_.queries; ++h) {
         const int in_group = heads_.queries / groups, first_key = all + h / in_group * width;

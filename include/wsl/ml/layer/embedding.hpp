@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // y[t] = row ids[t] of a table of tokens, plus the row of the position if there is a table of positions. As
 // the weight tiles of a table come, a PE picks the rows of its tokens; rows that no token needs may stay
-// away.
+// away. The input is a value of one id for each token.
 #pragma once
 #include <algorithm>
 
@@ -37,8 +37,9 @@ class embedding_stage final : public stage {
   /// Calls f(token, row of the tile) for the tokens whose row is in the tile.
   template <class F>
   void each(const activation_store& store, const weight_tile& s, F f) const {
+    const std::span<const i32> ids = store.ids(inputs[0]);
     for (int t = 0; t < store.tokens(); ++t) {
-      const int row = row_in(s, s.which == 0 ? store.ids[static_cast<std::size_t>(t)] : t % store.length());
+      const int row = row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)] : store.position(t));
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }

@@ -11,10 +11,8 @@ namespace wsl::ml {
 
 class linear_stage final : public stage {
  public:
-  /// The parameters are the bias, if there is one, and W. If x is the input of the model, it gets no
-  /// gradient.
-  linear_stage(int x, int y, bool has_bias, bool x_is_input)
-      : x_(x), y_(y), has_bias_(has_bias), x_is_input_(x_is_input) {}
+  /// The parameters are the bias, if there is one, and W.
+  linear_stage(int x, int y, bool has_bias) : x_(x), y_(y), has_bias_(has_bias) {}
 
   void forward(activation_store& store, const weight_tile& s) const override {
     if (is_bias(s)) return set_rows(store.value(y_), s.rows.first());
@@ -29,7 +27,7 @@ class linear_stage final : public stage {
     }
     const matrix<f32> dy = columns(store.gradient(y_), s);
     multiply(gradient, dy.transposed(), store.value(x_));
-    if (x_is_input_) return;
+    if (!wants_gradient(store, 0)) return;
     bool overwrite = false;
     const matrix<f32> dx = store.gradient(x_, overwrite);
     if (overwrite) multiply(dx, dy, s.rows);
@@ -37,10 +35,10 @@ class linear_stage final : public stage {
   }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
-    return has_bias_ && which == 0 ? 2. * columns : (x_is_input_ ? 4. : 6.) * rows * columns;
+    return has_bias_ && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * rows * columns;
   }
   bool needs_weight_in_backward(int which) const override {
-    return !x_is_input_ && (!has_bias_ || which != 0);
+    return !is_given(0) && (!has_bias_ || which != 0);
   }
 
  private:
@@ -50,7 +48,7 @@ class linear_stage final : public stage {
   }
 
   int x_, y_;
-  bool has_bias_, x_is_input_;
+  bool has_bias_;
 };
 
 }  // namespace wsl::ml

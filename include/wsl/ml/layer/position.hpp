@@ -19,7 +19,7 @@ class sinusoid_stage final : public stage {
     copy(y, store.value(x_));
     for (int t = 0; t < store.tokens(); ++t)
       add(y.part(t, 0, 1, y.columns()),
-          matrix<const f32>(table_.data() + i64{t % store.length()} * y.columns(), 1, y.columns()));
+          matrix<const f32>(table_.data() + i64{store.position(t)} * y.columns(), 1, y.columns()));
   }
   void backward(activation_store& store) const override { add(store.gradient(x_), store.gradient(y_)); }
 
@@ -37,12 +37,12 @@ class rotary_stage final : public stage {
   void forward(activation_store& store) const override {
     const matrix<f32> x = store.value(x_), y = store.value(y_);
     copy(y, x);
-    each(store, [&](int t, int from) { by_.rotate(y.row(t) + from, x.row(t) + from, t % store.length()); });
+    each(store, [&](int t, int from) { by_.rotate(y.row(t) + from, x.row(t) + from, store.position(t)); });
   }
   void backward(activation_store& store) const override {
     const matrix<f32> dx = store.gradient(x_), dy = store.gradient(y_);
     each(store, [&](int t, int from) {
-      by_.rotate_backward(dx.row(t) + from, dy.row(t) + from, t % store.length());
+      by_.rotate_backward(dx.row(t) + from, dy.row(t) + from, store.position(t));
       add_rest(dx, dy, t, from + by_.features(), from + width_);
     });
     for (int t = 0; t < store.tokens(); ++t) add_rest(dx, dy, t, heads_ * width_, dx.columns());

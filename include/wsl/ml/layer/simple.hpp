@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Stages without matrix products: norms, elementwise functions, gates, sums of two branches, and the loss.
+// Stages without matrix products: norms, elementwise functions, gates, and sums of two branches.
 #pragma once
 #include <algorithm>
 
 #include "../op/activation.hpp"
 #include "../op/rows.hpp"
-#include "../op/softmax.hpp"
 #include "stage.hpp"
 
 namespace wsl::ml {
@@ -93,23 +92,6 @@ class sum_stage final : public stage {
 
  private:
   int a_, b_, y_;
-};
-
-/// The cross-entropy of logits and targets, added up in the store's loss. It also sets the gradient of the
-/// logits, from which the backward pass starts. Without targets it does nothing.
-class cross_entropy_stage final : public stage {
- public:
-  explicit cross_entropy_stage(int logits) : logits_(logits) {}
-  void forward(activation_store& store) const override {
-    if (store.targets.empty()) return;
-    bool overwrite = false;
-    const matrix<f32> d = store.gradient(logits_, overwrite);
-    copy(d, store.value(logits_));
-    store.loss = cross_entropy(d, store.targets, store.mask, store.weight);
-  }
-
- private:
-  int logits_;
 };
 
 }  // namespace wsl::ml

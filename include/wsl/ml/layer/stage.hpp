@@ -2,13 +2,15 @@
 // A stage is a layer as the trainers see it. A model runs as a list of stages. A stage reads values
 // (activations), which stay on the PE of their tokens, and parameters, of which one weight tile at a time is
 // on the PE: in weight streaming a tile is gone when the stage has used it, and no PE ever holds a layer's
-// weights. In the backward pass the tiles come again and leave their gradients. See docs/guide/ml.md.
+// weights. In the backward pass the tiles come again and leave their gradients. Layers of one's own are
+// stages as well: see docs/guide/layers.md and examples/95_own_layers.cpp.
 #pragma once
 #include <span>
 #include <string>
 #include <vector>
 
 #include "activation_store.hpp"
+#include "shape.hpp"
 
 namespace wsl::ml {
 
@@ -30,6 +32,13 @@ struct parameter {
   initial start;
   f32 rate_factor = 1;  ///< multiplies the learning rate
   i64 size() const { return i64{rows} * columns; }
+
+  /// A parameter of any axes: the first becomes the rows, of which a weight tile has some, and the others one
+  /// after the other the columns.
+  static parameter of(std::string name, const shape& axes, initial start) {
+    const int rows = axes[0];
+    return {std::move(name), rows, rows > 0 ? static_cast<int>(axes.size() / rows) : 0, start};
+  }
 };
 
 /// Some rows of a parameter, on a PE for as long as a stage uses them.
@@ -45,17 +54,24 @@ struct weight_tile {
 /// those numbered by the positions in a sequence.
 enum class row_selection : u8 { all, of_ids, of_positions };
 
+/// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
+/// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
+/// result of a token must not depend on which other tokens are there, except on those of the same sequence if
+/// it needs whole sequences. Its weight tiles have some rows of a parameter with all their columns; the tiles
+/// of a parameter come in any division, and a stage treats each tile by itself. The functions are const and
+/// run on many PEs at the same time: what a stage keeps from the forward pass for the backward pass is in the
+/// activation store (`saved`, or simply the values).
 class stage {
  public:
   virtual ~stage() = default;
 
   /// The work before the first weight tile; a stage without parameters does everything here.
   virtual void forward(activation_store&) const {}
-  /// The work with one weight tile. The tiles of the parameters come in order.
+  /// The work with one weight tile. The parameters come in order.
   virtual void forward(activation_store&, const weight_tile&) const {}
 
   /// The same in the backward pass: adds to the gradients of the values that the stage reads, and sets the
-  /// gradient of the tile, which has the tile's shape.
+  /// gradient of the tile, which has the tile's shape and any numbers before.
   virtual void backward(activation_store&) const {}
   virtual void backward(activation_store&, const weight_tile& /*weights*/,
                         const matrix<f32>& /*gradient*/) const {}
@@ -63,18 +79,33 @@ class stage {
   /// Whether the backward pass reads the numbers of a parameter; if not, they do not travel a second time.
   virtual bool needs_weight_in_backward(int /*which*/) const { return true; }
 
+  /// Whether the stage mixes the tokens of a sequence, as attention does. If not, a PE may have a part of a
+  /// sequence.
+  virtual bool needs_whole_sequences() const { return false; }
+
+  /// With `of_ids`, the ids are those of the stage's first input.
   virtual row_selection rows_read(int /*which*/) const { return row_selection::all; }
 
   /// About how many operations a token costs, forward and back, a multiply-add being two. With `which` -1 it
   /// is the stage's own work, and `columns` is the width of its output; otherwise it is that of a tile with
-  /// `rows` rows and `columns` columns. Sequences have `length` tokens.
+  /// `rows` rows and `columns` columns. Sequences have `length` tokens. The reports, and the division of a
+  /// pipeline, go by it.
   virtual f64 operations(int /*which*/, int /*rows*/, int columns, int /*length*/) const {
     return 10. * columns;
   }
 
+  /// Whether input k comes with the batch and is not computed, and whether its gradient is wanted. A stage
+  /// may save the work for a gradient that is not; adding to it all the same does no harm.
+  bool is_given(int k) const { return given[static_cast<std::size_t>(k)]; }
+  bool wants_gradient(const activation_store& store, int k) const {
+    return !is_given(k) || store.gradients_of_inputs;
+  }
+
+  // The network sets these when it takes the stage.
   std::string name;
   int number = 0;               ///< index in the model's list of stages
   std::vector<int> inputs;      ///< the values that the stage reads
+  std::vector<bool> given;      ///< which of them come with the batch
   int output = -1;              ///< the value that it writes
   std::vector<int> parameters;  ///< indices in the model's list of parameters
 };

@@ -1,25 +1,43 @@
 // SPDX-License-Identifier: MIT
 // A batch: the examples that the host gives for a step, and the check that they fit the model.
+//   t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
+// A model with several inputs or targets of a kind gets them by the names that it gave them:
+//   t.step({.named = {{"left", images}, {"right", others}, {"distance", numbers}}, .sequences = 32}, 1e-3);
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "network.hpp"
 
 namespace wsl::ml {
 
-/// `sequences` sequences of `length` tokens each. A token is a number in the vocabulary (`ids`), or some
-/// features.
+/// Numbers for one input or target of the model: features, or ids and classes.
+struct named_numbers {
+  std::string_view name;
+  std::span<const f32> features = {};
+  std::span<const i32> ids = {};
+
+  named_numbers(std::string_view n, std::span<const f32> x) : name(n), features(x) {}
+  named_numbers(std::string_view n, std::span<const i32> x) : name(n), ids(x) {}
+};
+
+/// `sequences` sequences of `length` tokens each. A token has ids, or features, or several of both.
 struct batch {
-  std::span<const i32> ids = {};       ///< (sequences, length)
-  std::span<const f32> features = {};  ///< (sequences, length, width)
-  std::span<const i32> targets = {};   ///< (sequences, length)
-  std::span<const f32> mask = {};      ///< weight of each token in the loss; empty: all count 1
+  std::span<const i32> ids = {};       ///< of the only input of ids: (sequences, length)
+  std::span<const f32> features = {};  ///< of the only input of features: (sequences, length, its shape)
+  std::span<const i32> targets = {};   ///< of the only target of classes: (sequences, length)
+  std::span<const f32> mask = {};      ///< weight of each token in the losses; empty: all count 1
+  /// The numbers of any input or target, (sequences, length, its shape).
+  std::vector<named_numbers> named = {};
   int sequences = 0, length = 1;
-  f32 weight = 0;  ///< 1 / (sum of the mask), set by `check`
+  f32 weight = 0;  ///< 1 / (what counts in the loss), set by `check`
+  /// Set by `check` if the model has several losses: what each is multiplied by when they are added up.
+  std::vector<f64> loss_factors = {};
 
   std::size_t tokens() const {
     return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length);
@@ -35,19 +53,109 @@ struct batch_part {
 
 namespace detail {
 
-inline void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {
+inline void fits(const batch& b, const std::string& what, std::size_t has, std::size_t wants) {
   if (has != wants)
     throw std::invalid_argument(fmt::format("wsl: a batch of {} sequences of {} has {} {}, not {}",
                                             b.sequences, b.length, has, what, wants));
 }
-inline void all_below(const char* what, std::span<const i32> numbers, int end) {
-  if (end < 1 && !numbers.empty())
-    throw std::invalid_argument(std::string("wsl: the batch has an ") + what +
-                                " for each token, but the model has no embedding: give it features");
+/// `each` is "id", "target", or "number" for those that have a name.
+inline void all_below(const std::string& each, std::span<const i32> numbers, const value_info& v) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] < 0 || numbers[i] >= end)
-      throw std::invalid_argument(
-          fmt::format("wsl: {} {} of the batch is {}, not one of 0 to {}", what, i, numbers[i], end - 1));
+    if ((numbers[i] < 0 || numbers[i] >= v.ids_below) && v.ignored != numbers[i])
+      throw std::invalid_argument(fmt::format("wsl: {} {}{} of the batch is {}, not one of 0 to {}", each, i,
+                                              each == "number" ? " of " + v.name : "", numbers[i],
+                                              v.ids_below - 1));
+}
+/// Whether value v is the only one of its origin and kind, which batches give without a name.
+inline bool is_only(const network& n, int v) {
+  const value_info& x = n.info(v);
+  return std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {
+           return y.from == x.from && y.is_ids() == x.is_ids();
+         }) == 1;
+}
+inline const named_numbers* named(const batch& b, const std::string& name) {
+  const auto at =
+      std::find_if(b.named.begin(), b.named.end(), [&](const named_numbers& x) { return x.name == name; });
+  return at == b.named.end() ? nullptr : &*at;
+}
+/// The names of the model's inputs and targets.
+inline std::string host_values(const network& n) {
+  std::string all;
+  for (const value_info& v : n.values())
+    if (v.from != origin::computed) all += (all.empty() ? "" : ", ") + v.name;
+  return all;
+}
+
+}  // namespace detail
+
+/// The ids or classes that a batch has for value v of the model; empty if it has none.
+inline std::span<const i32> ids_of(const network& n, const batch& b, int v) {
+  const value_info& x = n.info(v);
+  if (const named_numbers* of = detail::named(b, x.name)) return of->ids;
+  if (!x.is_ids() || !detail::is_only(n, v)) return {};
+  return x.from == origin::input ? b.ids : b.targets;
+}
+/// The features that a batch has for value v of the model, an input or a target; empty if it has none.
+inline std::span<const f32> features_of(const network& n, const batch& b, int v) {
+  const value_info& x = n.info(v);
+  if (const named_numbers* of = detail::named(b, x.name)) return of->features;
+  return !x.is_ids() && x.from == origin::input && detail::is_only(n, v) ? b.features
+                                                                         : std::span<const f32>{};
+}
+
+namespace detail {
+
+/// Checks the numbers for the values of one origin.
+inline void check_values(const network& n, const batch& b, origin from) {
+  for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
+    const value_info& x = n.info(v);
+    if (x.from != from) continue;
+    const bool unnamed = !named(b, x.name) && is_only(n, v);
+    const std::size_t wants = b.tokens() * static_cast<std::size_t>(x.width());
+    if (x.is_ids()) {
+      const char* kind = from == origin::input ? "id" : "target";
+      fits(b, unnamed ? std::string(kind) + "s" : "ids of " + x.name, ids_of(n, b, v).size(), wants);
+      all_below(unnamed ? kind : "number", ids_of(n, b, v), x);
+    } else {
+      fits(b, unnamed && from == origin::input ? "features" : "features of " + x.name,
+           features_of(n, b, v).size(), wants);
+    }
+  }
+}
+/// A batch has no numbers that the model does not take.
+inline void check_names(const network& n, const batch& b) {
+  const auto takes = [&](origin from, bool ids) {
+    return std::count_if(n.values().begin(), n.values().end(),
+                         [&](const value_info& v) { return v.from == from && v.is_ids() == ids; });
+  };
+  if (!b.ids.empty() && takes(origin::input, true) == 0)
+    throw std::invalid_argument(
+        "wsl: the batch has an id for each token, but the model has no embedding: give it features");
+  if (!b.features.empty() && takes(origin::input, false) == 0)
+    throw std::invalid_argument("wsl: the batch has features, but the model has no input of features");
+  if ((!b.ids.empty() && takes(origin::input, true) > 1) ||
+      (!b.features.empty() && takes(origin::input, false) > 1) ||
+      (!b.targets.empty() && takes(origin::target, true) > 1))
+    throw std::invalid_argument(
+        fmt::format("wsl: the model has several inputs or targets of a kind: the batch names each of {}",
+                    host_values(n)));
+  for (const named_numbers& x : b.named)
+    if (std::none_of(n.values().begin(), n.values().end(),
+                     [&](const value_info& v) { return v.from != origin::computed && v.name == x.name; }))
+      throw std::invalid_argument(fmt::format("wsl: the batch has numbers called {}, but the model takes {}",
+                                              x.name, host_values(n)));
+}
+/// The number by which the sum of a loss is divided: the mask times the loss's count, over the tokens.
+inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
+  const int right = loss.inputs.size() > 1 ? loss.inputs[1] : -1, width = n.width(loss.inputs[0]);
+  const std::span<const i32> classes = right < 0 ? std::span<const i32>{} : ids_of(n, b, right);
+  const std::size_t each = classes.size() / std::max<std::size_t>(1, b.tokens());
+  const std::span<const f32> mask = loss.mask < 0 ? b.mask : features_of(n, b, loss.mask);
+  f64 counts = 0;
+  for (std::size_t t = 0; t < b.tokens(); ++t)
+    counts +=
+        (mask.empty() ? 1 : static_cast<f64>(mask[t])) * loss.counts(classes.subspan(t * each, each), width);
+  return counts;
 }
 
 }  // namespace detail
@@ -57,31 +165,91 @@ inline void check_input(const network& n, const batch& b) {
   if (b.sequences < 0 || b.length < 1)
     throw std::invalid_argument(fmt::format(
         "wsl: a batch has 0 or more sequences of at least one token, not {} of {}", b.sequences, b.length));
-  if (b.features.empty()) detail::fits(b, "ids", b.ids.size(), b.tokens());
-  else detail::fits(b, "features", b.features.size(), b.tokens() * static_cast<std::size_t>(n.width(0)));
-  detail::all_below("id", b.ids, n.vocabulary());
+  detail::check_names(n, b);
+  detail::check_values(n, b, origin::input);
   if (n.positions() && b.length > n.positions())
     throw std::invalid_argument(
         fmt::format("wsl: a sequence of {} tokens is longer than the {} positions of the model", b.length,
                     n.positions()));
 }
-/// Checks a batch with targets, sets its weight, and returns the sum of the mask. Throws
-/// std::invalid_argument.
+/// The number by which the sum of each loss of the model is divided. The batch must fit the model.
+inline std::vector<f64> counts_of_losses(const network& n, const batch& b) {
+  std::vector<f64> counts;
+  for (const loss_stage* x : n.losses()) counts.push_back(detail::counts_of(n, b, *x));
+  return counts;
+}
+/// Checks a batch with targets, sets its weight and the factors of its losses, and returns the number by
+/// which the sum of the loss is divided. Throws std::invalid_argument.
 inline f64 check(const network& n, batch& b) {
-  detail::fits(b, "targets", b.targets.size(), b.tokens());
+  if (n.losses().empty()) throw std::invalid_argument("wsl: the model has no loss to train with");
+  detail::check_values(n, b, origin::target);
   check_input(n, b);
   if (!b.mask.empty()) detail::fits(b, "numbers of the mask", b.mask.size(), b.tokens());
-  detail::all_below("target", b.targets, n.width(n.logits()));
-  f64 counts = static_cast<f64>(b.tokens());
-  if (!b.mask.empty()) {
-    counts = 0;
-    for (f32 m : b.mask) counts += static_cast<f64>(m);
-  }
-  if (!(counts > 0))
+  const std::vector<f64> of = counts_of_losses(n, b);
+  const auto first = std::find_if(of.begin(), of.end(), [](f64 x) { return x > 0; });
+  if (first == of.end())
     throw std::invalid_argument(
         "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
-  b.weight = static_cast<f32>(1 / counts);
-  return counts;
+  // The sum of the losses is divided by what counts in one of them.
+  b.loss_factors.clear();
+  for (std::size_t k = 0; k < of.size(); ++k)
+    b.loss_factors.push_back(of[k] > 0 ? static_cast<f64>(n.losses()[k]->factor) * *first / of[k] : 0);
+  b.weight = static_cast<f32>(1 / *first);
+  return *first;
+}
+
+/// The batch without what only losses read.
+inline batch without_targets(const network& n, batch b) {
+  b.targets = {}, b.mask = {};
+  std::erase_if(b.named, [&](const named_numbers& x) {
+    return std::any_of(n.values().begin(), n.values().end(),
+                       [&](const value_info& v) { return v.from == origin::target && v.name == x.name; });
+  });
+  return b;
+}
+
+/// The part of a batch that belongs to tokens [begin, end), counted over all sequences; both are multiples of
+/// the length.
+inline batch tokens_of(const batch& all, i64 begin, i64 end) {
+  const auto part = [&](auto x) {
+    const std::size_t each = x.size() / std::max<std::size_t>(1, all.tokens());
+    return x.subspan(static_cast<std::size_t>(begin) * each, static_cast<std::size_t>(end - begin) * each);
+  };
+  batch b = all;
+  b.ids = part(all.ids), b.features = part(all.features), b.targets = part(all.targets),
+  b.mask = part(all.mask), b.sequences = static_cast<int>((end - begin) / all.length);
+  for (named_numbers& x : b.named) x.features = part(x.features), x.ids = part(x.ids);
+  return b;
+}
+
+/// Gives the tokens of a batch to a store: a step begins. The store keeps the spans of ids and the mask;
+/// features are copied. Without `inputs`, the features of inputs come from elsewhere, and only ids and
+/// targets are given.
+inline void give(activation_store& to, const network& n, const batch& b, bool inputs = true) {
+  if (to.sequences() != b.sequences || to.length() != b.length)
+    throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
+                                            to.sequences(), to.length(), b.sequences, b.length));
+  to.mask = b.mask, to.weight = b.weight, to.loss_factors = b.loss_factors;
+  for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
+    const value_info& x = n.info(v);
+    if (x.from == origin::computed) continue;
+    if (x.is_ids()) {
+      const std::span<const i32> ids = ids_of(n, b, v);
+      to.set_given(v, !ids.empty(), ids);
+    } else if (inputs || x.from == origin::target) {
+      const std::span<const f32> numbers = features_of(n, b, v);
+      to.set_given(v, !numbers.empty());
+      if (!numbers.empty()) copy(to.value(v), matrix(numbers.data(), b.sequences * b.length, x.width()));
+    }
+  }
+  to.zero_grad();
+}
+/// A store for a whole batch.
+inline activation_store store_of(const network& n, const batch& b) {
+  activation_store store;
+  store.resize(n.widths(), n.stages().size(), b.sequences, b.length);
+  give(store, n, b);
+  return store;
 }
 
 }  // namespace wsl::ml

@@ -73,8 +73,8 @@ template <class... Layers>
 class residual {
  public:
   using inside = detail::chain<Layers...>;
-  static constexpr int takes = inside::takes, gives = inside::gives;
-  static_assert(takes == gives, "wsl: what is joined must have equally many features on both sides");
+  static constexpr shape takes = inside::takes, gives = inside::gives;
+  static_assert(fits(takes, gives), "wsl: what is joined must have equally many features on both sides");
   static constexpr const char* name = "residual";
 
   constexpr explicit residual(Layers... layers) : layers_(layers...) {}
@@ -91,7 +91,7 @@ template <int times, class... Layers>
 class repeated {
  public:
   using inside = detail::chain<Layers...>;
-  static constexpr int takes = inside::takes, gives = inside::gives;
+  static constexpr shape takes = inside::takes, gives = inside::gives;
   static_assert(times < 2 || detail::fitting<inside, inside>::value,
                 "wsl: the layers of this sequence do not fit, see above");
   static constexpr const char* name = "layer";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A network is a model as it runs: values, parameters, and the stages between them in the order in which they
-// run. Each function adds a stage and returns the index of its output value. Shapes that do not fit throw
-// std::invalid_argument that names the stages and the shapes. Models are written with sequence.hpp and
-// decoder.hpp, which build networks.
+// run. Each function adds a stage and returns the index of its output value; `add` takes a stage of the
+// user's. Shapes that do not fit throw std::invalid_argument that names the stages and the shapes. Models are
+// written with sequence.hpp and decoder.hpp, which build networks, or with these functions.
 #pragma once
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <concepts>
 #include <memory>
 #include <stdexcept>
 
@@ -14,33 +15,127 @@
 #include "../layer/dropout.hpp"
 #include "../layer/embedding.hpp"
 #include "../layer/linear.hpp"
+#include "../layer/loss.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 
 namespace wsl::ml {
 
+/// The origin of a value: stages compute it, or the host gives it with every batch, for all stages or for the
+/// losses alone.
+enum class origin : u8 { computed, input, target };
+
+/// A value has some numbers for each token.
+struct value_info {
+  std::string name;
+  shape each;  ///< of a token
+  origin from = origin::computed;
+  int ids_below = 0;                ///< its numbers are ids or classes below this, not features; 0: features
+  std::optional<i32> ignored = {};  ///< an id that may be there all the same
+
+  bool is_ids() const { return ids_below > 0; }
+  int width() const { return static_cast<int>(each.size()); }
+};
+
+/// A value that a stage reads, and the shape that it must have, unless the stage takes any.
+struct stage_input {
+  int value;
+  std::optional<shape> takes = {};
+
+  stage_input(int v) : value(v) {}
+  stage_input(int v, const shape& s) : value(v), takes(s) {}
+};
+
 class network {
  public:
-  /// The value that the host gives with every step: `width` features of each token.
-  int input(const std::string& name, int width) { return input_ = new_value(name, width); }
+  /// Features that the host gives with every step: `each` is their shape for a token.
+  int input(const std::string& name, const shape& each) {
+    return new_host_value({name, each, origin::input});
+  }
+  /// Ids below `end` that the host gives, for embeddings: one for each token, or a shape of them.
+  int ids(const std::string& name, int end, const shape& each = 1) {
+    return new_host_value({name, each, origin::input, at_least_one(name, end)});
+  }
+  /// Numbers, or classes below `end`, that only losses read. A batch that is only predicted has none.
+  int target(const std::string& name, const shape& each) {
+    return new_host_value({name, each, origin::target});
+  }
+  int classes(const std::string& name, int end, const shape& each = 1) {
+    return new_host_value({name, each, origin::target, at_least_one(name, end)});
+  }
 
-  /// Row ids[t] of a table of tokens, (vocabulary, width), plus the row of the token's position of a table
-  /// (positions, width), unless `positions` is 0.
-  int embedding(const std::string& name, int vocabulary, int positions, int width,
-                initial start = initial::normal(0.02f)) {
-    vocabulary_ = vocabulary, positions_ = positions;
-    const int y = new_value(name, width);
-    stage& s = add(name, std::make_unique<embedding_stage>(y), {}, y);
-    s.parameters.push_back(new_parameter({name + ".tokens", vocabulary, width, start}));
-    if (positions) s.parameters.push_back(new_parameter({name + ".positions", positions, width, start}));
+  /// Adds a stage that reads `inputs`, in this order, and returns the value that it writes, whose shape for a
+  /// token is `output`. The parameters are those of the stage, whose tiles come in this order; their names
+  /// get the stage's before them ("conv 1.weight"). Throws std::invalid_argument for an input of another
+  /// shape than the stage takes, and for shapes without numbers.
+  int add(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs,
+          const shape& output, std::vector<parameter> parameters = {}) {
+    for (const stage_input& x : inputs) {
+      require_shape(name, x);
+      if (info(x.value).from == origin::target)
+        throw std::invalid_argument(
+            fmt::format("wsl: {} reads {}, which is for losses only", name, info(x.value).name));
+    }
+    const int y = new_value({name, output});
+    s->output = y;
+    stage& added = append(name, std::move(s), inputs);
+    for (parameter& p : parameters) {
+      p.name = name + "." + p.name;
+      added.parameters.push_back(new_parameter(std::move(p)));
+    }
     return y;
   }
+  template <std::derived_from<stage> Stage>
+  int add(const std::string& name, Stage s, const std::vector<stage_input>& inputs, const shape& output,
+          std::vector<parameter> parameters = {}) {
+    return add(name, std::make_unique<Stage>(std::move(s)), inputs, output, std::move(parameters));
+  }
+  /// Adds a loss. Its first input is what the model predicts, unless `predicts` has said it before. The mask
+  /// is a value of one number for each token, or -1 for the batch's mask.
+  template <std::derived_from<loss_stage> Loss>
+  void loss(const std::string& name, Loss of, const std::vector<stage_input>& inputs, int mask = -1,
+            f32 factor = 1) {
+    if (inputs.empty()) throw std::invalid_argument(fmt::format("wsl: the loss {} reads no value", name));
+    for (const stage_input& x : inputs) require_shape(name, x);
+    std::vector<stage_input> all = inputs;
+    if (mask >= 0) require_shape(name, all.emplace_back(mask, shape(1)));
+    of.which = static_cast<int>(losses_.size()), of.mask = mask, of.factor = factor;
+    of.output = inputs[0].value;
+    for (const stage_input& x : all)
+      if (info(x.value).from == origin::target) of.targets.push_back(x.value);
+    if (logits_ < 0) logits_ = inputs[0].value;
+    auto kept = std::make_unique<Loss>(std::move(of));
+    losses_.push_back(kept.get());
+    append(name, std::move(kept), all);
+  }
+  /// Says which value is the model's output, which trainers return as logits.
+  void predicts(int value) { logits_ = info(value).is_ids() ? -1 : value; }
+
+  /// Row ids[t] of a table of tokens, (vocabulary, width), plus the row of the token's position of a table
+  /// (positions, width), unless `positions` is 0. The ids are the input "ids".
+  int embedding(const std::string& name, int vocabulary, int positions, int width,
+                initial start = initial::normal(0.02f)) {
+    return embedding_of(name, common_ids(name, vocabulary), positions, width, start);
+  }
+  /// The same for ids that `ids` has made.
+  int embedding_of(const std::string& name, int ids, int positions, int width,
+                   initial start = initial::normal(0.02f)) {
+    const value_info& x = info(ids);
+    if (!x.is_ids() || x.each != shape(1))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} looks up one id of each token, which {} are not", name, of(ids)));
+    limit_positions(positions);
+    std::vector<parameter> tables{{"tokens", x.ids_below, width, start}};
+    if (positions) tables.push_back({"positions", positions, width, start});
+    const int y = next_value();
+    return add(name, std::make_unique<embedding_stage>(y), {ids}, width, std::move(tables));
+  }
   int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
-    const int y = new_value(name, outputs);
-    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias, x == input_), {x}, y);
-    if (bias) s.parameters.push_back(new_parameter({name + ".bias", 1, outputs, initial::constant(0)}));
-    s.parameters.push_back(new_parameter({name + ".weight", outputs, width(x), start}));
-    return y;
+    std::vector<parameter> parameters;
+    if (bias) parameters.push_back({"bias", 1, outputs, initial::constant(0)});
+    parameters.push_back({"weight", outputs, width(x), start});
+    return add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs,
+               std::move(parameters));
   }
   /// y = x table^T, with a table that is a parameter of another stage, too.
   int tied_linear(const std::string& name, int x, int table) {
@@ -50,25 +145,23 @@ class network {
           fmt::format("wsl: these two layers do not fit: the second takes another number of features than "
                       "the first gives: {}, and {} takes the {} of {}",
                       of(x), name, p.columns, p.name));
-    const int y = new_value(name, p.rows);
-    add(name, std::make_unique<linear_stage>(x, y, false, x == input_), {x}, y).parameters.push_back(table);
+    const int y = add(name, std::make_unique<linear_stage>(x, next_value(), false), {x}, p.rows);
+    stages_[stage_count() - 1]->parameters.push_back(table);
     return y;
   }
-  /// Layernorm with or without a bias, or rmsnorm.
+  /// Layernorm with or without a bias, or rmsnorm, over all features of a token.
   int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true) {
-    const int y = new_value(name, width(x));
-    stage& s = add(name, std::make_unique<norm_stage>(x, y, centred, epsilon), {x}, y);
-    s.parameters.push_back(new_parameter({name + ".gain", 1, width(x), initial::constant(1)}));
-    if (bias && centred)
-      s.parameters.push_back(new_parameter({name + ".bias", 1, width(x), initial::constant(0)}));
-    return y;
+    std::vector<parameter> parameters{{"gain", 1, width(x), initial::constant(1)}};
+    if (bias && centred) parameters.push_back({"bias", 1, width(x), initial::constant(0)});
+    return add(name, std::make_unique<norm_stage>(x, next_value(), centred, epsilon), {x}, shape_of(x),
+               std::move(parameters));
   }
   /// Causal attention. qkv has queries, keys and values side by side.
   int attention(const std::string& name, int qkv, const attention_heads& heads) {
-    const int head = head_width(name, qkv, heads), y = new_value(name, heads.queries * head);
+    const int head = head_width(name, qkv, heads);
     check_probability(name, heads.dropout);
-    add(name, std::make_unique<attention_stage>(qkv, y, heads), {qkv}, y);
-    return y;
+    return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads), {qkv},
+               heads.queries * head);
   }
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
@@ -78,51 +171,57 @@ class network {
     if (turned < 2 || turned > head || turned % 2)
       throw std::invalid_argument(fmt::format(
           "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
-    positions_ = positions;
-    const int y = new_value(name, width(qkv));
-    add(name,
-        std::make_unique<rotary_stage>(qkv, y, heads.queries + heads.groups(), head,
-                                       rotation(positions, turned, base, which)),
-        {qkv}, y);
-    return y;
+    limit_positions(positions);
+    return add(name,
+               std::make_unique<rotary_stage>(qkv, next_value(), heads.queries + heads.groups(), head,
+                                              rotation(positions, turned, base, which)),
+               {qkv}, shape_of(qkv));
   }
   /// x plus fixed sinusoids of each position.
   int fixed_positions(const std::string& name, int x, int positions) {
-    positions_ = positions;
-    const int y = new_value(name, width(x));
-    add(name, std::make_unique<sinusoid_stage>(x, y, positions, width(x)), {x}, y);
-    return y;
+    limit_positions(positions);
+    return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x)), {x},
+               shape_of(x));
   }
   /// x with dropout in training. With probability 0 no stage is added.
   int dropout(const std::string& name, int x, f32 probability) {
     check_probability(name, probability);
     if (probability == 0) return x;
-    const int y = new_value(name, width(x));
-    add(name, std::make_unique<dropout_stage>(x, y, probability), {x}, y);
-    return y;
+    return add(name, std::make_unique<dropout_stage>(x, next_value(), probability), {x}, shape_of(x));
   }
   template <class F>
   int activation(const std::string& name, int x) {
-    const int y = new_value(name, width(x));
-    add(name, std::make_unique<activation_stage<F>>(x, y), {x}, y);
-    return y;
+    return add(name, std::make_unique<activation_stage<F>>(x, next_value()), {x}, shape_of(x));
   }
   template <class F>
   int gate(const std::string& name, int x, int by) {
     same_width(name, x, by);
-    const int y = new_value(name, width(x));
-    add(name, std::make_unique<gate_stage<F>>(x, by, y), {x, by}, y);
-    return y;
+    return add(name, std::make_unique<gate_stage<F>>(x, by, next_value()), {x, by}, shape_of(x));
   }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);
-    const int y = new_value(name, width(a));
-    add(name, std::make_unique<sum_stage>(a, b, y), {a, b}, y);
-    return y;
+    return add(name, std::make_unique<sum_stage>(a, b, next_value()), {a, b}, shape_of(a));
   }
-  void cross_entropy(const std::string& name, int logits) {
-    logits_ = logits;
-    add(name, std::make_unique<cross_entropy_stage>(logits), {logits}, logits);
+
+  /// The cross-entropy of logits, whose last axis are the classes.
+  void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {}) {
+    const shape each = shape_of(logits);
+    const int count = each.last(), positions = width(logits) / count;
+    const int right = how.targets >= 0 ? how.targets : classes("targets", count, positions);
+    value_info& targets = values_.at(static_cast<std::size_t>(right));
+    if (targets.ids_below != count || targets.width() != positions)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} has {}, of which the last axis are classes; it takes {} classes below {}, not {}", name,
+          of(logits), positions, count, of(right)));
+    targets.ignored = how.ignore_index;
+    loss(name, cross_entropy_stage(count, how), {logits, right}, how.mask, how.factor);
+  }
+  /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between.
+  void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {}) {
+    elementwise<binary_cross_entropy_of_logit>(name, logits, how);
+  }
+  void mean_squared_error(const std::string& name, int x, const loss_settings& how = {}) {
+    elementwise<squared_error>(name, x, how);
   }
 
   /// Multiplies the learning rate, and with it the decay, of all parameters whose names match one of the
@@ -152,15 +251,27 @@ class network {
     return found;
   }
 
-  int width(int value) const { return widths_.at(static_cast<std::size_t>(value)); }
+  int width(int value) const { return info(value).width(); }
+  const shape& shape_of(int value) const { return info(value).each; }
+  const value_info& info(int value) const { return values_.at(static_cast<std::size_t>(value)); }
+  const std::vector<value_info>& values() const { return values_; }
+  /// The features of each value as a PE keeps them; 0 for ids, which the host keeps.
   const std::vector<int>& widths() const { return widths_; }
   const std::vector<parameter>& parameters() const { return parameters_; }
+  /// The stages in the order in which they run; losses come last.
   const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
+  const std::vector<const loss_stage*>& losses() const { return losses_; }
   int logits() const { return logits_; }
-  /// The value that the host gives; -1 for a model that begins with an embedding.
-  int input() const { return input_; }
-  /// The size of the vocabulary, 0 without an embedding; and the length of the longest sequence, 0 for any.
-  int vocabulary() const { return vocabulary_; }
+  /// Whether features of this value come with the batch: they are on the first PE of a pipeline, and get no
+  /// gradient.
+  bool is_input(int value) const { return info(value).from == origin::input && !info(value).is_ids(); }
+  /// The ids of the first input of ids are below this, 0 without one; and the length of the longest sequence,
+  /// 0 for any.
+  int vocabulary() const {
+    for (const value_info& v : values_)
+      if (v.from == origin::input && v.is_ids()) return v.ids_below;
+    return 0;
+  }
   int positions() const { return positions_; }
   i64 parameter_count() const {
     i64 n = 0;
@@ -169,20 +280,79 @@ class network {
   }
 
  private:
-  int new_value(const std::string& name, int width) {
-    if (width < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} features", name, width));
-    widths_.push_back(width), names_.push_back(name);
-    return static_cast<int>(widths_.size()) - 1;
+  int next_value() const { return static_cast<int>(values_.size()); }
+  int new_value(value_info v) {
+    for (int k = 0; k < v.each.axes(); ++k)
+      if (v.each[k] < 1 || v.each.size() > largest_width)
+        throw std::invalid_argument(fmt::format("wsl: {} has {} features", v.name, v.each.text()));
+    widths_.push_back(v.is_ids() ? 0 : v.width());
+    values_.push_back(std::move(v));
+    return next_value() - 1;
+  }
+  /// A value that batches give is found by its name, so no two have the same.
+  int new_host_value(value_info v) {
+    for (const value_info& other : values_)
+      if (other.from != origin::computed && other.name == v.name)
+        throw std::invalid_argument(
+            fmt::format("wsl: the model has two inputs or targets called {}: give each a name", v.name));
+    return new_value(std::move(v));
+  }
+  /// The input "ids", which all embeddings without an input of their own share.
+  int common_ids(const std::string& name, int vocabulary) {
+    for (int v = 0; v < next_value(); ++v)
+      if (value_info& x = values_[static_cast<std::size_t>(v)]; x.name == "ids" && x.from == origin::input) {
+        if (x.ids_below != vocabulary)
+          throw std::invalid_argument(
+              fmt::format("wsl: {} has a vocabulary of {}, but the ids of the model are below {}", name,
+                          vocabulary, x.ids_below));
+        return v;
+      }
+    return ids("ids", vocabulary);
+  }
+  static int at_least_one(const std::string& name, int end) {
+    if (end < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} rows", name, end));
+    return end;
   }
   int new_parameter(parameter p) {
-    if (p.rows < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} rows", p.name, p.rows));
+    if (p.rows < 1 || p.columns < 1)
+      throw std::invalid_argument(fmt::format("wsl: {} has {} rows of {}", p.name, p.rows, p.columns));
     parameters_.push_back(std::move(p));
     return static_cast<int>(parameters_.size()) - 1;
   }
-  stage& add(const std::string& name, std::unique_ptr<stage> s, std::vector<int> inputs, int output) {
-    s->name = name, s->number = static_cast<int>(stages_.size()), s->inputs = std::move(inputs),
-    s->output = output;
-    return *stages_.emplace_back(std::move(s));
+  std::size_t stage_count() const { return stages_.size() - losses_.size(); }
+  /// Appends a stage, before the losses unless it is one: gradients begin at the end of the model.
+  stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs) {
+    s->name = name;
+    for (const stage_input& x : inputs) {
+      s->inputs.push_back(x.value);
+      s->given.push_back(info(x.value).from != origin::computed);
+    }
+    const bool is_loss = dynamic_cast<const loss_stage*>(s.get());
+    const auto at = is_loss ? stages_.end() : stages_.end() - static_cast<std::ptrdiff_t>(losses_.size());
+    stage& added = **stages_.insert(at, std::move(s));
+    for (std::size_t k = 0; k < stages_.size(); ++k) stages_[k]->number = static_cast<int>(k);
+    return added;
+  }
+  void require_shape(const std::string& name, const stage_input& x) const {
+    if (x.value < 0 || x.value >= next_value())
+      throw std::invalid_argument(fmt::format("wsl: {} reads value {}, but the model has {} values so far",
+                                              name, x.value, next_value()));
+    if (x.takes &&
+        (info(x.value).is_ids() ? info(x.value).each != *x.takes : !fits(shape_of(x.value), *x.takes)))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} takes {} features, but reads the {}", name, x.takes->text(), of(x.value)));
+  }
+  template <class Rule>
+  void elementwise(const std::string& name, int x, const loss_settings& how) {
+    const shape each = shape_of(x);
+    const int y = how.targets >= 0 ? how.targets : target("targets", each);
+    if (info(y).is_ids())
+      throw std::invalid_argument(
+          fmt::format("wsl: {} compares with features, not with the {}", name, of(y)));
+    loss(name, elementwise_loss<Rule>(), {x, {y, each}}, how.mask, how.factor);
+  }
+  void limit_positions(int positions) {
+    if (positions) positions_ = positions_ ? std::min(positions_, positions) : positions;
   }
   /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const {
@@ -200,20 +370,25 @@ class network {
           fmt::format("wsl: {} drops with a probability of at least 0 and below 1, not {}", name, p));
   }
   std::string of(int value) const {
-    return fmt::format("{} features of {}", width(value), names_.at(static_cast<std::size_t>(value)));
+    const value_info& v = info(value);
+    return v.is_ids() ? fmt::format("{} ids of {} below {}", v.each.text(), v.name, v.ids_below)
+                      : fmt::format("{} features of {}", v.each.text(), v.name);
   }
   void same_width(const std::string& name, int a, int b) const {
-    if (width(a) != width(b))
+    if (!fits(shape_of(a), shape_of(b)))
       throw std::invalid_argument(fmt::format(
           "wsl: what is joined must have equally many features on both sides: {} joins {} with {}", name,
           of(a), of(b)));
   }
 
+  static constexpr i64 largest_width = 0x7fffffff;
+
+  std::vector<value_info> values_;
   std::vector<int> widths_;
-  std::vector<std::string> names_;
   std::vector<parameter> parameters_;
   std::vector<std::unique_ptr<stage>> stages_;
-  int input_ = -1, logits_ = -1, vocabulary_ = 0, positions_ = 0;
+  std::vector<const loss_stage*> losses_;
+  int logits_ = -1, positions_ = 0;
 };
 
 /// The rows of a weight tile of a parameter that is dealt out to some servers. A tile fits in a cache, has

@@ -2,12 +2,19 @@
 // A model whose layers follow each other and whose sizes are constants:
 //   constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 10>{}};
 // Layers that do not fit do not compile, and the message names both layers and their features.
+//
+// A layer is any type with
+//   static constexpr ml::shape takes{28, 28, 1}, gives{28, 28, 8};  // for a token; a width is an int, too
+//   static constexpr const char* name = "convolution";
+//   static int build(ml::network& n, const std::string& as, int x); // adds its stages, returns its output
+// Where `takes` and `gives` are 0 it takes any shape and gives the same. See docs/guide/layers.md.
 #pragma once
 #include <fmt/format.h>
 
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 #include <cmath>
+#include <utility>
 
 #include "network.hpp"
 
@@ -56,16 +63,34 @@ struct dropout {
 
 namespace detail {
 
-template <class Before, class Layer, int gives, int takes>
+/// The features of a layer's input or output, as a message shows them.
+template <int... axes>
+struct features {};
+
+/// Whether a layer takes, or gives, whatever comes.
+constexpr bool is_any(const shape& s) { return s == shape(0); }
+
+template <class Before, class Layer, class Gives, class Takes>
 consteval bool a_layer_takes_what_the_one_before_gives() {
+  constexpr bool fit = fits(shape(Before::gives), shape(Layer::takes));
   static_assert(
-      gives == takes,
+      fit,
       "wsl: these two layers do not fit: the second takes another number of features than the first gives");
-  return gives == takes;
+  return fit;
 }
 
-/// Whether each layer takes as many features as the previous layer gives. Elementwise layers keep the number
-/// of features.
+template <class Layer, std::size_t... axis>
+features<shape(Layer::gives)[axis]...> given_by(std::index_sequence<axis...>);
+template <class Layer, std::size_t... axis>
+features<shape(Layer::takes)[axis]...> taken_by(std::index_sequence<axis...>);
+template <class Layer>
+using gives_of = decltype(given_by<Layer>(
+    std::make_index_sequence<static_cast<std::size_t>(shape(Layer::gives).axes())>()));
+template <class Layer>
+using takes_of = decltype(taken_by<Layer>(
+    std::make_index_sequence<static_cast<std::size_t>(shape(Layer::takes).axes())>()));
+
+/// Whether each layer takes the features that the previous layer gives. Elementwise layers keep them.
 template <class... Layers>
 struct fitting {
   static constexpr bool value = true;
@@ -73,9 +98,10 @@ struct fitting {
 template <class Before, class Layer, class... Rest>
 struct fitting<Before, Layer, Rest...> {
   static constexpr bool value = [] {
-    if constexpr (Before::gives == 0) return fitting<Layer, Rest...>::value;
-    else if constexpr (Layer::takes == 0) return fitting<Before, Rest...>::value;
-    else if constexpr (!a_layer_takes_what_the_one_before_gives<Before, Layer, Before::gives, Layer::takes>())
+    if constexpr (is_any(Before::gives)) return fitting<Layer, Rest...>::value;
+    else if constexpr (is_any(Layer::takes)) return fitting<Before, Rest...>::value;
+    else if constexpr (!a_layer_takes_what_the_one_before_gives<Before, Layer, gives_of<Before>,
+                                                                takes_of<Layer>>())
       return false;
     else return fitting<Layer, Rest...>::value;
   }();
@@ -87,14 +113,14 @@ class chain {
  public:
   static_assert(fitting<Layers...>::value, "wsl: the layers of this sequence do not fit, see above");
   /// 0 if all are elementwise.
-  static constexpr int takes = [] {
-    int n = 0;
-    ((n = n ? n : Layers::takes), ...);
+  static constexpr shape takes = [] {
+    shape n = 0;
+    ((n = is_any(n) ? shape(Layers::takes) : n), ...);
     return n;
   }();
-  static constexpr int gives = [] {
-    int n = 0;
-    ((n = Layers::gives ? Layers::gives : n), ...);
+  static constexpr shape gives = [] {
+    shape n = 0;
+    ((n = is_any(Layers::gives) ? n : shape(Layers::gives)), ...);
     return n;
   }();
 
@@ -117,19 +143,27 @@ class chain {
 template <class First, class... Rest>
 class sequence {
  public:
-  static_assert(First::takes != 0, "wsl: the first layer of a sequence says how many features it takes");
+  static_assert(!detail::is_any(First::takes),
+                "wsl: the first layer of a sequence says how many features it takes");
 
   constexpr explicit sequence(First first, Rest... rest) : layers_(first, rest...) {}
 
-  /// The features of a row of the input; -1 for a model that begins with an embedding.
-  static constexpr int takes = First::takes;
+  /// The features of a token of the input; -1 for a model that begins with an embedding.
+  static constexpr shape takes = First::takes;
 
   /// The network: the layers, and the cross-entropy of the outputs of the last one.
   network build() const {
+    return build([](network& n, int y) { n.cross_entropy("loss", y); });
+  }
+  /// The network with other losses: loss(network, output of the last layer) adds them.
+  template <class Loss>
+  network build(Loss loss) const {
     network n;
     int x = -1;
-    if constexpr (takes > 0) x = n.input("input", takes);
-    n.cross_entropy("loss", layers_.build(n, "", x));
+    if constexpr (takes != shape(-1)) x = n.input("input", takes);
+    const int y = layers_.build(n, "", x);
+    n.predicts(y);
+    loss(n, y);
     return n;
   }
 

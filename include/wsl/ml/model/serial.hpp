@@ -2,18 +2,21 @@
 // A step of training without a fabric: one activation store holds all tokens, and the weight tiles are parts
 // of the weights themselves. Training on the fabric is compared with it.
 #pragma once
+#include <limits>
+
+#include "batch.hpp"
 #include "weights.hpp"
 
 namespace wsl::ml {
 
 /// Calls f(tile, index of the parameter) for the weight tiles of a stage, in the order in which they would
-/// come. `numbers` holds the parameters.
+/// come. `numbers` holds the parameters. Tiles have as many rows as with one server, or at most `most_rows`.
 template <class F>
-void each_tile(const network& n, const stage& s, weights& numbers, F f) {
+void each_tile(const network& n, const stage& s, weights& numbers, F f, int most_rows = 0) {
   for (std::size_t k = 0; k < s.parameters.size(); ++k) {
     const std::size_t which = static_cast<std::size_t>(s.parameters[k]);
     const parameter& p = n.parameters()[which];
-    const int rows = tile_rows(p, 1);
+    const int rows = most_rows ? std::min(most_rows, p.rows) : tile_rows(p, 1);
     for (int row = 0; row < p.rows; row += rows)
       f(weight_tile{static_cast<int>(k), row,
                     numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)},
@@ -21,29 +24,34 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f) {
   }
 }
 
-/// The forward pass. Returns the sum of the loss over the tokens of `store`, which has ids or input values,
-/// and targets.
-inline f64 serial_forward(const network& n, weights& numbers, activation_store& store) {
+/// The forward pass. Returns the sum of the loss over the tokens of `store`, to which a batch has been given.
+inline f64 serial_forward(const network& n, weights& numbers, activation_store& store, int most_rows = 0) {
   store.zero_grad();
   for (const auto& s : n.stages()) {
     s->forward(store);
-    each_tile(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(store, x); });
+    each_tile(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(store, x); }, most_rows);
   }
   return store.loss;
 }
 
 /// The backward pass: adds the gradients of all parameters to `gradients`.
-inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store) {
+inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store,
+                            int most_rows = 0) {
   std::vector<f32> of_tile;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
     s.backward(store);
-    each_tile(n, s, numbers, [&](const weight_tile& x, std::size_t which) {
-      of_tile.resize(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()));
-      const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
-      s.backward(store, x, gradient);
-      add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
-    });
+    each_tile(
+        n, s, numbers,
+        [&](const weight_tile& x, std::size_t which) {
+          // A stage sets the gradient of its tile; what it leaves out is seen.
+          of_tile.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
+                         std::numeric_limits<f32>::quiet_NaN());
+          const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
+          s.backward(store, x, gradient);
+          add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
+        },
+        most_rows);
   }
 }
 

@@ -29,6 +29,7 @@ class pipelined_trainer : public trainer_base {
   /// updated.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
+    counts_ = counts_of_losses(*network_, b);
     const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
@@ -47,18 +48,29 @@ class pipelined_trainer : public trainer_base {
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {
     const f64 counts = check(*network_, b);
+    counts_ = counts_of_losses(*network_, b);
     forward(b);
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
   std::vector<f32> predict(batch b) {
-    b.targets = {}, b.mask = {};
+    b = without_targets(*network_, std::move(b));
     check_input(*network_, b);
     forward(b);
     return logits();
   }
   /// The logits of the last batch that was evaluated or predicted, (tokens, classes).
   std::vector<f32> logits() { return fabric_.program_at<strip_worker>({strips_.count() - 1, 0}).logits; }
+
+  /// Each loss of the model for the last batch that had targets: a mean over what counts in it, without its
+  /// factor.
+  std::vector<named_loss> losses() {
+    const std::vector<f64>& sums = fabric_.program_at<strip_worker>({strips_.count() - 1, 0}).losses;
+    std::vector<named_loss> all;
+    for (const loss_stage* x : network_->losses())
+      all.push_back({x->name, mean_of(counts_, *x, sum_of(sums, *x))});
+    return all;
+  }
 
   /// A breakdown of the time of the last training step.
   const pipeline_report& report() const { return report_; }
@@ -87,8 +99,10 @@ class pipelined_trainer : public trainer_base {
   /// The name of the first stage with an output that is not finite, empty if there is none: the step's
   /// forward pass is repeated, which the parameters allow because nothing has updated them.
   std::string first_not_finite(const batch& b) {
-    if (!all_finite(b.features.data(), static_cast<int>(b.features.size())))
-      return "the features of the batch";
+    for (int v = 0; v < static_cast<int>(network_->values().size()); ++v)
+      if (const std::span<const f32> x = features_of(*network_, b, v);
+          network_->is_input(v) && !all_finite(x.data(), static_cast<int>(x.size())))
+        return "the features of the batch";
     pass({.of = &strips_,
           .arrays = &arrays_,
           .all = b,
@@ -133,6 +147,7 @@ class pipelined_trainer : public trainer_base {
   strips strips_;
   fabric fabric_;
   pipeline_report report_;
+  std::vector<f64> counts_;  // what counted in each loss of the last batch
 };
 
 }  // namespace wsl::ml

@@ -62,6 +62,7 @@ class basic_trainer : public trainer_base {
   f64 step(batch b, f64 rate) {
     complete(b);
     const f64 counts = check(*network_, b);
+    counts_ = counts_of_losses(*network_, b);
     if (b.sequences % how_.num_csx)
       throw std::invalid_argument(
           fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
@@ -84,12 +85,13 @@ class basic_trainer : public trainer_base {
   f64 evaluate(batch b) {
     complete(b);
     const f64 counts = check(*network_, b);
+    counts_ = counts_of_losses(*network_, b);
     pass(b, {rule_});
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
   std::vector<f32> predict(batch b) {
-    b.targets = {}, b.mask = {};
+    b = without_targets(*network_, std::move(b));
     complete(b);
     check_input(*network_, b);
     pass(b, {rule_});
@@ -113,6 +115,17 @@ class basic_trainer : public trainer_base {
                     part.size(), part.begin());
       fabric_.bring(c, part);
     }
+    return all;
+  }
+
+  /// Each loss of the model for the last batch that had targets: a mean over what counts in it, without its
+  /// factor.
+  std::vector<named_loss> losses() {
+    std::vector<named_loss> all;
+    for (const loss_stage* x : network_->losses())
+      all.push_back({x->name, mean_of(counts_, *x, sum_of_workers([&](wafer_worker& w) {
+                                        return sum_of(w.activations.losses, *x);
+                                      }))});
     return all;
   }
 
@@ -152,17 +165,31 @@ class basic_trainer : public trainer_base {
   }
   bool runs(int wafer) { return fabric_.here({wafer, 1}); }
 
-  /// Brings the ids of all processes into b, because which rows of tables travel depends on all of them.
+  /// Brings the ids and classes of all processes into b, because which rows of tables travel, and what counts
+  /// in a loss, depends on all of them.
   void complete(batch& b) {
-    if (!fabric_.spread() || b.ids.size() != b.tokens()) return;
-    ids_.assign(b.ids.begin(), b.ids.end());
+    if (!fabric_.spread()) return;
+    ids_.clear();
+    b.named.reserve(b.named.size() + network_->values().size());
+    for (int v = 0; v < static_cast<int>(network_->values().size()); ++v) {
+      const value_info& x = network_->info(v);
+      const std::span<const i32> here = x.is_ids() ? ids_of(*network_, b, v) : std::span<const i32>{};
+      if (here.empty() || here.size() != b.tokens() * static_cast<std::size_t>(x.width())) continue;
+      std::vector<i32>& all = ids_.emplace_back(here.begin(), here.end());
+      bring(all, b.sequences);
+      std::erase_if(b.named, [&](const named_numbers& old) { return old.name == x.name; });
+      b.named.emplace_back(x.name, std::span<const i32>(all));
+    }
+  }
+  /// Makes numbers that each process has of its own sequences known to all.
+  void bring(std::span<i32> all, int sequences) {
+    const i64 of_sequence = static_cast<i64>(all.size()) / std::max(1, sequences);
     for (int wafer = 0; wafer < how_.num_csx; ++wafer) {
       const batch_part of{wafer, wafer + 1, how_.num_csx};
-      const auto begin = static_cast<std::size_t>(of.begin_in(b.sequences) * b.length),
-                 end = static_cast<std::size_t>(of.end_in(b.sequences) * b.length);
-      fabric_.bring(coord{wafer, 1}, std::span(ids_).subspan(begin, end - begin));
+      const i64 begin = of.begin_in(sequences) * of_sequence, end = of.end_in(sequences) * of_sequence;
+      fabric_.bring(coord{wafer, 1},
+                    all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     }
-    b.ids = ids_;
   }
   void pass(const batch& b, const optimizer_step& o, const dropout_generator& random = {},
             bool backward = false) {
@@ -211,11 +238,16 @@ class basic_trainer : public trainer_base {
   }
   /// The sum over all wafers, always in the same order.
   f64 loss() {
+    return sum_of_workers([](wafer_worker& w) { return w.activations.loss; });
+  }
+  /// Adds f(worker) up over the workers of all wafers, always in the same order.
+  template <class F>
+  f64 sum_of_workers(F f) {
     const region r = fabric_.plan().inside(at_work);
     std::vector<f64> of(static_cast<std::size_t>(r.count()));
     for (int i = 0; i < r.count(); ++i)
       if (fabric_.here(r.nth(i)))
-        of[static_cast<std::size_t>(i)] = fabric_.program_at<wafer_worker>(r.nth(i)).activations.loss;
+        of[static_cast<std::size_t>(i)] = f(fabric_.program_at<wafer_worker>(r.nth(i)));
     fabric_.bring_each(at_work, std::span(of));
     f64 total = 0;
     for (int x = 0; x < r.columns(); ++x)
@@ -244,7 +276,8 @@ class basic_trainer : public trainer_base {
       return all_finite(x.first(), x.rows() * x.columns());
     };
     const auto first = [&](wafer_worker& w) {
-      if (network_->input() >= 0 && !finite(w, network_->input())) return i32{-1};
+      for (int v = 0; v < static_cast<int>(network_->values().size()); ++v)
+        if (network_->is_input(v) && !finite(w, v)) return i32{-1};
       const auto at =
           std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return !finite(w, s->output); });
       return static_cast<i32>(at - stages.begin());
@@ -262,7 +295,8 @@ class basic_trainer : public trainer_base {
   streaming_settings how_;
   std::optional<streaming_schedule> schedule_;  // the schedule of the last batch
   batch last_;                                  // its shape
-  std::vector<i32> ids_;                        // the tokens of all processes
+  std::vector<std::vector<i32>> ids_;           // ids and classes of all processes
+  std::vector<f64> counts_;                     // what counted in each loss of the last batch
   fabric fabric_;
   step_report report_;
 };

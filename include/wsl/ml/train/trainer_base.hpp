@@ -7,12 +7,19 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../../core/fault.hpp"
 #include "../op/dropout.hpp"
 #include "state.hpp"
 
 namespace wsl::ml {
+
+/// One loss of a model, for the trainers' `losses()`.
+struct named_loss {
+  std::string name;
+  f64 mean = 0;
+};
 
 class trainer_base {
  public:
@@ -45,6 +52,16 @@ class trainer_base {
   i64 steps() const { return steps_; }
 
  protected:
+  /// The sum of a loss in the list that a store keeps, which is shorter where no token was.
+  static f64 sum_of(const std::vector<f64>& losses, const loss_stage& x) {
+    const std::size_t k = static_cast<std::size_t>(x.which);
+    return k < losses.size() ? losses[k] : 0;
+  }
+  static f64 mean_of(const std::vector<f64>& counts, const loss_stage& x, f64 sum) {
+    const f64 counted = sum_of(counts, x);
+    return counted > 0 ? sum / counted : 0;
+  }
+
   /// The arrays lie in main memory, or, if a folder is given, in mapped files there. If `keeps_arrays` is
   /// false, another process keeps them.
   trainer_base(network n, const optimizer& rule, u64 seed, const std::string& folder = {},

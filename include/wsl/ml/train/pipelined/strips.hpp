@@ -101,11 +101,15 @@ class strips {
     std::vector<std::size_t> begins{0};
     f64 work = 0;
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      if (k > begins.back() && work + parts[k].work > most_work) begins.push_back(k), work = 0;
+      if (k > begins.back() && work + parts[k].work > most_work &&
+          !(is_loss(parts[k]) && is_loss(parts[k - 1])))
+        begins.push_back(k), work = 0;
       work += parts[k].work;
     }
     return begins;
   }
+  /// All losses are on the last PE.
+  static bool is_loss(const stage_part& p) { return dynamic_cast<const loss_stage*>(p.of); }
   /// Appends a part to a strip; neighbouring rows of one parameter become one part.
   static void append(strip& x, const stage_part& p) {
     x.work += p.work;
@@ -124,6 +128,8 @@ class strips {
       std::size_t first = never, last = 0;
     };
     std::vector<use> values(network_.widths().size());
+    for (std::size_t v = 0; v < values.size(); ++v)
+      if (network_.is_input(static_cast<int>(v))) values[v].first = 0;
     std::vector<bool> owned(network_.parameters().size()), borrowed(owned);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const auto touch = [&](int v) {
@@ -138,17 +144,21 @@ class strips {
     }
     boundary b;
     for (std::size_t v = 0; v < values.size(); ++v)
-      if (values[v].first < begin && values[v].last >= begin && values[v].first != never)
+      if (values[v].first < begin && values[v].last >= begin && travels(static_cast<int>(v)))
         b.values.push_back(static_cast<int>(v));
     std::copy_if(b.values.begin(), b.values.end(), std::back_inserter(b.gradients),
-                 [&](int v) { return v != network_.input(); });
+                 [&](int v) { return !network_.is_input(v); });
     for (std::size_t k = 0; k < owned.size(); ++k)
       if (owned[k] && borrowed[k]) b.borrowed.push_back(k);
     return b;
   }
+  /// Ids and targets come from the host to the PEs that read them.
+  bool travels(int v) const { return network_.info(v).from == origin::computed || network_.is_input(v); }
   std::vector<int> widths(const strip& x) const {
     std::vector<int> w(network_.widths().size());
-    const auto touch = [&](int v) { w[static_cast<std::size_t>(v)] = network_.width(v); };
+    const auto touch = [&](int v) {
+      w[static_cast<std::size_t>(v)] = network_.widths()[static_cast<std::size_t>(v)];
+    };
     for (const stage_part& p : x.parts) {
       for (int v : p.of->inputs) touch(v);
       touch(p.of->output);

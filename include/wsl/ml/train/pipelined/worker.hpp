@@ -40,7 +40,8 @@ class strip_worker {
  public:
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
-  i32 not_finite = -1;  ///< the last parameter of the model whose gradient is not finite; -1: none
+  std::vector<f64> losses;  ///< on the last PE: the sum of each loss of the model
+  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
   /// the first of this PE's stages with an output that is not finite, if the step seeks it
   const stage* lost_at = nullptr;
   std::vector<f32> logits;  ///< on the last PE, after a step without a backward pass
@@ -49,7 +50,7 @@ class strip_worker {
     step_ = s, here_ = &(*s.of)[me.x()];
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     lost_at = nullptr, lost_ = false;
-    logits.clear();
+    logits.clear(), losses.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
     from_west_.reset(), from_east_.reset();
@@ -125,7 +126,7 @@ class strip_worker {
   void go_forward(pe& me) {
     const int k = forward_++;
     activation_store& store = store_of(k);
-    begin(store, k);
+    begin(me, store, k);
     timed(times.forward, [&] {
       arrive(me, store, k);
       for (const stage_part& p : here_->parts) {
@@ -136,6 +137,8 @@ class strip_worker {
     });
     if (is_last(me)) {
       loss += store.loss;
+      losses.resize(std::max(losses.size(), store.losses.size()));
+      for (std::size_t i = 0; i < store.losses.size(); ++i) losses[i] += store.losses[i];
       if (!step_.backward) keep_logits(store);
     } else {
       packer out = to_east_.pack(words(here_->east, here_->east.values, k, k == 0));
@@ -146,19 +149,14 @@ class strip_worker {
     }
     if (!step_.backward) ++backward_;
   }
-  /// Fills in the input of micro-batch k, from the host or from the west. The first micro-batch of a step
-  /// brings the numbers of shared parameters as well.
+  /// Takes in micro-batch k from the west. The first micro-batch of a step brings the numbers of shared
+  /// parameters as well.
   void arrive(const pe& me, activation_store& store, int k) {
     if (me.x() > 0) {
       unpacker in = from_west_.unpack();
       for (int v : here_->west.values) in.get(store.value(v));
       if (k == 0)
         for (std::size_t p : here_->west.borrowed) in.get(whole(copies_[p].numbers));
-    } else if (!step_.all.features.empty()) {
-      const matrix<f32> x = store.value(0);
-      copy(x,
-           matrix(step_.all.features.data() + i64{step_.first_sequence(k)} * step_.all.length * x.columns(),
-                  x.rows(), x.columns()));
     }
     if (k == 0)
       for (const stage_part& p : here_->parts)
@@ -235,17 +233,16 @@ class strip_worker {
                          scale, static_cast<int>(p.size()));
   }
 
-  void begin(activation_store& store, int k) {
+  /// Gives micro-batch k to a store. Features of the input come to the first PE, and from there with the
+  /// other values; ids and targets come to the PEs that read them.
+  void begin(const pe& me, activation_store& store, int k) {
     const batch& b = step_.all;
+    const network& n = *step_.arrays->model;
     const int first = step_.first_sequence(k), count = step_.sequences(k);
-    const std::size_t from = static_cast<std::size_t>(first) * static_cast<std::size_t>(b.length);
     if (store.sequences() != count || store.length() != b.length)
-      store.resize(here_->widths, step_.arrays->model->stages().size(), count, b.length);
-    const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(from, step_.tokens(k)); };
-    store.ids = mine(b.ids), store.targets = mine(b.targets), store.mask = mine(b.mask);
-    store.weight = b.weight, store.loss = 0;
+      store.resize(here_->widths, n.stages().size(), count, b.length);
     store.random = {step_.random.on, step_.random.key, first};
-    store.zero_grad();
+    give(store, n, tokens_of(b, i64{first} * b.length, i64{first + count} * b.length), me.x() == 0);
   }
   void keep_logits(activation_store& store) {
     const matrix<f32> y = store.value(step_.arrays->model->logits());

@@ -41,7 +41,7 @@ class streaming_schedule {
  public:
   /// The schedule of any batch, or with `b` of that one. Without `and_back` it is that of an evaluation.
   streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr)
-      : parameters_(n.parameters()), servers_(servers), first_tile_(parameters_.size()) {
+      : network_(n), parameters_(n.parameters()), servers_(servers), first_tile_(parameters_.size()) {
     for (std::size_t k = 0, all = 0; k < first_tile_.size(); ++k) {
       const parameter& p = parameters_[k];
       first_tile_[k] = static_cast<int>(all);
@@ -105,7 +105,7 @@ class streaming_schedule {
                         .layer = layers_,
                         .backward = backward,
                         .carries_weights = !backward || s.needs_weight_in_backward(which)};
-      const std::vector<i32> needed = b ? needed_rows(s.rows_read(which), *b) : std::vector<i32>{};
+      const std::vector<i32> needed = b ? needed_rows(s, which, *b) : std::vector<i32>{};
       if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2)
         for (t.server = 0; t.server < servers_; ++t.server) append_gathered(needed, t);
       else
@@ -120,13 +120,14 @@ class streaming_schedule {
     if (t.backward) t.gradient = gradients_++;
     transfers_.push_back(t);
   }
-  static std::vector<i32> needed_rows(row_selection which, const batch& b) {
+  std::vector<i32> needed_rows(const stage& s, int which, const batch& b) const {
     std::vector<i32> rows;
-    if (which == row_selection::of_ids) {
-      rows.assign(b.ids.begin(), b.ids.end());
+    if (s.rows_read(which) == row_selection::of_ids) {
+      const std::span<const i32> ids = ids_of(network_, b, s.inputs[0]);
+      rows.assign(ids.begin(), ids.end());
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    } else if (which == row_selection::of_positions) {
+    } else if (s.rows_read(which) == row_selection::of_positions) {
       rows.resize(static_cast<std::size_t>(b.length));
       std::iota(rows.begin(), rows.end(), 0);
     }
@@ -164,6 +165,7 @@ class streaming_schedule {
     }
   }
 
+  const network& network_;
   const std::vector<parameter>& parameters_;
   int servers_;
   std::vector<int> first_tile_;  // the first tile of each parameter, counted over all parameters

@@ -109,18 +109,11 @@ class worker {
               all_workers = me.width() * here;
     const int from = first_sequence(b, me_of_all, all_workers),
               count = first_sequence(b, me_of_all + 1, all_workers) - from;
-    const std::size_t first = static_cast<std::size_t>(from * b.length),
-                      tokens = static_cast<std::size_t>(count * b.length);
     activation_store& a = activations;
     if (a.sequences() != count || a.length() != b.length)
       a.resize(n.widths(), n.stages().size(), count, b.length);
-    const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
-    a.ids = mine(b.ids), a.targets = mine(b.targets), a.mask = mine(b.mask), a.weight = b.weight, a.loss = 0;
     a.random = {random.on, random.key, from};
-    a.zero_grad();
-    if (!b.features.empty())
-      copy(a.value(0),
-           matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), a.tokens(), n.width(0)));
+    give(a, n, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
   }
 
   void use(const weight_transfer& t) {

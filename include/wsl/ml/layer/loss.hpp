@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Losses are stages that write no value: they add a number to the store's loss and set gradients, from which
+// the backward pass starts. Training makes the sum of all losses of a model small; each is a mean over the
+// tokens that count, times its factor. A loss of one's own derives from loss_stage, see docs/guide/layers.md.
+#pragma once
+#include <optional>
+
+#include "../op/loss.hpp"
+#include "../op/rows.hpp"
+#include "../op/softmax.hpp"
+#include "stage.hpp"
+
+namespace wsl::ml {
+
+/// A loss. It runs only in passes whose batch has its targets.
+class loss_stage : public stage {
+ public:
+  /// Returns the loss of the store's tokens, a sum in which `mask_of` weighs each token, and adds `weight`
+  /// times its gradient to the gradients of the inputs that are computed.
+  virtual f64 loss(activation_store&, f32 weight) const = 0;
+
+  /// The part of a token in the number by which the sum of the loss is divided. `targets` are the whole
+  /// numbers of the token's targets, if they are classes, and `width` the features of the first input. By
+  /// default each feature counts, as in PyTorch's losses with the reduction "mean".
+  virtual f64 counts(std::span<const i32> /*targets*/, int width) const { return width; }
+
+  void forward(activation_store& store) const final {
+    for (int v : targets)
+      if (!store.has(v)) return;
+    store.add_loss(which, loss(store, store.weight * static_cast<f32>(store.loss_factor(which))));
+  }
+
+  /// The weight of token t.
+  f32 mask_of(activation_store& store, int t) const {
+    if (mask >= 0) return *store.value(mask).row(t);
+    return store.mask.empty() ? 1 : store.mask[static_cast<std::size_t>(t)];
+  }
+
+  // The network sets these when it takes the loss.
+  int which = 0;             ///< index among the losses of the model
+  f32 factor = 1;            ///< of this loss in their sum
+  int mask = -1;             ///< the value that weighs its tokens; -1: the batch's mask
+  std::vector<int> targets;  ///< the values that only losses read
+};
+
+/// The settings of cross-entropy. Labels are smoothed, and classes ignored, as by torch.nn.CrossEntropyLoss;
+/// the z-loss adds z_loss times the square of the logarithm of the sum of exponentials (PaLM,
+/// arXiv:2204.02311).
+struct cross_entropy_settings {
+  f32 label_smoothing = 0, z_loss = 0;
+  /// A target that says that its token does not count.
+  std::optional<i32> ignore_index = {};
+  int targets = -1;  ///< a value made by `classes`; -1: a new one named "targets"
+  int mask = -1;     ///< a value made by `target`, one number for each token; -1: the batch's mask
+  f32 factor = 1;    ///< of this loss in the sum of all losses
+};
+/// The settings of the other losses.
+struct loss_settings {
+  int targets = -1;  ///< a value made by `target`, or any other; -1: a new one named "targets"
+  int mask = -1;
+  f32 factor = 1;
+};
+
+/// The cross-entropy of logits and classes. The last axis of the logits are the classes, and a token has a
+/// target for each of the positions of the other axes.
+class cross_entropy_stage final : public loss_stage {
+ public:
+  cross_entropy_stage(int classes, const cross_entropy_settings& how) : classes_(classes), how_(how) {}
+
+  f64 loss(activation_store& store, f32 weight) const override {
+    const matrix<f32> logits = store.value(inputs[0]);
+    const std::span<const i32> right = store.ids(inputs[1]);
+    const int positions = logits.columns() / classes_;
+    bool overwrite = false;
+    const matrix<f32> d = store.gradient(inputs[0], overwrite);
+    const cross_entropy_rule rule{how_.label_smoothing, how_.z_loss, how_.ignore_index};
+    std::vector<f32> apart(overwrite ? 0 : static_cast<std::size_t>(classes_));
+    f64 sum = 0;
+    for (int t = 0; t < logits.rows(); ++t)
+      for (int k = 0; k < positions; ++k) {
+        f32* const to = d.row(t) + k * classes_;
+        f32* const row = overwrite ? to : apart.data();
+        const i32 target = right[static_cast<std::size_t>(t * positions + k)];
+        if (target != how_.ignore_index) detail::require_class(t, target, classes_);
+        std::copy_n(logits.row(t) + k * classes_, classes_, row);
+        sum += cross_entropy_of_row(row, classes_, target, mask_of(store, t), weight, rule);
+        if (!overwrite) add(matrix<f32>(to, 1, classes_), matrix<const f32>(row, 1, classes_));
+      }
+    return sum;
+  }
+  f64 counts(std::span<const i32> classes, int) const override {
+    return static_cast<f64>(
+        std::count_if(classes.begin(), classes.end(), [&](i32 c) { return how_.ignore_index != c; }));
+  }
+
+ private:
+  int classes_;
+  cross_entropy_settings how_;
+};
+
+/// A loss that is a function of each number and its target; `Rule` is one of op/loss.hpp.
+template <class Rule>
+class elementwise_loss final : public loss_stage {
+ public:
+  f64 loss(activation_store& store, f32 weight) const override {
+    const matrix<f32> x = store.value(inputs[0]), y = store.value(inputs[1]), dx = store.gradient(inputs[0]);
+    const bool both = !is_given(1);
+    f64 sum = 0;
+    for (int t = 0; t < x.rows(); ++t) {
+      const f32 of_loss = mask_of(store, t);
+      sum += static_cast<f64>(of_loss) *
+             elementwise_loss_of_row<Rule>(dx.row(t), both ? store.gradient(inputs[1]).row(t) : nullptr,
+                                           x.row(t), y.row(t), x.columns(), of_loss * weight);
+    }
+    return sum;
+  }
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// The gradients of a model, or of a single stage, beside finite differences of its forward pass: the test
+// that everybody wants who writes a layer or a loss.
+//   ml::check_gradients(my_stage(), {{8, 8, 3}}, {8, 8, 4}, parameters).require();
+// The differences are those of f64 sums over the outputs of f32 passes. It also finds a stage that treats a
+// weight tile of a few rows unlike the whole parameter, or the tokens of a sequence unlike those of many, or
+// that sets the gradient of a value where it should add to it. See docs/guide/layers.md.
+#pragma once
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "serial.hpp"
+
+namespace wsl::ml {
+
+struct gradient_settings {
+  int sequences = 3, length = 2;  ///< of the batch that is made up
+  /// The largest error that is allowed, for the largest gradient of the same input or parameter.
+  f64 tolerance = 2e-3;
+  f32 step = 0.02f;  ///< how far a number is moved in each direction
+  int entries = 0;   ///< the most entries of each input and parameter that are compared; 0: all
+  u64 seed = 1;
+  bool dropout = true;  ///< whether dropout drops, always the same numbers
+};
+
+/// The comparison of one number with its difference.
+struct gradient_entry {
+  std::string name;          ///< of the input or parameter
+  std::vector<int> indices;  ///< (sequence, token, axes ...) of an input, (row, column) of a parameter
+  f64 backward = 0, difference = 0;
+  f64 error = 0;  ///< |backward - difference|, for the largest gradient of that name
+};
+
+struct gradient_report {
+  gradient_entry worst;
+  int compared = 0;
+  /// Entries at which the function has no slope, such as a relu near 0, so that nothing was compared.
+  int rough = 0;
+  std::string mistake;  ///< what else is wrong; empty: nothing
+  f64 tolerance = 0;
+
+  /// Whether all is well. A check that could compare less than half of the entries is not.
+  bool passed() const {
+    return mistake.empty() && worst.error <= tolerance && compared > 0 && rough <= compared;
+  }
+  std::string text() const {
+    if (!mistake.empty()) return mistake;
+    if (compared == 0) return "no gradient was compared: the model has neither parameters nor features";
+    std::string at;
+    for (int i : worst.indices) at += (at.empty() ? "" : ", ") + std::to_string(i);
+    return fmt::format(
+        "of {} gradients the worst is that of {} ({}): backward says {:.7g}, the difference is {:.7g}, an "
+        "error "
+        "of {:.2g} where {:.2g} is allowed; {} entries have no slope",
+        compared, worst.name, at, worst.backward, worst.difference, worst.error, tolerance, rough);
+  }
+  /// Throws std::logic_error with the text unless it passed.
+  const gradient_report& require() const {
+    if (!passed()) throw std::logic_error("wsl: " + text());
+    return *this;
+  }
+};
+
+namespace detail {
+
+/// A batch that fits a model, with numbers from a normal distribution.
+class made_up_batch {
+ public:
+  made_up_batch(const network& n, const gradient_settings& how) {
+    batch_.sequences = how.sequences, batch_.length = how.length;
+    u64 seed = how.seed;
+    for (const value_info& v : n.values()) {
+      if (v.from == origin::computed) continue;
+      const std::size_t size = batch_.tokens() * static_cast<std::size_t>(v.width());
+      std::vector<f32>& x = numbers_.emplace_back(size);
+      initialize(x, initial::normal(1), ++seed);
+      if (!v.is_ids()) {
+        batch_.named.emplace_back(v.name, std::span<const f32>(x));
+        continue;
+      }
+      std::vector<i32>& ids = ids_.emplace_back();
+      for (f32 f : x) ids.push_back(static_cast<i32>(std::abs(f) * 1000) % v.ids_below);
+      batch_.named.emplace_back(v.name, std::span<const i32>(ids));
+    }
+  }
+  const batch& all() const { return batch_; }
+
+ private:
+  std::vector<std::vector<f32>> numbers_;
+  std::vector<std::vector<i32>> ids_;
+  batch batch_;
+};
+
+/// Parameters that differ from each other where the initial values are equal, and are large enough to matter.
+inline weights varied_weights(const network& n, u64 seed) {
+  weights w(n);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const parameter& p = n.parameters()[k];
+    const f32 base = p.start.how == initial::kind::constant ? p.start.size : 0;
+    initialize(w[k], initial::normal(p.rows == 1 ? 0.3f : 1 / std::sqrt(static_cast<f32>(p.columns))),
+               seed_of(seed, k));
+    for (f32& x : w[k]) x += base;
+  }
+  return w;
+}
+
+class gradient_checker {
+ public:
+  gradient_checker(const network& n, const weights& w, const batch& b, const gradient_settings& how)
+      : n_(n), w_(w), batch_(b), how_(how) {
+    counts_ = n.losses().empty() ? 1 : check(n, batch_);
+    if (n.losses().empty()) check_input(n, batch_);
+    store_ = store_of(n, batch_);
+    prepare(store_, 0);
+  }
+
+  gradient_report result() {
+    report_.tolerance = how_.tolerance;
+    backward();
+    same_in_parts();
+    for (std::size_t k = 0; k < arrays_.size(); ++k) differences(arrays_[k]);
+    f64 largest = 0;
+    for (const array& a : arrays_) largest = std::max(largest, a.largest());
+    for (const array& a : arrays_) judge(a, std::max(a.largest(), 1e-2 * largest));
+    return report_;
+  }
+
+ private:
+  /// An input or a parameter: its numbers, and what backward says of them.
+  struct array {
+    std::string name;
+    std::vector<int> axes;
+    f32* numbers;
+    std::vector<f32> gradient;
+    std::vector<std::size_t> compared;
+    std::vector<f64> difference;
+
+    f64 largest() const {
+      f64 x = 1e-30;
+      for (f64 d : difference) x = std::max(x, std::abs(d));
+      return x;
+    }
+  };
+
+  void prepare(activation_store& store, i64 first_sequence) const {
+    store.gradients_of_inputs = true;
+    store.random = {how_.dropout, mixed(0, how_.seed), first_sequence};
+  }
+  /// The function to differentiate: the mean loss, or without a loss a sum over the last value with weights.
+  f64 objective() { return objective(store_, 0, 0); }
+  f64 objective(activation_store& store, i64 first_token, int most_rows) {
+    const f64 loss = serial_forward(n_, w_, store, most_rows);
+    if (!n_.losses().empty()) return loss / counts_;
+    const matrix<f32> y = store.value(last());
+    f64 sum = 0;
+    for (int t = 0; t < y.rows(); ++t)
+      for (int i = 0; i < y.columns(); ++i)
+        sum += static_cast<f64>(y(t, i)) * static_cast<f64>(weight_of(first_token + t, i));
+    return sum;
+  }
+  int last() const { return n_.stages().back()->output; }
+  static f32 weight_of(i64 token, int i) {
+    return static_cast<f32>(mixed(mixed(7, static_cast<u64>(token)), static_cast<u64>(i)) >> 8) * 0x1p-23f -
+           1;
+  }
+
+  /// Runs both passes. The gradients of inputs begin with `before`: what is there is kept.
+  void backward() {
+    constexpr f32 before = 1;
+    const int rows = 1;  // the smallest tiles
+    value_ = objective(store_, 0, rows);
+    if (n_.losses().empty()) {
+      const matrix<f32> d = store_.gradient(last());
+      for (int t = 0; t < d.rows(); ++t)
+        for (int i = 0; i < d.columns(); ++i) d(t, i) = weight_of(t, i);
+    }
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      if (n_.is_input(v)) {
+        const matrix<f32> d = store_.gradient(v);  // losses may have begun it
+        for (f32* x = d.first(); x != d.first() + i64{d.rows()} * d.columns(); ++x) *x += before;
+      }
+    weights gradients(n_);
+    serial_backward(n_, w_, gradients, store_, rows);
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      if (n_.is_input(v)) {
+        const matrix<f32> d = store_.gradient(v);
+        array& a = arrays_.emplace_back();
+        a.name = n_.info(v).name, a.axes = {batch_.sequences, batch_.length};
+        for (int k = 0; k < n_.shape_of(v).axes(); ++k) a.axes.push_back(n_.shape_of(v)[k]);
+        a.numbers = store_.value(v).first();
+        a.gradient.assign(d.first(), d.first() + i64{d.rows()} * d.columns());
+        for (f32& x : a.gradient) x -= before;
+      }
+    for (std::size_t k = 0; k < w_.size(); ++k) {
+      array& a = arrays_.emplace_back();
+      a.name = n_.parameters()[k].name, a.axes = {n_.parameters()[k].rows, n_.parameters()[k].columns};
+      a.numbers = w_[k].data(), a.gradient = gradients[k];
+    }
+  }
+
+  /// The result is the same with other weight tiles, and the sum of those of single sequences.
+  void same_in_parts() {
+    const f64 whole = objective(), scale = std::max({std::abs(whole), std::abs(value_), 1.});
+    if (!(std::abs(whole - value_) <= 1e-4 * scale))
+      report_.mistake = fmt::format(
+          "forward gives {:.7g} with whole parameters and {:.7g} with weight tiles of one row: a stage must "
+          "treat "
+          "a tile as rows tile.row and following of its parameter",
+          whole, value_);
+    f64 sum = 0;
+    for (int s = 0; s < batch_.sequences; ++s) {
+      const i64 first = i64{s} * batch_.length;
+      const batch part = tokens_of(batch_, first, first + batch_.length);
+      activation_store alone = store_of(n_, part);
+      prepare(alone, s);
+      sum += objective(alone, first, 0);
+    }
+    if (report_.mistake.empty() && !(std::abs(whole - sum) <= 1e-4 * scale))
+      report_.mistake = fmt::format(
+          "forward gives {:.7g} for all sequences together and {:.7g} one by one: a stage must treat each "
+          "sequence as if it were alone",
+          whole, sum);
+  }
+
+  void differences(array& a) {
+    const std::size_t size = a.gradient.size(),
+                      most = how_.entries > 0 ? static_cast<std::size_t>(how_.entries) : size,
+                      every = std::max<std::size_t>(1, (size + most - 1) / std::max<std::size_t>(1, most));
+    const f64 here = objective();
+    for (std::size_t i = 0; i < size; i += every) {
+      f32& x = a.numbers[i];
+      const f32 at = x;
+      // The distance between the numbers as they are rounded.
+      const auto moved = [&](f32 by) {
+        x = at + by;
+        const f64 distance = static_cast<f64>(x) - static_cast<f64>(at), value = objective();
+        x = at;
+        return std::pair{distance, value};
+      };
+      const auto [a1, above] = moved(how_.step);
+      const auto [b1, below] = moved(-how_.step);
+      const auto [a2, above_half] = moved(how_.step / 2);
+      const auto [b2, below_half] = moved(-how_.step / 2);
+      // Richardson's extrapolation of two central differences. Where the function has a corner, the
+      // differences to the left and right do not come closer to each other.
+      const f64 wide = (above - below) / (a1 - b1), narrow = (above_half - below_half) / (a2 - b2);
+      const f64 bend = std::abs((above - here) / a1 - (below - here) / b1),
+                bend_half = std::abs((above_half - here) / a2 - (below_half - here) / b2);
+      a.compared.push_back(i), a.difference.push_back((4 * narrow - wide) / 3);
+      rough_.push_back(std::max(bend_half > 0.8 * bend ? bend_half : 0, 4 * std::abs(wide - narrow)));
+    }
+  }
+  void judge(const array& a, f64 scale) {
+    for (std::size_t k = 0; k < a.compared.size(); ++k) {
+      const f64 rough = rough_[judged_++];
+      const f64 by = static_cast<f64>(a.gradient[a.compared[k]]), d = std::abs(by - a.difference[k]);
+      if (d > how_.tolerance * scale && d < rough) {
+        ++report_.rough;
+        continue;
+      }
+      ++report_.compared;
+      // A NaN is the worst of all, once.
+      if (!(d / scale <= report_.worst.error) && !std::isnan(report_.worst.error))
+        report_.worst = {a.name, indices(a.axes, a.compared[k]), by, a.difference[k], d / scale};
+    }
+  }
+  static std::vector<int> indices(const std::vector<int>& axes, std::size_t i) {
+    std::vector<int> at(axes.size());
+    for (std::size_t k = axes.size(); k-- > 0; i /= static_cast<std::size_t>(axes[k]))
+      at[k] = static_cast<int>(i % static_cast<std::size_t>(axes[k]));
+    return at;
+  }
+
+  const network& n_;
+  weights w_;
+  batch batch_;
+  gradient_settings how_;
+  activation_store store_;
+  f64 counts_ = 1, value_ = 0;
+  std::vector<array> arrays_;
+  std::vector<f64> rough_;  // of each difference: how far from the slope it may be
+  std::size_t judged_ = 0;
+  gradient_report report_;
+};
+
+}  // namespace detail
+
+/// Compares the gradients of all features and parameters of a model with differences of its loss or, if it
+/// has none, of a sum over its last value. The parameters and the batch are made up.
+inline gradient_report check_gradients(const network& n, const gradient_settings& how = {}) {
+  const detail::made_up_batch b(n, how);
+  return detail::gradient_checker(n, detail::varied_weights(n, how.seed), b.all(), how).result();
+}
+/// The same with numbers of one's own. Throws std::invalid_argument for a batch that does not fit the model.
+inline gradient_report check_gradients(const network& n, const weights& w, const batch& b,
+                                       const gradient_settings& how = {}) {
+  return detail::gradient_checker(n, w, b, how).result();
+}
+/// The same for a single stage, which reads features of the given shapes.
+template <std::derived_from<stage> Stage>
+gradient_report check_gradients(Stage s, const std::vector<shape>& inputs, const shape& output,
+                                std::vector<parameter> parameters = {}, const gradient_settings& how = {}) {
+  network n;
+  std::vector<stage_input> values;
+  for (const shape& each : inputs) values.push_back(n.input(fmt::format("input {}", values.size()), each));
+  n.add("stage", std::move(s), values, output, std::move(parameters));
+  return check_gradients(n, how);
+}
+
+}  // namespace wsl::ml

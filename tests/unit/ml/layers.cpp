@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+// Layers, losses and inputs of the user's: shapes, losses beside PyTorch, the check of gradients, and models
+// with several inputs and losses on the fabric beside training in one place.
+#include <wsl/ml/model/block.hpp>
+#include <wsl/ml/model/check_gradients.hpp>
+#include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
+
+#include "compare.hpp"
+#include "golden_losses.hpp"
+
+namespace {
+using namespace wsl;
+using Catch::Contains;
+using ml::shape;
+
+std::vector<f32> single(const std::vector<f64>& x) { return {x.begin(), x.end()}; }
+
+/// The mean loss of a batch, and the gradient of the input "x", whose number among the values is 0.
+std::pair<f64, std::vector<f32>> loss_of(const ml::network& n, ml::batch b) {
+  const f64 counts = check(n, b);
+  ml::activation_store store = store_of(n, b);
+  ml::weights none(n);
+  const f64 loss = serial_forward(n, none, store) / counts;
+  const matrix<f32> d = store.gradient(0);
+  return {loss, {d.first(), d.first() + i64{d.rows()} * d.columns()}};
+}
+void check_loss(const char* name, const std::pair<f64, std::vector<f32>>& is, const std::vector<f64>& loss,
+                const std::vector<f64>& gradient) {
+  INFO(name);
+  CHECK(is.first == Approx(loss[0]).epsilon(2e-6));
+  REQUIRE(is.second.size() == gradient.size());
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    CHECK(static_cast<f64>(is.second[i]) == Approx(gradient[i]).margin(1e-6));
+}
+
+TEST_CASE("Losses are those of PyTorch") {
+  namespace g = golden_losses;
+  const std::vector<f32> x = single(g::logits), y = single(g::targets), mask = single(g::mask);
+  std::vector<i32> classes = g::classes;
+  for (i32& c : classes) c = std::max(c, 0);
+  const auto with_classes = [&](const ml::cross_entropy_settings& how) {
+    ml::network n;
+    n.cross_entropy("loss", n.input("x", 5), how);
+    return loss_of(n, {.features = x, .targets = how.ignore_index ? g::classes : classes, .sequences = 6});
+  };
+  check_loss("plain", with_classes({}), g::plain_loss, g::plain_gradient);
+  check_loss("smooth", with_classes({.label_smoothing = 0.1f, .ignore_index = -100}), g::smooth_loss,
+             g::smooth_gradient);
+  check_loss("z", with_classes({.label_smoothing = 0.2f, .z_loss = 0.01f}), g::z_loss, g::z_gradient);
+  const auto with_numbers = [&](auto add, std::span<const f32> of_tokens = {}) {
+    ml::network n;
+    add(n, n.input("x", 5));
+    return loss_of(n, {.features = x, .mask = of_tokens, .named = {{"targets", y}}, .sequences = 6});
+  };
+  const auto squared = [](ml::network& n, int v) { n.mean_squared_error("loss", v); };
+  check_loss("binary", with_numbers([](ml::network& n, int v) { n.binary_cross_entropy("loss", v); }),
+             g::binary_loss, g::binary_gradient);
+  check_loss("squared", with_numbers(squared), g::squared_loss, g::squared_gradient);
+  check_loss("masked", with_numbers(squared, mask), g::masked_loss, g::masked_gradient);
+  {
+    ml::network n;
+    const int v = n.input("x", 5);
+    n.cross_entropy("class", v, {.ignore_index = -100, .factor = 2});
+    n.mean_squared_error("distance", v, {.targets = n.target("y", 5), .factor = 0.5f});
+    check_loss("sum", loss_of(n, {.features = x, .targets = g::classes, .named = {{"y", y}}, .sequences = 6}),
+               g::sum_loss, g::sum_gradient);
+  }
+  ml::network n;
+  n.cross_entropy("loss", n.input("x", {2, 3}), {.ignore_index = -100});
+  check_loss("pixel", loss_of(n, {.features = single(g::pixels), .targets = g::of_pixels, .sequences = 3}),
+             g::pixel_loss, g::pixel_gradient);
+}
+
+/// y = x^2 w, with w (features): right, or with one of the mistakes that a stage can have.
+enum class mistake { none, slope, sets, row, mixes, leaves_out };
+class square_stage final : public ml::stage {
+ public:
+  explicit square_stage(mistake m = mistake::none) : mistake_(m) {}
+  void forward(ml::activation_store& store, const ml::weight_tile& w) const override {
+    const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
+    for (int t = 0; t < x.rows(); ++t)
+      for (int i = 0; i < w.rows.rows(); ++i) {
+        const f32 v = x(mistake_ == mistake::mixes ? 0 : t, at(w, i));
+        y(t, at(w, i)) = v * v * w.rows(i, 0);
+      }
+  }
+  void backward(ml::activation_store& store, const ml::weight_tile& w,
+                const matrix<f32>& gradient) const override {
+    const matrix<f32> x = store.value(inputs[0]), dx = store.gradient(inputs[0]), dy = store.gradient(output);
+    for (int i = 0; i < w.rows.rows(); ++i) {
+      const int k = at(w, i);
+      f32 sum = 0;
+      for (int t = 0; t < x.rows(); ++t) {
+        const f32 d =
+            (mistake_ == mistake::slope && t == 4 && k == 2 ? 2.1f : 2.f) * x(t, k) * w.rows(i, 0) * dy(t, k);
+        dx(t, k) = mistake_ == mistake::sets ? d : dx(t, k) + d;
+        sum += x(t, k) * x(t, k) * dy(t, k);
+      }
+      if (mistake_ != mistake::leaves_out || k != 1) gradient(i, 0) = sum;
+    }
+  }
+
+ private:
+  int at(const ml::weight_tile& w, int i) const { return (mistake_ == mistake::row ? 0 : w.row) + i; }
+  mistake mistake_;
+};
+std::vector<ml::parameter> of_square() { return {ml::parameter::of("weight", 6, ml::initial::normal(1))}; }
+ml::gradient_report square(mistake m) {
+  return ml::check_gradients(square_stage(m), {{2, 3}}, {2, 3}, of_square());
+}
+
+TEST_CASE("The check of gradients finds what is wrong with a stage, and where") {
+  CHECK_NOTHROW(square(mistake::none).require());
+  CHECK(square(mistake::none).compared == 6 * 6 + 6);
+  const ml::gradient_report slope = square(mistake::slope);
+  CHECK(!slope.passed());
+  CHECK(slope.worst.name == "input 0");
+  CHECK(slope.worst.indices == std::vector<int>{2, 0, 0, 2});  // sequence, token, axes
+  CHECK(slope.worst.backward == Approx(1.05 * slope.worst.difference).epsilon(1e-3));
+  CHECK_THROWS_WITH(slope.require(), Contains("the worst is that of input 0 (2, 0, 0, 2): backward says"));
+  CHECK(square(mistake::sets).worst.name == "input 0");
+  CHECK_THAT(square(mistake::row).text(), Contains("and 0.") || Contains("with weight tiles of one row"));
+  CHECK_THAT(square(mistake::mixes).text(), Contains("a stage must treat each sequence as if it were alone"));
+  const ml::gradient_report left = square(mistake::leaves_out);
+  CHECK(!left.passed());
+  CHECK(left.worst.name == "stage.weight");
+  CHECK(left.worst.indices == std::vector<int>{1, 0});
+  CHECK(std::isnan(left.worst.backward));
+}
+
+TEST_CASE("The gradients of the library's layers and losses are differences") {
+  const auto check_all = [](const ml::network& n, int entries = 12) {
+    const ml::gradient_report r = ml::check_gradients(n, {.sequences = 2, .length = 5, .entries = entries});
+    INFO(r.text());
+    CHECK(r.passed());
+  };
+  const ml::decoder base{.vocabulary = 11,
+                         .positions = 6,
+                         .layers = 1,
+                         .heads = 2,
+                         .width = 8,
+                         .dropout = 0.1f,
+                         .attention_dropout = 0.1f};
+  check_all(base.build());
+  ml::decoder llama = base;
+  llama.norm = ml::normalization::rmsnorm, llama.position = ml::positioning::rotary,
+  llama.between = ml::nonlinearity::swiglu, llama.kv_heads = 1, llama.tied = false;
+  check_all(llama.build());
+  constexpr ml::sequence net{ml::linear<7, 9>{}, ml::elementwise<ml::gelu>{}, ml::dropout{0.3f},
+                             ml::layer_norm<9>{}, ml::linear<9, 4>{}};
+  check_all(net.build());
+  check_all(net.build([](ml::network& n, int y) {
+    n.cross_entropy("class", y, {.label_smoothing = 0.1f, .z_loss = 0.05f});
+    n.mean_squared_error("distance", y, {.targets = n.target("place", 4), .factor = 0.3f});
+    n.binary_cross_entropy("parts", y, {.targets = n.target("has", 4), .factor = 2});
+  }));
+  // A target that is computed as well, and one loss after the other on the same value.
+  check_all(net.build([](ml::network& n, int y) {
+    n.mean_squared_error("same", y, {.targets = n.linear("other", y, 4, true, {})});
+    n.cross_entropy("class", y, {.label_smoothing = 0.1f});
+  }));
+  constexpr ml::sequence corners{ml::linear<7, 9>{}, ml::elementwise<ml::relu>{}, ml::linear<9, 4>{}};
+  check_all(corners.build());
+}
+
+TEST_CASE("Shapes that do not fit are refused with the names of stages, and with both shapes") {
+  CHECK(shape(12).text() == "12");
+  CHECK(shape{4, 3, 2}.text() == "4 x 3 x 2");
+  CHECK(ml::fits({4, 3}, 12));
+  CHECK(!ml::fits({4, 3}, {3, 4}));
+  ml::network n;
+  const int image = n.input("image", {4, 4, 3}), words = n.ids("words", 50), right = n.classes("right", 9);
+  CHECK_THROWS_WITH(n.add("convolution", square_stage(), {{image, {4, 4, 2}}}, {4, 4, 2}),
+                    "wsl: convolution takes 4 x 4 x 2 features, but reads the 4 x 4 x 3 features of image");
+  CHECK_THROWS_WITH(n.add("square", square_stage(), {9}, 6),
+                    "wsl: square reads value 9, but the model has 3 values so far");
+  CHECK_THROWS_WITH(n.add("square", square_stage(), {image}, {4, 0}), "wsl: square has 4 x 0 features");
+  CHECK_THROWS_WITH(n.add("square", square_stage(), {right}, 9),
+                    "wsl: square reads right, which is for losses only");
+  CHECK_THROWS_WITH(n.input("words", 3),
+                    "wsl: the model has two inputs or targets called words: give each a name");
+  CHECK_THROWS_WITH(n.embedding_of("table", image, 0, 8),
+                    "wsl: table looks up one id of each token, which 4 x 4 x 3 features of image are not");
+  const int y = n.linear("head", image, 10, true, {});
+  CHECK_THROWS_WITH(
+      n.cross_entropy("loss", y, {.targets = right}),
+      "wsl: loss has 10 features of head, of which the last axis are classes; it takes 1 classes "
+      "below 10, not 1 ids of right below 9");
+  CHECK_THROWS_WITH(n.mean_squared_error("loss", y, {.targets = words}),
+                    "wsl: loss compares with features, not with the 1 ids of words below 50");
+  CHECK_THROWS_WITH(n.mean_squared_error("loss", y, {.targets = image}),
+                    "wsl: loss takes 10 features, but reads the 4 x 4 x 3 features of image");
+  CHECK_THROWS_WITH((shape{1, 2, 3, 4, 5, 6, 7}), Contains("a shape has 1 to 6 axes"));
+}
+
+/// Two inputs of features, two of ids, and three losses, of which one is of a value in the middle.
+ml::network many() {
+  ml::network n;
+  const int image = n.input("image", {2, 3}), words = n.ids("words", 7), other = n.ids("tags", 5),
+            late = n.input("late", 4);
+  const ml::initial start = ml::initial::normal(0.4f);
+  const int a = n.linear("first", n.add("square", square_stage(), {{image, {2, 3}}}, {2, 3}, of_square()), 8,
+                         true, start),
+            b = n.embedding_of("words table", words, 6, 8, start),
+            c = n.embedding_of("tags table", other, 0, 8, start);
+  const int mixed =
+      n.attention("attention", n.linear("qkv", n.sum("two", n.sum("one", a, b), c), 24, true, start), {2});
+  n.mean_squared_error("beside", mixed, {.targets = n.target("place", 8), .factor = 0.5f});
+  const int joined =
+      n.sum("joined", n.activation<ml::gelu>("gelu", mixed), n.linear("of late", late, 8, true, start));
+  const int y = n.linear("head", joined, 4, true, start);
+  n.predicts(y);
+  n.cross_entropy("class", y, {.label_smoothing = 0.1f, .ignore_index = -1});
+  n.binary_cross_entropy("again", y,
+                         {.targets = n.target("bits", 4), .mask = n.target("how much", 1), .factor = 2});
+  return n;
+}
+struct many_numbers {
+  std::vector<f32> image, late, place, bits, how_much, mask;
+  std::vector<i32> words, tags, targets;
+  int sequences = 7, length = 5;
+
+  many_numbers() {
+    const int tokens = sequences * length;
+    const auto fill = [&](std::vector<f32>& x, int width) {
+      x = compare::both(tokens, width, static_cast<unsigned>(width)).single;
+    };
+    fill(image, 6), fill(late, 4), fill(place, 8), fill(bits, 4);
+    for (f32& x : bits) x = x > 0 ? 1 : 0;
+    for (int i = 0; i < tokens; ++i) {
+      words.push_back(i * i % 7), tags.push_back(i * 3 % 5), targets.push_back(i % 6 ? i * i % 4 : -1);
+      how_much.push_back(i % 3 ? 1.f : 0.f), mask.push_back(i % 4 ? 1.f : 0.5f);
+    }
+  }
+  ml::batch all() const {
+    return {.targets = targets,
+            .mask = mask,
+            .named = {{"late", late},
+                      {"words", words},
+                      {"image", image},
+                      {"bits", bits},
+                      {"tags", tags},
+                      {"how much", how_much},
+                      {"place", place}},
+            .sequences = sequences,
+            .length = length};
+  }
+};
+
+TEST_CASE("A model with several inputs and losses learns on the fabric what it learns in one place") {
+  const many_numbers x;
+  const ml::optimizer rule = ml::optimizer::sgd(0.9f);
+  const ml::network n = many();
+  CHECK(ml::check_gradients(n, ml::detail::varied_weights(n, 1), x.all(), {.entries = 8}).passed());
+  ml::weights w(n, 7), velocity(n), unused(n);
+  std::vector<f64> losses;
+  ml::batch b = x.all();
+  const f64 counts = check(n, b);
+  ml::activation_store store = store_of(n, b);
+  for (int step = 1; step <= 3; ++step) {
+    ml::weights d(n);
+    losses.push_back(serial_forward(n, w, store) / counts);
+    serial_backward(n, w, d, store);
+    for (std::size_t k = 0; k < w.size(); ++k)
+      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.05f, true, step,
+                 static_cast<int>(w[k].size()));
+  }
+  const std::vector<f64> of = counts_of_losses(n, b);
+  CHECK(of[1] == Approx(26));  // the mask of the tokens whose class counts
+  const auto learns = [&](auto t) {
+    for (f64 loss : losses) CHECK(t.step(x.all(), 0.05) == Approx(loss).epsilon(1e-5));
+    CHECK(compare::distance(t.parameters(), w) < 1e-5);
+    const auto parts = t.losses();
+    REQUIRE(parts.size() == 3);
+    f64 sum = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      CHECK(parts[k].name == n.losses()[k]->name);
+      CHECK(parts[k].mean == Approx(store.losses[k] / of[k]).epsilon(1e-5));
+      sum += static_cast<f64>(n.losses()[k]->factor) * parts[k].mean;
+    }
+    CHECK(sum == Approx(losses.back()).epsilon(1e-5));
+    const f64 now = t.evaluate(x.all());
+    CHECK(now < losses.back());
+    const std::vector<f32> said = t.predict(x.all());  // targets are not read
+    CHECK(said.size() == 35 * 4);
+    ml::batch inputs = ml::without_targets(n, x.all());
+    CHECK(inputs.named.size() == 4);
+    CHECK(t.predict(inputs) == said);
+  };
+  for (const ml::streaming_settings& how :
+       {ml::streaming_settings{.workers = 1, .seed = 7}, ml::streaming_settings{.workers = 3, .seed = 7},
+        ml::streaming_settings{.workers = 9, .seed = 7},
+        ml::streaming_settings{.workers = 2, .num_csx = 7, .seed = 7}}) {
+    INFO(how.workers << " workers, num_csx " << how.num_csx);
+    learns(ml::trainer(many(), rule, how));
+  }
+  for (int strips : {1, 2, 5, 64}) {
+    INFO(strips << " strips");
+    learns(ml::pipelined_trainer(many(), rule, {.strips = strips, .micro_batch_size = 2, .seed = 7}));
+  }
+}
+
+TEST_CASE("What a batch lacks, or has too much, is named") {
+  const many_numbers x;
+  ml::trainer t(many(), ml::optimizer::sgd());
+  const auto says = [&](auto change, const std::string& what) {
+    ml::batch b = x.all();
+    change(b);
+    CHECK_THROWS_WITH(t.step(b, 0), "wsl: " + what);
+  };
+  says([](ml::batch& b) { b.named.erase(b.named.begin()); },
+       "a batch of 7 sequences of 5 has 0 features of late, not 140");
+  says([](ml::batch& b) { b.named[2].features = b.named[2].features.first(30); },
+       "a batch of 7 sequences of 5 has 30 features of image, not 210");
+  says([&](ml::batch& b) { b.named[1] = {"words", std::span<const f32>(x.late)}; },
+       "a batch of 7 sequences of 5 has 0 ids of words, not 35");
+  says([&](ml::batch& b) { b.features = x.image; },
+       "the model has several inputs or targets of a kind: the batch names each of image, words, tags, late, "
+       "place, targets, bits, how much");
+  says([&](ml::batch& b) { b.named.push_back({"pixels", std::span<const f32>(x.image)}); },
+       "the batch has numbers called pixels, but the model takes image, words, tags, late, place, targets, "
+       "bits, "
+       "how much");
+  std::vector<i32> wrong = x.words;
+  wrong[3] = 7;
+  says([&](ml::batch& b) { b.named[1].ids = wrong; },
+       "number 3 of words of the batch is 7, not one of 0 to 6");
+  std::vector<i32> targets = x.targets;
+  targets[4] = -2;
+  says([&](ml::batch& b) { b.targets = targets; }, "target 4 of the batch is -2, not one of 0 to 3");
+  ml::network none;
+  none.linear("head", none.input("x", 3), 2, true, {});
+  ml::trainer without(std::move(none), ml::optimizer::sgd());
+  CHECK_THROWS_WITH(without.step({.features = x.image, .sequences = 70}, 0),
+                    "wsl: the model has no loss to train with");
+}
+
+/// A layer of the user's in a sequence.
+struct squares {
+  static constexpr shape takes{2, 3}, gives{2, 3};
+  static constexpr const char* name = "squares";
+  static int build(ml::network& n, const std::string& as, int x) {
+    return n.add(as, square_stage(), {{x, takes}}, gives, of_square());
+  }
+};
+
+TEST_CASE("A sequence takes layers of the user's, with shapes of several axes") {
+  constexpr ml::sequence net{squares{}, ml::elementwise<ml::relu>{},
+                             ml::residual{squares{}, ml::linear<6, 6>{}}, squares{}, ml::linear<6, 3>{}};
+  static_assert(net.takes == shape{2, 3});
+  const ml::network n = net.build();
+  CHECK(n.shape_of(1) == shape{2, 3});
+  CHECK(n.parameters()[0].name == "squares 0.weight");
+  CHECK(n.parameters()[1].name == "residual 2 squares 0.weight");
+  CHECK(n.width(n.logits()) == 3);
+  CHECK(ml::check_gradients(n).passed());
+  CHECK(!ml::detail::is_any(squares::takes));
+}
+
+}  // namespace
