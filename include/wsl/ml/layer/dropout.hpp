@@ -25,7 +25,7 @@ class dropout_stage final : public stage {
 
  private:
   dropout_rule row(const activation_store& store, int t) const {
-    const i64 token = store.random.first_sequence * store.length() + t;
+    const i64 token = store.random.first_sequence * store.length() + store.first_token() + t;
     return dropout_rule::with(probability_, mixed(store.random.key, static_cast<u64>(number)))
         .of_row(static_cast<u64>(token));
   }

@@ -15,6 +15,8 @@ class embedding_stage final : public stage {
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   explicit embedding_stage(int y) : y_(y) {}
 
+  stage_cut how_cut() const override { return stage_cut::by_rows_of_table; }
+
   void forward(activation_store& store) const override { clear(store.value(y_)); }
   void forward(activation_store& store, const weight_tile& s) const override {
     const matrix<f32> y = store.value(y_);
@@ -38,7 +40,7 @@ class embedding_stage final : public stage {
   template <class F>
   void each(const activation_store& store, const weight_tile& s, F f) const {
     for (int t = 0; t < store.tokens(); ++t) {
-      const int row = row_in(s, s.which == 0 ? store.ids[static_cast<std::size_t>(t)] : t % store.length());
+      const int row = row_in(s, s.which == 0 ? store.ids[static_cast<std::size_t>(t)] : store.position(t));
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }
