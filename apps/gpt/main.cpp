@@ -243,7 +243,8 @@ int run_verify(options& o, fields& f) {
       throw std::invalid_argument("--" + std::string(name) +
                                   ": verify compares with llm.c in f32, weights are not rounded");
   check_strategy(o.common.run);
-  o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
+  o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers,
+  o.check.columns = o.common.run.columns;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // No configuration describes the model here; of the optimizer's fields only those on the command line
   // count.

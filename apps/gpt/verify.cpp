@@ -67,7 +67,8 @@ void each_pair(const ml::llmc_model& m, const ml::trainer_base& t, std::span<con
 std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model& m,
                                      const ml::optimizer& rule) {
   if (v.strips) return train_app::pipeline(network_of(m.config), rule, {.strips = v.strips});
-  return ranks::streaming(network_of(m.config), rule, {.workers = v.workers, .num_csx = v.num_csx},
+  return ranks::streaming(network_of(m.config), rule,
+                          {.workers = v.workers, .columns = v.columns, .num_csx = v.num_csx},
                           train_app::weights_as::f32);
 }
 

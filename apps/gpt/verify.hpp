@@ -10,7 +10,7 @@ namespace gpt_app {
 struct verification {
   std::string model, state, after;  ///< files; no `after` checks one step only
   wsl::f64 learning_rate = 1e-4, weight_decay = 0.01, tolerance = 1e-5;
-  int num_csx = 1, workers = 2, strips = 0;  ///< strips of a pipeline; 0: weight streaming
+  int num_csx = 1, workers = 2, columns = 0, strips = 0;  ///< strips of a pipeline; 0: weight streaming
 };
 
 /// Prints a line for each tensor: the norm of its error, relative to the norm of the tensor. Returns whether

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <wsl/layout/draw.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/streaming/schedule.hpp>
 
 #include "../memory.hpp"
@@ -74,40 +75,46 @@ f64 own_work(const ml::network& model, int length) {
 
 std::string estimate(const ml::network& model, const ml::streaming_settings& how, const estimate_of& what) {
   const bool half = what.weights == weights_as::bf16;
-  const wsl::layout plan = ranks::streaming_plan(how, what.weights);
+  const ml::wafer_grid grid = ml::choose_grid(model, how, what.sequences, what.length);
+  const wsl::layout plan = ranks::streaming_plan(grid, what.weights);
   const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
-  const ml::streaming_schedule schedule(model, how.workers, true);
-  const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers,
+  // The first column has what the others have, and the gradients of shared parameters.
+  const ml::column_cut cut(model, grid.columns);
+  const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true);
+  const i64 sequences = (what.sequences / grid.wafers + grid.rows - 1) / grid.rows,
             tokens = sequences * what.length;
   i64 widths = 0, out = 0, back = 0;
-  f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens);
-  for (const int w : model.widths()) widths += w;
+  f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
+  for (int v = 0; v < static_cast<int>(model.widths().size()); ++v) widths += cut.width(v, 0);
   for (const ml::weight_transfer& t : schedule.transfers()) {
     if (!t.is_tile()) continue;
     const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
-              goes = t.returns_gradient() ? numbers : 0;
+              goes = t.returns_gradient ? numbers : 0;
     // A third of a tile's work is in the forward pass.
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
                      2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
-    out += comes, back += goes;
+    out += grid.columns * comes, back += grid.columns * goes;
   }
   // Two tiles and four gradients may wait for each server; the tile in use is f32.
   const i64 largest_tile = static_cast<i64>(schedule.max_size()),
-            tiles_in = 2 * how.workers * words_of(largest_tile) + (half ? largest_tile : 0),
-            gradients_out = 4 * how.workers * largest_tile;
+            tiles_in = 2 * grid.rows * words_of(largest_tile) + (half ? largest_tile : 0),
+            gradients_out = 4 * grid.rows * largest_tile;
   table of(plan);
-  of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory",
-                                   plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx,
-                                   how.num_csx > 1 ? "s" : "", how.workers));
+  const int workers = grid.rows * grid.columns;
+  of.line("placement", fmt::format("{} x {} PEs: {} x {} workers on {} wafer{}, {} servers of the memory",
+                                   plan.width(), plan.height(), grid.rows, grid.columns, grid.wafers,
+                                   grid.wafers > 1 ? "s" : "", workers));
   of.colors(plan);
-  of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients",
-                                  sequences, what.length, table::of_words(2 * tokens * widths)));
+  of.line(
+      "a worker",
+      fmt::format("{} sequences of {} tokens, with those beside it; {} of activations and their gradients",
+                  sequences, what.length, table::of_words(2 * tokens * widths)));
   of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                           table::of_words(tiles_in), word_of(what.weights), table::of_words(gradients_out)));
   of.line("a server",
           fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                      table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
+                      table::of_words((2 + moments(what.rule)) * model.parameter_count() / workers)));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);

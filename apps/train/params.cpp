@@ -197,10 +197,11 @@ void declare_run(fields& f, run_params& p) {
         "weights stream past the data, or layers stand side by side")
       .one_of({"weight_streaming", "pipeline"});
   f.add("workers", p.workers,
-        "PEs of a wafer that share out its part of the batch; null: one for each core of this computer, and "
-        "no more than the sequences of a wafer (of this program)")
-      .at_least(1)
-      .at_most(wsl::ml::wires::max_servers);
+        "PEs of a wafer that compute; null: one for each core of this computer, or fewer (of this program)")
+      .at_least(1);
+  f.add("grid", p.grid,
+        "rows x columns of the workers, such as 4x2: rows share out the sequences of a batch, columns the "
+        "features and weights; empty: as a prediction of the step's time says (of this program)");
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
@@ -223,11 +224,12 @@ namespace {
 /// An option of the other strategy is a mistake; in a file it may be that of both.
 void check_strategy_options(fields& f, const run_params& r) {
   const bool pipelined = r.execution_strategy == "pipeline";
-  if (const char* name = pipelined ? "workers" : "strips";
-      f.is_asked(name) && f.named(name).front()->text() != "null")
-    refuse("--" + std::string(name) + " is of execution_strategy " +
-           (pipelined ? "weight_streaming" : "pipeline") + ", not of " + r.execution_strategy +
-           ": leave it out, or take that strategy");
+  for (const char* name : {"workers", "grid", "strips"})
+    if (pipelined != (name == std::string_view("strips")) && f.is_asked(name) &&
+        f.named(name).front()->text() != "null")
+      refuse("--" + std::string(name) + " is of execution_strategy " +
+             (pipelined ? "weight_streaming" : "pipeline") + ", not of " + r.execution_strategy +
+             ": leave it out, or take that strategy");
 }
 
 }  // namespace
@@ -246,14 +248,28 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   });
 }
 
+/// Reads "4x2", rows x columns.
+void take_grid(run_params& r) {
+  if (r.grid.empty()) return;
+  int rows = 0, columns = 0, end = 0;
+  if (std::sscanf(r.grid.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||
+      static_cast<std::size_t>(end) != r.grid.size() || rows < 1 || columns < 1 || rows > 1000 ||
+      columns > 1000)
+    refuse("runconfig.grid is rows x columns of workers, such as 4x2, not '" + r.grid + "'");
+  if (r.workers && r.workers != rows * columns)
+    refuse("runconfig.grid " + r.grid + " has " + std::to_string(rows * columns) +
+           " workers, and workers says " + std::to_string(r.workers) + ": leave one of them out");
+  r.workers = rows * columns, r.columns = columns;
+}
+
 void complete(common_params& p) {
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
-  if (p.run.workers || p.run.execution_strategy == "pipeline") return;
+  if (p.run.execution_strategy == "pipeline") return;
+  take_grid(p.run);
   // The number of cores is that of the first process, so that all lay out the same wafer.
-  const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
   i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
   ranks::share(cores);
-  p.run.workers = static_cast<int>(std::min({cores[0], i64{sequences}, i64{wsl::ml::wires::max_servers}}));
+  p.run.cores = static_cast<int>(cores[0]);
 }
 
 void check_strategy(const run_params& r) {

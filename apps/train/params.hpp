@@ -57,7 +57,8 @@ struct run_params {
   /// all: a checkpoint's run goes on; model: a new run begins with its weights
   std::string load_checkpoint_states = "all";
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
-  int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
+  std::string grid;               ///< rows x columns of workers; empty: chosen
+  int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
 };
 
 struct common_params {

@@ -18,7 +18,7 @@ inline bool root() { return rank() == 0; }
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
                                    const wsl::ml::streaming_settings& how, weights_as as);
 /// The layout of weight streaming.
-wsl::layout streaming_plan(const wsl::ml::streaming_settings& how, weights_as as);
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as);
 /// The sum of all processes' numbers; collective.
 wsl::i64 sum(wsl::i64 mine);
 /// Whether it is true on any process; collective.

@@ -13,7 +13,7 @@ std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer&
     return std::make_unique<machine_of<wsl::ml::bfloat16_trainer>>(std::move(n), rule, how);
   return std::make_unique<machine_of<wsl::ml::trainer>>(std::move(n), rule, how);
 }
-wsl::layout streaming_plan(const wsl::ml::streaming_settings& how, weights_as as) { return plan_of(how, as); }
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as) { return plan_of(grid, as); }
 wsl::i64 sum(wsl::i64 mine) { return mine; }
 void share(std::span<wsl::i64>) {}
 bool first_to_say(const std::string&) { return true; }

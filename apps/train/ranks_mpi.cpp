@@ -31,7 +31,7 @@ std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer&
   return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how)
                                 : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
 }
-wsl::layout streaming_plan(const wsl::ml::streaming_settings& how, weights_as as) { return plan_of(how, as); }
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as) { return plan_of(grid, as); }
 wsl::i64 sum(wsl::i64 mine) {
   return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine;
 }

@@ -20,6 +20,7 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
@@ -58,13 +59,19 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
   return std::sqrt(sum);
 }
 
-ml::streaming_settings training_of(const common_params& p) {
-  return {.workers = p.run.workers,
-          .num_csx = p.run.num_csx,
-          .clip_norm = p.optimizer.max_gradient_norm,
-          .clip_value = p.optimizer.max_gradient_value,
-          .seed = static_cast<u64>(p.run.seed),
-          .threads = p.run.threads};
+/// The settings of weight streaming, with the grid that they leave open.
+ml::streaming_settings training_of(const common_params& p, const ml::network& model, int length) {
+  ml::streaming_settings how{.workers = p.run.workers,
+                             .columns = p.run.columns,
+                             .cores = p.run.cores,
+                             .num_csx = p.run.num_csx,
+                             .clip_norm = p.optimizer.max_gradient_norm,
+                             .clip_value = p.optimizer.max_gradient_value,
+                             .seed = static_cast<u64>(p.run.seed),
+                             .threads = p.run.threads};
+  const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
+  how.workers = grid.rows * grid.columns, how.columns = grid.columns;
+  return how;
 }
 
 ml::pipeline_settings pipelining_of(const common_params& p) {
@@ -79,10 +86,9 @@ bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "p
 
 /// A progress display, on one process only.
 std::unique_ptr<wsl::support::progress> progress_of(const char* what, i64 total) {
-  return ranks::root()
-             ? std::make_unique<wsl::support::progress>(what, static_cast<u64>(total))
-             : std::make_unique<wsl::support::progress>(what, static_cast<u64>(total),
-                                                        wsl::support::progress::sink());
+  return ranks::root() ? std::make_unique<wsl::support::progress>(what, static_cast<u64>(total))
+                       : std::make_unique<wsl::support::progress>(what, static_cast<u64>(total),
+                                                                  wsl::support::progress::sink());
 }
 
 /// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on
@@ -220,7 +226,8 @@ machine& session::wafer() {
   if (in_pipeline(params_))
     wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else
-    wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_),
+    wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(),
+                              training_of(params_, task_.model(), task_.train.length),
                               params_.precision.weights());
   return *wafer_;
 }
@@ -589,10 +596,12 @@ void session::describe() const {
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size,
       static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
-  else
-    say("weight streaming%s to %d wafer%s of %d workers",
+  else {
+    const ml::streaming_settings how = training_of(params_, model, task_.train.length);
+    say("weight streaming%s to %d wafer%s of %d x %d workers",
         params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx,
-        r.num_csx > 1 ? "s" : "", r.workers);
+        r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
+  }
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
   const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(),
@@ -610,7 +619,7 @@ void session::compile() const {
                          .weights = params_.precision.weights()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
-                                  : estimate(model, training_of(params_), what))
+                                  : estimate(model, training_of(params_, model, task_.train.length), what))
                 .c_str());
 }
 

@@ -24,6 +24,9 @@ struct folded_ring {
   /// to.
   static constexpr int place(int at, int n) { return at % 2 ? n - (at + 1) / 2 : at / 2; }
 
+  /// The PE of a line of n at a place of the ring.
+  static constexpr int pe_at(int place, int n) { return 2 * place < n ? 2 * place : 2 * (n - place) - 1; }
+
   /// The color on which the PE `at` of a line of n, two or more, sends to the next of the ring.
   constexpr color<T> out(int at, int n) const {
     return at % 2 ? nth(at - 1) : at == n - 1 ? nth(at) : nth(at + 1);
@@ -36,13 +39,18 @@ struct folded_ring {
 
   constexpr void wire(layout& l) const {
     const bool rows = along == axis::rows;
-    const port back = rows ? west : north, ahead = rows ? east : south;
-    const int n = rows ? l.width() : l.height();
     l.claim_colors("folded_ring", first, 3, l.grid());
     // A line of one or two PEs uses fewer colors.
     for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);
+    wire(l, all, rows ? l.width() : l.height());
+  }
+  /// The same for rings of n PEs one after the other in the rows of an area, or in its columns: the layout's
+  /// width, or height, is a multiple of n.
+  constexpr void wire(layout& l, const area& lines, int n) const {
+    const bool rows = along == axis::rows;
+    const port back = rows ? west : north, ahead = rows ? east : south;
     for (int at = 0; at < n && n > 1; ++at) {
-      const area line = rows ? column(at) : row(at);
+      const area line = rows ? lines.columns(at, edge, n) : lines.rows(at, edge, n);
       const bool odd = at % 2, last = at == n - 1;
       l.path(out(at, n), line, ramp >> (odd || last ? back : ahead));
       l.path(in(at, n), line, (at == 0 || (odd && !last) ? ahead : back) >> ramp);

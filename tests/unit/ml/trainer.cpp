@@ -78,6 +78,59 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
   check_wafers_of_any_height<f32>(small(), t.all(), {1, 2, 3, 5, 7});
 }
 
+TEST_CASE("Training on wafers of rows and columns does what training in one place does") {
+  const text t(5, 9, 1);
+  ml::decoder rotary{.vocabulary = 37,
+                     .positions = 12,
+                     .layers = 2,
+                     .heads = 8,
+                     .width = 32,
+                     .between = ml::nonlinearity::swiglu,
+                     .kv_heads = 4,
+                     .norm = ml::normalization::rmsnorm,
+                     .position = ml::positioning::rotary,
+                     .tied = false};
+  ml::decoder parallel{.vocabulary = 37,
+                       .positions = 12,
+                       .layers = 1,
+                       .heads = 4,
+                       .width = 16,
+                       .position = ml::positioning::alibi,
+                       .order = ml::block_order::parallel};
+  struct grid {
+    int rows, columns, wafers;
+  };
+  for (const ml::decoder& model : {small(), rotary, parallel}) {
+    const optimizer rule = optimizer::sgd(0.9f);
+    const auto [losses, w] = three_steps<f32>(model.build(), t.all(), rule);
+    for (const grid& g : {grid{1, 2, 1}, {2, 2, 1}, {3, 2, 1}, {1, 3, 1}, {2, 4, 1}, {1, 2, 5}, {2, 2, 5}}) {
+      if (g.columns > model.heads || g.columns > ml::column_cut::max_columns(model.build())) continue;
+      INFO(g.rows << " x " << g.columns << " workers on " << g.wafers << " wafers");
+      ml::trainer trained(
+          model.build(), rule,
+          {.workers = g.rows * g.columns, .columns = g.columns, .num_csx = g.wafers, .seed = 7});
+      for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
+      CHECK(compare::distance(trained.parameters(), w) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("A chosen grid has no more workers than cores, and more columns where sequences are few") {
+  const ml::network n =
+      ml::decoder{.vocabulary = 5000, .positions = 64, .layers = 2, .heads = 16, .width = 512}.build();
+  const auto grid = [&](int sequences) {
+    const ml::wafer_grid g = ml::choose_grid(n, {.cores = 16}, sequences, 64);
+    CHECK(g.rows * g.columns <= 16);
+    return g;
+  };
+  CHECK(grid(4).columns > 1);
+  CHECK(grid(4).rows <= 4);
+  CHECK(grid(1).rows == 1);
+  CHECK(grid(64).columns <= grid(4).columns);
+  CHECK(grid(4096).columns == 1);
+  CHECK(ml::choose_grid(n, {.workers = 6, .columns = 3}, 5, 64) == ml::wafer_grid{2, 3, 1});
+}
+
 TEST_CASE("Weights that travel as bf16 are rounded once, and nothing else is") {
   for (int n : {0, 1, 2, 7, 64, 101}) {
     compare::both x(1, n, 5);
@@ -164,8 +217,9 @@ TEST_CASE("Several wafers do what one does") {
     const std::vector<f32> a = one.predict(lesson.all()), b = several.predict(lesson.all());
     for (std::size_t k = 0; k < a.size(); k += 7) CHECK(b[k] == Approx(a[k]).margin(1e-4));
   }
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.num_csx = 17}),
-                    "wsl: num_csx is 1 to 16, not 17");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 2, .columns = 2, .num_csx = 64}),
+                    "wsl: the trees of 64 wafers with 2 columns of workers need 12 colors, and there are 8: use "
+                    "fewer columns or wafers");
 }
 
 TEST_CASE("Of a table only the rows that a batch needs travel, and all of it learns") {
@@ -317,33 +371,35 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
 
 // One step of a trainer, on a fabric of any engine.
 template <class Engine>
-ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
-  const text t(3 * wafers, 7, 2);
+ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid) {
+  const text t(3 * grid.wafers, 7, 2);
   const ml::network n = small().build();
-  const ml::streaming_schedule schedule(n, workers, true);
+  const ml::column_cut cut(n, grid.columns);
+  std::vector<ml::streaming_schedule> schedules;
+  for (int column = 0; column < grid.columns; ++column)
+    schedules.emplace_back(n, cut, column, grid.rows, true);
   ml::training_arrays arrays{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
                              ml::parameter_store(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
-  fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server<f32>::step>(rows(0, edge, 2).column(0), &schedule, &arrays,
+  fabric f(ml::trainer::plan(grid), engine);
+  const area ports = rows(0, edge, 2);
+  f.start<&ml::memory_server<f32>::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
                                          ml::optimizer_step{optimizer::sgd(), 0.5f, 1});
-  ml::each_swarm_node(wafers, [&](auto level, auto children, const area& a) {
-    f.start<&ml::swarm_node<level, children>::step>(a, &schedule);
-  });
-  f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::streaming_step{&n, &schedule, b});
+  if (grid.wafers > 1) f.start<&ml::swarm_node::step>(ports.columns(grid.columns, edge), &schedules, grid);
+  f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::streaming_step{&n, &cut, &schedules, grid, b});
   f.run();
   return arrays.parameters;
 }
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
-  for (auto [workers, wafers] : {std::pair{1, 1}, {3, 1}, {1, 5}, {2, 3}}) {
-    ml::weights usual = after_one_step(threaded{}, workers, wafers),
-                slow = after_one_step(reference{}, workers, wafers);
+  for (const ml::wafer_grid& grid : {ml::wafer_grid{1, 1, 1}, {3, 1, 1}, {1, 1, 5}, {2, 1, 3}, {1, 2, 1},
+                                     {3, 2, 1}, {2, 2, 3}}) {
+    ml::weights usual = after_one_step(threaded{}, grid), slow = after_one_step(reference{}, grid);
     CHECK(compare::distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
-      ml::weights shuffled = after_one_step(
-          threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, workers, wafers);
+      ml::weights shuffled =
+          after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, grid);
       CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
@@ -580,8 +636,13 @@ TEST_CASE("A batch that does not fit is named") {
   CHECK_THROWS_WITH(trained.step(text(1, 13, 1).all(), 1),
                     "wsl: a sequence of 13 tokens is longer than the 12 positions of the model");
   CHECK(trained.step(t.all(), 0) > 0);  // and it goes on
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}),
-                    "wsl: a wafer that trains has 1 to 24 workers, not 25");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 49, .columns = 1}),
+                    "wsl: 49 x 1 workers need 49 colors for weights, and there are 48: use fewer rows");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 6, .columns = 4}),
+                    "wsl: 6 workers in 4 columns: each column of a wafer has as many workers, at least one");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 4, .columns = 4}),
+                    "wsl: this model is cut over 1 to 2 columns of workers, not 4: no column may be without a "
+                    "head of attention or a feature");
 }
 
 }  // namespace

@@ -14,41 +14,83 @@
 
 namespace wsl::ml {
 
+/// The form of a value on a column: whole rows of the column's own tokens; the column's own features of all
+/// tokens of the row; or whole rows of all tokens of the row.
+enum class value_form : u8 { tokens, features, whole };
+
+/// The features of a value: of all of it, and of the part of it that a column of workers has, if the value is
+/// cut by features; and the number of the first head, or other unit, of that part.
+struct value_width {
+  int all = 0, own = 0, first_unit = 0;
+};
+
 class activation_store {
  public:
   /// Makes room for `sequences` sequences of `length` tokens. Value v becomes (tokens, widths[v]); a value of
   /// ids has width 0 here, because the host keeps its numbers.
   void resize(const std::vector<int>& widths, std::size_t stages, int sequences, int length) {
-    sequences_ = sequences, length_ = length;
-    values_.resize(widths.size()), gradients_.resize(widths.size()), given_.assign(widths.size(), {});
-    norms_.resize(stages), saved_.resize(stages);
-    for (std::size_t v = 0; v < widths.size(); ++v)
-      values_[v].shape(tokens(), widths[v]), gradients_[v].shape(tokens(), widths[v]);
+    std::vector<value_width> all;
+    for (int width : widths) all.push_back({width, width});
+    resize(all, stages, sequences, length, 0, sequences * length, false);
   }
-  int tokens() const { return sequences_ * length_; }
+  /// The same on one column of a row of workers. The row has these sequences, and this column the tokens
+  /// `first` to `end` - 1 of them. If the values are cut, a stage sees them in the forms given to `enter`.
+  void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences, int length,
+              int first, int end, bool is_cut) {
+    sequences_ = sequences, length_ = length, own_first_ = first, own_end_ = end, is_cut_ = is_cut;
+    widths_ = widths;
+    given_.assign(widths.size(), {});
+    norms_.resize(stages), saved_.resize(stages);
+    for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
+    for (std::size_t v = 0; v < widths.size(); ++v) {
+      forms_[0][v].shape(end - first, widths[v].all);
+      if (!is_cut) continue;
+      forms_[1][v].shape(sequences * length, widths[v].own);
+      forms_[2][v].shape(sequences * length, widths[v].all);
+    }
+    enter(value_form::tokens, value_form::tokens, -1);
+  }
+  /// Shows the store as the next stage needs it: its inputs in one form, its output in another.
+  void enter(value_form reads, value_form writes, int output) {
+    reads_ = reads, writes_ = writes, output_ = output;
+    has_row_ = is_cut_ && (reads != value_form::tokens || writes != value_form::tokens);
+    mask = of_tokens(all_masks_);
+  }
+
+  /// The tokens that the stage at work sees: those of this PE, or all of its row of workers; and the number
+  /// of the first of them among those of the row.
+  int tokens() const { return has_row_ ? sequences_ * length_ : own_end_ - own_first_; }
+  int first_token() const { return has_row_ ? 0 : own_first_; }
+  /// The position of token t in its sequence.
+  int position(int t) const { return (first_token() + t) % length_; }
+  /// The sequences of the row of workers.
   int sequences() const { return sequences_; }
   int length() const { return length_; }
-  /// The position of token t of this store in its sequence, and its number among all tokens of the batch.
-  int position(int t) const { return t % length_; }
-  i64 token_of_batch(int t) const { return random.first_sequence * length_ + t; }
+  i64 token_of_batch(int t) const { return random.first_sequence * length_ + first_token() + t; }
+  /// The first head, or other unit, of value v that this PE has, where it is cut by features.
+  int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
 
-  matrix<f32> value(int v) { return values_[static_cast<std::size_t>(v)].all(); }
+  matrix<f32> value(int v) { return value(v, form_of(v)); }
+  matrix<f32> value(int v, value_form f) { return in(f, v).value.all(); }
   /// The gradient of value v, to read and to add to. It is zero when a step begins.
-  matrix<f32> gradient(int v) {
-    buffer& g = gradients_[static_cast<std::size_t>(v)];
+  matrix<f32> gradient(int v) { return gradient(v, form_of(v)); }
+  matrix<f32> gradient(int v, value_form f) {
+    buffer& g = in(f, v).gradient;
+    const matrix<f32> all = g.all();
     if (!std::exchange(g.begun, true)) std::fill(g.numbers.begin(), g.numbers.end(), 0.f);
-    return g.all();
+    return all;
   }
   /// The gradient of value v for a stage that writes all of it. If nothing has been added to it in this step,
   /// `overwrite` becomes true and the numbers are undefined: the stage sets them. Otherwise it adds.
   matrix<f32> gradient(int v, bool& overwrite) {
-    buffer& g = gradients_[static_cast<std::size_t>(v)];
+    buffer& g = in(form_of(v), v).gradient;
     overwrite = !std::exchange(g.begun, true);
     return g.all();
   }
   /// Begins a step: all gradients and losses are zero.
   void zero_grad() {
-    for (buffer& g : gradients_) g.begun = false;
+    for (std::vector<form>& f : forms_)
+      for (form& x : f) x.gradient.begun = false;
     loss = 0, losses.clear();
   }
 
@@ -62,15 +104,28 @@ class activation_store {
   }
 
   /// The whole numbers of value v, which is of ids: as many for each token as the value's shape says.
-  std::span<const i32> ids(int v) const { return given_[static_cast<std::size_t>(v)].ids; }
+  std::span<const i32> ids(int v) const { return of_tokens(given_[static_cast<std::size_t>(v)].ids); }
   /// Whether the host has given value v for this pass. Targets are missing when only outputs are wanted.
   bool has(int v) const { return given_[static_cast<std::size_t>(v)].here; }
-  /// Sets both; the numbers of a value that is not of ids are written to `value(v)`.
-  void set_given(int v, bool here, std::span<const i32> ids = {}) {
-    given_[static_cast<std::size_t>(v)] = {ids, here};
+  /// Gives the store the ids of value v for all its sequences, or none.
+  void give_ids(int v, std::span<const i32> ids) {
+    given_[static_cast<std::size_t>(v)] = {ids, !ids.empty()};
+  }
+  /// Gives it the features of value v for all its sequences, (sequences, length, shape), or none. Those of
+  /// this PE's tokens are copied.
+  void give_features(int v, std::span<const f32> numbers) {
+    given_[static_cast<std::size_t>(v)] = {{}, !numbers.empty()};
+    const matrix<f32> here = value(v, value_form::tokens);
+    if (!numbers.empty())
+      copy(here, matrix(numbers.data() + i64{own_first_} * here.columns(), here.rows(), here.columns()));
+  }
+  /// The weight of each token of all sequences in the losses; empty: all count 1.
+  void give_mask(std::span<const f32> weights) {
+    all_masks_ = weights;
+    mask = of_tokens(weights);
   }
 
-  std::span<const f32> mask;      ///< (tokens): weight of each token in the losses; empty: all count 1
+  std::span<const f32> mask;      ///< (tokens) of the stage at work: their weights in the losses, or empty
   f32 weight = 1;                 ///< 1 / (what counts in the loss over all PEs): gradients are of a mean
   std::vector<f64> loss_factors;  ///< of each loss of the model; empty: all are 1
   dropout_generator random;       ///< the generator of dropout
@@ -93,26 +148,51 @@ class activation_store {
     std::vector<f32> numbers;
     int rows = 0, columns = 0;
     bool begun = false;  // a stage has written to it in this step
-    void shape(int r, int c) {
-      rows = r, columns = c, numbers.resize(static_cast<std::size_t>(r) * static_cast<std::size_t>(c));
+    void shape(int r, int c) { rows = r, columns = c; }
+    /// The matrix, which gets its memory when it is used for the first time.
+    matrix<f32> all() {
+      numbers.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+      return {numbers.data(), rows, columns};
     }
-    matrix<f32> all() { return {numbers.data(), rows, columns}; }
   };
+  /// A value in one form, and its gradient.
+  struct form {
+    buffer value, gradient;
+    void shape(int rows, int columns) { value.shape(rows, columns), gradient.shape(rows, columns); }
+  };
+  /// The part of numbers of all tokens, as many for each, that belongs to the tokens of the stage at work.
+  template <class T>
+  std::span<const T> of_tokens(std::span<const T> all) const {
+    if (all.empty()) return all;
+    const std::size_t each = all.size() / static_cast<std::size_t>(sequences_ * length_);
+    return all.subspan(static_cast<std::size_t>(first_token()) * each,
+                       static_cast<std::size_t>(tokens()) * each);
+  }
+  form& in(value_form f, int v) {
+    return forms_[is_cut_ ? static_cast<std::size_t>(f) : 0][static_cast<std::size_t>(v)];
+  }
+  value_form form_of(int v) const { return v == output_ ? writes_ : reads_; }
   template <class T>
   static std::span<T> sized(std::vector<T>& x, std::size_t n) {
     x.resize(n);
     return x;
   }
 
-  int sequences_ = 0, length_ = 0;
-  std::vector<buffer> values_, gradients_;
+  int sequences_ = 0, length_ = 1, own_first_ = 0, own_end_ = 0;
+  bool is_cut_ = false;
+  std::vector<value_width> widths_;
+  std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each
   std::vector<std::vector<norm_state>> norms_;
   std::vector<std::vector<f32>> saved_;
   struct given {
-    std::span<const i32> ids;
+    std::span<const i32> ids;  // of all tokens of the row
     bool here = false;
   };
   std::vector<given> given_;
+  std::span<const f32> all_masks_;
+  value_form reads_ = value_form::tokens, writes_ = value_form::tokens;  // of the stage at work
+  int output_ = -1;
+  bool has_row_ = false;  // it sees all tokens of the row of workers
 };
 
 }  // namespace wsl::ml

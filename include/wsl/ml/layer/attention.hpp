@@ -16,13 +16,27 @@ struct attention_heads {
   f32 dropout = 0;     ///< probability with which a weight is dropped
 
   int groups() const { return keys ? keys : queries; }
+
+  /// The queries of (queries | keys | values), whose heads have `width` features, with as many units as there
+  /// are heads of keys; and all three.
+  feature_group group_of_queries(int width) const { return {0, groups(), queries / groups() * width}; }
+  std::vector<feature_group> groups_of_qkv(int width) const {
+    const int keys_at = queries * width, values_at = keys_at + groups() * width;
+    return {group_of_queries(width), {keys_at, groups(), width}, {values_at, groups(), width}};
+  }
 };
 
 class attention_stage final : public stage {
  public:
-  attention_stage(int qkv, int y, const attention_heads& heads) : qkv_(qkv), y_(y), heads_(heads) {
+  /// Heads have `width` features.
+  attention_stage(int qkv, int y, const attention_heads& heads, int width)
+      : qkv_(qkv), y_(y), heads_(heads), width_(width) {
     if (heads.alibi) slopes_ = alibi_slopes(heads.queries);
   }
+
+  stage_cut how_cut() const override { return stage_cut::by_head; }
+  std::vector<feature_group> groups_of_input() const override { return heads_.groups_of_qkv(width_); }
+  std::vector<feature_group> groups_of_output() const override { return {heads_.group_of_queries(width_)}; }
 
   void forward(activation_store& store) const override {
     const matrix<f32> qkv = store.value(qkv_);
@@ -55,20 +69,22 @@ class attention_stage final : public stage {
 
   template <class F>
   void each(activation_store& store, F f) const {
-    const int all = store.value(y_).columns(), width = all / heads_.queries, groups = heads_.groups(),
-              length = store.length();
-    const std::span<f32> log_sum_exp = store.saved(number, heads_.queries);
+    // Of all heads, the column has those of some groups.
+    const int all = store.value(y_).columns(), in_group = heads_.queries / heads_.groups(),
+              queries = all / width_, groups = queries / in_group, length = store.length(),
+              first = store.first_unit(y_) * in_group;
+    const std::span<f32> log_sum_exp = store.saved(number, queries);
     for (int s = 0; s < store.sequences(); ++s)
-      for (int h = 0; h < heads_.queries; ++h) {
-        const int in_group = heads_.queries / groups, first_key = all + h / in_group * width;
-        f(head{s * length, length, width, h * width, first_key, first_key + groups * width, h % in_group == 0,
-               scores(store, s, h, width)},
-          log_sum_exp.subspan(static_cast<std::size_t>((s * heads_.queries + h) * length),
+      for (int h = 0; h < queries; ++h) {
+        const int first_key = all + h / in_group * width_;
+        f(head{s * length, length, width_, h * width_, first_key, first_key + groups * width_,
+               h % in_group == 0, scores(store, s, first + h)},
+          log_sum_exp.subspan(static_cast<std::size_t>((s * queries + h) * length),
                               static_cast<std::size_t>(length)));
       }
   }
-  scoring scores(const activation_store& store, int sequence, int h, int width) const {
-    scoring how{1 / std::sqrt(static_cast<f32>(width))};
+  scoring scores(const activation_store& store, int sequence, int h) const {
+    scoring how{1 / std::sqrt(static_cast<f32>(width_))};
     if (heads_.alibi) how.slope = slopes_[static_cast<std::size_t>(h)];
     if (heads_.dropout > 0 && store.random.on)
       how.drop = dropout_rule::with(heads_.dropout, mixed(store.random.key, static_cast<u64>(number)))
@@ -78,6 +94,7 @@ class attention_stage final : public stage {
 
   int qkv_, y_;
   attention_heads heads_;
+  int width_;
   std::vector<f32> slopes_;
 };
 

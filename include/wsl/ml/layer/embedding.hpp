@@ -15,6 +15,8 @@ class embedding_stage final : public stage {
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   explicit embedding_stage(int y) : y_(y) {}
 
+  stage_cut how_cut() const override { return stage_cut::by_rows_of_table; }
+
   void forward(activation_store& store) const override { clear(store.value(y_)); }
   void forward(activation_store& store, const weight_tile& s) const override {
     const matrix<f32> y = store.value(y_);

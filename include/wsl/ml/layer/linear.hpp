@@ -14,8 +14,10 @@ class linear_stage final : public stage {
   /// The parameters are the bias, if there is one, and W.
   linear_stage(int x, int y, bool has_bias) : x_(x), y_(y), has_bias_(has_bias) {}
 
+  stage_cut how_cut() const override { return stage_cut::by_output; }
+
   void forward(activation_store& store, const weight_tile& s) const override {
-    if (is_bias(s)) return set_rows(store.value(y_), s.rows.first());
+    if (is_bias(s)) return set_rows(columns(store.value(y_), s), s.rows.first());
     const matrix<f32> y = columns(store.value(y_), s);
     if (has_bias_) multiply_add(y, store.value(x_), s.rows.transposed());
     else multiply(y, store.value(x_), s.rows.transposed());
@@ -23,7 +25,7 @@ class linear_stage final : public stage {
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     if (is_bias(s)) {
       clear(gradient);
-      return add_sum_of_rows(gradient.first(), store.gradient(y_));
+      return add_sum_of_rows(gradient.first(), columns(store.gradient(y_), s));
     }
     const matrix<f32> dy = columns(store.gradient(y_), s);
     multiply(gradient, dy.transposed(), store.value(x_));
@@ -43,8 +45,9 @@ class linear_stage final : public stage {
 
  private:
   bool is_bias(const weight_tile& s) const { return has_bias_ && s.which == 0; }
-  static matrix<f32> columns(const matrix<f32>& y, const weight_tile& s) {
-    return y.part(0, s.row, y.rows(), s.rows.rows());
+  /// The outputs to which a tile belongs.
+  matrix<f32> columns(const matrix<f32>& y, const weight_tile& s) const {
+    return y.part(0, s.row, y.rows(), is_bias(s) ? s.rows.columns() : s.rows.rows());
   }
 
   int x_, y_;

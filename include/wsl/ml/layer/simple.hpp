@@ -46,6 +46,7 @@ template <class F>
 class activation_stage final : public stage {
  public:
   activation_stage(int x, int y) : x_(x), y_(y) {}
+  stage_cut how_cut() const override { return stage_cut::by_element; }
   void forward(activation_store& store) const override { activate<F>(store.value(y_), store.value(x_)); }
   void backward(activation_store& store) const override {
     bool overwrite = false;
@@ -62,6 +63,7 @@ template <class F>
 class gate_stage final : public stage {
  public:
   gate_stage(int x, int by, int y) : x_(x), by_(by), y_(y) {}
+  stage_cut how_cut() const override { return stage_cut::by_element; }
   void forward(activation_store& store) const override {
     gate<F>(store.value(y_), store.value(x_), store.value(by_));
   }
@@ -78,6 +80,7 @@ class gate_stage final : public stage {
 class sum_stage final : public stage {
  public:
   sum_stage(int a, int b, int y) : a_(a), b_(b), y_(y) {}
+  stage_cut how_cut() const override { return stage_cut::by_element; }
   void forward(activation_store& store) const override {
     set_sum(store.value(y_), store.value(a_), store.value(b_));
   }

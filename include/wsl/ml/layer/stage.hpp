@@ -54,6 +54,23 @@ struct weight_tile {
 /// those numbered by the positions in a sequence.
 enum class row_selection : u8 { all, of_ids, of_positions };
 
+/// What a stage needs of its inputs, and what it gives, where a value is cut over the columns of a wafer
+/// (model/column_cut.hpp). A column has whole rows of features of some tokens, or some features of all tokens
+/// of its row of workers.
+enum class stage_cut : u8 {
+  by_tokens,        ///< reads and writes whole rows of features, of any tokens
+  by_element,       ///< number i of the output depends on number i of the inputs: takes them as they are cut
+  by_output,        ///< reads whole rows of all tokens; a part of its parameters gives a part of the features
+  by_head,          ///< reads and writes some heads of all tokens
+  by_rows_of_table  ///< some rows of its tables give a part of the sum that is the output of all tokens
+};
+
+/// Features that are cut between units of `unit` features, such as heads.
+struct feature_group {
+  int first = 0, units = 0, unit = 1;
+  friend bool operator==(const feature_group&, const feature_group&) = default;
+};
+
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
 /// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
 /// result of a token must not depend on which other tokens are there, except on those of the same sequence if
@@ -64,6 +81,12 @@ enum class row_selection : u8 { all, of_ids, of_positions };
 class stage {
  public:
   virtual ~stage() = default;
+
+  virtual stage_cut how_cut() const { return stage_cut::by_tokens; }
+  /// The units between which the first input and the output of a stage that is cut by heads may be cut. A
+  /// column gets as many units of each group.
+  virtual std::vector<feature_group> groups_of_input() const { return {}; }
+  virtual std::vector<feature_group> groups_of_output() const { return {}; }
 
   /// The work before the first weight tile; a stage without parameters does everything here.
   virtual void forward(activation_store&) const {}

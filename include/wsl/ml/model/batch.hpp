@@ -229,18 +229,13 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
   if (to.sequences() != b.sequences || to.length() != b.length)
     throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
                                             to.sequences(), to.length(), b.sequences, b.length));
-  to.mask = b.mask, to.weight = b.weight, to.loss_factors = b.loss_factors;
+  to.give_mask(b.mask);
+  to.weight = b.weight, to.loss_factors = b.loss_factors;
   for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
     const value_info& x = n.info(v);
     if (x.from == origin::computed) continue;
-    if (x.is_ids()) {
-      const std::span<const i32> ids = ids_of(n, b, v);
-      to.set_given(v, !ids.empty(), ids);
-    } else if (inputs || x.from == origin::target) {
-      const std::span<const f32> numbers = features_of(n, b, v);
-      to.set_given(v, !numbers.empty());
-      if (!numbers.empty()) copy(to.value(v), matrix(numbers.data(), b.sequences * b.length, x.width()));
-    }
+    if (x.is_ids()) to.give_ids(v, ids_of(n, b, v));
+    else if (inputs || x.from == origin::target) to.give_features(v, features_of(n, b, v));
   }
   to.zero_grad();
 }

@@ -160,7 +160,7 @@ class network {
   int attention(const std::string& name, int qkv, const attention_heads& heads) {
     const int head = head_width(name, qkv, heads);
     check_probability(name, heads.dropout);
-    return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads), {qkv},
+    return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads, head), {qkv},
                heads.queries * head);
   }
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
@@ -173,7 +173,7 @@ class network {
           "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
     limit_positions(positions);
     return add(name,
-               std::make_unique<rotary_stage>(qkv, next_value(), heads.queries + heads.groups(), head,
+               std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
                                               rotation(positions, turned, base, which)),
                {qkv}, shape_of(qkv));
   }
@@ -391,13 +391,14 @@ class network {
   int logits_ = -1, positions_ = 0;
 };
 
-/// The rows of a weight tile of a parameter that is dealt out to some servers. A tile fits in a cache, has
-/// whole vectors of outputs, and every server gets as many tiles.
-inline int tile_rows(const parameter& p, int servers) {
+/// The rows of a weight tile of `rows` rows with `size` numbers in all that are dealt out to some servers. A
+/// tile fits in a cache, has whole vectors of outputs, and every server gets as many tiles.
+inline int tile_rows(i64 size, int rows, int servers) {
   constexpr i64 words = 32768, lanes = 16;
-  const i64 least = (p.size() + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
-  const i64 rows = (p.rows + weight_tiles - 1) / weight_tiles;
-  return static_cast<int>(std::min<i64>(p.rows, (rows + lanes - 1) / lanes * lanes));
+  const i64 least = (size + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
+  if (weight_tiles == 0) return 1;
+  const i64 of_tile = (rows + weight_tiles - 1) / weight_tiles;
+  return static_cast<int>(std::min<i64>(rows, (of_tile + lanes - 1) / lanes * lanes));
 }
 
 }  // namespace wsl::ml

@@ -99,7 +99,7 @@ class redistributor {
   coord source(const pe& me, int steps) const {
     const int n = ring_length(me), place = along_rows.place(in_rows() ? me.x() : me.y(), n);
     const int before = ((place - steps) % n + n) % n;
-    const int at = 2 * before < n ? 2 * before : 2 * (n - before) - 1;  // the PE at that place of the ring
+    const int at = along_rows.pe_at(before, n);
     return in_rows() ? coord{at, me.y()} : coord{me.x(), at};
   }
 

@@ -59,32 +59,65 @@ struct tile {
   }
 };
 
-/// Copies the numbers that two tiles of a tensor have in common from `from`, the numbers of `theirs`, to
-/// `to`, the numbers of `mine`.
-inline void copy_common(const tile& mine, std::span<f32> to, const tile& theirs, std::span<const f32> from) {
+namespace detail {
+
+/// Consecutive indices that two tiles have in common, as local indices in both.
+struct common_run {
+  std::size_t mine, theirs, count;
+};
+inline std::vector<common_run> common_runs(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<common_run> all;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();)
+    if (a[i] < b[j]) ++i;
+    else if (b[j] < a[i]) ++j;
+    else {
+      if (!all.empty() && all.back().mine + all.back().count == i &&
+          all.back().theirs + all.back().count == j)
+        ++all.back().count;
+      else all.push_back({i, j, 1});
+      ++i, ++j;
+    }
+  return all;
+}
+
+}  // namespace detail
+
+/// Calls f(mine, theirs, count) for the numbers that two tiles of a tensor have in common, run by run: the
+/// first number of a run is number `mine` of the one tile and number `theirs` of the other.
+template <class F>
+void each_common_run(const tile& mine, const tile& theirs, F f) {
   using places = std::pair<std::size_t, std::size_t>;  // local indices in mine and theirs
-  const auto common = [](const std::vector<int>& a, const std::vector<int>& b) {
-    std::vector<places> both;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();)
-      if (a[i] < b[j]) ++i;
-      else if (b[j] < a[i]) ++j;
-      else both.emplace_back(i++, j++);
-    return both;
-  };
-  std::vector<places> rows{{0, 0}};  // common indices of all dimensions but the last
+  std::vector<places> rows{{0, 0}};                    // common indices of all dimensions but the last
   for (std::size_t d = 0;; ++d) {
-    const std::vector<int>&a = mine.indices[d], &b = theirs.indices[d];
-    const std::vector<places> both = common(a, b);
+    const std::size_t in_mine = mine.indices[d].size(), in_theirs = theirs.indices[d].size();
+    const std::vector<detail::common_run> both = detail::common_runs(mine.indices[d], theirs.indices[d]);
     if (d + 1 == mine.indices.size()) {
       for (auto [row, other] : rows)
-        for (auto [i, j] : both) to[row * a.size() + i] = from[other * b.size() + j];
+        for (const detail::common_run& r : both)
+          f(row * in_mine + r.mine, other * in_theirs + r.theirs, r.count);
       return;
     }
     std::vector<places> longer;
     for (auto [row, other] : rows)
-      for (auto [i, j] : both) longer.emplace_back(row * a.size() + i, other * b.size() + j);
+      for (const detail::common_run& r : both)
+        for (std::size_t k = 0; k < r.count; ++k)
+          longer.emplace_back(row * in_mine + r.mine + k, other * in_theirs + r.theirs + k);
     rows.swap(longer);
   }
+}
+
+/// Copies the numbers that two tiles of a tensor have in common from `from`, the numbers of `theirs`, to
+/// `to`, the numbers of `mine`.
+inline void copy_common(const tile& mine, std::span<f32> to, const tile& theirs, std::span<const f32> from) {
+  each_common_run(mine, theirs, [&](std::size_t i, std::size_t j, std::size_t n) {
+    std::copy_n(from.data() + j, n, to.data() + i);
+  });
+}
+/// The same, but adds them.
+inline void add_common(const tile& mine, std::span<f32> to, const tile& theirs, std::span<const f32> from) {
+  each_common_run(mine, theirs, [&](std::size_t i, std::size_t j, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) to[i + k] += from[j + k];
+  });
 }
 
 }  // namespace wsl::ml

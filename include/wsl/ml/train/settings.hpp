@@ -8,10 +8,26 @@
 
 namespace wsl::ml {
 
+/// The workers of one wafer, and the number of wafers.
+struct wafer_grid {
+  int rows = 1, columns = 1, wafers = 1;
+
+  int width() const { return wafers * columns; }
+  int height() const { return 2 * rows; }
+  int wafer_of(int x) const { return x / columns; }
+  int column_of(int x) const { return x % columns; }
+  friend bool operator==(const wafer_grid&, const wafer_grid&) = default;
+};
+
 /// Settings of weight streaming (trainer.hpp).
 struct streaming_settings {
-  /// Workers of a wafer. Each takes whole sequences of the batch, and each has a memory server beside it.
-  int workers = 2;
+  /// Workers of a wafer, and the columns in which they stand. The rows of workers share out the sequences of
+  /// a batch; the columns share out features, heads of attention and weights (model/column_cut.hpp). Each
+  /// worker has a memory server beside it. 0 workers: as many as this computer has cores, or fewer; 0 columns:
+  /// as many as make a step short by prediction (streaming/grid_choice.hpp), for the first batch. On several
+  /// processes say both, or `cores`, since their computers may differ.
+  int workers = 0, columns = 0;
+  int cores = 0;       ///< cores on which a choice counts; 0: those of this computer
   int num_csx = 1;     ///< wafers; the global batch is divided evenly among them
   f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound

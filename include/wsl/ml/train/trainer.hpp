@@ -12,9 +12,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "settings.hpp"
+#include "streaming/grid_choice.hpp"
 #include "streaming/memory_server.hpp"
 #include "streaming/swarm.hpp"
 #include "streaming/worker.hpp"
@@ -43,10 +48,15 @@ class basic_trainer : public trainer_base {
   basic_trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
       : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
-        fabric_(plan(how.workers, how.num_csx), all.with({.threads = how.threads, .pes_per_partition = 1})) {}
+        make_fabric_([choice = all.with({.threads = how.threads, .pes_per_partition = 1})](const layout& l) {
+          return std::make_unique<fabric>(l, choice);
+        }) {
+    if (how.workers && how.columns) build(how.workers, 1);
+  }
 
   /// The part of each batch that this process needs.
   batch_part part() {
+    build();
     batch_part p{.first = 0, .end = how_.num_csx, .of = how_.num_csx};
     while (p.first < p.end && !runs(p.first)) ++p.first;
     while (p.first < p.end && !runs(p.end - 1)) --p.end;
@@ -60,6 +70,7 @@ class basic_trainer : public trainer_base {
   /// clip_norm, all of the state is as it was before the step. With a finite loss and a gradient that is not
   /// finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate) {
+    build(b.sequences, b.length);
     complete(b);
     const f64 counts = check(*network_, b);
     counts_ = counts_of_losses(*network_, b);
@@ -74,8 +85,9 @@ class basic_trainer : public trainer_base {
     const f64 mean = loss() / counts;
     const i32 lost = not_finite();
     if (!o.updates_at_once()) {
-      fabric_.launch<&server::update_all>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm),
-                                          std::isfinite(mean) && lost < 0);
+      fabric_->launch<&server::update_all>(servers(),
+                                           clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm),
+                                           std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
     require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
@@ -83,6 +95,7 @@ class basic_trainer : public trainer_base {
   }
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {
+    build(b.sequences, b.length);
     complete(b);
     const f64 counts = check(*network_, b);
     counts_ = counts_of_losses(*network_, b);
@@ -92,6 +105,7 @@ class basic_trainer : public trainer_base {
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
   std::vector<f32> predict(batch b) {
     b = without_targets(*network_, std::move(b));
+    build(b.sequences, b.length);
     complete(b);
     check_input(*network_, b);
     pass(b, {rule_});
@@ -99,21 +113,24 @@ class basic_trainer : public trainer_base {
   }
   /// The logits of the last batch, (tokens, classes).
   std::vector<f32> logits() {
-    const int all_workers = how_.num_csx * how_.workers;
-    const std::size_t of_sequence = static_cast<std::size_t>(last_.length) *
-                                    static_cast<std::size_t>(network_->width(network_->logits()));
-    const auto begin_of = [&](int worker_of_all) {
-      return static_cast<std::size_t>(wafer_worker::first_sequence(last_, worker_of_all, all_workers)) *
-             of_sequence;
-    };
-    std::vector<f32> all(begin_of(all_workers));
-    for (int k = 0; k < all_workers; ++k) {
-      const coord c{k / how_.workers, 2 * (k % how_.workers) + 1};
-      const std::span<f32> part = std::span(all).subspan(begin_of(k), begin_of(k + 1) - begin_of(k));
-      if (fabric_.here(c))
-        std::copy_n(fabric_.program_at<wafer_worker>(c).activations.value(network_->logits()).first(),
+    const int classes = network_->width(network_->logits());
+    std::vector<f32> all(last_.tokens() * static_cast<std::size_t>(classes));
+    const region r = fabric_->plan().inside(at_work);
+    const rows_of_wafers rows{last_.sequences, last_.length, grid_};
+    for (int k = 0; k < r.count(); ++k) {
+      const coord c = r.nth(k);
+      const int row = rows.row_at(c), column = grid_.column_of(c.x);
+      const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
+      const i64 before = i64{rows.first_sequence(row)} * last_.length, first = before + tokens.first(column),
+                end = before + tokens.first(column + 1);
+      const std::span<f32> part = std::span(all).subspan(static_cast<std::size_t>(first * classes),
+                                                         static_cast<std::size_t>((end - first) * classes));
+      if (fabric_->here(c))
+        std::copy_n(fabric_->program_at<wafer_worker>(c)
+                        .activations.value(network_->logits(), value_form::tokens)
+                        .first(),
                     part.size(), part.begin());
-      fabric_.bring(c, part);
+      fabric_->bring(c, part);
     }
     return all;
   }
@@ -131,44 +148,57 @@ class basic_trainer : public trainer_base {
 
   /// A breakdown of the time of the last training step. On several processes it covers the part of this one.
   const step_report& report() const { return report_; }
-  fabric& wafer() { return fabric_; }
+  /// The grid of workers, and the fabric. Before the first batch they are chosen for large batches.
+  const wafer_grid& grid() {
+    build();
+    return grid_;
+  }
+  fabric& wafer() {
+    build();
+    return *fabric_;
+  }
 
-  /// The layout of `num_csx` wafers with `workers` workers each.
-  static layout plan(int workers, int num_csx = 1) {
-    layout l{host, num_csx, 2 * workers};
-    l.place<server>(servers);
+  /// The layout of some wafers. Throws std::invalid_argument if there are not enough colors for them.
+  static layout plan(const wafer_grid& g) {
+    wires::checked(g);
+    layout l{host, g.width(), g.height()};
+    l.place<server>(rows(0, edge, 2).columns(0, g.columns));
     l.place<wafer_worker>(at_work);
-    each_swarm_node(
-        num_csx, [&](auto level, auto children, const area& a) { l.place<swarm_node<level, children>>(a); });
-    wires::wire<Weight>(l);
+    l.place<swarm_node>(rows(0, edge, 2).columns(g.columns, edge));
+    wires::wire<Weight>(l, g);
     return l;
   }
 
  private:
   using server = memory_server<Weight>;
   using wafer_worker = worker<Weight>;
-  static constexpr area servers = rows(0, edge, 2).column(0), at_work = rows(1, edge, 2);
+  static constexpr area at_work = rows(1, edge, 2);
+  area servers() const { return rows(0, edge, 2).columns(0, grid_.columns); }
+  area nodes() const { return rows(0, edge, 2).columns(grid_.columns, edge); }
 
+  /// Lays out the wafers, for batches of that shape if the settings leave a choice.
+  void build(int sequences = 0, int length = 1) {
+    if (fabric_) return;
+    grid_ = choose_grid(*network_, how_, sequences ? sequences : std::numeric_limits<i16>::max(), length);
+    cut_.emplace(*network_, grid_.columns);
+    fabric_ = make_fabric_(plan(grid_));
+  }
   static const streaming_settings& checked(const streaming_settings& how, int processes) {
     clipping::checked(how.clip_norm, how.clip_value);
-    if (how.workers < 1 || how.workers > wires::max_servers)
-      throw std::invalid_argument(fmt::format("wsl: a wafer that trains has 1 to {} workers, not {}",
-                                              wires::max_servers, how.workers));
-    if (how.num_csx < 1 || how.num_csx > wires::max_wafers)
-      throw std::invalid_argument(
-          fmt::format("wsl: num_csx is 1 to {}, not {}", wires::max_wafers, how.num_csx));
+    if (how.num_csx < 1)
+      throw std::invalid_argument(fmt::format("wsl: num_csx is at least 1, not {}", how.num_csx));
     if (how.num_csx < processes)
       throw std::invalid_argument(fmt::format(
           "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",
           processes, how.num_csx));
     return how;
   }
-  bool runs(int wafer) { return fabric_.here({wafer, 1}); }
+  bool runs(int wafer) { return fabric_->here({wafer * grid_.columns, 1}); }
 
   /// Brings the ids and classes of all processes into b, because which rows of tables travel, and what counts
   /// in a loss, depends on all of them.
   void complete(batch& b) {
-    if (!fabric_.spread()) return;
+    if (!fabric_->spread()) return;
     ids_.clear();
     b.named.reserve(b.named.size() + network_->values().size());
     for (int v = 0; v < static_cast<int>(network_->values().size()); ++v) {
@@ -187,20 +217,21 @@ class basic_trainer : public trainer_base {
     for (int wafer = 0; wafer < how_.num_csx; ++wafer) {
       const batch_part of{wafer, wafer + 1, how_.num_csx};
       const i64 begin = of.begin_in(sequences) * of_sequence, end = of.end_in(sequences) * of_sequence;
-      fabric_.bring(coord{wafer, 1},
-                    all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+      fabric_->bring(coord{wafer * grid_.columns, 1},
+                     all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     }
   }
   void pass(const batch& b, const optimizer_step& o, const dropout_generator& random = {},
             bool backward = false) {
     last_ = {.sequences = b.sequences, .length = b.length};
-    const streaming_schedule& schedule = schedule_.emplace(*network_, how_.workers, backward, &b);
-    fabric_.start<&server::step>(servers, &schedule, &arrays_, o);
-    each_swarm_node(how_.num_csx, [&](auto level, auto children, const area& a) {
-      fabric_.start<&swarm_node<level, children>::step>(a, &schedule);
-    });
-    fabric_.start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &schedule, b, random});
-    report_.counters = fabric_.run();
+    schedules_.clear();
+    for (int column = 0; column < grid_.columns; ++column)
+      schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b);
+    fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o);
+    if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
+    fabric_->start<&wafer_worker::step>(
+        at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random});
+    report_.counters = fabric_->run();
   }
   void measure_passes(stopwatch& watch) {
     wall_clock::time_point forward_done, backward_done;
@@ -219,21 +250,21 @@ class basic_trainer : public trainer_base {
     report_.sent_forward = sum(&server::sent_forward), report_.sent_backward = sum(&server::sent_backward);
     report_.returned = sum(&server::returned);
     report_.peak_weights = sizeof(Weight) * peak,
-    report_.largest_two_layers = sizeof(Weight) * schedule_->largest_two_layers();
+    report_.largest_two_layers = sizeof(Weight) * schedules_.front().largest_two_layers();
   }
 
   /// Calls f(program) for the PEs of an area that belong to this process, wafer by wafer.
   template <class P, class F>
   void each_here(const area& where, F f) {
-    const region r = fabric_.plan().inside(where);
+    const region r = fabric_->plan().inside(where);
     for (int x = 0; x < r.columns(); ++x)
       for (int y = 0; y < r.rows(); ++y)
-        if (const coord c = r.nth(y * r.columns() + x); fabric_.here(c)) f(fabric_.program_at<P>(c));
+        if (const coord c = r.nth(y * r.columns() + x); fabric_->here(c)) f(fabric_->program_at<P>(c));
   }
   template <class T>
   T sum(T server::* of) {
     T total = 0;
-    each_here<server>(servers, [&](server& s) { total += s.*of; });
+    each_here<server>(servers(), [&](server& s) { total += s.*of; });
     return total;
   }
   /// The sum over all wafers, always in the same order.
@@ -243,12 +274,12 @@ class basic_trainer : public trainer_base {
   /// Adds f(worker) up over the workers of all wafers, always in the same order.
   template <class F>
   f64 sum_of_workers(F f) {
-    const region r = fabric_.plan().inside(at_work);
+    const region r = fabric_->plan().inside(at_work);
     std::vector<f64> of(static_cast<std::size_t>(r.count()));
     for (int i = 0; i < r.count(); ++i)
-      if (fabric_.here(r.nth(i)))
-        of[static_cast<std::size_t>(i)] = f(fabric_.program_at<wafer_worker>(r.nth(i)));
-    fabric_.bring_each(at_work, std::span(of));
+      if (fabric_->here(r.nth(i)))
+        of[static_cast<std::size_t>(i)] = f(fabric_->program_at<wafer_worker>(r.nth(i)));
+    fabric_->bring_each(at_work, std::span(of));
     f64 total = 0;
     for (int x = 0; x < r.columns(); ++x)
       for (int y = 0; y < r.rows(); ++y) total += of[static_cast<std::size_t>(y * r.columns() + x)];
@@ -257,35 +288,35 @@ class basic_trainer : public trainer_base {
 
   /// The last parameter of the model whose gradient is not finite, or -1; known to all processes.
   i32 not_finite() {
-    const region r = fabric_.plan().inside(servers);
+    const region r = fabric_->plan().inside(servers());
     std::vector<i32> of(static_cast<std::size_t>(r.count()), -1);
     for (int i = 0; i < r.count(); ++i)
-      if (fabric_.here(r.nth(i)))
-        of[static_cast<std::size_t>(i)] = fabric_.program_at<server>(r.nth(i)).not_finite;
-    fabric_.bring_each(servers, std::span(of));
+      if (fabric_->here(r.nth(i)))
+        of[static_cast<std::size_t>(i)] = fabric_->program_at<server>(r.nth(i)).not_finite;
+    fabric_->bring_each(servers(), std::span(of));
     return *std::max_element(of.begin(), of.end());
   }
   /// The name of the first stage with an output that is not finite, on any worker; empty if there is none.
   /// All processes get the same name.
   std::string first_not_finite() {
     const auto& stages = network_->stages();
-    const region r = fabric_.plan().inside(at_work);
+    const region r = fabric_->plan().inside(at_work);
     std::vector<i32> of(static_cast<std::size_t>(r.count()));
-    const auto finite = [&](wafer_worker& w, int value) {
-      const matrix<f32> x = w.activations.value(value);
+    const auto finite = [&](wafer_worker& w, int value, value_form f) {
+      const matrix<f32> x = w.activations.value(value, f);
       return all_finite(x.first(), x.rows() * x.columns());
     };
     const auto first = [&](wafer_worker& w) {
       for (int v = 0; v < static_cast<int>(network_->values().size()); ++v)
-        if (network_->is_input(v) && !finite(w, v)) return i32{-1};
-      const auto at =
-          std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return !finite(w, s->output); });
+        if (network_->is_input(v) && !finite(w, v, value_form::tokens)) return i32{-1};
+      const auto at = std::find_if(stages.begin(), stages.end(),
+                                   [&](const auto& s) { return !finite(w, s->output, cut_->writes(*s)); });
       return static_cast<i32>(at - stages.begin());
     };
     for (int i = 0; i < r.count(); ++i)
-      if (fabric_.here(r.nth(i)))
-        of[static_cast<std::size_t>(i)] = first(fabric_.program_at<wafer_worker>(r.nth(i)));
-    fabric_.bring_each(at_work, std::span(of));
+      if (fabric_->here(r.nth(i)))
+        of[static_cast<std::size_t>(i)] = first(fabric_->program_at<wafer_worker>(r.nth(i)));
+    fabric_->bring_each(at_work, std::span(of));
     const i32 least = *std::min_element(of.begin(), of.end());
     return least < 0                                 ? "the features of the batch"
            : least < static_cast<i32>(stages.size()) ? stages[static_cast<std::size_t>(least)]->name
@@ -293,11 +324,14 @@ class basic_trainer : public trainer_base {
   }
 
   streaming_settings how_;
-  std::optional<streaming_schedule> schedule_;  // the schedule of the last batch
-  batch last_;                                  // its shape
-  std::vector<std::vector<i32>> ids_;           // ids and classes of all processes
-  std::vector<f64> counts_;                     // what counted in each loss of the last batch
-  fabric fabric_;
+  wafer_grid grid_;
+  std::optional<column_cut> cut_;
+  std::vector<streaming_schedule> schedules_;  // of each column, for the last batch
+  batch last_;                                 // its shape
+  std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
+  std::vector<f64> counts_;                    // what counted in each loss of the last batch
+  std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
+  std::unique_ptr<fabric> fabric_;
   step_report report_;
 };
 

@@ -76,7 +76,7 @@ class strips {
       for (std::size_t w = 0; w < s->parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s->parameters[w]);
         const parameter& p = network_.parameters()[k];
-        const int rows = tile_rows(p, 2 * count), which = static_cast<int>(w);
+        const int rows = tile_rows(p.size(), p.rows, 2 * count), which = static_cast<int>(w);
         for (int row = 0; row < p.rows; row += rows) {
           const int some = std::min(rows, p.rows - row);
           parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k],

@@ -18,6 +18,8 @@ struct memory_server {
   using format = weight_format<Weight>;
 
   const streaming_schedule* schedule = nullptr;
+  wafer_grid grid;
+  int column = 0;
   training_arrays* arrays = nullptr;
   optimizer_step optimize;
   std::size_t sent = 0, received = 0;  ///< indices in the schedule
@@ -29,11 +31,14 @@ struct memory_server {
   u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
   f64 work = 0;                                           ///< seconds of this step spent on updates
 
-  void step(pe& me, const streaming_schedule* s, training_arrays* a, optimizer_step o) {
-    schedule = s, arrays = a, optimize = o;
+  /// The schedules are those of each column.
+  void step(pe& me, const std::vector<streaming_schedule>* schedules, wafer_grid g, training_arrays* a,
+            optimizer_step o) {
+    grid = g, column = g.column_of(me.x()), arrays = a, optimize = o;
+    schedule = &(*schedules)[static_cast<std::size_t>(column)];
     sent = received = 0, sum_of_squares = 0, not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
-    arrived.resize(s->max_size());
+    arrived.resize(schedule->max_size());
     send_next(me);
     receive_next(me);
   }
@@ -42,38 +47,41 @@ struct memory_server {
   void update_all(pe& me, f32 scale, bool all_are_finite) {
     work = 0;
     for (const weight_transfer& t : schedule->transfers())
-      if (t.server == wires::index_in_row(me.y()) && t.last_gradient)
+      if (t.server == wires::index_in_column(me) && t.last_gradient)
         each_tile(t, [&](const weight_transfer& tile) {
           all_are_finite ? update(tile, gradient_of(tile), scale) : discard(tile, gradient_of(tile));
         });
   }
 
   void send_next(pe& me) {
-    const int server = wires::index_in_row(me.y());
+    const int server = wires::index_in_column(me);
     while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
     if (sent == transfers()) return;
     const weight_transfer& t = transfer_at(sent++);
     const auto words =
         format::pack(t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
     (t.backward ? sent_backward : sent_forward) += 4 * words.size();
-    me.async(mov(fabout(wires::weight_tiles<Weight>(server)), mem(words)), then<&memory_server::send_next>());
+    me.async(mov(fabout(wires::weight_tiles<Weight>(grid, server, column)), mem(words)),
+             then<&memory_server::send_next>());
   }
   void receive_next(pe& me) {
-    while (received < transfers() && !transfer_at(received).is_returned_to(wires::index_in_row(me.y())))
+    while (received < transfers() && !transfer_at(received).is_returned_to(wires::index_in_column(me)))
       ++received;
     if (received == transfers()) return;
     const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
     child = 1;
-    if (wires::children(me))
-      me.async(wsl::add(to, fabin(wires::to_server), fabin(wires::up(0))), then<&memory_server::receive>());
+    if (children())
+      me.async(wsl::add(to, fabin(wires::to_server), fabin(wires::up(grid, 0, column))),
+               then<&memory_server::receive>());
     else me.async(mov(to, fabin(wires::to_server)), then<&memory_server::receive>());
   }
   /// The gradient of one wafer has come, or the sum of some wafers. It is complete when the sums of all nodes
   /// that are children of this server in the tree of wafers have been added.
   void receive(pe& me) {
-    if (child < wires::children(me)) {
+    if (child < children()) {
       const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
-      return me.async(wsl::add(to, to, fabin(wires::up(child++))), then<&memory_server::receive>());
+      return me.async(wsl::add(to, to, fabin(wires::up(grid, child++, column))),
+                      then<&memory_server::receive>());
     }
     const weight_transfer& t = transfer_at(received++);
     returned += 4 * t.size();
@@ -90,14 +98,14 @@ struct memory_server {
 
   using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
                           local<&memory_server::send_next>, local<&memory_server::receive>,
-                          sends<wires::all_weight_tiles<Weight>>, wires::reads_sums<wires::levels>>;
+                          sends<wires::all_weight_tiles<Weight>>, reads<wires::to_server, wires::all_sums>>;
 
  private:
+  int children() const { return wires::children(0, grid.wafers); }
   std::size_t transfers() const { return schedule->transfers().size(); }
   const weight_transfer& transfer_at(std::size_t k) const { return schedule->transfers()[k]; }
   static std::span<f32> part(parameter_store& of, const weight_transfer& t) {
-    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns),
-                                   t.size());
+    return of[t.parameter].subspan(static_cast<std::size_t>(t.offset), t.size());
   }
   static std::span<f32> row(parameter_store& of, const weight_transfer& t, i32 row) {
     return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns),

@@ -62,7 +62,7 @@ class gradient_queue {
 
   /// The next gradient in order, or null if it has not been made yet or if there is none.
   const weight_transfer* next(const std::vector<weight_transfer>& all) {
-    while (transfer_ < all.size() && !all[transfer_].returns_gradient()) ++transfer_;
+    while (transfer_ < all.size() && !all[transfer_].returns_gradient) ++transfer_;
     return transfer_ < all.size() && at(all[transfer_].gradient).holds == all[transfer_].gradient
                ? &all[transfer_]
                : nullptr;

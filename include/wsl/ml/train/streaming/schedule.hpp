@@ -1,52 +1,69 @@
 // SPDX-License-Identifier: MIT
-// The streaming schedule: everything that passes between the memory and the wafer in a step, in order. In the
-// forward pass these are the weight tiles of every stage, in the backward pass the tiles that a stage reads
-// again, and all gradients. Memory servers, swarm nodes and workers all follow the same schedule, so nothing
-// but numbers travels. The tiles of a parameter are dealt out to the servers in turn; a tile is always with
-// the same server. If a batch reads few rows of a table, only these are gathered and travel.
+// The streaming schedule of a column of workers: everything that passes between its servers and its workers in
+// a step, and along the rows of workers, in order. In the forward pass these are the weight tiles of every
+// stage, in the backward pass the tiles that a stage reads again, and all gradients. Memory servers, swarm
+// nodes and workers all follow the same schedule, so nothing but numbers travels. The tiles of a column's
+// share of a parameter are dealt out to the column's servers in turn; a tile is always with the same server.
+// If a batch reads few rows of a table, only these are gathered and travel.
 #pragma once
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
 
 #include "../../model/batch.hpp"
+#include "../../model/column_cut.hpp"
 #include "../../model/weights.hpp"
 
 namespace wsl::ml {
 
-/// One entry of the schedule: a weight tile, or with `which` -1 a stage's own work, for which nothing
-/// travels.
+/// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
+/// along the rows of workers.
 struct weight_transfer {
+  enum class kind : u8 { tile, own_work, exchange, sum_gradient };
+
   const stage* of = nullptr;
-  int which = 0;  ///< index among the stage's parameters
+  kind what = kind::tile;
+  int which = -1;  ///< index among the stage's parameters
   std::size_t parameter = 0;
+  /// The tile's place in the column's share of the parameter; in that of a table, `row` counts all its rows.
   int row = 0, rows = 0, columns = 0;
+  i64 offset = 0;                           ///< of its first number in the parameter; the others follow it
   std::span<const i32> gathered_rows = {};  ///< the rows that travel, if they do not lie together
   int server = 0;
   int layer = 0;             ///< counts the stages with parameters that the schedule has passed
   std::size_t gradient = 0;  ///< number of the gradient among those of the step: 0, 1, ...
   bool backward = false;
   bool carries_weights = false;  ///< the weights of the tile travel to the wafer
+  bool returns_gradient = false;
   /// No later gradient of this step has these rows. For gathered rows: no row of the server's share.
   bool last_gradient = false;
+  exchange values = {};
 
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
-  bool is_tile() const { return which >= 0; }
-  bool returns_gradient() const { return is_tile() && backward; }
+  bool is_tile() const { return what == kind::tile; }
+  /// Whether the workers of a row do this together.
+  bool is_collective() const { return what == kind::exchange || what == kind::sum_gradient; }
   bool is_sent_by(int s) const { return carries_weights && server == s; }
-  bool is_returned_to(int s) const { return returns_gradient() && server == s; }
+  bool is_returned_to(int s) const { return returns_gradient && server == s; }
 };
 
 class streaming_schedule {
  public:
-  /// The schedule of any batch, or with `b` of that one. Without `and_back` it is that of an evaluation.
-  streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr)
-      : network_(n), parameters_(n.parameters()), servers_(servers), first_tile_(parameters_.size()) {
-    for (std::size_t k = 0, all = 0; k < first_tile_.size(); ++k) {
-      const parameter& p = parameters_[k];
-      first_tile_[k] = static_cast<int>(all);
-      all += static_cast<std::size_t>((p.rows + rows_of(k) - 1) / rows_of(k));
-    }
+  /// The schedule of one column and any batch, or with `b` of that one. Without `and_back` it is that of an
+  /// evaluation.
+  streaming_schedule(const network& n, const column_cut& cut, int column, int servers, bool and_back,
+                     const batch* b = nullptr)
+      : network_(n),
+        parameters_(n.parameters()),
+        cut_(cut),
+        column_(column),
+        servers_(servers),
+        user_(parameters_.size()) {
+    for (const auto& s : n.stages())
+      for (std::size_t k = 0; k < s->parameters.size(); ++k)
+        user_[static_cast<std::size_t>(s->parameters[k])] = {s.get(), static_cast<int>(k)};
+    deal_out();
     for (const auto& s : n.stages()) visit(*s, false, b);
     for (std::size_t k = n.stages().size(); and_back && k-- > 0;) visit(*n.stages()[k], true, b);
     mark_last_gradients();
@@ -55,7 +72,7 @@ class streaming_schedule {
   streaming_schedule& operator=(streaming_schedule&&) = delete;
 
   const std::vector<weight_transfer>& transfers() const { return transfers_; }
-  /// The numbers of the largest transfer.
+  /// The numbers of the largest tile.
   std::size_t max_size() const {
     std::size_t words = 0;
     for (const weight_transfer& t : transfers_) words = std::max(words, t.size());
@@ -76,48 +93,92 @@ class streaming_schedule {
   /// lies and nothing else.
   template <class F>
   void each_tile(std::size_t parameter, int server, F f) const {
-    const auto& p = parameters_[parameter];
-    const int rows = rows_of(parameter);
-    for (int row = 0; row < p.rows; row += rows)
-      if (server_of(parameter, row) == server)
-        f(weight_transfer{.parameter = parameter,
-                          .row = row,
-                          .rows = std::min(rows, p.rows - row),
-                          .columns = p.columns,
-                          .server = server});
+    for (const weight_transfer& t : tiles_[parameter])
+      if (t.server == server) f(t);
   }
 
  private:
-  int rows_of(std::size_t parameter) const { return tile_rows(parameters_[parameter], servers_); }
-  int server_of(std::size_t parameter, int row) const {
-    return (first_tile_[parameter] + row / rows_of(parameter)) % servers_;
+  /// The stage that uses a parameter last, and the parameter's index there: it decides how it is cut.
+  struct parameter_use {
+    const stage* of = nullptr;
+    int which = 0;
+  };
+
+  /// Cuts the column's share of each parameter into tiles, and deals these out to the servers.
+  void deal_out() {
+    tiles_.resize(parameters_.size());
+    int next_server = 0;
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      if (!user_[k].of) continue;
+      const std::vector<parameter_share> shares = cut_.shares(*user_[k].of, user_[k].which, column_);
+      i64 all = 0, rows = 0;
+      for (const parameter_share& s : shares) all += i64{s.rows} * s.columns, rows += s.rows;
+      const int of_tile = tile_rows(all, static_cast<int>(rows), servers_);
+      for (const parameter_share& s : shares)
+        for (int row = 0; row < s.rows; row += of_tile)
+          if (s.columns > 0)
+            tiles_[k].push_back({.parameter = k,
+                                 .row = s.row + row,
+                                 .rows = std::min(of_tile, s.rows - row),
+                                 .columns = s.columns,
+                                 .offset = s.offset + i64{row} * s.columns,
+                                 .server = next_server++ % servers_});
+    }
   }
 
   void visit(const stage& s, bool backward, const batch* b) {
-    transfers_.push_back({.of = &s, .which = -1, .layer = layers_, .backward = backward});
+    if (!backward) exchange_values(s, cut_.before(s), backward);
+    else exchange_values(s, cut_.after(s), backward);
+    transfers_.push_back(
+        {.of = &s, .what = weight_transfer::kind::own_work, .layer = layers_, .backward = backward});
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
       const std::size_t k = static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)]);
-      const parameter& p = parameters_[k];
-      weight_transfer t{.of = &s,
-                        .which = which,
-                        .parameter = k,
-                        .columns = p.columns,
-                        .layer = layers_,
-                        .backward = backward,
-                        .carries_weights = !backward || s.needs_weight_in_backward(which)};
+      const bool is_cut = cut_.is_cut(s), is_shared = !is_cut && cut_.columns() > 1;
+      weight_transfer use{.of = &s,
+                          .which = which,
+                          .layer = layers_,
+                          .backward = backward,
+                          .carries_weights = !backward || s.needs_weight_in_backward(which),
+                          .returns_gradient = backward && (is_cut || column_ == 0)};
       const std::vector<i32> needed = b ? needed_rows(s, which, *b) : std::vector<i32>{};
-      if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2)
-        for (t.server = 0; t.server < servers_; ++t.server) append_gathered(needed, t);
+      if (!is_shared && !needed.empty() && needed.size() < static_cast<std::size_t>(parameters_[k].rows) / 2)
+        append_gathered(needed, k, use);
       else
-        for (t.row = 0; t.row < p.rows; t.row += rows_of(k)) {
-          t.rows = std::min(rows_of(k), p.rows - t.row), t.server = server_of(k, t.row);
-          append(t);
+        for (const weight_transfer& tile : tiles_[k]) {
+          append(on(tile, use));
+          if (backward && is_shared) sum_gradient();
         }
     }
+    if (!backward) exchange_values(s, cut_.after(s), backward);
+    else exchange_values(s, cut_.before(s), backward);
     layers_ += !s.parameters.empty();
   }
+  /// A transfer of the tile at the place of `tile`, used as `use` says.
+  static weight_transfer on(const weight_transfer& tile, weight_transfer use) {
+    use.parameter = tile.parameter, use.row = tile.row, use.rows = tile.rows, use.columns = tile.columns,
+    use.offset = tile.offset, use.server = tile.server;
+    if (use.of->how_cut() == stage_cut::by_rows_of_table) use.row = table_row(tile);
+    return use;
+  }
+  static int table_row(const weight_transfer& tile) { return static_cast<int>(tile.offset / tile.columns); }
+  void exchange_values(const stage& s, const std::vector<exchange>& all, bool backward) {
+    for (const exchange& e : all)
+      if (!backward || !network_.is_input(e.value))
+        transfers_.push_back({.of = &s,
+                              .what = weight_transfer::kind::exchange,
+                              .layer = layers_,
+                              .backward = backward,
+                              .values = e});
+  }
+  /// The gradients that the columns have made of the tile before this are added up for the first column.
+  void sum_gradient() {
+    weight_transfer t = transfers_.back();
+    t.what = weight_transfer::kind::sum_gradient;
+    transfers_.back().returns_gradient = t.carries_weights = false;
+    transfers_.push_back(t);
+  }
   void append(weight_transfer t) {
-    if (t.backward) t.gradient = gradients_++;
+    if (t.returns_gradient) t.gradient = gradients_++;
     transfers_.push_back(t);
   }
   std::vector<i32> needed_rows(const stage& s, int which, const batch& b) const {
@@ -133,32 +194,42 @@ class streaming_schedule {
     }
     return rows;
   }
-  /// Appends transfers of the needed rows that a server has, each no larger than a tile. A server that has
+  /// Appends transfers of the needed rows that the column has, each no larger than a tile. A server that has
   /// none of them sends one of its rows all the same, so that its share of the table has a last gradient.
-  void append_gathered(const std::vector<i32>& needed, weight_transfer t) {
-    std::vector<i32> mine;
-    std::copy_if(needed.begin(), needed.end(), std::back_inserter(mine),
-                 [&](i32 row) { return server_of(t.parameter, row) == t.server; });
-    if (mine.empty())
-      each_tile(t.parameter, t.server, [&](const weight_transfer& tile) { mine.assign(1, tile.row); });
-    const std::span<const i32> rows = gathered_.emplace_back(std::move(mine));
-    const std::size_t most = static_cast<std::size_t>(rows_of(t.parameter));
-    for (std::size_t from = 0; from < rows.size(); from += most) {
-      t.gathered_rows = rows.subspan(from, std::min(most, rows.size() - from));
-      t.rows = static_cast<int>(t.gathered_rows.size());
-      append(t);
+  void append_gathered(const std::vector<i32>& needed, std::size_t parameter, weight_transfer use) {
+    for (int server = 0; server < servers_; ++server) {
+      std::vector<i32> mine;
+      int most = 0, columns = 0;
+      std::optional<i32> any;
+      each_tile(parameter, server, [&](const weight_transfer& tile) {
+        const i32 first = table_row(tile);
+        const auto from = std::lower_bound(needed.begin(), needed.end(), first);
+        std::copy(from, std::lower_bound(from, needed.end(), first + tile.rows), std::back_inserter(mine));
+        most = std::max(most, tile.rows), columns = tile.columns;
+        if (!any) any = first;
+      });
+      if (!any) continue;
+      if (mine.empty()) mine.push_back(*any);
+      const std::span<const i32> rows = gathered_.emplace_back(std::move(mine));
+      for (std::size_t from = 0; from < rows.size(); from += static_cast<std::size_t>(most)) {
+        weight_transfer t = use;
+        t.parameter = parameter, t.columns = columns, t.server = server;
+        t.gathered_rows = rows.subspan(from, std::min(static_cast<std::size_t>(most), rows.size() - from));
+        t.rows = static_cast<int>(t.gathered_rows.size());
+        append(t);
+      }
     }
   }
   void mark_last_gradients() {
-    // For each parameter the first rows of the tiles whose last gradient is known.
-    std::vector<std::vector<int>> seen(parameters_.size());
+    // For each parameter the offsets of the tiles whose last gradient is known.
+    std::vector<std::vector<i64>> seen(parameters_.size());
     for (std::size_t k = transfers_.size(); k-- > 0;) {
       weight_transfer& t = transfers_[k];
-      if (!t.returns_gradient()) continue;
-      std::vector<int>& rows = seen[t.parameter];
+      if (!t.returns_gradient) continue;
+      std::vector<i64>& tiles = seen[t.parameter];
       const auto mark = [&](const weight_transfer& tile) {
-        t.last_gradient = std::find(rows.begin(), rows.end(), tile.row) == rows.end();
-        rows.push_back(tile.row);
+        t.last_gradient = std::find(tiles.begin(), tiles.end(), tile.offset) == tiles.end();
+        tiles.push_back(tile.offset);
       };
       if (t.gathered_rows.empty()) mark(t);
       else each_tile(t.parameter, t.server, mark);
@@ -167,8 +238,10 @@ class streaming_schedule {
 
   const network& network_;
   const std::vector<parameter>& parameters_;
-  int servers_;
-  std::vector<int> first_tile_;  // the first tile of each parameter, counted over all parameters
+  const column_cut& cut_;
+  int column_, servers_;
+  std::vector<parameter_use> user_;
+  std::vector<std::vector<weight_transfer>> tiles_;  // of the column, for each parameter
   std::vector<weight_transfer> transfers_;
   std::vector<std::vector<i32>> gathered_;
   std::size_t gradients_ = 0;

@@ -1,100 +1,145 @@
 // SPDX-License-Identifier: MIT
-// The colors and routes of wafers that train. A wafer is a column of PEs in which ports to the memory and
-// workers alternate: port y is in row 2 y, worker y in the row below it. In the first column the ports are
-// the memory servers themselves (on a real machine these are beside the wafer), in the other columns they are
-// nodes of the trees that join the wafers.
+// The colors and routes of wafers that train. A wafer has rows and columns of workers, and above each row of
+// workers a row of ports to the memory. The ports of the first wafer are the memory servers themselves (on a
+// real machine these are beside the wafer), those of the others are nodes of the trees that join the wafers.
+// Two wafers with two rows and two columns of workers each:
 //
-//          wafer 0        wafer 1
-//   row 0  server 0 ----> node         weight tiles of server 0, to all wafers ...
-//   row 1  worker 0       worker 0       ... and down each column, to all workers
-//   row 2  server 1 ----> node         weight tiles of server 1, likewise; also up the column
-//   row 3  worker 1       worker 1
+//          wafer 0                     wafer 1
+//   row 0  server 0,0   server 0,1    node      node      weight tiles of server y,c to the same port of all
+//   row 1  worker 0,0   worker 0,1    worker    worker    wafers, and down column c of each to its workers
+//   row 2  server 1,0   server 1,1    node      node      likewise; also up the column
+//   row 3  worker 1,0   worker 1,1    worker    worker
 //
-// Gradients are added up from worker to worker toward the port of their server, from both ends of the column,
-// and then from port to port toward the west.
+// Gradients are added up from worker to worker of a column toward the port of their server, from both ends of
+// the column, and then from port to port toward the west. The workers of a row exchange parts of activations
+// on a ring.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
+#include "../../../collective/folded_ring.hpp"
 #include "../../../wsl.hpp"
+#include "../settings.hpp"
 #include "weight_format.hpp"
 
-namespace wsl::ml::wires {
+namespace wsl::ml {
 
-inline constexpr int max_servers = 24;  ///< also the most workers of a wafer
-inline constexpr int max_wafers = 16, levels = 4;
+namespace wires {
 
-/// The server or worker that stands in a row.
-constexpr int index_in_row(int row) { return row / 2; }
-inline int workers_of(const pe& me) { return me.height() / 2; }
-
-/// The weight tiles of a server.
-template <class Weight>
-constexpr color<typename weight_format<Weight>::word> weight_tiles(int server) {
-  return {server};
-}
+/// The colors, in this order: the tiles of every server, sums of gradients between workers, sums on their way
+/// to a port, the ring, and the trees.
+inline constexpr int max_tiles = 48, max_tree = 8;
 /// Sums of gradients on their way south or north. Neighbouring workers differ in parity, and so in color.
-constexpr color<f32> south_from(int worker) { return {max_servers + worker % 2}; }
-constexpr color<f32> north_from(int worker) { return {max_servers + 2 + worker % 2}; }
+constexpr color<f32> south_from(int worker) { return {max_tiles + worker % 2}; }
+constexpr color<f32> north_from(int worker) { return {max_tiles + 2 + worker % 2}; }
 /// Sums of gradients from a worker to the port above it.
-inline constexpr color<f32> to_server{max_servers + 4};
+inline constexpr color<f32> to_server{max_tiles + 4};
+/// The ring along the workers of a row of a wafer.
+inline constexpr folded_ring<f32> ring{max_tiles + 5, folded_ring<f32>::axis::rows};
+inline constexpr int first_of_trees = max_tiles + 8;
 
-/// Sums from a node of a tree to the node 2^level columns to the west.
-constexpr color<f32> up(int level) { return {max_servers + 5 + level}; }
+/// The row of workers to which a row of the grid belongs, and that of a PE.
+constexpr int index_in_column(int row) { return row / 2; }
+inline int index_in_column(const pe& me) { return index_in_column(me.y()); }
 
-/// The level on which the node in column x > 0 sends its sums.
-constexpr int level_of(int x) { return std::countr_zero(static_cast<unsigned>(x)); }
-/// The number of nodes that send their sums to the port in column x, on levels 0, 1, ...
-constexpr int children(int x, int wafers) {
-  int n = 0;
-  while (n < levels && x % (2 << n) == 0 && x + (1 << n) < wafers) ++n;
-  return n;
+/// The weight tiles of a server. Where there are several wafers, those of different columns pass the same
+/// ports, and so have colors of their own.
+template <class Weight>
+color<typename weight_format<Weight>::word> weight_tiles(const wafer_grid& g, int server, int column) {
+  return {g.wafers > 1 ? server * g.columns + column : server};
 }
-inline int children(const pe& me) { return children(me.x(), me.width()); }
-
 /// The colors of all weight tiles.
 template <class Weight>
-inline constexpr color_range<typename weight_format<Weight>::word, max_servers> all_weight_tiles{0};
+inline constexpr color_range<typename weight_format<Weight>::word, max_tiles> all_weight_tiles{0};
 
-/// The colors that a port with `count` children reads: the gradients of its wafer and the children's sums.
-template <int count>
-using reads_sums = reads<to_server, color_range<f32, count>{up(0).id}>;
+/// The levels of a tree that joins some wafers.
+constexpr int levels(int wafers) { return std::bit_width(static_cast<unsigned>(wafers - 1)); }
+/// Sums from a node of a column's tree to the node 2^level wafers to the west.
+inline color<f32> up(const wafer_grid& g, int level, int column) {
+  return {first_of_trees + level * g.columns + column};
+}
+/// The level on which the node of a wafer w > 0 sends its sums.
+constexpr int level_of(int w) { return std::countr_zero(static_cast<unsigned>(w)); }
+/// The number of nodes that send their sums to the port of wafer w, on levels 0, 1, ...
+constexpr int children(int w, int wafers) {
+  int n = 0;
+  while (n < levels(wafers) && w % (2 << n) == 0 && w + (1 << n) < wafers) ++n;
+  return n;
+}
+/// The colors of all trees.
+inline constexpr color_range<f32, max_tree> all_sums{first_of_trees};
 
-/// Wires the trees, which lie in the rows of ports.
-inline void wire_trees(layout& l) {
-  const int wafers = l.width();
+/// Whether there are enough colors.
+inline bool fits(const wafer_grid& g) {
+  return (g.wafers > 1 ? g.rows * g.columns : g.rows) <= max_tiles &&
+         levels(g.wafers) * g.columns <= max_tree;
+}
+/// Throws std::invalid_argument if there are not.
+inline const wafer_grid& checked(const wafer_grid& g) {
+  if (g.rows < 1 || g.columns < 1 || g.wafers < 1)
+    throw std::invalid_argument(fmt::format("wsl: {} wafers of {} x {} workers: each number is at least 1",
+                                            g.wafers, g.rows, g.columns));
+  if (const int tiles = g.wafers > 1 ? g.rows * g.columns : g.rows; tiles > max_tiles)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} x {} workers need {} colors for weights, and there are {}: use fewer rows{}",
+                    g.rows, g.columns, tiles, max_tiles, g.wafers > 1 ? " or columns, or one wafer" : ""));
+  if (const int sums = levels(g.wafers) * g.columns; sums > max_tree)
+    throw std::invalid_argument(fmt::format(
+        "wsl: the trees of {} wafers with {} columns of workers need {} colors, and there are {}: use fewer "
+        "columns or wafers",
+        g.wafers, g.columns, sums, max_tree));
+  return g;
+}
+
+/// Wires the trees of each column, which lie in the rows of ports.
+inline void wire_trees(layout& l, const wafer_grid& g) {
   const area ports = rows(0, edge, 2);
-  for (int level = 0; level < levels; ++level) {
-    const int d = 1 << level;  // nodes d, 3 d, 5 d, ... send d columns to the west
-    l.path(up(level), ports.columns(d, wafers, 2 * d), ramp >> west)
-        .path(up(level), ports.columns(0, std::max(0, wafers - d), 2 * d), east >> ramp);
-    for (int x = 1; x < d; ++x)
-      l.path(up(level), ports.columns(x, std::max(x, wafers - d + x), 2 * d), east >> west);
-  }
+  for (int k = 0; k < max_tree; ++k) l.path(color<f32>{first_of_trees + k}, columns(0, 0), ramp >> west);
+  for (int level = 0; level < levels(g.wafers); ++level)
+    for (int c = 0; c < g.columns; ++c) {
+      const color<f32> sums = up(g, level, c);
+      // Nodes d, 3 d, 5 d, ... columns away from the receivers send.
+      const int d = g.columns << level, end = std::max(0, g.width() - d);
+      l.path(sums, ports.columns(c + d, edge, 2 * d), ramp >> west)
+          .path(sums, ports.columns(c, std::max(c, end), 2 * d), east >> ramp);
+      for (int x = 1; x < d; ++x)
+        l.path(sums, ports.columns(c + x, std::max(c + x, end + x), 2 * d), east >> west);
+    }
+}
+
+/// Wires the tiles of a server to its column of every wafer: along its row of ports, and down and up.
+template <class Weight>
+void wire_tiles(layout& l, const wafer_grid& g, int server, int column) {
+  const auto c = weight_tiles<Weight>(g, server, column);
+  const int at = 2 * server, end_row = g.height();
+  const bool several = g.wafers > 1;
+  const ports along = server > 0 ? north | south : ports{south};
+  // With one wafer all columns use the same colors.
+  const auto here = [&](const area& a) { return several ? a.columns(column, edge, g.columns) : a; };
+  if (several) {
+    const int last = g.width() - g.columns + column;
+    l.path(c, row(at).column(column), ramp >> (along | east))
+        .path(c, row(at).columns(column + g.columns, last, g.columns), west >> (along | east))
+        .path(c, row(at).column(last), west >> along);
+    for (int x = 1; x < g.columns; ++x) l.path(c, row(at).columns(column + x, last, g.columns), west >> east);
+  } else l.path(c, row(at), ramp >> along);
+  l.path(c, here(rows(2, at, 2)), south >> north).path(c, here(rows(at + 2, end_row, 2)), north >> south);
+  l.path(c, here(rows(3, at, 2)), south >> (ramp | north))
+      .path(c, here(rows(at + 1, end_row - 1, 2)), north >> (ramp | south));
+  if (server > 0) l.path(c, here(row(1)), south >> ramp);
+  l.path(c, here(row(end_row - 1)), north >> ramp);
 }
 
 template <class Weight>
-void wire(layout& l) {
-  const int end_row = l.height();  // even
-  const bool several = l.width() > 1;
-  for (int y = 0; y < max_servers; ++y) {
-    const auto c = weight_tiles<Weight>(y);
-    const int at = 2 * y;
-    if (at >= end_row) {
-      l.path(c, columns(0, 0), ramp >> south);
-      continue;
-    }
-    const ports along = y > 0 ? north | south : ports{south};
-    l.path(c, row(at).column(0), ramp >> (several ? along | east : along));
-    if (several)
-      l.path(c, row(at).columns(1, edge - 1), west >> (along | east))
-          .path(c, row(at).column(edge - 1), west >> along);
-    l.path(c, rows(2, at, 2), south >> north).path(c, rows(at + 2, end_row, 2), north >> south);
-    l.path(c, rows(3, at, 2), south >> (ramp | north))
-        .path(c, rows(at + 1, end_row - 1, 2), north >> (ramp | south));
-    if (y > 0) l.path(c, row(1), south >> ramp);
-    l.path(c, row(end_row - 1), north >> ramp);
-  }
+void wire(layout& l, const wafer_grid& g) {
+  using word = typename weight_format<Weight>::word;
+  const int end_row = g.height();
+  for (int k = 0; k < max_tiles; ++k) l.path(color<word>{k}, columns(0, 0), ramp >> south);
+  for (int server = 0; server < g.rows; ++server)
+    for (int c = 0; c < (g.wafers > 1 ? g.columns : 1); ++c) wire_tiles<Weight>(l, g, server, c);
   for (int p : {0, 1}) {
     const int from = 2 * p, to = p ? 0 : 2;  // worker y's server is in row 2 y
     l.path(south_from(p), rows(from + 1, end_row - 2, 4), ramp >> south);
@@ -105,7 +150,11 @@ void wire(layout& l) {
     l.path(north_from(p), rows(to + 1, end_row - 2, 4), south >> ramp);
   }
   l.path(to_server, rows(1, end_row, 2), ramp >> north).path(to_server, rows(0, end_row, 2), south >> ramp);
-  wire_trees(l);
+  for (color<f32> c : ring.colors()) l.path(c, columns(0, 0), ramp >> ramp);
+  ring.wire(l, rows(1, edge, 2), g.columns);
+  wire_trees(l, g);
 }
 
-}  // namespace wsl::ml::wires
+}  // namespace wires
+
+}  // namespace wsl::ml

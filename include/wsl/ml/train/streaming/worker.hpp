@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
-// A worker is a PE of the wafer that computes: it keeps the activations of its sequences and does the work of
-// the stages on each weight tile that comes. In the backward pass its gradient of the tile joins those of the
-// other workers on the way to the tile's server.
+// A worker is a PE of the wafer that computes: it keeps the activations of its row's sequences, as they are cut
+// over the columns, and does the work of the stages on each weight tile of its column that comes. In the
+// backward pass its gradient of the tile joins those of the other workers of the column on the way to the
+// tile's server.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <boost/hana/range.hpp>
 #include <boost/hana/unpack.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
 #include "queues.hpp"
-#include "wires.hpp"
+#include "value_exchange.hpp"
 
 namespace wsl::ml {
 
 /// The task of the workers in a step.
 struct streaming_step {
   const network* of;
-  const streaming_schedule* schedule;
+  const column_cut* cut;
+  const std::vector<streaming_schedule>* schedules;  ///< of each column
+  wafer_grid grid;
   batch all;
   dropout_generator random = {};
 };
@@ -37,17 +43,18 @@ class worker {
  public:
   activation_store activations;
   worker_times times;
-
-  /// The first of the sequences of a batch that belong to worker k of n.
-  static int first_sequence(const batch& b, int k, int n) {
-    return static_cast<int>(i64{b.sequences} * k / n);
-  }
+  row_exchange along_row;
 
   void step(pe& me, streaming_step s) {
-    begin(me, *s.of, s.all, s.random);
-    schedule_ = s.schedule, next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
-    out_.begin(schedule_->max_size(), wires::workers_of(me));
-    for (int server = 0; server < wires::workers_of(me); ++server) in_[server].begin(schedule_->max_size());
+    grid_ = s.grid, column_ = grid_.column_of(me.x()), cut_ = s.cut;
+    begin(me, s);
+    schedule_ = &(*s.schedules)[static_cast<std::size_t>(column_)];
+    next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
+    out_.begin(schedule_->max_size(), grid_.rows);
+    in_.resize(static_cast<std::size_t>(grid_.rows));
+    for (tile_queue<Weight>& q : in_) q.begin(schedule_->max_size());
+    arriving_.assign(max_arriving, nothing_arrives);
+    is_exchanging_ = false;
     receive_from_all(me, 0);
     work(me);
   }
@@ -55,23 +62,26 @@ class worker {
   /// Starts the computation that is possible now, in the order of the schedule, with at most one tile of each
   /// server. Meanwhile the next tiles arrive and gradients leave.
   void work(pe& me) {
-    if (next_ < until_) return;
-    u32 used = 0;  // servers, as a set of bits
-    for (; until_ < schedule_->transfers().size(); ++until_) {
-      const weight_transfer& t = schedule_->transfers()[until_];
+    if (next_ < until_ || is_exchanging_) return;
+    const std::vector<weight_transfer>& all = schedule_->transfers();
+    if (next_ < all.size() && all[next_].is_collective()) return exchange(me, all[next_]);
+    u64 used = 0;  // servers, as a set of bits
+    for (; until_ < all.size() && !all[until_].is_collective(); ++until_) {
+      const weight_transfer& t = all[until_];
       if (t.layer > layer_ && until_ == next_) receive_from_all(me, t.layer);
-      const u32 server = u32{1} << t.server;
-      if ((t.carries_weights && ((used & server) || in_[t.server].empty())) ||
-          (t.returns_gradient() && !out_.has_room(t)))
+      const u64 server = u64{1} << t.server;
+      if ((t.carries_weights && ((used & server) || tiles_of(t.server).empty())) ||
+          (t.returns_gradient && !out_.has_room(t)))
         break;
       used |= t.carries_weights ? server : 0;
     }
     if (next_ < until_) me.async_compute<&worker::compute>(*this, then<&worker::computed>());
-    else if (next_ == schedule_->transfers().size()) times.backward_done = wall_clock::now();
+    else if (next_ == all.size()) times.backward_done = wall_clock::now();
   }
   void compute() {
     for (std::size_t k = next_; k < until_; ++k) {
       const weight_transfer& t = schedule_->transfers()[k];
+      activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
       timed(t, [&] {
         if (t.is_tile()) use(t);
         else t.backward ? t.of->backward(activations) : t.of->forward(activations);
@@ -82,18 +92,19 @@ class worker {
     for (; next_ < until_; ++next_) {
       const weight_transfer& t = schedule_->transfers()[next_];
       if (t.carries_weights) {
-        in_[t.server].pop(), times.held -= t.size();
+        tiles_of(t.server).pop(), times.held -= t.size();
         receive(me, t.server);
       }
-      if (t.returns_gradient()) out_.made(t);
+      if (t.returns_gradient) out_.made(t);
     }
     send_gradients(me);
     work(me);
   }
-  template <int server>
+  template <int slot>
   void received(pe& me) {
-    in_[server].push();
-    receive(me, server);
+    const int server = std::exchange(arriving_[slot], nothing_arrives);
+    tiles_of(server).push();
+    receive_from_all(me, layer_);
     me.activate<&worker::work>();
   }
   template <direction d>
@@ -104,24 +115,53 @@ class worker {
   }
 
  private:
-  void begin(pe& me, const network& n, const batch& b, const dropout_generator& random) {
-    const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::index_in_row(me.y()),
-              all_workers = me.width() * here;
-    const int from = first_sequence(b, me_of_all, all_workers),
-              count = first_sequence(b, me_of_all + 1, all_workers) - from;
+  /// The rows of workers of all wafers share out the sequences, and the columns of a row its tokens.
+  void begin(pe& me, const streaming_step& s) {
+    const network& n = *s.of;
+    const batch& b = s.all;
+    const rows_of_wafers rows{b.sequences, b.length, grid_};
+    const int row = rows.row_at(me.at()), from = rows.first_sequence(row),
+              count = rows.first_sequence(row + 1) - from;
+    tokens_ = rows.tokens_of(row, cut_->keeps_sequences());
+    const int first = tokens_.first(column_), end = tokens_.first(column_ + 1);
     activation_store& a = activations;
-    if (a.sequences() != count || a.length() != b.length)
-      a.resize(n.widths(), n.stages().size(), count, b.length);
-    a.random = {random.on, random.key, from};
+    if (a.sequences() != count || a.length() != b.length) {
+      std::vector<value_width> widths;
+      for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
+        widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_)});
+      a.resize(widths, n.stages().size(), count, b.length, first, end, grid_.columns > 1);
+    }
+    a.random = {s.random.on, s.random.key, from};
     give(a, n, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
   }
 
+  /// What the workers of a row do together; the next entry of the schedule follows when it is done.
+  void exchange(pe& me, const weight_transfer& t) {
+    if (t.returns_gradient && !out_.has_room(t)) return;
+    is_exchanging_ = true;
+    const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
+    const auto done = [this, &t](pe& at) {
+      is_exchanging_ = false;
+      if (t.returns_gradient) {
+        std::copy_n(shared_gradient_.begin(), t.size(), out_.of(t).begin());
+        out_.made(t);
+      }
+      until_ = ++next_;
+      send_gradients(at);
+      at.activate<&worker::work>();
+    };
+    if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
+    else how.sum_gradient(me, along_row, std::span(shared_gradient_).first(t.size()), done);
+  }
+
   void use(const weight_transfer& t) {
-    f32* const numbers =
-        t.carries_weights ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
+    f32* const numbers = t.carries_weights
+                             ? weight_format<Weight>::unpack(tiles_of(t.server).front(), t.size(), wide_)
+                             : nullptr;
     const weight_tile tile{t.which, t.row, matrix(numbers, t.rows, t.columns), t.gathered_rows};
     if (!t.backward) return t.of->forward(activations, tile);
-    const std::span<f32> gradient = out_.of(t);
+    if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.size()));
+    const std::span<f32> gradient = t.returns_gradient ? out_.of(t) : std::span(shared_gradient_);
     t.of->backward(activations, tile, matrix(gradient.data(), t.rows, t.columns));
     // The memory updates nothing by a gradient of which a number is not finite.
     if (!std::isfinite(activations.loss)) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
@@ -136,24 +176,29 @@ class worker {
     if (!t.backward) times.forward_done = now;
   }
 
+  tile_queue<Weight>& tiles_of(int server) { return in_[static_cast<std::size_t>(server)]; }
+
   /// Lets the next tile of a server come, if it belongs to the layer at work or to the one after it.
   void receive(pe& me, int server) {
-    const weight_transfer* t = in_[server].next(schedule_->transfers(), server, layer_ + 1);
+    const auto slot = std::find(arriving_.begin(), arriving_.end(), nothing_arrives);
+    if (slot == arriving_.end()) return;
+    const weight_transfer* t = tiles_of(server).next(schedule_->transfers(), server, layer_ + 1);
     if (!t) return;
+    *slot = server;
     times.held += t->size(), times.peak = std::max(times.peak, times.held);
-    me.async(mov(mem(in_[server].room(*t)), fabin(wires::weight_tiles<Weight>(server))),
-             then_received(server));
+    me.async(mov(mem(tiles_of(server).room(*t)), fabin(wires::weight_tiles<Weight>(grid_, server, column_))),
+             then_received(static_cast<int>(slot - arriving_.begin())));
   }
   void receive_from_all(pe& me, int layer) {
     layer_ = layer;
-    for (int server = 0; server < wires::workers_of(me); ++server) receive(me, server);
+    for (int server = 0; server < grid_.rows; ++server) receive(me, server);
   }
-  static completion then_received(int server) {
+  static completion then_received(int slot) {
     namespace hana = boost::hana;
-    static constexpr auto all = hana::unpack(hana::range_c<int, 0, wires::max_servers>, [](auto... number) {
+    static constexpr auto all = hana::unpack(hana::range_c<int, 0, max_arriving>, [](auto... number) {
       return std::array{&then<&worker::received<number>>...};
     });
-    return all[static_cast<std::size_t>(server)]();
+    return all[static_cast<std::size_t>(slot)]();
   }
   static completion then_sent(direction d) {
     return d == direction::server  ? then<&worker::sent<direction::server>>()
@@ -165,8 +210,8 @@ class worker {
   /// above which the server stands, the sums from both ends of the column meet. One gradient at a time leaves
   /// in each direction, and one at a time comes from each neighbour.
   void send_gradients(pe& me) {
-    const int y = wires::index_in_row(me.y());
-    const bool above = y > 0, below = y + 1 < wires::workers_of(me);
+    const int y = wires::index_in_column(me);
+    const bool above = y > 0, below = y + 1 < grid_.rows;
     while (const weight_transfer* t = out_.next(schedule_->transfers())) {
       const direction d = t->server == y  ? direction::server
                           : t->server > y ? direction::south
@@ -191,19 +236,30 @@ class worker {
     }
   }
 
-  const streaming_schedule* schedule_ = nullptr;
-  std::size_t next_ = 0, until_ = 0;  // the transfers from next_ to before until_ are at work
-  int layer_ = 0;                     // the layer of the first of them
-  tile_queue<Weight> in_[wires::max_servers];
-  std::vector<f32> wide_;  // the tile at work as f32, if tiles do not travel as f32
-  gradient_queue out_;
+  static constexpr int max_arriving = 16;  // tiles that arrive at a time, each with a task of its own
+  static constexpr int nothing_arrives = -1;
 
-  template <int server>
-  using received_from = local<&worker::received<server>>;
+  wafer_grid grid_;
+  int column_ = 0;
+  const column_cut* cut_ = nullptr;
+  row_tokens tokens_;
+  const streaming_schedule* schedule_ = nullptr;
+  std::size_t next_ = 0, until_ = 0;    // the transfers from next_ to before until_ are at work
+  int layer_ = 0;                       // the layer of the first of them
+  std::vector<tile_queue<Weight>> in_;  // of each server
+  std::vector<int> arriving_;           // the servers whose tiles arrive
+  std::vector<f32> wide_;               // the tile at work as f32, if tiles do not travel as f32
+  gradient_queue out_;
+  std::optional<value_exchange> exchange_;  // at work
+  bool is_exchanging_ = false;
+  std::vector<f32> shared_gradient_;  // of a parameter that all columns use
+
+  template <int slot>
+  using received_in = local<&worker::received<slot>>;
 
  public:
   using tasks = task_list<
-      launch<&worker::step>, numbered<wires::max_servers, received_from>,
+      launch<&worker::step>, wsl::use<&worker::along_row>, numbered<max_arriving, received_in>,
       local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
       local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
       reads<wires::all_weight_tiles<Weight>>,

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The cut of a model over the columns of a wafer. Tokens are cut over the rows of workers, and what a row has
+// is cut once more over its columns, in one of two ways:
+//   by tokens     each column has all features of some of the row's tokens: norms, residuals, losses
+//   by features   each column has some features of all the row's tokens: what linear layers give, the heads
+//                 of attention, functions of single numbers
+// A linear layer reads whole rows: it gathers them along the row, and its part of the weights gives the
+// column's part of the output. So a weight, its gradient and its update belong to one column. Where one stage
+// gives a value in another form than the next one reads it, the columns of a row exchange their parts. After
+// the tensor and sequence parallelism of Megatron-LM (arXiv 1909.08053, 2205.05198).
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "../tensor/distribution.hpp"
+#include "network.hpp"
+
+namespace wsl::ml {
+
+/// Consecutive features of a value, or rows of a parameter.
+struct feature_run {
+  int first = 0, count = 0;
+  friend bool operator==(const feature_run&, const feature_run&) = default;
+};
+
+/// A value that the columns of a row bring from one form to another before a stage reads it, or, if it is a
+/// sum of parts, after a stage has written it.
+struct exchange {
+  int value = 0;
+  value_form from = value_form::tokens, to = value_form::tokens;
+};
+
+/// The numbers of a parameter that a column has, contiguous in the parameter: `rows` rows of `columns`
+/// numbers, the first of which is number `offset`. On a worker they are the rows from `row` on; for a vector
+/// that is cut, the columns from `row` on.
+struct parameter_share {
+  i64 offset = 0;
+  int row = 0, rows = 0, columns = 0;
+};
+
+class column_cut {
+ public:
+  /// Throws std::invalid_argument for fewer than one column, or more than the model can be cut into.
+  column_cut(const network& n, int columns) : network_(n), columns_(columns) {
+    if (columns < 1 || columns > max_columns(n))
+      throw std::invalid_argument(fmt::format(
+          "wsl: this model is cut over 1 to {} columns of workers, not {}: {}", max_columns(n), columns,
+          columns < 1 ? "say how many" : "no column may be without a head of attention or a feature"));
+    demand_features();
+    choose_forms();
+  }
+
+  /// The most columns over which a model can be cut.
+  static int max_columns(const network& n) {
+    int most = shares_alike(n) ? std::numeric_limits<int>::max() : 1;
+    for (const auto& s : n.stages()) {
+      for (const feature_group& g : s->groups_of_output()) most = std::min(most, g.units);
+      if (s->how_cut() == stage_cut::by_output) most = std::min(most, n.width(s->output));
+    }
+    return most;
+  }
+
+  int columns() const { return columns_; }
+  /// Whether tokens may only be cut between sequences.
+  bool keeps_sequences() const { return keeps_sequences_; }
+
+  /// The form in which a stage reads its inputs, and that in which it writes its output.
+  value_form reads(const stage& s) const { return of(s).reads; }
+  value_form writes(const stage& s) const { return of(s).writes; }
+  /// The exchanges before a stage, and after it. In the backward pass the gradients go the other way, after
+  /// the stage and before it.
+  const std::vector<exchange>& before(const stage& s) const { return of(s).before; }
+  const std::vector<exchange>& after(const stage& s) const { return of(s).after; }
+
+  /// The features of a value that a column has where the value is cut by features.
+  std::vector<feature_run> features(int value, int column) const {
+    std::vector<feature_run> runs;
+    for (const feature_group& g : groups_[static_cast<std::size_t>(value)]) {
+      const block_cyclic units{g.units, columns_};
+      const feature_run run{g.first + units.global(column, 0) * g.unit, units.size(column) * g.unit};
+      if (!runs.empty() && runs.back().first + runs.back().count == run.first) runs.back().count += run.count;
+      else runs.push_back(run);
+    }
+    return runs;
+  }
+  std::vector<feature_run> all_features(int value) const { return {{0, network_.width(value)}}; }
+  /// The number of features of a value that a column has.
+  int width(int value, int column) const {
+    int n = 0;
+    for (const feature_run& r : features(value, column)) n += r.count;
+    return n;
+  }
+  /// The number of the first unit of a column in each group, such as its first head.
+  int first_unit(int value, int column) const {
+    return block_cyclic{groups_[static_cast<std::size_t>(value)].front().units, columns_}.global(column, 0);
+  }
+
+  /// Whether each column has a part of the parameter; if not, all use all of it, and the first column's
+  /// gradient is the sum of all.
+  bool is_cut(const stage& s) const { return columns_ > 1 && cuts_parameters(s); }
+  /// The numbers of a stage's parameter that a column has.
+  std::vector<parameter_share> shares(const stage& s, int which, int column) const {
+    const parameter& p = parameter_of(s, which);
+    if (!is_cut(s)) return {{.rows = p.rows, .columns = p.columns}};
+    std::vector<parameter_share> all;
+    int row = 0;
+    for (const feature_run& r : runs_of(s, p, column)) {
+      if (p.rows == 1 && s.how_cut() == stage_cut::by_output) all.push_back({r.first, row, 1, r.count});
+      else all.push_back({i64{r.first} * p.columns, row, r.count, p.columns});
+      row += r.count;
+    }
+    return all;
+  }
+
+ private:
+  struct forms {
+    value_form reads = value_form::tokens, writes = value_form::tokens;
+    std::vector<exchange> before, after;
+  };
+  const forms& of(const stage& s) const { return forms_[static_cast<std::size_t>(s.number)]; }
+  const parameter& parameter_of(const stage& s, int which) const {
+    return network_.parameters()[static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)])];
+  }
+  static bool cuts_parameters(const stage& s) {
+    return s.how_cut() == stage_cut::by_rows_of_table || s.how_cut() == stage_cut::by_output;
+  }
+  /// Whether the stages that use a parameter together all cut it, and alike.
+  static bool shares_alike(const network& n) {
+    std::vector<const stage*> user(n.parameters().size());
+    for (const auto& s : n.stages())
+      for (int p : s->parameters) {
+        const stage* other = std::exchange(user[static_cast<std::size_t>(p)], s.get());
+        if (other && (!cuts_parameters(*other) || !cuts_parameters(*s))) return false;
+      }
+    return true;
+  }
+  std::vector<feature_run> runs_of(const stage& s, const parameter& p, int column) const {
+    if (s.how_cut() == stage_cut::by_output) return features(s.output, column);
+    const block_cyclic rows{p.rows, columns_};
+    return {{rows.size(column) ? rows.global(column, 0) : 0, rows.size(column)}};
+  }
+
+  /// Cuts the output of a linear layer as the stages that read it need it: between heads, if it goes to
+  /// attention. Anything else may be cut between any two features.
+  void demand_features() {
+    groups_.resize(network_.widths().size());
+    const auto& stages = network_.stages();
+    for (std::size_t k = stages.size(); k-- > 0;) {
+      const stage& s = *stages[k];
+      auto& given = groups_[static_cast<std::size_t>(s.output)];
+      if (s.how_cut() == stage_cut::by_head) {
+        given = s.groups_of_output();
+        groups_[static_cast<std::size_t>(s.inputs.front())] = s.groups_of_input();
+      } else if (s.how_cut() == stage_cut::by_element && !given.empty())
+        for (int v : s.inputs)
+          if (network_.width(v) == network_.width(s.output)) groups_[static_cast<std::size_t>(v)] = given;
+    }
+    for (std::size_t v = 0; v < groups_.size(); ++v)
+      if (groups_[v].empty()) groups_[v] = {{0, network_.widths()[v], 1}};
+  }
+
+  void choose_forms() {
+    const auto& stages = network_.stages();
+    native_.assign(groups_.size(), value_form::tokens);
+    std::vector<std::vector<value_form>> made(groups_.size());
+    forms_.resize(stages.size());
+    for (const auto& s : stages) {
+      forms& f = forms_[static_cast<std::size_t>(s->number)];
+      // The other stages get all tokens of a row, or look at each number alone.
+      keeps_sequences_ =
+          keeps_sequences_ || (s->how_cut() == stage_cut::by_tokens && s->needs_whole_sequences());
+      switch (s->how_cut()) {
+        case stage_cut::by_tokens: break;
+        case stage_cut::by_element:
+          if (std::all_of(s->inputs.begin(), s->inputs.end(), [&](int v) {
+                return native_[static_cast<std::size_t>(v)] == value_form::features &&
+                       groups_[static_cast<std::size_t>(v)] == groups_[static_cast<std::size_t>(s->output)];
+              }))
+            f.reads = f.writes = value_form::features;
+          break;
+        case stage_cut::by_output: f.reads = value_form::whole, f.writes = value_form::features; break;
+        case stage_cut::by_head: f.reads = f.writes = value_form::features; break;
+        case stage_cut::by_rows_of_table: f.writes = value_form::whole; break;
+      }
+      if (columns_ == 1) continue;
+      for (int v : s->inputs) {
+        if (network_.info(v).is_ids()) continue;  // the host gives them in any form
+        const value_form has = native_[static_cast<std::size_t>(v)];
+        auto& forms_of_v = made[static_cast<std::size_t>(v)];
+        if (has == f.reads || std::find(forms_of_v.begin(), forms_of_v.end(), f.reads) != forms_of_v.end())
+          continue;
+        f.before.push_back({v, has, f.reads});
+        forms_of_v.push_back(f.reads);
+      }
+      value_form& native = native_[static_cast<std::size_t>(s->output)];
+      native = f.writes;
+      if (f.writes == value_form::whole) {
+        f.after.push_back({s->output, value_form::whole, value_form::tokens});
+        native = value_form::tokens;
+      }
+    }
+  }
+
+  const network& network_;
+  int columns_;
+  bool keeps_sequences_ = false;
+  std::vector<std::vector<feature_group>> groups_;  // of each value
+  std::vector<value_form> native_;                  // the form in which each value is made
+  std::vector<forms> forms_;                        // of each stage
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The choice of rows and columns for the workers of a wafer, by the time that a step would take. More rows
+// share out sequences, but each makes the gradient of all weights of its column; more columns share out
+// weights and their gradients, but exchange activations. The prediction counts products, bytes and hops:
+//   products    of the row with the most sequences and the column with the most features
+//   weights     each worker reads those of its column twice, and writes and sends as many gradients
+//   exchanges   each column sends what it has of a value to the C - 1 others
+#pragma once
+#include <algorithm>
+#include <thread>
+
+#include "../../model/column_cut.hpp"
+#include "../../model/operations.hpp"
+#include "../settings.hpp"
+#include "wires.hpp"
+
+namespace wsl::ml {
+
+/// What a core does in a second, and what a hop between workers takes. Orders of magnitude of a server's
+/// core: only the ratios matter, and near the best grid the time hardly depends on it.
+struct worker_rates {
+  f64 operations = 60e9, bytes = 6e9, hop = 10e-6;
+};
+
+/// The predicted seconds of a training step, but for the update, which takes the same on every grid.
+inline f64 predicted_step(const network& n, int sequences, int length, const wafer_grid& g,
+                          const worker_rates& of = {}) {
+  const column_cut cut(n, g.columns);
+  const int rows = g.rows * g.wafers, most = (sequences + rows - 1) / rows;
+  const f64 tokens = static_cast<f64>(most) * length, share = 1. / g.columns;
+  f64 widest = share, bytes = 0, moved = 0, hops = 0;
+  const auto exchange_all = [&](const std::vector<exchange>& all) {
+    for (const exchange& e : all)
+      hops += 2. * (g.columns - 1), moved += 2 * 4 * tokens * n.width(e.value) * (1 - share);
+  };
+  for (const auto& s : n.stages()) {
+    exchange_all(cut.before(*s)), exchange_all(cut.after(*s));
+    if (s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head)
+      widest = std::max(widest, static_cast<f64>(cut.width(s->output, g.columns - 1)) / n.width(s->output));
+    for (int p : s->parameters) {
+      bytes += 4. * 4 * static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
+               (cut.is_cut(*s) ? share : 1);
+      if (!cut.is_cut(*s)) hops += g.columns - 1;
+    }
+  }
+  return operations_per_token(n, length) * tokens * widest / of.operations + (bytes + moved) / of.bytes +
+         hops * of.hop;
+}
+
+/// The grid of the settings, with what they leave open chosen for batches of so many sequences. Throws
+/// std::invalid_argument for settings that contradict each other.
+inline wafer_grid choose_grid(const network& n, const streaming_settings& how, int sequences, int length) {
+  if (how.workers < 0 || how.columns < 0 || (how.workers && how.columns && how.workers % how.columns))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} workers in {} columns: each column of a wafer has as many workers, at least one",
+                    how.workers, how.columns));
+  const int cores = how.cores > 0 ? how.cores
+                                  : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
+            workers = how.workers ? how.workers : std::max(cores / how.num_csx, std::max(1, how.columns));
+  if (how.workers && how.columns) return {how.workers / how.columns, how.columns, how.num_csx};
+  const int most_columns = std::min(workers, column_cut::max_columns(n));
+  wafer_grid best{how.workers ? workers : 1, 1, how.num_csx};
+  f64 least = -1;
+  for (int columns = std::max(1, how.columns); columns <= (how.columns ? how.columns : most_columns);
+       ++columns)
+    for (int rows = 1; rows * columns <= workers; ++rows) {
+      const wafer_grid g{rows, columns, how.num_csx};
+      if ((how.workers && rows * columns != workers) || !wires::fits(g)) continue;
+      const f64 seconds = predicted_step(n, sequences, length, g);
+      if (least < 0 || seconds < least) best = g, least = seconds;
+    }
+  return best;
+}
+
+}  // namespace wsl::ml
