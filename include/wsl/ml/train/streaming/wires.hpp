@@ -56,7 +56,9 @@ template <class Weight>
 inline constexpr color_range<typename weight_format<Weight>::word, max_tiles> all_weight_tiles{0};
 
 /// The levels of a tree that joins some wafers.
-constexpr int levels(int wafers) { return std::bit_width(static_cast<unsigned>(wafers - 1)); }
+constexpr int levels(int wafers) {
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(wafers - 1)));
+}
 /// Sums from a node of a column's tree to the node 2^level wafers to the west.
 inline color<f32> up(const wafer_grid& g, int level, int column) {
   return {first_of_trees + level * g.columns + column};
