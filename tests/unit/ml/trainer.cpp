@@ -543,16 +543,17 @@ TEST_CASE("A mask leaves tokens out") {
                     "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
 }
 
-TEST_CASE("The golden GPT-2 on one wafer and on two: logits, loss, gradients, and ten steps") {
+TEST_CASE("The golden GPT-2 on grids of workers and on two wafers: logits, loss, gradients, and ten steps") {
   const auto g = golden::load();
   if (!g) {
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  for (const ml::streaming_settings& how :
-       {ml::streaming_settings{.workers = 1}, ml::streaming_settings{.workers = 2},
-        ml::streaming_settings{.workers = 1, .num_csx = 2}}) {
-    INFO(how.workers << " workers, num_csx " << how.num_csx);
+  for (const ml::wafer_grid& grid : {ml::wafer_grid{1, 1, 1}, {1, 4, 1}, {4, 1, 1}, {2, 2, 1}, {3, 2, 1},
+                                     {1, 1, 2}, {2, 2, 2}}) {
+    INFO(grid.rows << " x " << grid.columns << " workers, num_csx " << grid.wafers);
+    const ml::streaming_settings how{
+        .workers = grid.rows * grid.columns, .columns = grid.columns, .num_csx = grid.wafers};
     golden::check_trainer(*g,
                           [&](const optimizer& rule) { return ml::trainer(g->config.build(), rule, how); });
   }
