@@ -170,4 +170,16 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
   return all;
 }
 
+/// The numbers that an optimizer keeps for a model, with the averages of the weights.
+inline i64 kept_numbers(const optimizer& o, const std::vector<parameter>& parameters) {
+  const std::vector<parameter_update> updates = updates_of(o, parameters);
+  i64 all = 0;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    for (const kept_array& a : updates[k].kept(parameters[k]))
+      all += a.size(parameters[k].rows, parameters[k].columns);
+    all += o.average.is_on() ? parameters[k].size() : 0;
+  }
+  return all;
+}
+
 }  // namespace wsl::ml

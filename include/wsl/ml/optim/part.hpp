@@ -20,6 +20,11 @@ struct kept_array {
   enum class per : u8 { number, row, column };
   std::string_view name;  ///< in checkpoints, after the parameter's name and a slash
   per each = per::number;
+
+  /// How many numbers it has for a parameter of this shape.
+  i64 size(int rows, int columns) const {
+    return each == per::row ? rows : each == per::column ? columns : i64{rows} * columns;
+  }
 };
 inline constexpr int max_kept_arrays = 3;
 using kept_arrays = support::inplace_vector<kept_array, max_kept_arrays>;

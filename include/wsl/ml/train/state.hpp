@@ -121,14 +121,11 @@ class training_arrays {
     std::vector<std::size_t> all;
     for (std::size_t k = 0; k < updates_.size(); ++k) {
       first_kept_.push_back(all.size());
-      for (const kept_array& a : kept_for(k)) all.push_back(size_of(a, model->parameters()[k]));
+      const parameter& p = model->parameters()[k];
+      for (const kept_array& a : kept_for(k))
+        all.push_back(static_cast<std::size_t>(a.size(p.rows, p.columns)));
     }
     return all;
-  }
-  static std::size_t size_of(const kept_array& a, const parameter& p) {
-    return static_cast<std::size_t>(a.each == kept_array::per::row      ? p.rows
-                                    : a.each == kept_array::per::column ? p.columns
-                                                                        : p.size());
   }
   kept_arrays kept_for(std::size_t k) const { return updates_[k].kept(model->parameters()[k]); }
   std::span<f32> array(std::size_t k, int a) { return kept_[first_kept_[k] + static_cast<std::size_t>(a)]; }
