@@ -30,7 +30,7 @@ struct grad_scaler_settings {
   static constexpr grad_scaler_settings cbfloat16() { return {.initial = 0x1p31, .largest = 0x1p31}; }
 };
 
-/// What a checkpoint has to keep of a scaler, under these names.
+/// The state of a scaler, which a checkpoint carries under these names.
 struct grad_scaler_state {
   f64 loss_scale = 0x1p15;
   i64 steps_since_rescale = 0, overflows_since_rescale = 0, num_skipped_steps = 0;

@@ -29,7 +29,7 @@ struct kept_array {
 inline constexpr int max_kept_arrays = 3;
 using kept_arrays = support::inplace_vector<kept_array, max_kept_arrays>;
 
-/// What an update rule is told of a step. `number` counts from 1; gradients are multiplied by `scale` first.
+/// A step as an update rule sees it. `number` counts from 1; gradients are multiplied by `scale` first.
 struct parameter_step {
   f32 scale = 1, rate = 0;
   i64 number = 1;

@@ -122,7 +122,7 @@ struct adafactor {
     return static_cast<f64>(s.rate) *
            (relative_step ? std::min(warmup_init ? 1e-6 * t : 1e-2, 1 / std::sqrt(t)) : 1);
   }
-  /// What the squares of a step count for in their running mean: 1 in step 1.
+  /// The weight of a step's squares in their running mean: 1 in step 1.
   f64 part_of_step(const parameter_step& s) const {
     return std::pow(static_cast<f64>(s.number), static_cast<f64>(decay_rate));
   }
