@@ -114,6 +114,17 @@ std::string unused_words(const options& o, const corpus& text) {
                                 : "";
 }
 
+/// Groups of parameters by the names that the Model Zoo has for them.
+std::vector<std::pair<std::string, std::vector<std::string>>> parameter_groups() {
+  return {{"embedding", {"embedding.*"}},
+          {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
+          {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},
+          {"decoder_output_ffn", {"layer * down.weight"}},
+          {"decoder_kernel",
+           {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight",
+            "layer * down.weight"}}};
+}
+
 task task_of(options& o, const corpus& text) {
   model_params& m = o.model;
   if (!m.vocab_size) m.vocab_size = text.words.size();
@@ -143,13 +154,7 @@ task task_of(options& o, const corpus& text) {
   };
   t.train = windows_of(text.train, o.train, "in the part to train with");
   t.held_out = windows_of(text.held_out, o.eval, "in the part that is held out");
-  t.groups = {{"embedding", {"embedding.*"}},
-              {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
-              {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},
-              {"decoder_output_ffn", {"layer * down.weight"}},
-              {"decoder_kernel",
-               {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight",
-                "layer * down.weight"}}};
+  t.groups = parameter_groups();
   t.architecture = m.architecture();
   t.vocabulary = text.words.saved();
   return t;
@@ -171,8 +176,10 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   require_same_model(from, o.model.architecture(), r.override_model);
-  auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(),
-                            {.workers = 1, .threads = r.threads}, o.common.precision.weights());
+  ml::network model = network_of(o.model.decoder());
+  const ml::optimizer rule = optimizer_for(o.common.optimizer, model, parameter_groups());
+  auto t = ranks::streaming(std::move(model), rule, {.workers = 1, .threads = r.threads},
+                            o.common.precision.weights());
   load(from, *t);
   return t;
 }
@@ -184,9 +191,7 @@ std::string vocabulary_of_weights(const run_params& r) {
   return from.empty() ? "" : fact_of(from, "vocabulary");
 }
 
-void sample(options& o) {
-  vocabulary words;
-  const std::unique_ptr<machine> t = trained(o, words);
+void sample_from(machine& t, options& o, vocabulary& words) {
   std::vector<i32> ids = o.sample.prompt.empty() ? std::vector<i32>{0} : words.encode(o.sample.prompt);
   std::mt19937_64 random(static_cast<wsl::u64>(o.sample.seed));
   const auto print = [&](std::span<const i32> some) {
@@ -198,7 +203,7 @@ void sample(options& o) {
     const std::span<const i32> seen =
         std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
     const std::vector<wsl::f32> logits =
-        t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
+        t.predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
     // A vocabulary that was padded to a round number has logits of no word.
     const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
     ids.push_back(ml::sample_token(std::span(logits)
@@ -208,6 +213,11 @@ void sample(options& o) {
     print(std::span(ids).last(1));
   }
   std::puts("");
+}
+void sample(options& o) {
+  vocabulary words;
+  const std::unique_ptr<machine> t = trained(o, words);
+  with_average(o.common.optimizer, *t, [&] { sample_from(*t, o, words); });
 }
 
 void export_model(options& o) {
@@ -227,10 +237,12 @@ void export_model(options& o) {
     throw std::invalid_argument("no file of another program can hold this model; " + no_llmc +
                                 (no_hf == no_llmc ? "" : "; " + no_hf));
   app::make_folder(o.out);
-  if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
-  if (no_hf.empty())
-    export_hugging_face(o.out, d, t->run()),
-        std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  with_average(o.common.optimizer, *t, [&] {
+    if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
+    if (no_hf.empty())
+      export_hugging_face(o.out, d, t->run()),
+          std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  });
   if (o.format.empty() && !no_llmc.empty())
     std::fprintf(stderr, "wsl-gpt: there is no model.bin: %s\n", no_llmc.c_str());
 }

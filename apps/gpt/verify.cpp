@@ -81,7 +81,7 @@ bool verify(const verification& v) {
   protocol lines(v.tolerance);
   {
     // After its first step, the momentum of SGD is the gradient.
-    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd());
+    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd(0.9f));
     ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
     lines.compare("logits", wafer->predict(b), s.logits);
@@ -92,7 +92,7 @@ bool verify(const verification& v) {
               [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
                 const auto velocity =
                     std::find_if(arrays.begin(), arrays.end(), [&](const ml::state_array& a) {
-                      return a.parameter == k && a.what == ml::state_array::kind::first_moment;
+                      return a.parameter == k && a.what == ml::state_array::kind::kept;
                     });
                 lines.compare("gradient of " + p.name, velocity->numbers, wanted);
               });

@@ -26,6 +26,9 @@ const char* type_of(const field& f) {
     const char* operator()(const std::string*) const { return "WORD"; }
     const char* operator()(const std::vector<i64>*) const { return "[INT, ...]"; }
     const char* operator()(const std::vector<f64>*) const { return "[NUMBER, ...]"; }
+    const char* operator()(const std::vector<std::string>*) const { return "[WORD, ...]"; }
+    const char* operator()(const one_or_more*) const { return "NUMBER|[NUMBER, ...]"; }
+    const char* operator()(const group_parts*) const { return "[{patterns: [...], ...}, ...]"; }
     const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
   } name;

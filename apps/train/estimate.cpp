@@ -63,7 +63,11 @@ class table {
   std::string text_;
 };
 
-i64 moments(const ml::optimizer& rule) { return rule.how == ml::optimizer::kind::sgd ? 1 : 2; }
+/// Numbers that are kept for each weight of a model, with its gradient and itself.
+f64 numbers_of_weight(const ml::network& model, const ml::optimizer& rule) {
+  const f64 all = static_cast<f64>(model.parameter_count());
+  return 2 + (all > 0 ? static_cast<f64>(ml::kept_numbers(rule, model.parameters())) / all : 0);
+}
 /// Multiply-adds of a token, forward and backward, for the work of stages without weights: attention.
 f64 own_work(const ml::network& model, int length) {
   f64 sum = 0;
@@ -112,9 +116,10 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
                   sequences, what.length, table::of_words(2 * tokens * widths)));
   of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                           table::of_words(tiles_in), word_of(what.weights), table::of_words(gradients_out)));
-  of.line("a server",
-          fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                      table::of_words((2 + moments(what.rule)) * model.parameter_count() / workers)));
+  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
+                                                                   static_cast<f64>(model.parameter_count()) /
+                                                                   workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);
@@ -139,7 +144,8 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
     i64 parameters = 0, widths = 0;
     for (const ml::stage_part& p : s.parts) parameters += p.which < 0 ? 0 : static_cast<i64>(p.size());
     for (const int w : s.widths) widths += w;
-    const i64 words = (2 + moments(what.rule)) * parameters + 2 * tokens * widths;
+    const i64 words = static_cast<i64>(numbers_of_weight(model, what.rule) * static_cast<f64>(parameters)) +
+                      2 * tokens * widths;
     largest = std::max(largest, words);
     of.line(x ? "" : "strips",
             fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,

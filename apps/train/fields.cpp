@@ -129,7 +129,7 @@ void declare(fields& part, rate_part& p) {
                                  {"T_0", &p.t_0},
                                  {"total_steps", &p.total_steps}})
     part.add(name, *to, "").at_least(1);
-  part.add("T_mult", p.t_mult, "").at_least(1).at_most(1);
+  part.add("T_mult", p.t_mult, "").at_least(1).at_most(1000);
   part.add("pct_start", p.pct_start, "").above(0).at_most(1);
   part.add("mode", p.mode, "").one_of({"triangular", "triangular2", "exp_range"});
   part.add("anneal_strategy", p.anneal_strategy, "").one_of({"cos", "linear"});
@@ -137,6 +137,15 @@ void declare(fields& part, rate_part& p) {
   part.add("three_phase", p.three_phase, "");
   part.add("milestones", p.milestones, "").at_least(0);
   part.add("learning_rates", p.learning_rates, "").at_least(0);
+}
+
+void declare(fields& part, group_part& p) {
+  part.add("patterns", p.patterns, "");
+  part.add("learning_rate_factor", p.learning_rate_factor, "").at_least(0);
+  part.add("weight_decay", p.weight_decay, "").at_least(0);
+  part.add("momentum", p.momentum, "").at_least(0).at_most(1);
+  part.add("eps", p.eps, "").above(0);
+  part.add("betas", p.betas, "").at_least(0).at_most(0.999999);
 }
 
 /// Reads nodes as the values of one field; reports mistakes in them.
@@ -193,11 +202,24 @@ struct reader {
     to.assign(n.size(), T{});
     for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
   }
-  void read(const YAML::Node& n, rate_part& to) const {
-    if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
+  void read(const YAML::Node& n, one_or_more& to) const {
+    if (n.IsSequence() && n.size()) return read(n, to.numbers);
+    to.numbers.assign(1, number<f64>(n, "a number, or a list of numbers"));
+  }
+  template <class Part>
+  void read_fields(const YAML::Node& n, Part& to) const {
     fields part;
     declare(part, to);
     part.read_section(n, "", file());
+  }
+  void read(const YAML::Node& n, group_part& to) const {
+    if (!n.IsMap()) wrong(n, "a list of maps with patterns");
+    read_fields(n, to);
+    if (to.patterns.empty()) refuse(where, f.full_name() + ": a group has patterns, a list of names");
+  }
+  void read(const YAML::Node& n, rate_part& to) const {
+    if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
+    read_fields(n, to);
     if (n.size() && !n["scheduler"])
       refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
   }
@@ -302,8 +324,9 @@ YAML::Node parsed(const std::string& text, const std::string& where) {
 }
 
 /// Members that have their default value are left out.
-std::string text_of(const rate_part& p) {
-  rate_part given = p, usual;
+template <class Part>
+std::string text_of(const Part& p) {
+  Part given = p, usual;
   fields of_given, of_usual;
   declare(of_given, given), declare(of_usual, usual);
   std::string out;
@@ -313,6 +336,11 @@ std::string text_of(const rate_part& p) {
       out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
   }
   return out + "}";
+}
+std::string text_of(const std::string& word) {
+  YAML::Emitter quoted;
+  quoted << YAML::DoubleQuoted << word;
+  return quoted.c_str();
 }
 std::string text_of(const std::pair<std::string, f64>& p) {
   return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second);
@@ -329,6 +357,9 @@ struct writer {
   std::string operator()(const f64* x) const { return is_allowed(f, *x) ? text_of(*x) : "null"; }
   std::string operator()(const std::string* x) const {
     return x->empty() ? "null" : YAML::Dump(YAML::Node(*x));
+  }
+  std::string operator()(const one_or_more* x) const {
+    return x->numbers.size() == 1 ? text_of(x->numbers[0]) : operator()(&x->numbers);
   }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {

@@ -34,11 +34,26 @@ struct rate_part {
   std::vector<f64> learning_rates = {};
 };
 using rate_parts = std::vector<rate_part>;
+
+/// A number, or a list of numbers, as written in the file; empty: not given.
+struct one_or_more {
+  std::vector<f64> numbers = {};
+};
+
+/// The settings of a group of parameters, as written in the file. Numbers below 0 and empty lists were not
+/// given.
+struct group_part {
+  std::vector<std::string> patterns = {};
+  f64 learning_rate_factor = -1, weight_decay = -1, momentum = -1, eps = -1;
+  std::vector<f64> betas = {};
+};
+using group_parts = std::vector<group_part>;
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
-                              std::vector<f64>*, rate_parts*, numbers_by_name*>;
+                              std::vector<f64>*, std::vector<std::string>*, one_or_more*, rate_parts*,
+                              group_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here

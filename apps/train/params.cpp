@@ -2,6 +2,8 @@
 #include "params.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <wsl/ml/train/streaming/wires.hpp>
@@ -50,7 +52,7 @@ rate::schedule schedule_of(const rate_part& p) {
   if (p.scheduler == "CosineAnnealing")
     return rate::cosine_annealing(first, p.eta_min, needed(p, p.t_max, "T_max"));
   if (p.scheduler == "CosineAnnealingWarmRestarts")
-    return rate::warm_restarts(first, p.eta_min, needed(p, p.t_0, "T_0"));
+    return rate::warm_restarts(first, p.eta_min, needed(p, p.t_0, "T_0"), p.t_mult);
   if (p.scheduler == "Cyclic") return cycle_of(p);
   if (p.scheduler == "OneCycle")
     return rate::one_cycle(first, p.max_lr, p.total_steps,
@@ -75,22 +77,182 @@ std::string precision_params::remark() const {
   return "";
 }
 
-wsl::ml::optimizer optimizer_params::rule() const {
-  using wsl::f32;
+namespace {
+
+using wsl::f32;
+
+/// The name of an optimizer in small letters: SGD and sgd are the same.
+std::string kind_of(const optimizer_params& o) {
+  std::string kind = o.type;
+  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return std::tolower(c); });
+  return kind;
+}
+
+/// An option of some optimizers, and whether it has another value than the others have.
+struct optimizer_option {
+  const char* name;
+  bool is_given;
+  std::vector<std::string> of;
+};
+std::vector<optimizer_option> options_of(const optimizer_params& o) {
+  const optimizer_params usual;
+  // Older files say these of every optimizer.
+  const bool no_betas = o.betas.empty() || o.betas == std::vector{0.9, 0.999},
+             no_eps = o.eps.numbers.empty() || o.eps.numbers == std::vector{1e-8};
+  return {
+      {"momentum", o.momentum != usual.momentum, {"sgd", "rmsprop"}},
+      {"dampening", o.dampening != usual.dampening, {"sgd"}},
+      {"nesterov", o.nesterov, {"sgd"}},
+      {"betas", !no_betas, {"adam", "adamw", "adamax", "nadam", "radam", "lion", "lamb"}},
+      {"eps",
+       !no_eps,
+       {"adam", "adamw", "adamax", "nadam", "radam", "rmsprop", "adagrad", "adadelta", "lamb", "adafactor"}},
+      {"amsgrad", o.amsgrad, {"adam", "adamw"}},
+      {"momentum_decay", o.momentum_decay != usual.momentum_decay, {"nadam"}},
+      {"alpha", o.alpha != usual.alpha, {"rmsprop", "asgd"}},
+      {"centered", o.centered, {"rmsprop"}},
+      {"lr_decay", o.lr_decay != usual.lr_decay, {"adagrad"}},
+      {"initial_accumulator_value", o.initial_accumulator_value != 0, {"adagrad"}},
+      {"rho", o.rho != usual.rho, {"adadelta"}},
+      {"lambd", o.lambd != usual.lambd, {"asgd"}},
+      {"t0", o.t0 != usual.t0, {"asgd"}},
+      {"etas", !o.etas.empty(), {"rprop"}},
+      {"step_sizes", !o.step_sizes.empty(), {"rprop"}},
+      {"clip_threshold", o.clip_threshold != usual.clip_threshold, {"adafactor"}},
+      {"decay_rate", o.decay_rate != usual.decay_rate, {"adafactor"}},
+      {"beta1", o.beta1 != usual.beta1, {"adafactor"}},
+      {"scale_parameter", !o.scale_parameter, {"adafactor"}},
+      {"relative_step", o.relative_step, {"adafactor"}},
+      {"warmup_init", o.warmup_init, {"adafactor"}}};
+}
+void check_options(const optimizer_params& o, const std::string& kind) {
+  for (const optimizer_option& x : options_of(o)) {
+    if (!x.is_given || std::find(x.of.begin(), x.of.end(), kind) != x.of.end()) continue;
+    std::string owners;
+    for (std::size_t k = 0; k < x.of.size(); ++k)
+      owners += (k == 0 ? "" : k + 1 == x.of.size() ? " and " : ", ") + x.of[k];
+    refuse("optimizer." + std::string(x.name) + " is of " + owners + ", not of " + o.type +
+           ": leave it out, or --" + x.name + " null");
+  }
+  if (kind == "rprop" && o.weight_decay != 0)
+    refuse("optimizer.weight_decay is not of rprop, which has none: leave it out, or --weight_decay null");
+}
+
+/// A number, or if it is below 0 the usual one.
+f32 or_usual(f64 x, f32 usual) { return x < 0 ? usual : static_cast<f32>(x); }
+/// The numbers of a list of two, if it was given.
+void set_pair(const char* name, const std::vector<f64>& given, f32& first, f32& second) {
+  if (given.empty()) return;
+  if (given.size() != 2)
+    refuse("optimizer." + std::string(name) + " are two numbers, not " + std::to_string(given.size()));
+  first = static_cast<f32>(given[0]), second = static_cast<f32>(given[1]);
+}
+
+/// Sets the coefficients that several rules have.
+template <class Rule>
+wsl::ml::update_rule with_common(const optimizer_params& o, Rule r) {
+  if constexpr (requires { r.decay; }) r.decay = static_cast<f32>(o.weight_decay);
+  if constexpr (requires { r.momentum; }) r.momentum = static_cast<f32>(o.momentum);
+  if constexpr (requires { r.beta2; }) set_pair("betas", o.betas, r.beta1, r.beta2);
+  if constexpr (requires { r.amsgrad; }) r.amsgrad = o.amsgrad;
+  if constexpr (requires { r.smallest_scale; }) set_pair("eps", o.eps.numbers, r.epsilon, r.smallest_scale);
+  else if constexpr (requires { r.epsilon; }) {
+    if (o.eps.numbers.size() > 1) refuse("optimizer.eps is one number of " + o.type + ", two of adafactor");
+    if (!o.eps.numbers.empty()) r.epsilon = static_cast<f32>(o.eps.numbers[0]);
+  }
+  return r;
+}
+
+wsl::ml::update_rule rule_of(const optimizer_params& o, const std::string& kind) {
+  namespace rules = wsl::ml::rules;
   const auto single = [](f64 x) { return static_cast<f32>(x); };
-  wsl::ml::optimizer o;
-  if (betas.size() != 2) refuse("optimizer.betas are two numbers, not " + std::to_string(betas.size()));
-  if (type == "sgd" || type == "SGD") o = wsl::ml::optimizer::sgd(single(momentum), single(weight_decay));
-  else if (type == "adam" || type == "Adam")
-    o = wsl::ml::optimizer::adam(single(betas[0]), single(betas[1]), single(eps), single(weight_decay));
-  else o = wsl::ml::optimizer::adamw(single(betas[0]), single(betas[1]), single(eps), single(weight_decay));
-  o.which = decays == "all"        ? wsl::ml::decays::all
-            : decays == "matrices" ? wsl::ml::decays::matrices
-                                   : wsl::ml::decays::not_bias_or_norm;
+  if (kind == "sgd")
+    return with_common(o, rules::sgd{.dampening = single(o.dampening), .nesterov = o.nesterov});
+  if (kind == "adam") return with_common(o, rules::adam{});
+  if (kind == "adamax") return with_common(o, rules::adamax{});
+  if (kind == "nadam") {
+    rules::nadam r;
+    r.momentum_decay = or_usual(o.momentum_decay, r.momentum_decay);
+    return with_common(o, r);
+  }
+  if (kind == "radam") return with_common(o, rules::radam{});
+  if (kind == "rmsprop") {
+    rules::rmsprop r{.centered = o.centered};
+    r.alpha = or_usual(o.alpha, r.alpha);
+    return with_common(o, r);
+  }
+  if (kind == "adagrad")
+    return with_common(
+        o, rules::adagrad{.rate_decay = single(o.lr_decay), .initial = single(o.initial_accumulator_value)});
+  if (kind == "adadelta") {
+    rules::adadelta r;
+    r.rho = or_usual(o.rho, r.rho);
+    return with_common(o, r);
+  }
+  if (kind == "asgd") {
+    rules::asgd r;
+    r.lambda = or_usual(o.lambd, r.lambda), r.alpha = or_usual(o.alpha, r.alpha), r.t0 = or_usual(o.t0, r.t0);
+    return with_common(o, r);
+  }
+  if (kind == "rprop") {
+    rules::rprop r;
+    set_pair("etas", o.etas, r.shrink, r.grow);
+    set_pair("step_sizes", o.step_sizes, r.smallest, r.largest);
+    return with_common(o, r);
+  }
+  if (kind == "lion") return with_common(o, rules::lion{});
+  if (kind == "lamb")  // that of the Model Zoo
+    return with_common(o, rules::lamb{.correct_bias = false, .largest_norm = 10});
+  if (kind == "adafactor") {
+    rules::adafactor r{.beta1 = single(o.beta1),
+                       .scale_parameter = o.scale_parameter,
+                       .relative_step = o.relative_step,
+                       .warmup_init = o.warmup_init};
+    r.clip_threshold = or_usual(o.clip_threshold, r.clip_threshold);
+    if (o.decay_rate < 0) r.decay_rate = single(o.decay_rate);
+    return with_common(o, r);
+  }
+  return with_common(o, rules::adamw{});
+}
+
+wsl::ml::parameter_group group_of(const group_part& p) {
+  if (!p.betas.empty() && p.betas.size() != 2)
+    refuse("optimizer.groups: betas are two numbers, not " + std::to_string(p.betas.size()));
+  const auto given = [](f64 x) { return x < 0 ? std::nullopt : std::optional(static_cast<f32>(x)); };
+  return {p.patterns,
+          {.rate_factor = given(p.learning_rate_factor),
+           .decay = given(p.weight_decay),
+           .beta1 = p.betas.empty() ? std::nullopt : given(p.betas[0]),
+           .beta2 = p.betas.empty() ? std::nullopt : given(p.betas[1]),
+           .momentum = given(p.momentum),
+           .epsilon = given(p.eps)}};
+}
+
+}  // namespace
+
+wsl::ml::optimizer optimizer_params::rule() const {
+  const std::string kind = kind_of(*this);
+  check_options(*this, kind);
+  if (ema_start > 0 && ema_decay == 0)
+    refuse("optimizer.ema_start says when an average of the weights begins, and ema_decay is missing");
+  wsl::ml::optimizer o{.rule = rule_of(*this, kind),
+                       .which = decays == "all"        ? wsl::ml::decays::all
+                                : decays == "matrices" ? wsl::ml::decays::matrices
+                                                       : wsl::ml::decays::not_bias_or_norm,
+                       .average = {.decay = static_cast<f32>(ema_decay), .start = ema_start}};
+  for (const group_part& p : groups) o.groups.push_back(group_of(p));
   return o;
 }
 
 rate::schedule optimizer_params::rate() const {
+  if (relative_step) {
+    const rate_part usual = optimizer_params().learning_rate.front();
+    if (learning_rate.size() != 1 || learning_rate[0].scheduler != usual.scheduler ||
+        learning_rate[0].learning_rate != usual.learning_rate)
+      refuse(
+          "optimizer.learning_rate has no effect with relative_step: leave it out, or --learning_rate null");
+    return rate::constant(1);
+  }
   std::vector<rate::phase> phases;
   for (std::size_t k = 0; k < learning_rate.size(); ++k) {
     const rate_part& p = learning_rate[k];
@@ -130,18 +292,56 @@ void declare_precision(fields& f, precision_params& p) {
 
 void declare_optimizer(fields& f, optimizer_params& p) {
   f.section("optimizer");
-  f.add("optimizer_type", p.type, "sgd, adam or adamw")
-      .one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
+  f.add("optimizer_type", p.type, "the rule by which parameters change")
+      .one_of({"sgd",      "adam",   "adamw", "adamax",    "nadam",    "radam",     "rmsprop",  "adagrad",
+               "adadelta", "asgd",   "rprop", "lion",      "lamb",     "adafactor", "SGD",      "Adam",
+               "AdamW",    "Adamax", "NAdam", "RAdam",     "RMSprop",  "Adagrad",   "Adadelta", "ASGD",
+               "Rprop",    "Lion",   "Lamb",  "Adafactor", "AdaFactor"});
   f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other")
       .at_least(0);
   f.add("adjust_learning_rate", p.adjust_learning_rate,
         "factors of it for groups of parameters, or for parameters by a pattern of their names: "
         "{\"*qkv.weight\": 0.5}")
       .at_least(0);
-  f.add("momentum", p.momentum, "of sgd").at_least(0).at_most(1);
-  f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(0.999999);
-  f.add("eps", p.eps, "of adam and adamw").above(0);
-  f.add("weight_decay", p.weight_decay, "of adamw apart from the gradient, of the others added to it")
+  f.add("groups", p.groups,
+        "settings for groups of parameters: a list of {patterns: [...], learning_rate_factor, weight_decay, "
+        "betas, momentum, eps} (of this program)");
+  f.add("ema_decay", p.ema_decay,
+        "of a moving average of the weights, with which evaluations, samples and exports are made; 0: none "
+        "(of "
+        "this program)")
+      .at_least(0)
+      .at_most(0.999999);
+  f.add("ema_start", p.ema_start, "the step up to which the average is the weights themselves").at_least(0);
+  f.add("momentum", p.momentum, "of sgd and rmsprop").at_least(0).at_most(1);
+  f.add("dampening", p.dampening, "of the momentum of sgd").at_least(0).at_most(1);
+  f.add("nesterov", p.nesterov, "Nesterov's form of the momentum of sgd");
+  f.add("betas", p.betas, "of adam and its relatives, lion and lamb; null: 0.9, 0.999, of lion 0.9, 0.99")
+      .at_least(0)
+      .at_most(0.999999);
+  f.add("eps", p.eps,
+        "added to a denominator; of adafactor two numbers; null: the optimizer's own, of adam 1e-8")
+      .above(0);
+  f.add("amsgrad", p.amsgrad, "of adam and adamw: the largest second moment so far divides");
+  f.add("momentum_decay", p.momentum_decay, "of nadam; null: 0.004").at_least(0);
+  f.add("alpha", p.alpha, "of rmsprop, null: 0.99; of asgd, null: 0.75").at_least(0).at_most(0.999999);
+  f.add("centered", p.centered, "of rmsprop: a variance divides");
+  f.add("lr_decay", p.lr_decay, "of adagrad").at_least(0);
+  f.add("initial_accumulator_value", p.initial_accumulator_value, "of adagrad").at_least(0);
+  f.add("rho", p.rho, "of adadelta; null: 0.9").at_least(0).at_most(0.999999);
+  f.add("lambd", p.lambd, "of asgd; null: 1e-4").at_least(0);
+  f.add("t0", p.t0, "of asgd: the step after which weights are averaged; null: 1e6").at_least(0);
+  f.add("etas", p.etas, "of rprop: factors of a step that shrinks and grows; null: 0.5, 1.2").above(0);
+  f.add("step_sizes", p.step_sizes, "of rprop: the smallest step and the largest; null: 1e-6, 50")
+      .at_least(0);
+  f.add("clip_threshold", p.clip_threshold, "of adafactor: the largest change; null: 1").above(0);
+  f.add("decay_rate", p.decay_rate, "of adafactor, an exponent of the step; null: -0.8").at_most(0);
+  f.add("beta1", p.beta1, "of adafactor; 0: no first moment").at_least(0).at_most(0.999999);
+  f.add("scale_parameter", p.scale_parameter, "of adafactor: larger parameters change more");
+  f.add("relative_step", p.relative_step, "of adafactor: its own learning rate");
+  f.add("warmup_init", p.warmup_init, "of adafactor: that rate begins with 1e-6");
+  f.add("weight_decay", p.weight_decay,
+        "of adamw, lion, lamb and adafactor apart from the gradient, of the others added to it")
       .at_least(0)
       .once_called("weight_decay_rate");
   f.add("decays", p.decays, "which parameters decay").one_of({"not_bias_or_norm", "matrices", "all"});
@@ -279,19 +479,6 @@ void check_strategy(const run_params& r) {
 
 namespace {
 
-/// Settings that an optimizer does not have must have their default values.
-void check_optimizer(const optimizer_params& o) {
-  const optimizer_params usual;
-  const bool is_sgd = o.type == "sgd" || o.type == "SGD";
-  const auto not_of = [&](const char* field, const char* of) {
-    refuse("optimizer." + std::string(field) + " is of " + of + ", not of " + o.type +
-           ": leave it out, or --" + field + " null");
-  };
-  if (is_sgd && o.betas != usual.betas) not_of("betas", "adam and adamw");
-  if (is_sgd && o.eps != usual.eps) not_of("eps", "adam and adamw");
-  if (!is_sgd && o.momentum != usual.momentum) not_of("momentum", "sgd");
-}
-
 /// A pipeline has one size of micro-batches, which a batch holds.
 void check_micro_batches(const common_params& p) {
   if (p.run.execution_strategy != "pipeline") return;
@@ -326,7 +513,6 @@ void check(const common_params& p) {
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
-  check_optimizer(p.optimizer);
   p.optimizer.rule();
   p.optimizer.rate();
 }

@@ -34,14 +34,24 @@ struct precision_params {
   std::string remark() const;
 };
 
+/// Numbers below 0 and empty lists stand for the optimizer's own values.
 struct optimizer_params {
   std::string type = "adamw", decays = "not_bias_or_norm";
   rate_parts learning_rate{rate_part{.learning_rate = 1e-3}};
-  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0, max_gradient_value = 0;
-  std::vector<f64> betas{0.9, 0.999};
+  f64 momentum = 0, weight_decay = 0, max_gradient_norm = 0, max_gradient_value = 0;
+  one_or_more eps;
+  std::vector<f64> betas, etas, step_sizes;
+  f64 dampening = 0, momentum_decay = -1, alpha = -1, lr_decay = 0, initial_accumulator_value = 0, rho = -1,
+      lambd = -1, t0 = -1, clip_threshold = -1, decay_rate = 1, beta1 = 0;
+  bool nesterov = false, amsgrad = false, centered = false;
+  bool scale_parameter = true, relative_step = false, warmup_init = false;
   numbers_by_name adjust_learning_rate;
+  group_parts groups;
+  f64 ema_decay = 0;
+  i64 ema_start = 0;
   bool log_summaries = false;
 
+  /// Throws std::invalid_argument for an option that the optimizer does not have.
   wsl::ml::optimizer rule() const;
   /// Throws std::invalid_argument for a part without the steps that it needs.
   wsl::ml::rate::schedule rate() const;

@@ -196,8 +196,10 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
-  task_.model();  // throws for sizes that do not fit, before anything is written
+  rule();  // throws for sizes that do not fit, before anything is written
 }
+
+ml::optimizer session::rule() const { return optimizer_for(params_.optimizer, task_.model(), task_.groups); }
 
 i64 session::steps_per_epoch() const {
   const i64 all = task_.train.count / params_.train_input.batch_size, asked = params_.run.steps_per_epoch;
@@ -223,11 +225,9 @@ machine& session::wafer() {
   for (const auto& [data, input] :
        {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}})
     require_memory(task_.model(), input->batch_size, data->length);
-  if (in_pipeline(params_))
-    wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), rule(), pipelining_of(params_));
   else
-    wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(),
-                              training_of(params_, task_.model(), task_.train.length),
+    wafer_ = ranks::streaming(task_.model(), rule(), training_of(params_, task_.model(), task_.train.length),
                               params_.precision.weights());
   return *wafer_;
 }
@@ -458,7 +458,7 @@ void session::train(bool and_eval) {
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate, .mean = x.mean_loss});
   });
   run.on_evaluation([&](i64 step) {
-    const evaluation e = evaluate();
+    const evaluation e = with_average(params_.optimizer, t, [&] { return evaluate(); });
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
@@ -557,7 +557,7 @@ void session::eval() {
   if (!resume(nullptr))
     throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
                                 ": train first, or give --checkpoint_path");
-  const evaluation e = evaluate();
+  const evaluation e = with_average(params_.optimizer, wafer(), [&] { return evaluate(); });
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
       100 * e.accuracy);
 }
@@ -615,12 +615,35 @@ void session::compile() const {
   describe();
   const estimate_of what{.sequences = params_.train_input.batch_size,
                          .length = task_.train.length,
-                         .rule = params_.optimizer.rule(),
+                         .rule = rule(),
                          .weights = params_.precision.weights()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
                                   : estimate(model, training_of(params_, model, task_.train.length), what))
                 .c_str());
+}
+
+ml::optimizer optimizer_for(const optimizer_params& p, const ml::network& model,
+                            const std::vector<std::pair<std::string, std::vector<std::string>>>& groups) {
+  ml::optimizer o = p.rule();
+  for (ml::parameter_group& g : o.groups) {
+    std::vector<std::string> all;
+    for (const std::string& name : g.patterns) {
+      const auto named =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& x) { return x.first == name; });
+      if (named == groups.end()) all.push_back(name);
+      else  // a group may have patterns for layers that this model does not have
+        std::copy_if(named->second.begin(), named->second.end(), std::back_inserter(all),
+                     [&](const std::string& pattern) {
+                       return std::any_of(
+                           model.parameters().begin(), model.parameters().end(),
+                           [&](const ml::parameter& a) { return ml::parameter_group::is_match(pattern, a); });
+                     });
+    }
+    g.patterns = std::move(all);
+  }
+  ml::updates_of(o, model.parameters());
+  return o;
 }
 
 std::string checkpoint_to_look_at(const run_params& r) {

@@ -71,6 +71,7 @@ class session {
   void resume_data(wsl::ml::batches& data, const wsl::ml::data_position& at,
                    const std::string& checkpoint) const;
   evaluation evaluate();
+  wsl::ml::optimizer rule() const;
   void save(const wsl::ml::batches& data, const wsl::ml::training_loop::unlogged& losses);
   wsl::ml::loss_curve curve_until(wsl::i64 step) const;
   std::filesystem::path file(const std::string& name) const {
@@ -95,6 +96,16 @@ std::string checkpoint_to_look_at(const run_params& r);
 /// The checkpoint to train from, likewise; but a run that began with a checkpoint from elsewhere resumes from
 /// its own. Both throw wsl::ml::file_error if the folder has checkpoints and none of them is whole.
 std::string checkpoint_to_train_from(const run_params& r);
+
+/// The optimizer of the params for a model: names of groups in its settings stand for their patterns. Throws
+/// std::invalid_argument if it does not fit the model.
+wsl::ml::optimizer optimizer_for(const optimizer_params& p, const wsl::ml::network& model,
+                                 const std::vector<std::pair<std::string, std::vector<std::string>>>& groups);
+/// Calls f, with the averages of the weights in place of the parameters if the params keep them.
+template <class F>
+decltype(auto) with_average(const optimizer_params& p, machine& m, F f) {
+  return p.ema_decay > 0 ? m.run().with_average(f) : f();
+}
 
 /// The entry of a checkpoint's metadata with this name.
 std::string fact_of(const std::string& checkpoint, const std::string& name);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <wsl/ml/model/batch.hpp>
 #include <wsl/ml/model/serial.hpp>
-#include <wsl/ml/optim/optimizer.hpp>
+#include <wsl/ml/optim/step.hpp>
 
 namespace bench {
 using namespace wsl;
@@ -54,8 +54,12 @@ class resident_trainer {
       f32* gradient = halves_[0].gradients[p].data() + from;
       ml::add(matrix<f32>(gradient, 1, static_cast<int>(n)),
               matrix<f32>(halves_[1].gradients[p].data() + from, 1, static_cast<int>(n)));
-      update(rule_, numbers_[p].data() + from, {first_[p].data() + from, second_[p].data() + from}, gradient,
-             1, rate, does_decay(rule_.which, net_.parameters()[p]), steps_, static_cast<int>(n));
+      update(rule_.rule,
+             {numbers_[p].data() + from,
+              gradient,
+              {first_[p].data() + from, second_[p].data() + from},
+              static_cast<int>(n)},
+             {.rate = rate, .number = steps_});
     }
   }
 

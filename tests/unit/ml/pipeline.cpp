@@ -149,13 +149,12 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
   const auto run = [&](const auto& engine) {
     const ml::network n = tied().build();
     const ml::strips s(n, 3);
-    ml::training_arrays arrays{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
-                               ml::parameter_store(n)};
+    ml::training_arrays arrays(n, optimizer::sgd(), 5);
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
     f.launch<&ml::strip_worker::step>(
-        all, ml::pipeline_step{&s, &arrays, b, 3, ml::optimizer_step{optimizer::sgd(), 0.5f, 1}, {}, true});
+        all, ml::pipeline_step{&s, &arrays, b, 3, ml::optimizer_step{.rate = 0.5f}, {}, true});
     return ml::weights(arrays.parameters);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});

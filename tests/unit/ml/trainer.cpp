@@ -43,7 +43,7 @@ struct text {
 template <class Weight>
 std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b,
                                                      const optimizer& rule) {
-  ml::weights w(n, 7), velocity(n), unused(n);
+  ml::weights w(n, 7), velocity(n);
   const f64 counts = check(n, b);
   ml::activation_store at = store_of(n, b);
   std::vector<f64> losses;
@@ -54,8 +54,8 @@ std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::b
     losses.push_back(serial_forward(n, rounded, at) / counts);
     serial_backward(n, rounded, d, at);
     for (std::size_t k = 0; k < w.size(); ++k)
-      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step,
-                 static_cast<int>(w[k].size()));
+      ml::update(rule.rule, {w[k].data(), d[k].data(), {velocity[k].data()}, static_cast<int>(w[k].size())},
+                 {.rate = 0.1f, .number = step});
   }
   return {losses, w};
 }
@@ -378,14 +378,13 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid) {
   std::vector<ml::streaming_schedule> schedules;
   for (int column = 0; column < grid.columns; ++column)
     schedules.emplace_back(n, cut, column, grid.rows, true);
-  ml::training_arrays arrays{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
-                             ml::parameter_store(n)};
+  ml::training_arrays arrays(n, optimizer::sgd(), 5);
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(grid), engine);
   const area ports = rows(0, edge, 2);
   f.start<&ml::memory_server<f32>::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
-                                         ml::optimizer_step{optimizer::sgd(), 0.5f, 1});
+                                         ml::optimizer_step{.rate = 0.5f});
   if (grid.wafers > 1) f.start<&ml::swarm_node::step>(ports.columns(grid.columns, edge), &schedules, grid);
   f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::streaming_step{&n, &cut, &schedules, grid, b});
   f.run();
@@ -427,7 +426,7 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
     steps(later, 3, 6);
     CHECK(later.position() == whole.position());
     const auto a = whole.state(), b = later.state();
-    CHECK(a.size() == (rule.how == optimizer::kind::sgd ? 2 : 3) * whole.model().parameters().size());
+    CHECK(a.size() == (rule.name() == "sgd" ? 2 : 3) * whole.model().parameters().size());
     for (std::size_t k = 0; k < a.size(); ++k)
       CHECK(std::equal(a[k].numbers.begin(), a[k].numbers.end(), b[k].numbers.begin(), b[k].numbers.end()));
   }

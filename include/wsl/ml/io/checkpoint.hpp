@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A checkpoint is a training state on disk: named arrays (parameters and the optimizer's moments) and
+// A checkpoint is a training state on disk: named arrays (parameters and what the optimizer keeps) and
 // metadata as text (step, seed, position in the data, configuration). It is one safetensors file with a
 // checksum over the numbers, which exists completely or not at all.
 //   checkpoints saved("model_dir", 3);                     // keeps the 3 newest
@@ -13,6 +13,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <functional>
 
 #include "safetensors.hpp"
 
@@ -91,14 +92,14 @@ class checkpoint {
   }
 
   /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape; but the
-  /// file may have more for an array, whose names are the array's with one of `suffixes` after it. Throws
-  /// file_error that names the first that does not, or says that the file is damaged; then no array has
-  /// changed.
-  void restore(std::span<const named_array> arrays, std::initializer_list<std::string_view> suffixes = {}) {
+  /// file may have more for an array, whose names are the array's with a suffix after it that `leaves_out`
+  /// accepts. Throws file_error that names the first that does not, or says that the file is damaged; then no
+  /// array has changed.
+  void restore(std::span<const named_array> arrays,
+               const std::function<bool(std::string_view suffix)>& leaves_out = {}) {
     const auto belongs_to = [&](const named_array& a, const std::string& name) {
-      return a.name == name || std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view s) {
-               return name == a.name + std::string(s);
-             });
+      return a.name == name || (leaves_out && name.starts_with(a.name) &&
+                                leaves_out(std::string_view(name).substr(a.name.size())));
     };
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())

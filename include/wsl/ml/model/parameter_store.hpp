@@ -58,18 +58,38 @@ class mapped_array {
   std::size_t bytes_;
 };
 
-class parameter_store {
+/// Arrays of given sizes side by side.
+class array_store {
  public:
-  /// Zeros, in main memory, or if a folder is given in a file there. If `keeps` is false, another process
-  /// keeps the numbers and this store is empty.
-  explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true) : of_(&n) {
-    if (!keeps) return;
-    for (const parameter& p : n.parameters())
-      first_.push_back(first_.back() + static_cast<std::size_t>(p.size()));
+  /// Zeros, in main memory, or if a folder is given in a file there.
+  explicit array_store(const std::vector<std::size_t>& sizes, const std::string& folder = {}) {
+    for (std::size_t n : sizes) first_.push_back(first_.back() + n);
     const std::size_t all = std::max<std::size_t>(1, first_.back());
     if (folder.empty()) here_ = support::huge_array(all), numbers_ = here_.data();
     else numbers_ = file_.emplace(all, folder).data();
   }
+  /// No arrays.
+  array_store() = default;
+
+  std::size_t size() const { return first_.size() - 1; }
+  std::span<f32> operator[](std::size_t k) { return {numbers_ + first_[k], first_[k + 1] - first_[k]}; }
+  std::span<const f32> operator[](std::size_t k) const {
+    return {numbers_ + first_[k], first_[k + 1] - first_[k]};
+  }
+
+ private:
+  std::vector<std::size_t> first_{0};  // first number of each array, and the end
+  support::huge_array here_;
+  std::optional<mapped_array> file_;
+  f32* numbers_ = nullptr;
+};
+
+class parameter_store {
+ public:
+  /// Zeros, in main memory, or if a folder is given in a file there. If `keeps` is false, another process
+  /// keeps the numbers and this store is empty.
+  explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true)
+      : of_(&n), arrays_(keeps ? array_store(sizes_of(n), folder) : array_store()) {}
   /// The initial values of the parameters.
   parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true)
       : parameter_store(n, folder, keeps) {
@@ -93,18 +113,19 @@ class parameter_store {
     for (std::size_t k = 0; k < size(); ++k) std::copy((*this)[k].begin(), (*this)[k].end(), w[k].begin());
     return w;
   }
-  std::size_t size() const { return first_.size() - 1; }
-  std::span<f32> operator[](std::size_t k) { return {numbers_ + first_[k], first_[k + 1] - first_[k]}; }
-  std::span<const f32> operator[](std::size_t k) const {
-    return {numbers_ + first_[k], first_[k + 1] - first_[k]};
-  }
+  std::size_t size() const { return arrays_.size(); }
+  std::span<f32> operator[](std::size_t k) { return arrays_[k]; }
+  std::span<const f32> operator[](std::size_t k) const { return arrays_[k]; }
 
  private:
+  static std::vector<std::size_t> sizes_of(const network& n) {
+    std::vector<std::size_t> all;
+    for (const parameter& p : n.parameters()) all.push_back(static_cast<std::size_t>(p.size()));
+    return all;
+  }
+
   const network* of_;
-  std::vector<std::size_t> first_{0};  // first number of each parameter, and the end
-  support::huge_array here_;
-  std::optional<mapped_array> file_;
-  f32* numbers_ = nullptr;
+  array_store arrays_;
 };
 
 }  // namespace wsl::ml

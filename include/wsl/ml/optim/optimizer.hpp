@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The update rules of the optimizers: SGD with momentum, Adam, AdamW. They are those of PyTorch 2
-// (torch.optim), so that runs can be compared. The moments are stored beside the parameters, off the wafer.
+// The optimizers: an update rule with its coefficients (rules/*.hpp), which parameters decay, what differs
+// for groups of parameters, and a running average of the weights. Everything an optimizer keeps is stored
+// beside the parameters, off the wafer.
+//   ml::trainer t{net, ml::optimizer::adamw(0.9f, 0.95f).with_average({.decay = 0.999f})};
+//   ml::trainer u{net, ml::optimizer::rmsprop({.momentum = 0.9f, .centered = true})};
+// docs/guide/optimizers.md lists them with their formulas' sources.
 #pragma once
-#include <cmath>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "../layer/stage.hpp"
-#include "../op/functions.hpp"
-#include "../op/loop.hpp"
+#include "groups.hpp"
+#include "rules/adafactor.hpp"
+#include "rules/adam.hpp"
+#include "rules/adaptive.hpp"
+#include "rules/lamb.hpp"
+#include "rules/sgd.hpp"
+#include "rules/signs.hpp"
 
 namespace wsl::ml {
 
@@ -23,101 +32,154 @@ inline bool does_decay(decays rule, const parameter& p) {
   return !name.ends_with(".bias") && !name.ends_with(".gain");
 }
 
-struct optimizer {
-  enum class kind : u8 { sgd, adam, adamw };
-  kind how = kind::adamw;
-  f32 momentum = 0;     ///< momentum of SGD; the first beta of Adam and AdamW
-  f32 second = 0.999f;  ///< the second beta
-  f32 epsilon = 1e-8f;
-  /// Weight decay. SGD and Adam add it to the gradient, AdamW shrinks the number itself.
+/// An exponential moving average of the weights (EMA), kept beside them: after step t it is
+/// decay * average + (1 - decay) * weights, and up to step `start`, and after the first, the weights
+/// themselves. With decay 0 there is none.
+struct weight_average {
   f32 decay = 0;
-  decays which = decays::all;
+  i64 start = 0;
+  bool is_on() const { return decay != 0; }
+};
 
-  static constexpr optimizer sgd(f32 momentum = 0, f32 decay = 0) {
-    return {.how = kind::sgd, .momentum = momentum, .decay = decay};
+using update_rule = std::variant<rules::adamw, rules::adam, rules::sgd, rules::adamax, rules::nadam,
+                                 rules::radam, rules::rmsprop, rules::adagrad, rules::adadelta, rules::asgd,
+                                 rules::rprop, rules::lion, rules::lamb, rules::adafactor>;
+
+struct optimizer {
+  update_rule rule = rules::adamw{.decay = 0};
+  decays which = decays::all;
+  std::vector<parameter_group> groups = {};
+  weight_average average = {};
+
+  static optimizer sgd(f32 momentum = 0, f32 decay = 0) {
+    return {rules::sgd{.momentum = momentum, .decay = decay}};
   }
-  static constexpr optimizer adam(f32 first = 0.9f, f32 second = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0) {
-    return {kind::adam, first, second, epsilon, decay};
+  static optimizer sgd(const rules::sgd& r) { return {r}; }
+  static optimizer adam(f32 beta1 = 0.9f, f32 beta2 = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0) {
+    return {rules::adam{beta1, beta2, epsilon, decay}};
   }
-  static constexpr optimizer adamw(f32 first = 0.9f, f32 second = 0.999f, f32 epsilon = 1e-8f,
-                                   f32 decay = 0.01f, decays which = decays::all) {
-    return {kind::adamw, first, second, epsilon, decay, which};
+  static optimizer adam(const rules::adam& r) { return {r}; }
+  static optimizer adamw(f32 beta1 = 0.9f, f32 beta2 = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0.01f,
+                         decays which = decays::all) {
+    return {rules::adamw{beta1, beta2, epsilon, decay}, which};
+  }
+  static optimizer adamw(const rules::adamw& r) { return {r}; }
+  static optimizer adamax(const rules::adamax& r = {}) { return {r}; }
+  static optimizer nadam(const rules::nadam& r = {}) { return {r}; }
+  static optimizer radam(const rules::radam& r = {}) { return {r}; }
+  static optimizer rmsprop(const rules::rmsprop& r = {}) { return {r}; }
+  static optimizer adagrad(const rules::adagrad& r = {}) { return {r}; }
+  static optimizer adadelta(const rules::adadelta& r = {}) { return {r}; }
+  static optimizer asgd(const rules::asgd& r = {}) { return {r}; }
+  static optimizer rprop(const rules::rprop& r = {}) { return {r}; }
+  static optimizer lion(const rules::lion& r = {}) { return {r}; }
+  static optimizer lamb(const rules::lamb& r = {}) { return {r}; }
+  static optimizer adafactor(const rules::adafactor& r = {}) { return {r}; }
+
+  /// The same optimizer with other settings for the parameters whose names match one of the patterns.
+  optimizer with_group(std::vector<std::string> patterns, const group_settings& settings) const {
+    optimizer o = *this;
+    o.groups.push_back({std::move(patterns), settings});
+    return o;
+  }
+  /// The same optimizer, for the parameters that `which` says decaying.
+  optimizer with_decay_of(decays these) const {
+    optimizer o = *this;
+    o.which = these;
+    return o;
+  }
+  /// The same optimizer, with an average of the weights; trainer_base::with_average evaluates it.
+  optimizer with_average(const weight_average& a) const {
+    optimizer o = *this;
+    o.average = a;
+    return o;
+  }
+
+  std::string_view name() const {
+    return std::visit([](const auto& r) { return std::string_view(r.name); }, rule);
   }
 };
 
-/// The moments of some numbers of a parameter: the running mean of the gradients (for SGD the velocity), and
-/// that of their squares.
-struct moments {
-  f32 *first, *second;
+/// The update of one parameter: the rule with the coefficients of its groups.
+struct parameter_update {
+  update_rule rule;
+  f32 rate_factor = 1;
+
+  kept_arrays kept(const parameter& p) const {
+    return std::visit([&](const auto& r) { return r.kept(p.rows > 1); }, rule);
+  }
+  /// How often the parts of a parameter are passed over in a step.
+  int rounds() const {
+    return std::visit(
+        []<class Rule>(const Rule&) {
+          if constexpr (rules::needs_whole_parameter<Rule>) return Rule::rounds;
+          else return 1;
+        },
+        rule);
+  }
 };
 
 namespace detail {
 
-struct sgd_loop {
-  [[gnu::always_inline]] static void run(f32* w, f32* velocity, const f32* g, f32 scale, f32 rate,
-                                         f32 momentum, f32 decay, bool begins, int n) {
-    for (int i = 0; i < n; ++i) {
-      const f32 d = scale * g[i] + decay * w[i];
-      velocity[i] = begins ? d : momentum * velocity[i] + d;
-      w[i] -= rate * velocity[i];
-    }
-  }
-};
-struct adam_loop {
-  [[gnu::always_inline]] static void run(f32* w, f32* first, f32* second, const f32* g, f32 scale,
-                                         const f32* of, int n) {
-    const f32 beta1 = of[0], beta2 = of[1], epsilon = of[2], rate = of[3], root = of[4], shrink = of[5],
-              decay = of[6];
-    for (int i = 0; i < n; ++i) {
-      const f32 d = scale * g[i] + decay * w[i];
-      first[i] = beta1 * first[i] + (1 - beta1) * d;
-      second[i] = beta2 * second[i] + (1 - beta2) * d * d;
-      w[i] = w[i] * shrink - rate * first[i] / (square_root(second[i]) * root + epsilon);
-    }
-  }
-};
-
-struct clamp_loop {
-  [[gnu::always_inline]] static void run(f32* g, f32 most, int n) {
-    for (int i = 0; i < n; ++i) g[i] = g[i] < -most ? -most : g[i] > most ? most : g[i];
-  }
-};
+/// Sets a coefficient of a rule. Throws std::invalid_argument if it is given and the rule has none.
+template <class Rule>
+void set_coefficients(Rule& r, const group_settings& s, const std::string& parameter) {
+  const auto set = [&](const char* coefficient, const std::optional<f32>& value, f32* member) {
+    if (!value) return;
+    if (!member)
+      throw std::invalid_argument(fmt::format("wsl: a group gives {} a {}, and the optimizer {} has none",
+                                              parameter, coefficient, Rule::name));
+    *member = *value;
+  };
+  f32 *decay = nullptr, *beta1 = nullptr, *beta2 = nullptr, *momentum = nullptr, *epsilon = nullptr;
+  if constexpr (requires { r.decay; }) decay = &r.decay;
+  if constexpr (requires { r.beta1; }) beta1 = &r.beta1;
+  if constexpr (requires { r.beta2; }) beta2 = &r.beta2;
+  if constexpr (requires { r.momentum; }) momentum = &r.momentum;
+  if constexpr (requires { r.epsilon; }) epsilon = &r.epsilon;
+  set("weight decay", s.decay, decay), set("beta1", s.beta1, beta1), set("beta2", s.beta2, beta2);
+  set("momentum", s.momentum, momentum), set("epsilon", s.epsilon, epsilon);
+}
 
 }  // namespace detail
 
-/// Updates n numbers w by their gradients times `scale`, the factor of clipping. `step` counts from 1;
-/// `decay` says whether the numbers decay.
-inline void update(const optimizer& o, f32* w, const moments& kept, const f32* gradient, f32 scale, f32 rate,
-                   bool decay, i64 step, int n) {
-  const f32 by = decay ? o.decay : 0;
-  if (o.how == optimizer::kind::sgd)
-    return run_vectorized<detail::sgd_loop>(w, kept.first, gradient, scale, rate, o.momentum, by, step == 1,
-                                            n);
-  const f64 t = static_cast<f64>(step);
-  const f64 correct1 = 1 - std::pow(static_cast<f64>(o.momentum), t),
-            correct2 = 1 - std::pow(static_cast<f64>(o.second), t);
-  const bool apart = o.how == optimizer::kind::adamw;
-  const f32 of[] = {o.momentum,
-                    o.second,
-                    o.epsilon,
-                    static_cast<f32>(static_cast<f64>(rate) / correct1),
-                    static_cast<f32>(1 / std::sqrt(correct2)),
-                    apart ? 1 - rate * by : 1,
-                    apart ? 0 : by};
-  run_vectorized<detail::adam_loop>(w, kept.first, kept.second, gradient, scale, static_cast<const f32*>(of),
-                                    n);
+/// The update of each parameter of a model. Throws std::invalid_argument for coefficients that make no sense,
+/// for a pattern without a parameter, and for a parameter in two groups that contradict each other.
+inline std::vector<parameter_update> updates_of(const optimizer& o,
+                                                const std::vector<parameter>& parameters) {
+  if (!(o.average.decay >= 0 && o.average.decay < 1) || o.average.start < 0)
+    throw std::invalid_argument(fmt::format(
+        "wsl: an average of the weights has a decay of at least 0 and below 1 and starts after 0 or "
+        "more steps, not {} and {}",
+        o.average.decay, o.average.start));
+  check_groups(o.groups, parameters);
+  std::vector<parameter_update> all;
+  for (const parameter& p : parameters) {
+    const group_settings s = settings_of(p, o.groups);
+    parameter_update u{o.rule, s.rate_factor.value_or(1)};
+    std::visit(
+        [&](auto& r) {
+          if constexpr (requires { r.decay; })
+            if (!does_decay(o.which, p)) r.decay = 0;
+          detail::set_coefficients(r, s, p.name);
+          r.check();
+        },
+        u.rule);
+    all.push_back(std::move(u));
+  }
+  return all;
 }
 
-/// Bounds the absolute value of each of n gradients.
-inline void clip_by_value(f32* gradient, f32 largest, int n) {
-  run_vectorized<detail::clamp_loop>(gradient, largest, n);
-}
-
-/// The factor that bounds the norm of gradients by `largest`: largest / (norm + 1e-6), or 1 if that is
-/// smaller, as in PyTorch.
-inline f32 clip_by_norm(f64 sum_of_squares, f64 largest) {
-  const f64 by = largest / (std::sqrt(sum_of_squares) + 1e-6);
-  return static_cast<f32>(by < 1 ? by : 1);
+/// The numbers that an optimizer keeps for a model, with the averages of the weights.
+inline i64 kept_numbers(const optimizer& o, const std::vector<parameter>& parameters) {
+  const std::vector<parameter_update> updates = updates_of(o, parameters);
+  i64 all = 0;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    for (const kept_array& a : updates[k].kept(parameters[k]))
+      all += a.size(parameters[k].rows, parameters[k].columns);
+    all += o.average.is_on() ? parameters[k].size() : 0;
+  }
+  return all;
 }
 
 }  // namespace wsl::ml

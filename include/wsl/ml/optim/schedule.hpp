@@ -72,13 +72,19 @@ inline schedule cosine_annealing(f64 first, f64 last, i64 half) {
     return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t) / static_cast<f64>(half)));
   };
 }
-/// Half a cosine wave from the first rate to the last, again and again. Throws std::invalid_argument for less
-/// than one step.
-inline schedule warm_restarts(f64 first, f64 last, i64 steps) {
-  if (steps < 1)
-    throw std::invalid_argument(
-        fmt::format("wsl: a learning rate restarts after at least one step, not after {}", steps));
-  return [wave = cosine_annealing(first, last, steps), steps](i64 t) { return wave(t % steps); };
+/// Half a cosine wave from the first rate to the last, again and again, each `stretch` times as long as the
+/// one before (Loshchilov and Hutter, arXiv 1608.03983). Throws std::invalid_argument for less than one step.
+inline schedule warm_restarts(f64 first, f64 last, i64 steps, i64 stretch = 1) {
+  if (steps < 1 || stretch < 1)
+    throw std::invalid_argument(fmt::format(
+        "wsl: a learning rate restarts after at least one step, not after {}", steps < 1 ? steps : stretch));
+  return [=](i64 t) {
+    i64 length = steps;
+    if (stretch == 1) t %= length;
+    else
+      for (; t >= length; length *= stretch) t -= length;
+    return cosine_annealing(first, last, length)(t);
+  };
 }
 
 /// The height of the cycles of cyclic rates: always the same, halved each time, or shrinking by a factor each
@@ -130,6 +136,15 @@ inline schedule one_cycle(f64 first, f64 highest, i64 steps, const one_cycle_sha
     if (t <= top) return between(first, highest, t / top);
     if (t <= back) return between(highest, middle, (t - top) / (back - top));
     return t < last_step ? between(middle, last, (t - back) / (last_step - back)) : last;
+  };
+}
+
+/// first f(1) f(2) ... f(t), with a factor for each step.
+inline schedule multiplicative(f64 first, schedule factor) {
+  return [=, done = i64{0}, product = first](i64 t) mutable {
+    if (t < done) done = 0, product = first;
+    while (done < t) product *= factor(++done);
+    return product;
   };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One step of an optimizer, as the PEs that own parameters carry it out: the rule, the learning rate of this
-// step, its number, and how gradients are clipped.
+// One step of an optimizer, as the PEs that own parameters carry it out: the learning rate of this step, its
+// number, how gradients are clipped, and the rounds in which a part of a parameter is updated.
 #pragma once
 #include <fmt/format.h>
 
@@ -27,21 +27,101 @@ struct clipping {
   }
 };
 
+namespace detail {
+
+struct clamp_loop {
+  [[gnu::always_inline]] static void run(f32* g, f32 most, int n) {
+    for (int i = 0; i < n; ++i) g[i] = g[i] < -most ? -most : g[i] > most ? most : g[i];
+  }
+};
+struct average_loop {
+  [[gnu::always_inline]] static void run(f32* average, const f32* w, f32 part, int n) {
+    for (int i = 0; i < n; ++i) average[i] = part == 1 ? w[i] : average[i] + part * (w[i] - average[i]);
+  }
+};
+
+}  // namespace detail
+
+/// Bounds the absolute value of each of n gradients.
+inline void clip_by_value(f32* gradient, f32 largest, int n) {
+  run_vectorized<detail::clamp_loop>(gradient, largest, n);
+}
+
+/// The factor that bounds the norm of gradients by `largest`: largest / (norm + 1e-6), or 1 if that is
+/// smaller, as in PyTorch.
+inline f32 clip_by_norm(f64 sum_of_squares, f64 largest) {
+  const f64 by = largest / (std::sqrt(sum_of_squares) + 1e-6);
+  return static_cast<f32>(by < 1 ? by : 1);
+}
+
+/// Updates numbers that lie together, by a rule that needs no more of their parameter.
+inline void update(const update_rule& rule, const number_run& x, const parameter_step& s) {
+  std::visit(
+      [&]<class Rule>(const Rule& r) {
+        if constexpr (!rules::needs_whole_parameter<Rule>) r.update(x, s);
+        else
+          throw std::invalid_argument(
+              fmt::format("wsl: {} needs sums over a whole parameter, not some of its numbers", Rule::name));
+      },
+      rule);
+}
+
 struct optimizer_step {
-  optimizer rule;
   f32 rate = 0;
   i64 number = 1;  ///< 1, 2, ...
   clipping clip = {};
+  int rounds = 1;  ///< of the optimizer's rule
+  weight_average average = {};
 
   /// Whether a parameter is updated as soon as its own gradient is complete. If the norm is clipped, every
-  /// update waits for the norm of all gradients.
-  bool updates_at_once() const { return clip.norm == 0; }
+  /// update waits for the norm of all gradients; if the rule needs sums over whole parameters, it waits for
+  /// them.
+  bool updates_at_once() const { return clip.norm == 0 && rounds == 1; }
+  /// The factor of all gradients, given the sum of their squares.
+  f32 scale(f64 sum_of_squares) const { return clip.norm > 0 ? clip_by_norm(sum_of_squares, clip.norm) : 1; }
 
-  /// Updates n numbers of parameter p by their gradients times `scale`. The gradients are clipped by value
-  /// first, in place.
-  void apply(const parameter& p, f32* numbers, const moments& kept, f32* gradient, f32 scale, int n) const {
-    if (clip.value > 0) clip_by_value(gradient, static_cast<f32>(clip.value), n);
-    update(rule, numbers, kept, gradient, scale, rate * p.rate_factor, does_decay(rule.which, p), number, n);
+  /// One round of the update of a part of a parameter: 0, 1, ..., `rounds` - 1. The gradients are clipped by
+  /// value first, in place, and multiplied by `scale`. `whole` is what earlier rounds have found out about
+  /// the parameter, `sums` those of the part's owner.
+  void update(const parameter_update& of, const parameter_part& part, f32 scale, int round,
+              const parameter_sums& whole, parameter_sums& sums) const {
+    if (clip.value > 0 && round == 0)
+      part.each_row([&](const number_run& x, int i) {
+        clip_by_value(part.gradients + i * part.gradient_stride, static_cast<f32>(clip.value), x.n);
+      });
+    const parameter_step s = of_parameter(of, scale);
+    std::visit(
+        [&]<class Rule>(const Rule& r) {
+          if constexpr (!rules::needs_whole_parameter<Rule>)
+            part.each_run([&](const number_run& x) { r.update(x, s); });
+          else if (round + 1 < rounds) r.measure(round, part, s, whole, sums);
+          else r.update(part, s, whole);
+        },
+        of.rule);
+    if (round + 1 == rounds && part.average) follow(part);
+  }
+  /// Between two rounds: `sums`, those of all owners together, become what the next round reads.
+  void combine(const parameter_update& of, const whole_parameter& p, f32 scale, int round,
+               const parameter_sums& sums, parameter_sums& whole) const {
+    std::visit(
+        [&]<class Rule>(const Rule& r) {
+          if constexpr (rules::needs_whole_parameter<Rule>)
+            r.combine(round, p, of_parameter(of, scale), sums, whole);
+        },
+        of.rule);
+  }
+
+ private:
+  parameter_step of_parameter(const parameter_update& of, f32 scale) const {
+    return {.scale = scale, .rate = rate * of.rate_factor, .number = number};
+  }
+  /// Lets the average of the weights follow them.
+  void follow(const parameter_part& part) const {
+    const f32 fresh = number <= average.start || number == 1 ? 1 : 1 - average.decay;
+    part.each_run([&](const number_run& x) {
+      run_vectorized<detail::average_loop>(part.average + (x.weights - part.weights),
+                                           static_cast<const f32*>(x.weights), fresh, x.n);
+    });
   }
 };
 

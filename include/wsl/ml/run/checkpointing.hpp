@@ -41,23 +41,29 @@ inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const
 }
 
 /// Sets the trainer to the state of a checkpoint and returns the place in the data. Throws file_error if the
-/// checkpoint is damaged, or of another model or optimizer; then nothing has changed.
+/// checkpoint is damaged, or of another model or optimizer; then nothing has changed. An optimizer that keeps
+/// nothing, sgd without momentum, takes the checkpoints of one that keeps a velocity, which is left out.
 inline data_position load_checkpoint(const std::string& file, trainer_base& t) {
   checkpoint c(file);
   const data_position data = place_in_data(c);
   const training_position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
-  c.restore(named_arrays(t.state()));
+  const std::vector<state_array> state = t.state();
+  const bool keeps_nothing = std::none_of(
+      state.begin(), state.end(), [](const state_array& a) { return a.what == state_array::kind::kept; });
+  c.restore(named_arrays(state),
+            [&](std::string_view suffix) { return keeps_nothing && suffix == "/first"; });
   t.resume(at);
   return data;
 }
 
-/// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: moments, steps,
-/// seed and data stay as they are. Throws file_error if the checkpoint is damaged or of another model; then
-/// nothing has changed.
+/// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: what the
+/// optimizer keeps, steps, seed and data stay as they are. Throws file_error if the checkpoint is damaged or
+/// of another model; then nothing has changed.
 inline void load_weights(const std::string& file, trainer_base& t) {
   std::vector<state_array> weights = t.state();
   std::erase_if(weights, [](const state_array& a) { return a.what != state_array::kind::parameter; });
-  checkpoint(file).restore(named_arrays(weights), {"/first", "/second"});
+  checkpoint(file).restore(named_arrays(weights),
+                           [](std::string_view suffix) { return suffix.starts_with("/"); });
 }
 
 }  // namespace wsl::ml

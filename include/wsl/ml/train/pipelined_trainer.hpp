@@ -30,7 +30,7 @@ class pipelined_trainer : public trainer_base {
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     counts_ = counts_of_losses(*network_, b);
-    const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
+    const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
     i32 not_finite = -1;
@@ -39,7 +39,11 @@ class pipelined_trainer : public trainer_base {
     if (!o.updates_at_once() && std::isfinite(mean) && not_finite < 0) {
       f64 sum = 0;
       each([&](strip_worker& w) { sum += w.sum_of_squares; });
-      fabric_.launch<&strip_worker::update_all>(all, clip_by_norm(sum, how_.clip_norm));
+      for (int round = 0; round < o.rounds; ++round) {
+        fabric_.launch<&strip_worker::update_all>(all, o.scale(sum), round);
+        each([&](strip_worker& w) { arrays_.collect(w.sums); });
+        arrays_.combine(o, o.scale(sum), round);
+      }
     }
     measure(began, micro_batches(b));
     require_finite(mean, not_finite, std::isfinite(mean) ? "" : first_not_finite(b));
@@ -95,7 +99,7 @@ class pipelined_trainer : public trainer_base {
     if (how_.micro_batch_size == 0) return std::min(b.sequences, 4 * strips_.count());
     return (b.sequences + how_.micro_batch_size - 1) / how_.micro_batch_size;
   }
-  void forward(const batch& b) { pass({&strips_, &arrays_, b, micro_batches(b), {rule_}}); }
+  void forward(const batch& b) { pass({&strips_, &arrays_, b, micro_batches(b), {}}); }
   /// The name of the first stage with an output that is not finite, empty if there is none: the step's
   /// forward pass is repeated, which the parameters allow because nothing has updated them.
   std::string first_not_finite(const batch& b) {
@@ -107,7 +111,7 @@ class pipelined_trainer : public trainer_base {
           .arrays = &arrays_,
           .all = b,
           .micro_batches = micro_batches(b),
-          .optimize = {rule_},
+          .optimize = {},
           .random = dropout_of_step(),
           .seeks_not_finite = true});
     const stage* first = nullptr;

@@ -78,16 +78,14 @@ class basic_trainer : public trainer_base {
       throw std::invalid_argument(
           fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
                       how_.num_csx, b.sequences));
-    const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
+    const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
     stopwatch watch(report_);
     pass(b, o, dropout_of_step(), true);
-    measure_passes(watch);
+    measure_passes(watch, o);
     const f64 mean = loss() / counts;
     const i32 lost = not_finite();
     if (!o.updates_at_once()) {
-      fabric_->launch<&server::update_all>(servers(),
-                                           clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm),
-                                           std::isfinite(mean) && lost < 0);
+      update_all(o, std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
     require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
@@ -99,7 +97,7 @@ class basic_trainer : public trainer_base {
     complete(b);
     const f64 counts = check(*network_, b);
     counts_ = counts_of_losses(*network_, b);
-    pass(b, {rule_});
+    pass(b, {});
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
@@ -108,7 +106,7 @@ class basic_trainer : public trainer_base {
     build(b.sequences, b.length);
     complete(b);
     check_input(*network_, b);
-    pass(b, {rule_});
+    pass(b, {});
     return logits();
   }
   /// The logits of the last batch, (tokens, classes).
@@ -233,7 +231,16 @@ class basic_trainer : public trainer_base {
         at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random});
     report_.counters = fabric_->run();
   }
-  void measure_passes(stopwatch& watch) {
+  /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
+  void update_all(const optimizer_step& o, bool all_are_finite) {
+    const f32 scale = o.scale(sum(&server::sum_of_squares));
+    for (int round = 0; round < (all_are_finite ? o.rounds : 1); ++round) {
+      fabric_->launch<&server::update_all>(servers(), scale, round, all_are_finite);
+      each_here<server>(servers(), [&](server& s) { arrays_.collect(s.sums); });
+      arrays_.combine(o, scale, round);
+    }
+  }
+  void measure_passes(stopwatch& watch, const optimizer_step& o) {
     wall_clock::time_point forward_done, backward_done;
     f64 forward = 0, backward = 0;
     u64 peak = 0;
@@ -245,8 +252,8 @@ class basic_trainer : public trainer_base {
     });
     watch.phase("forward", forward, forward_done);
     watch.phase("backward", backward, backward_done);
-    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients",
-                how_.clip_norm == 0 ? sum(&server::work) : 0);
+    watch.phase(o.updates_at_once() ? "last gradients and update" : "last gradients",
+                o.updates_at_once() ? sum(&server::work) : 0);
     report_.sent_forward = sum(&server::sent_forward), report_.sent_backward = sum(&server::sent_backward);
     report_.returned = sum(&server::returned);
     report_.peak_weights = sizeof(Weight) * peak,

@@ -28,7 +28,7 @@ class trainer_base {
   /// The arrays of the training state, as views to read and to set. With them and the position, a trainer of
   /// the same model and optimizer continues bit for bit as this one would. If there are several processes,
   /// only the first has arrays; the list of the others is empty.
-  std::vector<state_array> state() { return state_of(rule_, arrays_); }
+  std::vector<state_array> state() { return arrays_.state(); }
   /// The numbers of the parameter of that name. Throws std::invalid_argument if the model has none.
   std::span<f32> parameter_named(std::string_view name) {
     for (std::size_t k = 0; k < arrays_.parameters.size(); ++k)
@@ -50,6 +50,18 @@ class trainer_base {
   }
   /// Steps of training done.
   i64 steps() const { return steps_; }
+  /// Calls f() while the parameters are the averages of the weights that the optimizer keeps
+  /// (weight_average), to evaluate, predict or save with them, and returns what it returns. Before the first
+  /// step these are the parameters themselves. f must not train. Throws std::invalid_argument if the
+  /// optimizer keeps no average.
+  template <class F>
+  decltype(auto) with_average(F f) {
+    if (!arrays_.has_average())
+      throw std::invalid_argument(
+          "wsl: this optimizer keeps no average of the weights: optimizer::with_average");
+    const exchanged back(steps_ > 0 ? &arrays_ : nullptr);
+    return f();
+  }
 
  protected:
   /// The sum of a loss in the list that a store keeps, which is shorter where no token was.
@@ -67,12 +79,20 @@ class trainer_base {
   trainer_base(network n, const optimizer& rule, u64 seed, const std::string& folder = {},
                bool keeps_arrays = true)
       : network_(std::make_unique<network>(std::move(n))),
-        rule_(rule),
         seed_(seed),
-        arrays_{network_.get(), parameter_store(*network_, seed, folder, keeps_arrays),
-                parameter_store(*network_, folder, keeps_arrays),
-                parameter_store(*network_, folder, keeps_arrays),
-                parameter_store(*network_, folder, keeps_arrays)} {}
+        arrays_(*network_, rule, seed, folder, keeps_arrays) {}
+
+  /// While it lives, the parameters are the averages.
+  struct exchanged {
+    explicit exchanged(training_arrays* a) : arrays(a) { swap(); }
+    exchanged(const exchanged&) = delete;
+    exchanged& operator=(const exchanged&) = delete;
+    ~exchanged() { swap(); }
+    void swap() const {
+      if (arrays) arrays->swap_average();
+    }
+    training_arrays* arrays;
+  };
 
   /// Takes the step back and throws fault if its loss is not finite, or if the gradient of a
   /// parameter is not (`parameter` is its index; -1: all are finite). `where` names the place where it began,
@@ -98,7 +118,6 @@ class trainer_base {
   }
 
   std::unique_ptr<network> network_;
-  optimizer rule_;
   u64 seed_;
   training_arrays arrays_;
   i64 steps_ = 0;

@@ -41,6 +41,7 @@ class strip_worker {
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
   std::vector<f64> losses;  ///< on the last PE: the sum of each loss of the model
+  owned_sums sums;          ///< over this PE's parameters, for rules that need sums
   i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
   /// the first of this PE's stages with an output that is not finite, if the step seeks it
   const stage* lost_at = nullptr;
@@ -57,11 +58,12 @@ class strip_worker {
     receive(me);
     work(me);
   }
-  /// Updates the parameters of this PE by gradients times `scale`, if they had to wait for their norm.
-  void update_all(pe&, f32 scale) {
+  /// A round of the update of this PE's parameters by gradients times `scale`, if they had to wait for the
+  /// last gradient of the step.
+  void update_all(pe&, f32 scale, int round) {
     timed(times.update, [&] {
       for (const stage_part& p : here_->parts)
-        if (p.which >= 0 && p.owned) update(p, scale);
+        if (p.which >= 0 && p.owned) update(p, scale, round);
     });
   }
 
@@ -220,17 +222,15 @@ class strip_worker {
     // Gradients that follow from numbers that are not finite may be finite, and mean nothing.
     for (const stage_part& p : here_->parts)
       if (lost_ && not_finite < 0 && p.which >= 0 && p.owned) not_finite = static_cast<i32>(p.parameter);
-    if (step_.optimize.updates_at_once() && not_finite < 0) update_all(me, 1);
+    if (step_.optimize.updates_at_once() && not_finite < 0) update_all(me, 1, 0);
   }
   void seek(activation_store& store, const stage& s) {
     const matrix<f32> x = store.value(s.output);
     if (!lost_at && !all_finite(x.first(), x.rows() * x.columns())) lost_at = &s;
   }
-  void update(const stage_part& p, f32 scale) {
-    training_arrays& a = *step_.arrays;
-    step_.optimize.apply(a.model->parameters()[p.parameter], stored(a.parameters, p),
-                         {stored(a.first_moments, p), stored(a.second_moments, p)}, stored(a.gradients, p),
-                         scale, static_cast<int>(p.size()));
+  void update(const stage_part& p, f32 scale, int round) {
+    step_.arrays->update(step_.optimize, {p.parameter, {p.row, p.rows, 0, p.columns}},
+                         {stored(step_.arrays->gradients, p), p.rows, p.columns}, scale, round, sums);
   }
 
   /// Gives micro-batch k to a store. Features of the input come to the first PE, and from there with the

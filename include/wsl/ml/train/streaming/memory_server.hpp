@@ -27,6 +27,7 @@ struct memory_server {
   std::vector<f32> arrived, gathered;
   std::vector<typename format::word> leaving;
   f64 sum_of_squares = 0;  ///< over the step's gradients
+  owned_sums sums;         ///< over this server's tiles, for rules that need sums over whole parameters
   i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
   u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
   f64 work = 0;                                           ///< seconds of this step spent on updates
@@ -42,14 +43,14 @@ struct memory_server {
     send_next(me);
     receive_next(me);
   }
-  /// Updates all parameters of this server by gradients times `scale`, if they had to wait for their norm; or
-  /// discards the gradients.
-  void update_all(pe& me, f32 scale, bool all_are_finite) {
-    work = 0;
+  /// A round of the update of all tiles of this server by gradients times `scale`, if they had to wait for
+  /// the last gradient of the step; or discards the gradients.
+  void update_all(pe& me, f32 scale, int round, bool all_are_finite) {
+    if (round == 0) work = 0;
     for (const weight_transfer& t : schedule->transfers())
       if (t.server == wires::index_in_column(me) && t.last_gradient)
         each_tile(t, [&](const weight_transfer& tile) {
-          all_are_finite ? update(tile, gradient_of(tile), scale) : discard(tile, gradient_of(tile));
+          all_are_finite ? update(tile, gradient_of(tile), scale, round) : discard(tile, gradient_of(tile));
         });
   }
 
@@ -138,7 +139,7 @@ struct memory_server {
   }
   void finish(const weight_transfer& t, f32* gradient) {
     if (!all_finite(gradient, static_cast<int>(t.size()))) lost_gradient_of(t);
-    if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1) : discard(t, gradient);
+    if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1, 0) : discard(t, gradient);
     else sum_of_squares += squares(gradient, t.size());
   }
   void lost_gradient_of(const weight_transfer& t) {
@@ -159,13 +160,13 @@ struct memory_server {
       for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;
     return n == 1;
   }
-  void update(const weight_transfer& t, f32* gradient, f32 scale) {
-    const parameter& p = arrays->model->parameters()[t.parameter];
+  void update(const weight_transfer& t, f32* gradient, f32 scale, int round) {
     const wall_clock::time_point from = wall_clock::now();
-    optimize.apply(p, part(arrays->parameters, t).data(),
-                   {part(arrays->first_moments, t).data(), part(arrays->second_moments, t).data()}, gradient,
-                   scale, static_cast<int>(t.size()));
-    discard(t, gradient);
+    const i64 stride = arrays->model->parameters()[t.parameter].columns;
+    const parameter_block block{static_cast<int>(t.offset / stride), t.rows,
+                                static_cast<int>(t.offset % stride), t.columns};
+    arrays->update(optimize, {t.parameter, block}, {gradient, t.rows, t.columns}, scale, round, sums);
+    if (round + 1 == optimize.rounds) discard(t, gradient);
     work += seconds(wall_clock::now() - from);
   }
 };
