@@ -5,10 +5,6 @@
 #include <cctype>
 #include <optional>
 #include <stdexcept>
-#include <thread>
-#include <wsl/ml/train/streaming/wires.hpp>
-
-#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -462,14 +458,11 @@ void take_grid(run_params& r) {
   r.workers = rows * columns, r.columns = columns;
 }
 
-void complete(common_params& p) {
+void complete(common_params& p, int cores) {
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
   if (p.run.execution_strategy == "pipeline") return;
   take_grid(p.run);
-  // The number of cores is that of the first process, so that all lay out the same wafer.
-  i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
-  ranks::share(cores);
-  p.run.cores = static_cast<int>(cores[0]);
+  p.run.cores = cores;
 }
 
 void check_strategy(const run_params& r) {

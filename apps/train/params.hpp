@@ -86,8 +86,8 @@ void declare_run(fields& f, run_params& p);
 /// Declares the fields that only the command line has, and comments on fields of several sections. Call it
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
-/// Sets the fields that were not given and depend on other fields or on this computer; collective.
-void complete(common_params& p);
+/// Sets the fields that were not given and depend on other fields, or on the computers' cores.
+void complete(common_params& p, int cores);
 /// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);
 /// The part of this check that concerns the placement of layers and batches.

@@ -2,6 +2,9 @@
 // The processes that train together: those that mpirun or srun has started, or this one alone. ranks_mpi.cpp
 // knows MPI; a build without it has ranks_alone.cpp.
 #pragma once
+#include <algorithm>
+#include <thread>
+
 #include "machine.hpp"
 #include "params.hpp"
 
@@ -25,6 +28,12 @@ wsl::i64 sum(wsl::i64 mine);
 inline bool any(bool mine) { return sum(mine) > 0; }
 /// Copies the first process's numbers to all others; collective.
 void share(std::span<wsl::i64> numbers);
+/// The cores of the first process's computer, so that all processes lay out the same wafer; collective.
+inline int cores() {
+  wsl::i64 mine[] = {static_cast<wsl::i64>(std::max(1u, std::thread::hardware_concurrency()))};
+  share(mine);
+  return static_cast<int>(mine[0]);
+}
 /// Whether no earlier process ends with the same sentence.
 bool first_to_say(const std::string& sentence);
 /// Throws an error on all processes that names the first one whose number differs from that of process 0;

@@ -254,7 +254,7 @@ TEST_CASE("A model with several inputs and losses learns on the fabric what it l
   const ml::optimizer rule = ml::optimizer::sgd(0.9f);
   const ml::network n = many();
   CHECK(ml::check_gradients(n, ml::detail::varied_weights(n, 1), x.all(), {.entries = 8}).passed());
-  ml::weights w(n, 7), velocity(n), unused(n);
+  ml::weights w(n, 7), velocity(n);
   std::vector<f64> losses;
   ml::batch b = x.all();
   const f64 counts = check(n, b);
@@ -264,8 +264,8 @@ TEST_CASE("A model with several inputs and losses learns on the fabric what it l
     losses.push_back(serial_forward(n, w, store) / counts);
     serial_backward(n, w, d, store);
     for (std::size_t k = 0; k < w.size(); ++k)
-      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.05f, true, step,
-                 static_cast<int>(w[k].size()));
+      ml::update(rule.rule, {w[k].data(), d[k].data(), {velocity[k].data()}, static_cast<int>(w[k].size())},
+                 {.rate = 0.05f, .number = step});
   }
   const std::vector<f64> of = counts_of_losses(n, b);
   CHECK(of[1] == Approx(26));  // the mask of the tokens whose class counts
