@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // f.launch(0, 0) takes coordinates, and so they are tried with a named task as well.
-// says: wsl: the launch of a named task takes an area, then the task's arguments: f.launch<&part::start>.at.x, y.
+// says: wsl: the launch of a named task takes an area, then the task's arguments: f.launch<
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 

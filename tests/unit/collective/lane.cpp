@@ -191,7 +191,8 @@ TEMPLATE_LIST_TEST_CASE("a lane sends numbers of other types if they fit", "", e
   f.launch<&careless::send_wide>(at(0, 0), -7);
   CHECK(f.read(1, 0, &careless::x) == -7);
   CHECK_THROWS_WITH(f.launch<&careless::send_wide>(at(0, 0), 5'000'000'000),
-                    Contains("5000000000 does not fit into a signed number of 32 bits\n  in send_wide on PE(0, 0)"));
+                    Contains("5000000000 does not fit into a signed number of 32 bits"
+                             "\n  in send_wide on PE(0, 0)"));
 }
 
 TEST_CASE("a lane claims its colors, and only whole rows or columns are left out") {

@@ -150,7 +150,8 @@ TEST_CASE("host numbers of another type convert with one rounding", "[device]") 
   d.copy_in(&part::byte, all, std::vector<int>{0, 255});
   CHECK(f.read(1, 0, &part::byte) == 255);
   CHECK_THROWS_WITH(d.copy_in(&part::byte, all, std::vector<int>{0, 256}),
-                    Catch::Contains("256 does not fit into an unsigned number of 8 bits\n  in the copy of a member of 1 "
+                    Catch::Contains("256 does not fit into an unsigned number of 8 bits"
+                                    "\n  in the copy of a member of 1 "
                              "unsigned char on PE(1, 0) of ") &&
                         Catch::Contains("part"));
 }

@@ -61,7 +61,8 @@ TEST_CASE("the arguments of a launch keep their value, or are refused") {
   f.launch<&measured::take>(all, 4'294'967'295);
   CHECK(f.read(0, 0, &measured::count) == 4'294'967'295);
   CHECK_THROWS_WITH(f.launch<&measured::take>(all, -1),
-                    Contains("-1 does not fit into an unsigned number of 32 bits\n  as an argument of launch<&take>"));
+                    Contains("-1 does not fit into an unsigned number of 32 bits"
+                             "\n  as an argument of launch<&take>"));
   CHECK_THROWS_WITH(f.launch<&measured::take>(all, 5'000'000'000), Contains("5000000000 does not fit"));
   f.launch<&measured::take_small>(all, 65'535u, true);
   CHECK(f.read(0, 0, &measured::small) == 65'535);

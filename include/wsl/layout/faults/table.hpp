@@ -105,8 +105,8 @@
       "ramp out of the path") \
   row(the_program_does_not_take_the_color, color, \
       "the path goes to the ramp of a program that neither binds a data task to this color nor reads it: " \
-      "add the entry to the program's task list, for a module's color use<&part::member>, or leave the ramp " \
-      "out of the path") \
+      "add the entry to the program's task list, for a module's color use<&part::member>, or leave the " \
+      "ramp out of the path") \
   row(no_program_sends_into_the_path, color, \
       "the path comes from the ramp of a PE without a program: place one that sends this color, or leave " \
       "the ramp out of the path") \
