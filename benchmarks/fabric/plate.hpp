@@ -47,8 +47,8 @@ inline wsl::layout plate(int width, int height) {
 /// much as a cell alone.
 template <int n>
 struct plate_tile {
-  using line = std::array<wsl::f32, n>;
-  std::array<line, n> u{}, next{};  // rows
+  using line = std::array<wsl::f32, std::size_t{n}>;
+  std::array<line, std::size_t{n}> u{}, next{};  // rows
   line out[5]{}, in[5]{};           // by side
   wsl::side_exchange<halo, plate_tile> sides;
 

@@ -32,7 +32,7 @@ void agree(const findings& truth, const diagnostic& d, int color, std::initializ
            counts& sum) {
   if (!d.found()) {
     if (!nothing_at(truth, color, kinds))
-      FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
+      FAIL("missed a fault like " << faults::text_of(*kinds.begin()).name << " of color " << color);
     return;
   }
   ++sum.found[static_cast<int>(d.kind)];

@@ -4,7 +4,6 @@
 #include "collective_cases.hpp"
 
 using namespace law;
-using wsl::detail::to_bits;
 
 namespace {
 

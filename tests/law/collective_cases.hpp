@@ -20,7 +20,7 @@
 
 namespace law {
 using namespace wsl;
-using namespace wsl::detail;
+using wsl::detail::from_bits, wsl::detail::to_bits;
 
 inline std::mt19937_64 any;
 

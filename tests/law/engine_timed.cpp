@@ -77,7 +77,7 @@ ending run(const random_program& p, const Choice& choice) {
     e.words.emplace_back(100'000);
     e.words.back().resize(f.engine_in_use().stream_read(s.color, s.at, e.words.back()));
   }
-  if constexpr (!std::is_same_v<Engine, engine>) {
+  if constexpr (!std::is_same_v<Engine, engines::engine>) {
     look_at_pes<Engine>(e, f, p);
     e.link_stalls = link_stalls_of(static_cast<const Engine&>(f.engine_in_use()));
   }
@@ -125,7 +125,7 @@ void judge(unsigned seed, bool races, tally& sum) {
   const ending timed_one = run<engines::timed_engine>(p, timed{});
   must_agree_in_time(truth, timed_one);
   if (!races) {
-    const ending reference_one = run<engine>(p, reference{});
+    const ending reference_one = run<engines::engine>(p, reference{});
     if (p.promise() == mode::robust && timed_one.stopped) FAIL("must end");
     if (!timed_one.stopped && !reference_one.stopped)
       must_agree(reference_one, timed_one, "compared with the reference engine, the timed one");

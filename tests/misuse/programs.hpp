@@ -8,7 +8,7 @@
 #include <wsl/layout/switches.hpp>
 
 using namespace wsl;
-using wsl::detail::binding, wsl::detail::command_bit, wsl::detail::payload_type_of;
+using wsl::detail::binding, wsl::detail::command_bit, wsl::detail::payload_type_of, wsl::detail::role;
 
 constexpr color<f32> red{0}, blue{1};
 

@@ -70,7 +70,6 @@ struct program_image {
 struct memory_part {
   int bytes = 0;
 };
-using waits = wait[4];
 constexpr bool given(int x) { return x > 0; }
 constexpr bool changed(int before, int after) { return before != after; }
 constexpr int convert(float x) { return static_cast<int>(x); }
@@ -87,7 +86,7 @@ static_assert(work::heavy != work::light && wait{3}.since == 3 && slot{}.until.s
 static_assert(commands{}.of.runs.first.until.since == 0 && claim{}.by == 0 && verb{"go"}.name[0] == 'g');
 static_assert(initially{}.ready && engine_port{}.number == 0 && pe_state{}.temperature == 0);
 static_assert(join_state{}.arrived == 0 && host_call{}.number == 0 && program_image{}.width == 0);
-static_assert(memory_part{}.bytes == 0 && sizeof(waits) == 4 * sizeof(wait));
+static_assert(memory_part{}.bytes == 0);
 static_assert(given(1) && changed(1, 2) && convert(2.5f) == 2 && resume(1) == 2);
 static_assert(max_colors + max_positions + where_switched == 6);
 static_assert(color_bit(1) == 2 && local_bit(1) == 4 && from_bits(to_bits(7)) == 7);

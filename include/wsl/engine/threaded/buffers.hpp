@@ -125,8 +125,12 @@ class buffer_pool {
   [[gnu::noinline]] u32* new_block(size_class size) {
     stock& s = of(size);
     if (s.left == 0) {
-      s.next = new_memory(chunk), s.left = chunk;
-      s.grow(static_cast<std::size_t>(chunk / words_of(size)));
+      // as many as there are, so that a small partition pays for few that it does not need
+      const int most = chunk / words_of(size), some = first_chunk / words_of(size);
+      const int count = support::min(support::max(static_cast<int>(s.pieces), some), most);
+      s.left = count * words_of(size);
+      s.next = new_memory(s.left);
+      s.grow(static_cast<std::size_t>(count));
     }
     s.left -= words_of(size);
     return std::exchange(s.next, s.next + words_of(size));
@@ -137,7 +141,7 @@ class buffer_pool {
   static constexpr std::align_val_t line{64};
   // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
   static constexpr int apart = 256;
-  static constexpr int chunk = 1 << 14;  // words
+  static constexpr int first_chunk = 1 << 10, chunk = 1 << 14;  // words
 
   stock stocks_[size_classes];
   support::flat_vector<u32*> all_;

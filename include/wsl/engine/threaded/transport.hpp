@@ -55,13 +55,13 @@ class transport {
     b.work.push(who, has_much);
   }
 
-  /// Removes all for whom `still_waits(who)` is false from the list of those that a run has touched; returns
+  /// Removes all for whom `waiting(who)` is false from the list of those that a run has touched; returns
   /// whether any are left.
   template <class Waits>
-  bool any_left(partition& b, Waits still_waits) {
+  bool any_left(partition& b, Waits waiting) {
     std::size_t kept = 0;
     for (u32 who : b.touched) {
-      if (still_waits(who)) b.touched[kept++] = who;
+      if (waiting(who)) b.touched[kept++] = who;
       else net.visits[who].touched = 0;
     }
     b.touched.shrink(kept);

@@ -54,7 +54,7 @@ struct weight_tile {
 /// those numbered by the positions in a sequence.
 enum class row_selection : u8 { all, of_ids, of_positions };
 
-/// What a stage needs of its inputs, and what it gives, where a value is cut over the columns of a wafer
+/// How a stage reads its inputs and writes its output where values are cut over the columns of a wafer
 /// (model/column_cut.hpp). A column has whole rows of features of some tokens, or some features of all tokens
 /// of its row of workers.
 enum class stage_cut : u8 {
