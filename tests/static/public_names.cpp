@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiling is passing: words that the library uses inside stay free for programs. A program that says
-// `using namespace wsl` may give them to things of its own, beside the headers of the language, the engines, the
+// Compiling is passing: words that the library uses inside stay free for programs. A program that says `using
+// namespace wsl` may give them to things of its own, beside the headers of the language, the engines, the
 // host and the collectives.
 #include <wsl/collective.hpp>
 #include <wsl/engine/reference.hpp>

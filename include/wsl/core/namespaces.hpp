@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The namespaces of the language's floors. Programs and hosts say `using namespace wsl;`, so `wsl` itself
-// holds only the words that they use. What the floors from core to host share besides is in `wsl::detail`,
-// and what the engines share with the state of a PE in `wsl::engines`. The namespaces in which whole
-// subsystems are written see the words of `detail`; tests/static/public_names.cpp pins what programs see.
+// holds only the words that they use. Other words that the floors from core to host share are in
+// `wsl::detail`, and those that the engines share with the state of a PE in `wsl::engines`. The namespaces in
+// which whole subsystems are written see the words of `detail`; tests/static/public_names.cpp pins what
+// programs see.
 #pragma once
 
 namespace wsl {

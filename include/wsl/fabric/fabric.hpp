@@ -164,7 +164,8 @@ class fabric {
   P& program_at(coord c) {
     if (engine_->is_running())
       throw fault(
-          "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns what "
+          "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns "
+          "what "
           "another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;

@@ -217,9 +217,10 @@ TEST_CASE("Several wafers do what one does") {
     const std::vector<f32> a = one.predict(lesson.all()), b = several.predict(lesson.all());
     for (std::size_t k = 0; k < a.size(); k += 7) CHECK(b[k] == Approx(a[k]).margin(1e-4));
   }
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 2, .columns = 2, .num_csx = 64}),
-                    "wsl: the trees of 64 wafers with 2 columns of workers need 12 colors, and there are 8: use "
-                    "fewer columns or wafers");
+  CHECK_THROWS_WITH(
+      ml::trainer(small().build(), optimizer::sgd(), {.workers = 2, .columns = 2, .num_csx = 64}),
+      "wsl: the trees of 64 wafers with 2 columns of workers need 12 colors, and there are 8: use "
+      "fewer columns or wafers");
 }
 
 TEST_CASE("Of a table only the rows that a batch needs travel, and all of it learns") {
@@ -392,8 +393,8 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid) {
 }
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
-  for (const ml::wafer_grid& grid : {ml::wafer_grid{1, 1, 1}, {3, 1, 1}, {1, 1, 5}, {2, 1, 3}, {1, 2, 1},
-                                     {3, 2, 1}, {2, 2, 3}}) {
+  for (const ml::wafer_grid& grid :
+       {ml::wafer_grid{1, 1, 1}, {3, 1, 1}, {1, 1, 5}, {2, 1, 3}, {1, 2, 1}, {3, 2, 1}, {2, 2, 3}}) {
     ml::weights usual = after_one_step(threaded{}, grid), slow = after_one_step(reference{}, grid);
     CHECK(compare::distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
@@ -548,8 +549,8 @@ TEST_CASE("The golden GPT-2 on grids of workers and on two wafers: logits, loss,
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  for (const ml::wafer_grid& grid : {ml::wafer_grid{1, 1, 1}, {1, 4, 1}, {4, 1, 1}, {2, 2, 1}, {3, 2, 1},
-                                     {1, 1, 2}, {2, 2, 2}}) {
+  for (const ml::wafer_grid& grid :
+       {ml::wafer_grid{1, 1, 1}, {1, 4, 1}, {4, 1, 1}, {2, 2, 1}, {3, 2, 1}, {1, 1, 2}, {2, 2, 2}}) {
     INFO(grid.rows << " x " << grid.columns << " workers, num_csx " << grid.wafers);
     const ml::streaming_settings how{
         .workers = grid.rows * grid.columns, .columns = grid.columns, .num_csx = grid.wafers};
@@ -640,9 +641,10 @@ TEST_CASE("A batch that does not fit is named") {
                     "wsl: 49 x 1 workers need 49 colors for weights, and there are 48: use fewer rows");
   CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 6, .columns = 4}),
                     "wsl: 6 workers in 4 columns: each column of a wafer has as many workers, at least one");
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 4, .columns = 4}),
-                    "wsl: this model is cut over 1 to 2 columns of workers, not 4: no column may be without a "
-                    "head of attention or a feature");
+  CHECK_THROWS_WITH(
+      ml::trainer(small().build(), optimizer::sgd(), {.workers = 4, .columns = 4}),
+      "wsl: this model is cut over 1 to 2 columns of workers, not 4: no column may be without a "
+      "head of attention or a feature");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class deadlock : public std::runtime_error {
   /// `unread_words` is the number of words that have left the grid, and that the host has not read.
   deadlock(const layout& plan, engines::waits open, u64 unread_words = 0);
 
-  /// What still waits.
+  /// The operations and tasks that still wait.
   const engines::waits& open() const { return open_; }
 
  private:

@@ -23,9 +23,9 @@ struct wafer_grid {
 struct streaming_settings {
   /// Workers of a wafer, and the columns in which they stand. The rows of workers share out the sequences of
   /// a batch; the columns share out features, heads of attention and weights (model/column_cut.hpp). Each
-  /// worker has a memory server beside it. 0 workers: as many as this computer has cores, or fewer; 0 columns:
-  /// as many as make a step short by prediction (streaming/grid_choice.hpp), for the first batch. On several
-  /// processes say both, or `cores`, since their computers may differ.
+  /// worker has a memory server beside it. 0 workers: as many as this computer has cores, or fewer; 0
+  /// columns: as many as make a step short by prediction (streaming/grid_choice.hpp), for the first batch. On
+  /// several processes say both, or `cores`, since their computers may differ.
   int workers = 0, columns = 0;
   int cores = 0;       ///< cores on which a choice counts; 0: those of this computer
   int num_csx = 1;     ///< wafers; the global batch is divided evenly among them

@@ -129,12 +129,14 @@ constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
 /// dst = the larger of a and b
 template <class D, class A, class B>
 constexpr auto fmax(const D& dst, const A& a, const B& b) {
-  return detail::compute({"fmax", detail::work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
+  return detail::compute(
+      {"fmax", detail::work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
 }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
 constexpr auto fmin(const D& dst, const A& a, const B& b) {
-  return detail::compute({"fmin", detail::work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
+  return detail::compute(
+      {"fmin", detail::work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
 }
 /// dst = -a
 template <class D, class A>
@@ -145,8 +147,8 @@ constexpr auto neg(const D& dst, const A& a) {
 template <class D, class A>
 constexpr auto abs(const D& dst, const A& a) {
   return detail::compute(
-      {"abs", detail::work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; },
-      dst, a);
+      {"abs", detail::work::add},
+      [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
 }
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first
 /// source, a fold.

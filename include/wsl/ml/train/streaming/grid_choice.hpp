@@ -16,8 +16,8 @@
 
 namespace wsl::ml {
 
-/// What a core does in a second, and what a hop between workers takes. Orders of magnitude of a server's
-/// core: only the ratios matter, and near the best grid the time hardly depends on it.
+/// The rates of a core, per second, and the time of a hop between workers. They are orders of magnitude for a
+/// server: only the ratios matter, and near the best grid the time hardly depends on it.
 struct worker_rates {
   f64 operations = 60e9, bytes = 6e9, hop = 10e-6;
 };

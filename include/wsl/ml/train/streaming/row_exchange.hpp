@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The workers of a row exchange parts of a value on their ring. In a rotation the part of each travels round
-// the ring, and every worker takes what it needs of each part. In a sum each worker has a summand for the part
-// of every worker of the row; a part gathers those of the others on its way round to its owner. Sums are made
-// in the order of the ring, so the result is always the same. After the ring collectives of Patarasuk and Yuan
-// (Journal of Parallel and Distributed Computing 69, 2009).
+// the ring, and every worker takes what it needs of each part. In a sum each worker has a summand for the
+// part of every worker of the row; a part gathers those of the others on its way round to its owner. Sums are
+// made in the order of the ring, so the result is always the same. After the ring collectives of Patarasuk
+// and Yuan (Journal of Parallel and Distributed Computing 69, 2009).
 #pragma once
 #include <functional>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace wsl::ml {
 
-/// What a worker does in an exchange. Parts are numbered as the columns of workers.
+/// The part of one worker in an exchange. Parts are numbered as the columns of workers.
 struct row_parts {
   std::function<std::size_t(int)> size;  ///< the numbers of a part
   /// Writes this worker's own part, or in a sum adds its summand of a part.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the workers of a row exchange when a value changes its form (model/column_cut.hpp). A column's part of
-// a value in one form is a tile of the value's (tokens, features), and so is what a column needs of it in
-// another; the numbers that two tiles have in common are copied, or added up.
+// The exchange of a value among the workers of a row when it changes its form (model/column_cut.hpp). A
+// column's part of a value in one form is a tile of the value's (tokens, features), and so is what a column
+// needs of it in another; the numbers that two tiles have in common are copied, or added up.
 #pragma once
 #include <numeric>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker is a PE of the wafer that computes: it keeps the activations of its row's sequences, as they are cut
-// over the columns, and does the work of the stages on each weight tile of its column that comes. In the
+// A worker is a PE of the wafer that computes: it keeps the activations of its row's sequences, as they are
+// cut over the columns, and does the work of the stages on each weight tile of its column that comes. In the
 // backward pass its gradient of the tile joins those of the other workers of the column on the way to the
 // tile's server.
 #pragma once
@@ -135,7 +135,7 @@ class worker {
     give(a, n, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
   }
 
-  /// What the workers of a row do together; the next entry of the schedule follows when it is done.
+  /// Starts a step that the workers of a row do together; the next entry of the schedule follows at its end.
   void exchange(pe& me, const weight_transfer& t) {
     if (t.returns_gradient && !out_.has_room(t)) return;
     is_exchanging_ = true;
