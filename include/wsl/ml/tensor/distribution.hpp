@@ -9,9 +9,9 @@
 // An index_map is a distribution of a shape on a grid: the function from a PE and an index there to an index
 // of the whole tensor, and back. The terms are those of ScaLAPACK and High Performance Fortran.
 //
-// Training today cuts batches by sequences only. Distributions are for activations that are cut by tokens and
-// by features, and for changing from one such cut to another between layers: redistribute.hpp does it on the
-// fabric, and examples/93_redistribution.cpp shows it for attention.
+// Training cuts activations by tokens and by features (model/column_cut.hpp) and changes from one cut to the
+// other between stages. redistribute.hpp does so for any tensor, and examples/93_redistribution.cpp shows it
+// for attention.
 #pragma once
 #include <fmt/format.h>
 
