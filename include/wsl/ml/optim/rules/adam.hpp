@@ -22,9 +22,9 @@ struct adam {
   void check() const { check(name, beta1, beta2, epsilon); }
   void update(const number_run& x, const parameter_step& s) const { update(x, s, 1, decay); }
 
-  static void check(const char* name, f32 beta1, f32 beta2, f32 epsilon) {
-    detail::require_in(name, "beta1", beta1, 0, 1), detail::require_in(name, "beta2", beta2, 0, 1);
-    detail::require_not_negative(name, "epsilon", epsilon);
+  static void check(const char* rule, f32 beta1, f32 beta2, f32 epsilon) {
+    detail::require_in(rule, "beta1", beta1, 0, 1), detail::require_in(rule, "beta2", beta2, 0, 1);
+    detail::require_not_negative(rule, "epsilon", epsilon);
   }
   /// Weights are multiplied by `shrink` first, and times `by` they are added to the gradient.
   void update(const number_run& x, const parameter_step& s, f32 shrink, f32 by) const {
