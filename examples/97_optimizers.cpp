@@ -43,9 +43,9 @@ int main() {
   each_learned &= learns(optimizer::adafactor(), 5e-2);
   // No decay for biases and norms, half the rate for the tables, and the average of the last 20 steps or so.
   each_learned &= learns(optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f)
-                    .with_group({"*.bias", "*.gain"}, {.decay = 0})
-                    .with_group({"embedding.*"}, {.rate_factor = 0.5f})
-                    .with_average({.decay = 0.95f, .start = 20}),
-                1e-2);
+                             .with_group({"*.bias", "*.gain"}, {.decay = 0})
+                             .with_group({"embedding.*"}, {.rate_factor = 0.5f})
+                             .with_average({.decay = 0.95f, .start = 20}),
+                         1e-2);
   return each_learned ? 0 : 1;
 }
