@@ -14,7 +14,8 @@
 namespace wsl::ml {
 
 inline constexpr broadcast<f32> replica_parameters{.first = 4, .among = each_column};
-inline constexpr collective::reduce<f32> replica_gradients{.first = 5, .among = each_column, .words = 1 << 16};
+inline constexpr collective::reduce<f32> replica_gradients{
+    .first = 5, .among = each_column, .words = 1 << 16};
 
 /// The parameters and gradients that a PE of another replica than the first has copies of: those that its
 /// strip owns.
