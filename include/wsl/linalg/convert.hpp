@@ -54,10 +54,10 @@ struct bf16_unit {
     u16 subnormal;
     asm("vfpclassps $0x20, %1, %0" : "=k"(subnormal) : "v"(x));
     if (subnormal) return false;
-    typedef u16 half_vector __attribute__((vector_size(32)));
+    typedef u16 half_vector __attribute__((vector_size(32), aligned(2), may_alias));
     half_vector rounded;
     asm("vcvtneps2bf16 %1, %0" : "=v"(rounded) : "v"(x));
-    __builtin_memcpy(to, &rounded, sizeof rounded);
+    *reinterpret_cast<half_vector*>(to) = rounded;
     return true;
   }
 };
