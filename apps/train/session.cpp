@@ -224,7 +224,7 @@ machine& session::wafer() {
   if (wafer_) return *wafer_;
   for (const auto& [data, input] :
        {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}})
-    require_memory(task_.model(), input->batch_size, data->length);
+    require_memory(task_.model(), rule(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), rule(), pipelining_of(params_));
   else
     wafer_ = ranks::streaming(task_.model(), rule(), training_of(params_, task_.model(), task_.train.length),
@@ -567,7 +567,7 @@ void session::require_memory_and_batches() const {
   for (const auto& [data, input, drop_last] :
        {std::tuple(&task_.train, &params_.train_input, true),
         {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
-    require_memory(task_.model(), input->batch_size, data->length);
+    require_memory(task_.model(), rule(), input->batch_size, data->length);
     ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
   }
 }
