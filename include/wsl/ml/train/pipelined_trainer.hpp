@@ -30,7 +30,7 @@ class pipelined_trainer : public trainer_base {
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     counts_ = counts_of_losses(*network_, b);
-    const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
+    const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
     i32 not_finite = -1;
