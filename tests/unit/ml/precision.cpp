@@ -124,4 +124,123 @@ TEST_CASE("A step in each format rounds where a loop over numbers does, bit for 
   CHECK(results.size() == 4);  // each format has its own, whatever the scale
 }
 
+// A loss of 1 for each batch, whose gradient is 1 or infinite.
+class chosen_loss final : public ml::loss_stage {
+ public:
+  explicit chosen_loss(const bool* overflows) : overflows_(overflows) {}
+  f64 loss(ml::activation_store& store, f32 weight) const override {
+    const matrix<f32> x = store.value(inputs[0]), d = store.gradient(inputs[0]);
+    for (int t = 0; t < x.rows(); ++t) d(t, 0) += *overflows_ ? INFINITY : weight;
+    return 1;
+  }
+
+ private:
+  const bool* overflows_;
+};
+ml::network descending(const bool* overflows) {
+  ml::network n;
+  const int y = n.linear("line", n.input("x", 1), 1, false, ml::initial::constant(1));
+  n.loss("loss", chosen_loss(overflows), {y});
+  return n;
+}
+
+TEST_CASE("A dynamic loss scale skips a step that overflows, and changes as the golden table says") {
+  bool overflows = false;
+  const std::vector<f32> x{1};
+  ml::batch b{.sequences = 1};
+  b.named = {{"x", std::span<const f32>(x)}};
+  // The gradients are 1: clipping makes half of them, whatever their scale.
+  for (const auto& [rule, norm, value] : {std::tuple(optimizer::sgd(0.5f), 0., 0.), {optimizer::sgd(0.5f), 0.5, 0.},
+                                          {optimizer::sgd(0.5f), 0., 0.5}, {optimizer::adamw(), 0., 0.}}) {
+    const ml::streaming_settings how{
+        .clip_norm = norm,
+        .clip_value = value,
+        .precision = precision::float16,
+        .loss_scaling = ml::grad_scaler_settings{.initial = 16, .largest = 64, .steps_per_increase = 3}};
+    ml::trainer t(descending(&overflows), rule, how),
+        whole(descending(&overflows), rule, {.clip_norm = norm, .clip_value = value});
+    const auto numbers = [](ml::trainer& of) {
+      std::vector<std::vector<f32>> all;
+      for (const ml::state_array& a : of.state()) all.emplace_back(a.numbers.begin(), a.numbers.end());
+      return all;
+    };
+    struct row {
+      char what;
+      f64 scale;
+      i64 since;
+    };
+    i64 steps = 0, skipped = 0;
+    // the table of tests/unit/ml/optim.cpp
+    for (const row& expected : {row{'f', 16, 1}, {'f', 16, 2}, {'f', 16, 3}, {'f', 32, 0}, {'x', 16, 0},
+                                {'x', 8, 0}, {'f', 8, 1}, {'x', 4, 0}, {'f', 4, 1}}) {
+      overflows = expected.what == 'x';
+      const auto before = numbers(t);
+      CHECK(t.step(b, 0.25) == 1);
+      if (overflows) CHECK(numbers(t) == before);
+      else {
+        CHECK(numbers(t) != before);
+        whole.step(b, 0.25);  // one without a scale, which skips nothing
+      }
+      CHECK(numbers(t) == numbers(whole));
+      skipped += overflows;
+      CHECK(t.steps() == ++steps);
+      CHECK(t.loss_scale() == expected.scale);
+      CHECK(t.loss_scale_state() == ml::grad_scaler_state{expected.scale, expected.since, 0, skipped});
+    }
+    // Another trainer goes on from there.
+    ml::trainer later(descending(&overflows), rule, how);
+    const auto from = t.state(), to = later.state();
+    for (std::size_t k = 0; k < to.size(); ++k) std::ranges::copy(from[k].numbers, to[k].numbers.begin());
+    later.resume(t.position());
+    for (const bool o : {false, true, false}) {
+      overflows = o;
+      t.step(b, 0.25), later.step(b, 0.25);
+      CHECK(numbers(later) == numbers(t));
+      CHECK(later.position() == t.position());
+    }
+  }
+}
+
+TEST_CASE("A loss scale that cannot help ends the run, and one that makes no sense is refused") {
+  bool overflows = true;
+  const std::vector<f32> x{1}, lost{std::nanf("")};
+  ml::batch b{.sequences = 1}, with_nan{.sequences = 1};
+  b.named = {{"x", std::span<const f32>(x)}}, with_nan.named = {{"x", std::span<const f32>(lost)}};
+  const auto trainer = [&](const ml::loss_scaling_factor& by) {
+    return ml::trainer(descending(&overflows), optimizer::sgd(), {.precision = precision::float16, .loss_scaling = by});
+  };
+  ml::trainer t = trainer(ml::grad_scaler_settings{.initial = 2, .smallest = 1});
+  CHECK(t.step(b, 1) == 1);
+  const ml::training_position before = t.position();
+  CHECK_THROWS_WITH(t.step(b, 1), Catch::StartsWith("wsl: Minimum loss scale threshold was reached"));
+  CHECK(t.position() == before);
+  ml::trainer fixed = trainer(1024.);
+  CHECK_THROWS_WITH(fixed.step(b, 1), Catch::Contains("the gradient of line.weight is not finite"));
+  CHECK_THROWS_WITH(trainer(0.), "wsl: a loss is scaled by a positive finite number, not by 0");
+  CHECK_THROWS_WITH(trainer(1e39), Catch::StartsWith("wsl: a loss is scaled by a positive finite number, not by"));
+  CHECK_THROWS_WITH(trainer(ml::grad_scaler_settings{.initial = 0}), Catch::StartsWith("wsl: a loss scale begins"));
+}
+
+TEST_CASE("float16 scales its loss by itself, and so learns from gradients that it would lose") {
+  CHECK(ml::trainer(descending(nullptr), optimizer::sgd(), {.precision = precision::float16}).loss_scale() == 32768);
+  for (const precision p : {precision::f32, precision::bfloat16, precision::cbfloat16}) {
+    const ml::trainer t(descending(nullptr), optimizer::sgd(), {.precision = p});
+    CHECK(t.loss_scale() == 1);
+    CHECK(!t.loss_scale_state());
+  }
+  // 2^-26 is less than half of the smallest f16.
+  bool overflows = false;
+  const std::vector<f32> x{1};
+  for (const auto& [scale, moved] : {std::pair(1., 0.f), {1024., 0x1p-26f}}) {
+    ml::network n;
+    const int y = n.linear("line", n.input("x", 1), 1, false, ml::initial::constant(1));
+    n.loss("loss", chosen_loss(&overflows), {y}, -1, 0x1p-26f);
+    ml::trainer t(std::move(n), optimizer::sgd(), {.precision = precision::float16, .loss_scaling = scale});
+    ml::batch b{.sequences = 1};
+    b.named = {{"x", std::span<const f32>(x)}};
+    t.step(b, 4);
+    CHECK(t.parameter_named("line.weight")[0] == 1 - 4 * moved);
+  }
+}
+
 }  // namespace

@@ -103,16 +103,16 @@ class score_operand {
  private:
   alignas(64) T rounded_[std::is_same_v<T, f32> ? 1 : attention_block * attention_block];
 };
-inline f32 dot(const f32* x, const f32* y, int n, std::vector<f32>&) {
+inline f32 product_of_rows(const f32* x, const f32* y, int n, std::vector<f32>&) {
   f32 result = 0;
   run_vectorized<dot_loop>(&result, x, y, n);
   return result;
 }
 template <class T>
-f32 dot(const T* x, const f32* y, int n, std::vector<f32>& room) {
+f32 product_of_rows(const T* x, const f32* y, int n, std::vector<f32>& room) {
   room.resize(static_cast<std::size_t>(n));
   convert(room.data(), x, n);
-  return dot(room.data(), y, n, room);
+  return product_of_rows(room.data(), y, n, room);
 }
 
 template <class A, class B>
@@ -170,7 +170,7 @@ void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matr
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
   std::vector<f32> room;
   for (int t = 0; t < q.rows(); ++t)
-    mean[static_cast<std::size_t>(t)] = dot(dy.row(t), y.row(t), y.columns(), room);
+    mean[static_cast<std::size_t>(t)] = product_of_rows(dy.row(t), y.row(t), y.columns(), room);
   score_operand<std::remove_const_t<T>> of_weights, of_slopes;
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
