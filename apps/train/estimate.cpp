@@ -117,12 +117,14 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
       "a worker",
       fmt::format("{} sequences of {} tokens, with those beside it; {} of activations and their gradients",
                   sequences, what.length, table::of_words(2 * tokens * widths)));
-  of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
-                          table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
-  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
-                                                                   static_cast<f64>(model.parameter_count()) /
-                                                                   workers))));
+  of.line("",
+          fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
+                      table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
+  of.line(
+      "a server",
+      fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
+                                                   static_cast<f64>(model.parameter_count()) / workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);

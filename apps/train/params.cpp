@@ -313,15 +313,16 @@ wsl::ml::loss_scaling_factor optimizer_params::loss_scaling(precision p) const {
                                     {"max_loss_scale", max_loss_scale},
                                     {"steps_per_increase", static_cast<f64>(steps_per_increase)}})
     if (value > 0)
-      refuse(std::string("optimizer.") + name + " is for loss_scaling_factor dynamic, and here the factor is " +
-             (asked.empty() ? "1" : asked));
+      refuse(std::string("optimizer.") + name +
+             " is for loss_scaling_factor dynamic, and here the factor is " + (asked.empty() ? "1" : asked));
   return by;
 }
 
 void declare_precision(fields& f, precision_params& p) {
-  f.add("mixed_precision", p.mixed,
-        "weights travel, products take their operands, and layers read each other's numbers in 16 bits; sums, "
-        "norms, losses and the memory's weights are f32");
+  f.add(
+      "mixed_precision", p.mixed,
+      "weights travel, products take their operands, and layers read each other's numbers in 16 bits; sums, "
+      "norms, losses and the memory's weights are f32");
   f.add("fp16_type", p.half, "the 16-bit format of mixed_precision")
       .one_of({"float16", "bfloat16", "cbfloat16"});
   f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
@@ -393,7 +394,8 @@ void declare_optimizer(fields& f, optimizer_params& p) {
         "in mixed precision the factor of the loss from which gradients start: a number, or dynamic; null: "
         "dynamic with float16, otherwise 1");
   f.add("initial_loss_scale", p.initial_loss_scale,
-        "of a dynamic factor, at the start; null: 2^15, with cbfloat16 2^31, or max_loss_scale if that is less")
+        "of a dynamic factor, at the start; null: 2^15, with cbfloat16 2^31, or max_loss_scale if that is "
+        "less")
       .above(0);
   f.add("steps_per_increase", p.steps_per_increase,
         "the steps after which a dynamic factor is doubled; null: 2000")

@@ -374,14 +374,15 @@ void session::save(const ml::batches& data, const ml::training_loop::unlogged& l
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_checkpoint(folder, wafer().run(), data.position(),
-                                                     {{"params", params_text_},
-                                                      {"model", lines_of(task_.architecture)},
-                                                      {"vocabulary", task_.vocabulary},
-                                                      {"log.steps", std::to_string(losses.steps)},
-                                                      {"log.losses", fmt::format("{}", losses.losses)},
-                                                      {"weights", std::string(name_of(params_.precision.format()))}})
-                                     .c_str());
+    say("Saved checkpoint %s\n",
+        ml::save_checkpoint(folder, wafer().run(), data.position(),
+                            {{"params", params_text_},
+                             {"model", lines_of(task_.architecture)},
+                             {"vocabulary", task_.vocabulary},
+                             {"log.steps", std::to_string(losses.steps)},
+                             {"log.losses", fmt::format("{}", losses.losses)},
+                             {"weights", std::string(name_of(params_.precision.format()))}})
+            .c_str());
   } catch (const ml::file_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
@@ -618,9 +619,8 @@ void session::describe() const {
   if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
   else {
     const ml::streaming_settings how = training_of(params_, model, task_.train.length);
-    say("weight streaming%s to %d wafer%s of %d x %d workers",
-        in_sixteen_bits(how.precision).c_str(), r.num_csx,
-        r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
+    say("weight streaming%s to %d wafer%s of %d x %d workers", in_sixteen_bits(how.precision).c_str(),
+        r.num_csx, r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
   }
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
@@ -633,9 +633,8 @@ void session::describe() const {
 
 void session::compile() const {
   describe();
-  const estimate_of what{.sequences = params_.train_input.batch_size,
-                         .length = task_.train.length,
-                         .rule = rule()};
+  const estimate_of what{
+      .sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = rule()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
                                   : estimate(model, training_of(params_, model, task_.train.length), what))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <set>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
-#include <set>
 #include <wsl/ml/train/trainer.hpp>
 
 #include "compare.hpp"
@@ -45,7 +45,8 @@ struct exact_model {
     const auto numbers = [&](int n, int end, f32 unit) {
       std::vector<f32> all;
       for (int i = 0; i < n; ++i)
-        all.push_back(unit * static_cast<f32>(static_cast<int>(random() % static_cast<unsigned>(2 * end + 1)) - end));
+        all.push_back(
+            unit * static_cast<f32>(static_cast<int>(random() % static_cast<unsigned>(2 * end + 1)) - end));
       return all;
     };
     x = numbers(tokens * from, 8, 0.25f), y = numbers(tokens * to, 15, 1);
@@ -106,11 +107,15 @@ TEST_CASE("A step in each format rounds where a loop over numbers does, bit for 
     for (const f64 scale : {1., 16.}) {
       exact_model expected;
       const f64 loss = expected.step(p, static_cast<f32>(scale));
-      for (const auto& [workers, columns, num_csx] : {std::array{1, 1, 1}, {3, 1, 1}, {2, 2, 1}, {4, 2, 1}, {2, 1, 2}}) {
+      for (const auto& [workers, columns, num_csx] :
+           {std::array{1, 1, 1}, {3, 1, 1}, {2, 2, 1}, {4, 2, 1}, {2, 1, 2}}) {
         INFO(ml::name_of(p) << ", " << workers << " workers in " << columns << " columns on " << num_csx);
         const exact_model m;
         ml::trainer t(m.build(), optimizer::sgd(),
-                      {.workers = workers, .columns = columns, .num_csx = num_csx, .precision = p,
+                      {.workers = workers,
+                       .columns = columns,
+                       .num_csx = num_csx,
+                       .precision = p,
                        .loss_scaling = scale});
         std::ranges::copy(m.first, t.parameter_named("first.weight").begin());
         std::ranges::copy(m.second, t.parameter_named("second.weight").begin());
@@ -150,8 +155,10 @@ TEST_CASE("A dynamic loss scale skips a step that overflows, and changes as the 
   ml::batch b{.sequences = 1};
   b.named = {{"x", std::span<const f32>(x)}};
   // The gradients are 1: clipping makes half of them, whatever their scale.
-  for (const auto& [rule, norm, value] : {std::tuple(optimizer::sgd(0.5f), 0., 0.), {optimizer::sgd(0.5f), 0.5, 0.},
-                                          {optimizer::sgd(0.5f), 0., 0.5}, {optimizer::adamw(), 0., 0.}}) {
+  for (const auto& [rule, norm, value] : {std::tuple(optimizer::sgd(0.5f), 0., 0.),
+                                          {optimizer::sgd(0.5f), 0.5, 0.},
+                                          {optimizer::sgd(0.5f), 0., 0.5},
+                                          {optimizer::adamw(), 0., 0.}}) {
     const ml::streaming_settings how{
         .clip_norm = norm,
         .clip_value = value,
@@ -171,8 +178,15 @@ TEST_CASE("A dynamic loss scale skips a step that overflows, and changes as the 
     };
     i64 steps = 0, skipped = 0;
     // the table of tests/unit/ml/optim.cpp
-    for (const row& expected : {row{'f', 16, 1}, {'f', 16, 2}, {'f', 16, 3}, {'f', 32, 0}, {'x', 16, 0},
-                                {'x', 8, 0}, {'f', 8, 1}, {'x', 4, 0}, {'f', 4, 1}}) {
+    for (const row& expected : {row{'f', 16, 1},
+                                {'f', 16, 2},
+                                {'f', 16, 3},
+                                {'f', 32, 0},
+                                {'x', 16, 0},
+                                {'x', 8, 0},
+                                {'f', 8, 1},
+                                {'x', 4, 0},
+                                {'f', 4, 1}}) {
       overflows = expected.what == 'x';
       const auto before = numbers(t);
       CHECK(t.step(b, 0.25) == 1);
@@ -207,7 +221,8 @@ TEST_CASE("A loss scale that cannot help ends the run, and one that makes no sen
   ml::batch b{.sequences = 1}, with_nan{.sequences = 1};
   b.named = {{"x", std::span<const f32>(x)}}, with_nan.named = {{"x", std::span<const f32>(lost)}};
   const auto trainer = [&](const ml::loss_scaling_factor& by) {
-    return ml::trainer(descending(&overflows), optimizer::sgd(), {.precision = precision::float16, .loss_scaling = by});
+    return ml::trainer(descending(&overflows), optimizer::sgd(),
+                       {.precision = precision::float16, .loss_scaling = by});
   };
   ml::trainer t = trainer(ml::grad_scaler_settings{.initial = 2, .smallest = 1});
   CHECK(t.step(b, 1) == 1);
@@ -217,12 +232,15 @@ TEST_CASE("A loss scale that cannot help ends the run, and one that makes no sen
   ml::trainer fixed = trainer(1024.);
   CHECK_THROWS_WITH(fixed.step(b, 1), Catch::Contains("the gradient of line.weight is not finite"));
   CHECK_THROWS_WITH(trainer(0.), "wsl: a loss is scaled by a positive finite number, not by 0");
-  CHECK_THROWS_WITH(trainer(1e39), Catch::StartsWith("wsl: a loss is scaled by a positive finite number, not by"));
-  CHECK_THROWS_WITH(trainer(ml::grad_scaler_settings{.initial = 0}), Catch::StartsWith("wsl: a loss scale begins"));
+  CHECK_THROWS_WITH(trainer(1e39),
+                    Catch::StartsWith("wsl: a loss is scaled by a positive finite number, not by"));
+  CHECK_THROWS_WITH(trainer(ml::grad_scaler_settings{.initial = 0}),
+                    Catch::StartsWith("wsl: a loss scale begins"));
 }
 
 TEST_CASE("float16 scales its loss by itself, and so learns from gradients that it would lose") {
-  CHECK(ml::trainer(descending(nullptr), optimizer::sgd(), {.precision = precision::float16}).loss_scale() == 32768);
+  CHECK(ml::trainer(descending(nullptr), optimizer::sgd(), {.precision = precision::float16}).loss_scale() ==
+        32768);
   for (const precision p : {precision::f32, precision::bfloat16, precision::cbfloat16}) {
     const ml::trainer t(descending(nullptr), optimizer::sgd(), {.precision = p});
     CHECK(t.loss_scale() == 1);

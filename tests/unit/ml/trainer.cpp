@@ -338,8 +338,7 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,
   f.start<&ml::memory_server::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
                                     ml::optimizer_step{.rate = 0.5f}, as);
   if (grid.wafers > 1) f.start<&ml::swarm_node::step>(ports.columns(grid.columns, edge), &schedules, grid);
-  f.start<&ml::worker::step>(rows(1, edge, 2),
-                             ml::streaming_step{&n, &cut, &schedules, grid, b, {}, as});
+  f.start<&ml::worker::step>(rows(1, edge, 2), ml::streaming_step{&n, &cut, &schedules, grid, b, {}, as});
   f.run();
   return arrays.parameters;
 }

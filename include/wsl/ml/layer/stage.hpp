@@ -161,7 +161,8 @@ inline weight_tile tile_of_words(weight_tile t, const stage& of, precision as, s
 class tile_in_format {
  public:
   weight_tile operator()(weight_tile t, const stage& of, precision as) {
-    const std::size_t n = static_cast<std::size_t>(t.rows.rows()) * static_cast<std::size_t>(t.rows.columns());
+    const std::size_t n =
+        static_cast<std::size_t>(t.rows.rows()) * static_cast<std::size_t>(t.rows.columns());
     t.rows = matrix(pack(as, {t.rows.first(), n}, words_).data(), t.rows.rows(), t.rows.columns());
     return tile_of_words(t, of, as, wide_);
   }

@@ -126,8 +126,8 @@ void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<A>& a, const 
 /// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_sum_exp has one element for each token.
 /// Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
 template <class T>
-void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q,
-               const matrix<T>& k, const matrix<T>& v, const scoring& how) {
+void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q, const matrix<T>& k,
+               const matrix<T>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 numbers[attention_block * attention_block];
   f32 largest[attention_block], total[attention_block];

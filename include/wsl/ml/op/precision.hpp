@@ -28,9 +28,7 @@ constexpr std::string_view name_of(precision p) {
 }
 constexpr std::size_t bytes_of(precision p) { return p == precision::f32 ? 4 : 2; }
 /// The 32-bit words that carry n numbers: an f32, or two 16-bit numbers, of which the last may be missing.
-constexpr std::size_t words_of(precision p, std::size_t n) {
-  return p == precision::f32 ? n : n / 2 + n % 2;
-}
+constexpr std::size_t words_of(precision p, std::size_t n) { return p == precision::f32 ? n : n / 2 + n % 2; }
 
 /// Calls f(std::type_identity<T>) with the type of the format's numbers.
 template <class F>

@@ -72,7 +72,7 @@ struct optimizer_step {
   clipping clip = {};
   int rounds = 1;  ///< of the optimizer's rule
   weight_average average = {};
-  f32 loss_scale = 1;         ///< the factor with which the gradients come
+  f32 loss_scale = 1;           ///< the factor with which the gradients come
   bool may_be_skipped = false;  ///< if a gradient is not finite, none may change anything
 
   /// Whether a parameter is updated as soon as its own gradient is complete. If the norm is clipped, every

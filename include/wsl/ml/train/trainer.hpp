@@ -3,9 +3,9 @@
 // tile, and gradients go back to the memory, which updates the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
-// With .precision = ml::precision::bfloat16 among its settings it trains in mixed precision (op/precision.hpp).
-// On several processes, each with wafers of its own and the first with the memory, training gives the same
-// bits:
+// With .precision = ml::precision::bfloat16 among its settings it trains in mixed precision
+// (op/precision.hpp). On several processes, each with wafers of its own and the first with the memory,
+// training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
 // See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once
@@ -65,11 +65,11 @@ class trainer : public trainer_base {
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. With a dynamic loss scale a step whose loss is finite and a gradient is not is skipped: it counts,
-  /// and nothing else of the state changes but the scale. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
-  /// among the wafers, and fault if the loss or a gradient is not finite. Then no number of the
-  /// state has become NaN or infinite, and `steps()` is as before; if the loss is not finite, or with
-  /// clip_norm, all of the state is as it was before the step. With a finite loss and a gradient that is not
-  /// finite, parameters whose gradients came earlier may have been updated.
+  /// and nothing else of the state changes but the scale. Throws std::invalid_argument if the batch does not
+  /// fit the model, or cannot be divided evenly among the wafers, and fault if the loss or a gradient is not
+  /// finite. Then no number of the state has become NaN or infinite, and `steps()` is as before; if the loss
+  /// is not finite, or with clip_norm, all of the state is as it was before the step. With a finite loss and
+  /// a gradient that is not finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate) {
     build(b.sequences, b.length);
     complete(b);
@@ -228,9 +228,8 @@ class trainer : public trainer_base {
       schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b);
     fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
     if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
-    fabric_->start<&wafer_worker::step>(
-        at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random, how_.precision,
-                                o.loss_scale});
+    fabric_->start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b,
+                                                                random, how_.precision, o.loss_scale});
     report_.counters = fabric_->run();
   }
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.

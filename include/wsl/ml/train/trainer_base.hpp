@@ -108,15 +108,16 @@ class trainer_base {
   /// settings of a scale that make no sense.
   void scale_loss(const loss_scaling_factor& by) {
     if (const auto* dynamic = std::get_if<grad_scaler_settings>(&by)) scaler_.emplace(*dynamic);
-    else if (fixed_scale_ = std::get<f64>(by); !(fixed_scale_ > 0) || std::isinf(static_cast<f32>(fixed_scale_)))
+    else if (fixed_scale_ = std::get<f64>(by);
+             !(fixed_scale_ > 0) || std::isinf(static_cast<f32>(fixed_scale_)))
       throw std::invalid_argument(
           fmt::format("wsl: a loss is scaled by a positive finite number, not by {}", fixed_scale_));
   }
   /// Begins the next step of the optimizer; skipped steps do not count for it.
   optimizer_step begin_step(f64 rate, const clipping& clip) {
     ++steps_;
-    return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip,
-                        loss_scale(), scaler_.has_value());
+    return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
+                        scaler_.has_value());
   }
   /// Ends a step with a finite loss for a dynamic loss scale. Returns whether it was skipped, because the
   /// gradient of `parameter` is not finite (-1: all are). Throws fault, and takes the step back, if the scale

@@ -56,8 +56,7 @@ struct memory_server {
     while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
     if (sent == transfers()) return;
     const weight_transfer& t = transfer_at(sent++);
-    const auto words =
-        pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+    const auto words = pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
     (t.backward ? sent_backward : sent_forward) += 4 * words.size();
     me.async(mov(fabout(wires::weight_tiles(grid, server, column)), mem(words)),
              then<&memory_server::send_next>());

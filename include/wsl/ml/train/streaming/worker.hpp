@@ -159,8 +159,9 @@ class worker {
 
   void use(const weight_transfer& t) {
     f32* const words = t.carries_weights ? tiles_of(t.server).front() : nullptr;
-    const weight_tile tile = tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows},
-                                           *t.of, activations.format, wide_);
+    const weight_tile tile =
+        tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows}, *t.of,
+                      activations.format, wide_);
     if (!t.backward) return t.of->forward(activations, tile);
     if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.size()));
     const std::span<f32> gradient = t.returns_gradient ? out_.of(t) : std::span(shared_gradient_);
@@ -246,11 +247,11 @@ class worker {
   const column_cut* cut_ = nullptr;
   row_tokens tokens_;
   const streaming_schedule* schedule_ = nullptr;
-  std::size_t next_ = 0, until_ = 0;    // the transfers from next_ to before until_ are at work
-  int layer_ = 0;                       // the layer of the first of them
-  std::vector<tile_queue> in_;  // of each server
-  std::vector<int> arriving_;           // the servers whose tiles arrive
-  std::vector<f32> wide_;               // the tile at work as f32, if it has come in 16 bits
+  std::size_t next_ = 0, until_ = 0;  // the transfers from next_ to before until_ are at work
+  int layer_ = 0;                     // the layer of the first of them
+  std::vector<tile_queue> in_;        // of each server
+  std::vector<int> arriving_;         // the servers whose tiles arrive
+  std::vector<f32> wide_;             // the tile at work as f32, if it has come in 16 bits
   gradient_queue out_;
   std::optional<value_exchange> exchange_;  // at work
   bool is_exchanging_ = false;
