@@ -68,8 +68,7 @@ std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model
                                      const ml::optimizer& rule) {
   if (v.strips) return train_app::pipeline(network_of(m.config), rule, {.strips = v.strips});
   return ranks::streaming(network_of(m.config), rule,
-                          {.workers = v.workers, .columns = v.columns, .num_csx = v.num_csx},
-                          train_app::weights_as::f32);
+                          {.workers = v.workers, .columns = v.columns, .num_csx = v.num_csx});
 }
 
 }  // namespace

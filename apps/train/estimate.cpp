@@ -78,31 +78,34 @@ f64 own_work(const ml::network& model, int length) {
 }  // namespace
 
 std::string estimate(const ml::network& model, const ml::streaming_settings& how, const estimate_of& what) {
-  const bool half = what.weights == weights_as::bf16;
   const ml::wafer_grid grid = ml::choose_grid(model, how, what.sequences, what.length);
-  const wsl::layout plan = ranks::streaming_plan(grid, what.weights);
-  const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
+  const wsl::layout plan = ranks::streaming_plan(grid);
+  const auto words_of = [&](i64 weights) {
+    return static_cast<i64>(ml::words_of(how.precision, static_cast<std::size_t>(weights)));
+  };
   // The first column has what the others have, and the gradients of shared parameters.
   const ml::column_cut cut(model, grid.columns);
   const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true);
   const i64 sequences = (what.sequences / grid.wafers + grid.rows - 1) / grid.rows,
             tokens = sequences * what.length;
-  i64 widths = 0, out = 0, back = 0;
+  i64 widths = 0, out = 0, back = 0, largest_widened = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
   for (int v = 0; v < static_cast<int>(model.widths().size()); ++v) widths += cut.width(v, 0);
   for (const ml::weight_transfer& t : schedule.transfers()) {
     if (!t.is_tile()) continue;
     const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
               goes = t.returns_gradient ? numbers : 0;
+    if (how.precision != ml::precision::f32 && !t.of->reads_operands(t.which))
+      largest_widened = std::max(largest_widened, numbers);
     // A third of a tile's work is in the forward pass.
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
                      2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += grid.columns * comes, back += grid.columns * goes;
   }
-  // Two tiles and four gradients may wait for each server; the tile in use is f32.
+  // Two tiles and four gradients may wait for each server; a tile in use may be widened to f32.
   const i64 largest_tile = static_cast<i64>(schedule.max_size()),
-            tiles_in = 2 * grid.rows * words_of(largest_tile) + (half ? largest_tile : 0),
+            tiles_in = 2 * grid.rows * words_of(largest_tile) + largest_widened,
             gradients_out = 4 * grid.rows * largest_tile;
   table of(plan);
   const int workers = grid.rows * grid.columns;
@@ -114,8 +117,9 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
       "a worker",
       fmt::format("{} sequences of {} tokens, with those beside it; {} of activations and their gradients",
                   sequences, what.length, table::of_words(2 * tokens * widths)));
-  of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
-                          table::of_words(tiles_in), word_of(what.weights), table::of_words(gradients_out)));
+  of.line("",
+          fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
+                      table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
   of.line(
       "a server",
       fmt::format("{} of parameters, gradients and what the optimizer keeps",

@@ -5,16 +5,14 @@
 #pragma once
 #include <string>
 #include <wsl/ml/model/network.hpp>
+#include <wsl/ml/optim/optimizer.hpp>
 #include <wsl/ml/train/settings.hpp>
-
-#include "params.hpp"
 
 namespace train_app {
 
 struct estimate_of {
   int sequences, length;  ///< the size of a batch
   wsl::ml::optimizer rule;
-  weights_as weights = weights_as::f32;  ///< the format of travelling weights
 };
 
 /// The placement of programs, the colors, the memory of a PE, and cycles, as text.

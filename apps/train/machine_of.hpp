@@ -31,9 +31,4 @@ class machine_of final : public machine {
   Trainer trainer_;
 };
 
-/// The layout of weight streaming with weights of this format.
-inline wsl::layout plan_of(const wsl::ml::wafer_grid& grid, weights_as as) {
-  return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(grid) : wsl::ml::trainer::plan(grid);
-}
-
 }  // namespace train_app

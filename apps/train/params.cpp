@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <stdexcept>
 
@@ -61,13 +62,15 @@ rate::schedule schedule_of(const rate_part& p) {
 
 }  // namespace
 
-std::string word_of(weights_as as) { return as == weights_as::bf16 ? "bf16" : "f32"; }
+precision precision_params::format() const {
+  if (!mixed) return precision::f32;
+  return bfloat16 || half == "bfloat16" ? precision::bfloat16
+         : half == "cbfloat16"          ? precision::cbfloat16
+                                        : precision::float16;
+}
 
 std::string precision_params::remark() const {
-  if (weights() == weights_as::bf16) return "";
-  if (mixed)
-    return "model.mixed_precision has no effect with fp16_type " + half +
-           ": weights travel as f32; with bfloat16 they take half the bytes";
+  if (mixed) return "";
   if (bfloat16 || half == "bfloat16")
     return "model.fp16_type bfloat16 has no effect without mixed_precision true";
   return "";
@@ -275,12 +278,52 @@ void declare_input(fields& f, input_params& p, bool trains) {
   else f.no_effect("true or false", {"repeat"});
 }
 
+namespace {
+
+/// A dynamic loss scale with the settings that were given.
+wsl::ml::grad_scaler_settings dynamic_scale(const optimizer_params& o, precision p) {
+  using settings = wsl::ml::grad_scaler_settings;
+  settings s = p == precision::cbfloat16 ? settings::cbfloat16() : settings::float16();
+  if (o.initial_loss_scale > 0) s.initial = o.initial_loss_scale;
+  s.largest = o.max_loss_scale > 0 ? o.max_loss_scale : std::max(s.largest, s.initial);
+  if (o.initial_loss_scale <= 0) s.initial = std::min(s.initial, s.largest);
+  if (o.min_loss_scale > 0) s.smallest = o.min_loss_scale;
+  if (o.steps_per_increase > 0) s.steps_per_increase = o.steps_per_increase;
+  wsl::ml::grad_scaler{s};  // throws for a scale that cannot be
+  return s;
+}
+
+}  // namespace
+
+wsl::ml::loss_scaling_factor optimizer_params::loss_scaling(precision p) const {
+  wsl::ml::loss_scaling_factor by = wsl::ml::loss_scaling_for(p);
+  const std::string& asked = loss_scaling_factor;
+  if (asked == "dynamic") by = wsl::ml::grad_scaler_settings{};
+  else if (!asked.empty()) {
+    f64 factor = 0;
+    const auto [stopped, error] = std::from_chars(asked.data(), asked.data() + asked.size(), factor);
+    if (error != std::errc{} || stopped != asked.data() + asked.size() || !(factor > 0) || factor > 1e38)
+      refuse("optimizer.loss_scaling_factor is a positive number or dynamic, not '" + asked + "'");
+    by = factor;
+  }
+  if (p == precision::f32) return 1.;
+  if (std::holds_alternative<wsl::ml::grad_scaler_settings>(by)) return dynamic_scale(*this, p);
+  for (const auto& [name, value] : {std::pair("initial_loss_scale", initial_loss_scale),
+                                    {"min_loss_scale", min_loss_scale},
+                                    {"max_loss_scale", max_loss_scale},
+                                    {"steps_per_increase", static_cast<f64>(steps_per_increase)}})
+    if (value > 0)
+      refuse(std::string("optimizer.") + name +
+             " is for loss_scaling_factor dynamic, and here the factor is " + (asked.empty() ? "1" : asked));
+  return by;
+}
+
 void declare_precision(fields& f, precision_params& p) {
-  f.add("mixed_precision", p.mixed,
-        "with fp16_type bfloat16 weights travel to the wafer in half the bytes; what is computed is f32 in "
-        "any case");
-  f.add("fp16_type", p.half,
-        "of mixed_precision; weights are bfloat16 or f32, so with the others they stay f32")
+  f.add(
+      "mixed_precision", p.mixed,
+      "weights travel, products take their operands, and layers read each other's numbers in 16 bits; sums, "
+      "norms, losses and the memory's weights are f32");
+  f.add("fp16_type", p.half, "the 16-bit format of mixed_precision")
       .one_of({"float16", "bfloat16", "cbfloat16"});
   f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
   f.remark([&p] { return p.remark(); });
@@ -347,8 +390,18 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       .above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
   f.honours("correct_bias", {"true"});
-  f.no_effect("a word", {"loss_scaling_factor"});
-  f.no_effect("a number", {"initial_loss_scale", "steps_per_increase", "min_loss_scale", "max_loss_scale"});
+  f.add("loss_scaling_factor", p.loss_scaling_factor,
+        "in mixed precision the factor of the loss from which gradients start: a number, or dynamic; null: "
+        "dynamic with float16, otherwise 1");
+  f.add("initial_loss_scale", p.initial_loss_scale,
+        "of a dynamic factor, at the start; null: 2^15, with cbfloat16 2^31, or max_loss_scale if that is "
+        "less")
+      .above(0);
+  f.add("steps_per_increase", p.steps_per_increase,
+        "the steps after which a dynamic factor is doubled; null: 2000")
+      .at_least(1);
+  f.add("min_loss_scale", p.min_loss_scale, "the least dynamic factor; null: 2^-14").above(0);
+  f.add("max_loss_scale", p.max_loss_scale, "the largest; null: 2^15, with cbfloat16 2^31").above(0);
 }
 
 void declare_run(fields& f, run_params& p) {
@@ -526,10 +579,11 @@ void check(const common_params& p) {
   check_strategy(r);
   if (r.load_checkpoint_states == "model" && r.checkpoint_path.empty())
     refuse("runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
-  if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
+  if (r.execution_strategy == "pipeline" && p.precision.format() != precision::f32)
     refuse(
-        "model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on "
-        "the PEs, as f32; take that strategy, or mixed_precision false");
+        "model.mixed_precision is for execution_strategy weight_streaming: a pipeline computes in f32; take "
+        "that strategy, or mixed_precision false");
+  p.optimizer.loss_scaling(p.precision.format());
   check_micro_batches(p);
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <wsl/ml/optim/optimizer.hpp>
 #include <wsl/ml/optim/schedule.hpp>
+#include <wsl/ml/train/settings.hpp>
 
 #include "fields.hpp"
 
@@ -19,17 +20,13 @@ struct input_params {
   bool drop_last = true;
 };
 
-/// The format of weights that travel to a wafer; all computations are in f32.
-enum class weights_as { f32, bf16 };
-std::string word_of(weights_as as);
+using wsl::ml::precision;
 
 struct precision_params {
   bool mixed = false, bfloat16 = false;
   std::string half = "float16";
 
-  weights_as weights() const {
-    return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32;
-  }
+  wsl::ml::precision format() const;
   /// A note for users who asked for another precision; empty if there is none.
   std::string remark() const;
 };
@@ -50,7 +47,14 @@ struct optimizer_params {
   f64 ema_decay = 0;
   i64 ema_start = 0;
   bool log_summaries = false;
+  /// "dynamic" or a number; empty: that of the precision
+  std::string loss_scaling_factor = {};
+  f64 initial_loss_scale = -1, min_loss_scale = -1, max_loss_scale = -1;
+  i64 steps_per_increase = -1;
 
+  /// The factor of the loss, which without mixed precision is 1. Throws std::invalid_argument for a factor
+  /// that is neither a positive number nor "dynamic", and for a scale that makes no sense.
+  wsl::ml::loss_scaling_factor loss_scaling(precision p) const;
   /// Throws std::invalid_argument for an option that the optimizer does not have.
   wsl::ml::optimizer rule() const;
   /// Throws std::invalid_argument for a part without the steps that it needs.

@@ -19,9 +19,9 @@ inline bool root() { return rank() == 0; }
 
 /// A machine for weight streaming, whose wafers are distributed over the processes; collective.
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                   const wsl::ml::streaming_settings& how, weights_as as);
+                                   const wsl::ml::streaming_settings& how);
 /// The layout of weight streaming.
-wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as);
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid);
 /// The sum of all processes' numbers; collective.
 wsl::i64 sum(wsl::i64 mine);
 /// Whether it is true on any process; collective.

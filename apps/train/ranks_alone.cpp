@@ -8,12 +8,10 @@ namespace train_app::ranks {
 int rank() { return 0; }
 int size() { return 1; }
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                   const wsl::ml::streaming_settings& how, weights_as as) {
-  if (as == weights_as::bf16)
-    return std::make_unique<machine_of<wsl::ml::bfloat16_trainer>>(std::move(n), rule, how);
+                                   const wsl::ml::streaming_settings& how) {
   return std::make_unique<machine_of<wsl::ml::trainer>>(std::move(n), rule, how);
 }
-wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as) { return plan_of(grid, as); }
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid) { return wsl::ml::trainer::plan(grid); }
 wsl::i64 sum(wsl::i64 mine) { return mine; }
 void share(std::span<wsl::i64>) {}
 bool first_to_say(const std::string&) { return true; }

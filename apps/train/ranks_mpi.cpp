@@ -15,23 +15,17 @@ const std::optional<wsl::mpi::spread_over>& world() {
   return all;
 }
 
-template <class Trainer>
-std::unique_ptr<machine> streaming_by(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                      const wsl::ml::streaming_settings& how) {
-  if (size() > 1) return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how, *world());
-  return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how);
-}
-
 }  // namespace
 
 int rank() { return world() ? world()->rank() : 0; }
 int size() { return world() ? world()->size() : 1; }
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                   const wsl::ml::streaming_settings& how, weights_as as) {
-  return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how)
-                                : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
+                                   const wsl::ml::streaming_settings& how) {
+  using streaming_machine = machine_of<wsl::ml::trainer>;
+  if (size() > 1) return std::make_unique<streaming_machine>(std::move(n), rule, how, *world());
+  return std::make_unique<streaming_machine>(std::move(n), rule, how);
 }
-wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid, weights_as as) { return plan_of(grid, as); }
+wsl::layout streaming_plan(const wsl::ml::wafer_grid& grid) { return wsl::ml::trainer::plan(grid); }
 wsl::i64 sum(wsl::i64 mine) {
   return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine;
 }

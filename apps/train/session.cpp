@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -68,7 +69,9 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .clip_norm = p.optimizer.max_gradient_norm,
                              .clip_value = p.optimizer.max_gradient_value,
                              .seed = static_cast<u64>(p.run.seed),
-                             .threads = p.run.threads};
+                             .threads = p.run.threads,
+                             .precision = p.precision.format(),
+                             .loss_scaling = p.optimizer.loss_scaling(p.precision.format())};
   const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
   how.workers = grid.rows * grid.columns, how.columns = grid.columns;
   return how;
@@ -82,6 +85,10 @@ ml::pipeline_settings pipelining_of(const common_params& p) {
           .clip_value = p.optimizer.max_gradient_value,
           .seed = static_cast<u64>(p.run.seed),
           .threads = p.run.threads};
+}
+/// " as bf16", and nothing for f32.
+std::string in_sixteen_bits(precision p) {
+  return p == precision::f32 ? "" : " as " + std::string(name_of(p));
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
@@ -228,8 +235,7 @@ machine& session::wafer() {
     require_memory(task_.model(), rule(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), rule(), pipelining_of(params_));
   else
-    wafer_ = ranks::streaming(task_.model(), rule(), training_of(params_, task_.model(), task_.train.length),
-                              params_.precision.weights());
+    wafer_ = ranks::streaming(task_.model(), rule(), training_of(params_, task_.model(), task_.train.length));
   return *wafer_;
 }
 
@@ -255,10 +261,20 @@ ml::data_position session::load(const std::string& checkpoint) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
   if (ranks::root()) data = ml::load_checkpoint(checkpoint, t), unlogged_ = losses_of(checkpoint);
-  i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed),
-              data.epoch, data.example};
+  const ml::training_position now = t.position();
+  ml::grad_scaler_state scale = now.loss_scale.value_or(ml::grad_scaler_state{});
+  i64 at[] = {now.steps,
+              static_cast<i64>(now.seed),
+              static_cast<i64>(data.seed),
+              data.epoch,
+              data.example,
+              std::bit_cast<i64>(scale.loss_scale),
+              scale.steps_since_rescale,
+              scale.overflows_since_rescale,
+              scale.num_skipped_steps};
   ranks::share(at);
-  t.resume({.steps = at[0], .seed = static_cast<u64>(at[1])});
+  scale = {std::bit_cast<f64>(at[5]), at[6], at[7], at[8]};
+  t.resume({.steps = at[0], .seed = static_cast<u64>(at[1]), .loss_scale = scale});
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
 }
 
@@ -268,7 +284,7 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
   const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
   const auto fact = facts.find("weights");
   const std::string were = fact == facts.end() ? "f32" : fact->second,
-                    are = word_of(params_.precision.weights());
+                    are(name_of(params_.precision.format()));
   if (were == are) return;
   std::error_code none;
   if (trains && std::filesystem::equivalent(std::filesystem::path(checkpoint).parent_path(),
@@ -276,7 +292,10 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
     throw std::invalid_argument(
         checkpoint + " was trained with weights that travel as " + were + ", this run has " + are +
         ": go on with " +
-        (were == "bf16" ? "--mixed_precision true --fp16_type bfloat16" : "--mixed_precision false") +
+        (were == "f32" ? "--mixed_precision false"
+                       : "--mixed_precision true --fp16_type " + std::string(were == "bf16"   ? "bfloat16"
+                                                                             : were == "cb16" ? "cbfloat16"
+                                                                                              : "float16")) +
         ", or begin a run from it with --checkpoint_path and another --model_dir");
   say("The checkpoint was trained with weights that travel as %s; here they do as %s\n", were.c_str(),
       are.c_str());
@@ -356,14 +375,15 @@ void session::save(const ml::batches& data, const ml::training_loop::unlogged& l
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_checkpoint(folder, wafer().run(), data.position(),
-                                                     {{"params", params_text_},
-                                                      {"model", lines_of(task_.architecture)},
-                                                      {"vocabulary", task_.vocabulary},
-                                                      {"log.steps", std::to_string(losses.steps)},
-                                                      {"log.losses", fmt::format("{}", losses.losses)},
-                                                      {"weights", word_of(params_.precision.weights())}})
-                                     .c_str());
+    say("Saved checkpoint %s\n",
+        ml::save_checkpoint(folder, wafer().run(), data.position(),
+                            {{"params", params_text_},
+                             {"model", lines_of(task_.architecture)},
+                             {"vocabulary", task_.vocabulary},
+                             {"log.steps", std::to_string(losses.steps)},
+                             {"log.losses", fmt::format("{}", losses.losses)},
+                             {"weights", std::string(name_of(params_.precision.format()))}})
+            .c_str());
   } catch (const ml::file_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
@@ -451,6 +471,7 @@ void session::train(bool and_eval) {
     events->scalar("mean_loss", x.step, x.mean_loss);
     if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
     events->scalar("lr", x.step, x.rate);
+    if (t.run().loss_scale_state()) events->scalar("loss_scale", x.step, t.run().loss_scale());
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
     events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
     if (params_.optimizer.log_summaries)
@@ -494,20 +515,20 @@ void session::train(bool and_eval) {
   if (!ranks::root()) return;
   if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
-  const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
+  const std::string as = in_sixteen_bits(params_.precision.format());
   const ml::throughput& speed = run.speed();
   const performance done{
       .speed = speed,
       .tokens = task_.train.length,
       .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length,
       .peak = peak,
-      .weights = word_of(params_.precision.weights())};
+      .weights = std::string(name_of(params_.precision.format()))};
   app::write_file(file("performance.json"), done.json());
   say("\nthe last step, %s:\n%s\n",
-      in_pipeline(params_) ? "in a pipeline"
-      : is_bf16            ? "by weight streaming as bf16"
-                           : "by weight streaming",
-      t.report().c_str());
+      in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(), t.report().c_str());
+  if (const auto scale = t.run().loss_scale_state())
+    say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
+        static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);
   say(!(run.stopped() && t.steps() < last) ? "Training completed successfully! (step %lld)\n"
       : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"
@@ -601,9 +622,8 @@ void session::describe() const {
         r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str() : "");
   else {
     const ml::streaming_settings how = training_of(params_, model, task_.train.length);
-    say("weight streaming%s to %d wafer%s of %d x %d workers",
-        params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx,
-        r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
+    say("weight streaming%s to %d wafer%s of %d x %d workers", in_sixteen_bits(how.precision).c_str(),
+        r.num_csx, r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
   }
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
@@ -624,10 +644,8 @@ void session::require_one_replica(const std::string& mode) const {
 
 void session::compile() const {
   describe();
-  const estimate_of what{.sequences = params_.train_input.batch_size,
-                         .length = task_.train.length,
-                         .rule = rule(),
-                         .weights = params_.precision.weights()};
+  const estimate_of what{
+      .sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = rule()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
                                   : estimate(model, training_of(params_, model, task_.train.length), what))

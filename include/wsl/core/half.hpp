@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The 16-bit floating-point numbers of a processing element: CSL's `f16` (IEEE 754 binary16, 11 significant
-// bits up to 65504) and `bf16` (bfloat16, 8 significant bits in the range of f32). A number is its bit
+// bits up to 65504), `bf16` (bfloat16, 8 significant bits in the range of f32) and `cb16` (Cerebras'
+// cbfloat16 with 6 exponent and 9 mantissa bits: 10 significant bits up to about 2^32). A number is its bit
 // pattern, so that it fills half a wavelet and may be a template value parameter:
 //
 //   constexpr f16 third{1.0 / 3};           // rounded once, from the double
@@ -13,7 +14,14 @@
 //  - from float and double: explicit, as digits may be lost, and so that `x * 1.5f` has one meaning, a float.
 //  - from integers: implicit, as int converts to float; `x = 0` and `x * 2` need neither suffix nor cast. The
 //    operators take their operands' own types, so that `x * 2` is not torn between two conversions.
-// f16 with bf16 gives float, the least that holds both.
+// Two different formats give float, which holds both.
+//
+// All three follow IEEE 754: an exponent of zeros is a zero or a subnormal number, one of ones an infinity or
+// a NaN. For cb16 that is a choice: its documentation
+// (docs.cerebras.net/en/1.6.1/general/cs-1-data-formats.html) gives the widths of the fields and says that
+// denormals are rarer than in f16, but not the bias, infinities or NaN. The bias is taken to be 31, which
+// agrees with the Model Zoo: its largest loss scale is 2^31 for cbfloat16 and 2^15 for float16, in both the
+// largest power of two if the last exponent is kept for infinity.
 //
 // Arithmetic is done in float, then rounded once more, to nearest, ties to even. The result is the correctly
 // rounded one: float's 24 significant bits are at least 2 * 11 + 2, enough that a sum, difference, product or
@@ -180,6 +188,7 @@ struct basic_half {
 
 using f16 = basic_half<5, 10>;
 using bf16 = basic_half<8, 7>;
+using cb16 = basic_half<6, 9>;
 
 namespace detail {
 

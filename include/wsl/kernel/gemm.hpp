@@ -54,8 +54,8 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or
-/// bf16; C and the sums are f32.
+/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16, bf16 or
+/// cb16; C and the sums are f32.
 template <class T>
 class gemm_fabric {
  public:
@@ -67,8 +67,8 @@ class gemm_fabric {
                          .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
-  /// differs from the exact one by at most k * 2^-24 * |A| |B|. Throws std::invalid_argument if the shapes do
-  /// not fit.
+  /// differs from the exact one by at most k * 2^-24 * |A| |B| (multiply_add says what bf16 may lose beyond).
+  /// Throws std::invalid_argument if the shapes do not fit.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
     if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
       support::bad_argument(

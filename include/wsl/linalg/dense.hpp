@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: MIT
-// The product of dense tiles in a PE's memory: C += A B with sums in f32, of tiles stored as f32, f16 or bf16
-// with any strides. It uses this computer's vector units for the product that a PE of the machine computes
-// with a loop of fmac over columns; both sum every element of C in the order of k. B is packed into panels as
-// wide as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
+// The product of dense tiles in a PE's memory: C += A B with sums in f32, of tiles stored as f32, f16, bf16
+// or cb16 with any strides. It uses this computer's vector units for the product that a PE of the machine
+// computes with a loop of fmac over columns; both sum every element of C in the order of k. B is packed into
+// panels as wide as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
+//
+// Operands of 16 bits become the terms of the microkernels (microkernels.hpp) as they are packed: pairs of
+// bf16 if both are bf16 and the processor has AVX512-BF16, otherwise f32, which holds each of them exactly.
 #pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
 #include "../core/half.hpp"
 #include "../support/bad_argument.hpp"
+#include "convert.hpp"
 #include "matrix.hpp"
 #include "microkernels.hpp"
 
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 128;        // terms of k at a time, so that a panel of B stays in near caches
-inline constexpr int widest_panel = 64;  // columns
+inline constexpr int depth = 128;          // terms of k at a time, so that a panel of B stays in near caches
+inline constexpr int widest_panel = 64;    // columns
+inline constexpr int rows_of_terms = 256;  // rows of a converted A at a time, which stay in the second cache
 
-/// Packs some columns of B as rows of `width` contiguous numbers, padded with zeros at the right.
-template <class T>
-void pack(const microkernels& u, f32* to, int width, const matrix<const T>& b) {
+/// Packs some columns of B as rows of `width` contiguous terms, padded with zeros at the right.
+inline void pack(const microkernels& u, f32* to, int width, const matrix<const f32>& b) {
   const int k = b.rows(), columns = b.columns();
   int done = 0;  // columns
-  if constexpr (std::is_same_v<T, f32>) {
-    if (b.column_stride() == 1 && columns == width)
-      return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
-    if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
-      const int whole = k / u.lanes * u.lanes;
-      for (; done + u.lanes <= columns; done += u.lanes) {
-        for (int p = 0; p < whole; p += u.lanes)
-          u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
-        for (int p = whole; p < k; ++p)
-          for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
-      }
+  if (b.column_stride() == 1 && columns == width)
+    return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
+  if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
+    const int whole = k / u.lanes * u.lanes;
+    for (; done + u.lanes <= columns; done += u.lanes) {
+      for (int p = 0; p < whole; p += u.lanes)
+        u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
+      for (int p = whole; p < k; ++p)
+        for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
     }
   }
   for (int p = 0; p < k; ++p) {
     f32* row = to + p * width;
-    const T* from = b.row(p);
+    const f32* from = b.row(p);
     if (b.column_stride() == 1 && done == 0)
       for (int j = 0; j < columns; ++j) row[j] = from[j];
     else
@@ -43,6 +49,74 @@ void pack(const microkernels& u, f32* to, int width, const matrix<const T>& b) {
     for (int j = columns; j < width; ++j) row[j] = 0;
   }
 }
+
+/// The terms of operands whose elements are T: `per_term` neighbours along k, 1 as an f32, 2 as a pair of
+/// bf16.
+template <int per_term, class T>
+class terms_of {
+ public:
+  static constexpr int of(int k) { return (k + per_term - 1) / per_term; }
+
+  /// Whether the rows of x, whose columns run along k, lie in memory as terms.
+  static bool are(const matrix<const T>& x) {
+    if constexpr (per_term == 1) return std::is_same_v<T, f32>;
+    else
+      return x.column_stride() == 1 && x.row_stride() % 2 == 0 && x.columns() % 2 == 0 &&
+             reinterpret_cast<std::uintptr_t>(x.first()) % alignof(f32) == 0;
+  }
+  /// Those terms, to be read by microkernels.
+  static matrix<const f32> view(const matrix<const T>& x) {
+    return {reinterpret_cast<const f32*>(x.first()), x.rows(), of(x.columns()), x.row_stride() / per_term,
+            x.column_stride()};
+  }
+  /// The terms of up to widest_panel rows of x, in `room` in the order in which x lies: rows of of(k) terms,
+  /// or columns with a distance of widest_panel.
+  static matrix<const f32> in(f32* room, const matrix<const T>& x, const microkernels& u) {
+    const int rows = x.rows(), k = x.columns();
+    if (x.column_stride() == 1) {
+      for (int i = 0; i < rows; ++i) row(room + i * of(k), x.row(i), k, u);
+      return {room, rows, of(k), of(k), 1};
+    }
+    T lines[std::size_t{per_term}][widest_panel]{};
+    const auto column = [&](int p) -> const T* {
+      T* const line = lines[p % per_term];
+      if (p < k && x.row_stride() == 1) return &x(0, p);
+      for (int i = 0; i < rows; ++i) line[i] = p < k ? x(i, p) : T{};
+      return line;
+    };
+    for (int p = 0; p < k; p += per_term) {
+      f32* const to = room + p / per_term * widest_panel;
+      if constexpr (per_term == 1) widen(to, column(p), rows, u);
+      else
+        vector_code<detail::pairs_loop, u32*, const bf16*, const bf16*, i64>::with(u.lanes)(
+            reinterpret_cast<u32*>(to), column(p), column(p + 1), rows);
+    }
+    return {room, rows, of(k), 1, widest_panel};
+  }
+  /// The terms of any number of rows of x, in `room` as rows of of(k) terms.
+  static matrix<const f32> by_rows(f32* room, const matrix<const T>& x, const microkernels& u) {
+    alignas(64) f32 across[std::size_t{depth} * widest_panel];
+    const int k = of(x.columns());
+    for (int i = 0; i < x.rows(); i += widest_panel) {
+      const matrix<const T> some = x.part(i, 0, std::min(widest_panel, x.rows() - i), x.columns());
+      if (x.column_stride() == 1) in(room + i * k, some, u);
+      else pack(u, room + i * k, k, in(across, some, u));
+    }
+    return {room, x.rows(), k};
+  }
+
+ private:
+  static void row(f32* to, const T* from, int k, const microkernels& u) {
+    if constexpr (per_term == 1) widen(to, from, k, u);
+    else {
+      to[of(k) - 1] = 0;  // the second of a last pair may be missing
+      std::memcpy(to, from, static_cast<std::size_t>(k) * sizeof(T));
+    }
+  }
+  static void widen(f32* to, const T* from, int n, const microkernels& u) {
+    conversion_with<f32, T>(u.lanes, false)(to, from, n);
+  }
+};
 
 /// A copy of a part of C that is narrower than a block, padded to the width of one.
 class padded_block {
@@ -63,15 +137,41 @@ class padded_block {
   int width_;
 };
 
+/// The memory of the strip of B that is multiplied next: lines that lie apart, which a processor does not
+/// guess.
+struct next_strip {
+  const char* first = nullptr;
+  i64 apart = 0;  ///< bytes from line to line
+  int lines = 0, bytes = 0;
+
+  next_strip() = default;
+  template <class T>
+  explicit next_strip(const matrix<const T>& b) : first(reinterpret_cast<const char*>(b.first())) {
+    const bool by_rows = b.column_stride() == 1;
+    if (!by_rows && b.row_stride() != 1) return;
+    apart = (by_rows ? b.row_stride() : b.column_stride()) * i64{sizeof(T)};
+    lines = by_rows ? b.rows() : b.columns();
+    bytes = (by_rows ? b.columns() : b.rows()) * int{sizeof(T)};
+  }
+  /// Prefetches part n of `parts`.
+  void prefetch(int n, int parts) const {
+    for (i64 i = i64{lines} * n / parts; i < i64{lines} * (n + 1) / parts; ++i)
+      for (int at = 0; at < bytes + 63; at += 64)
+        __builtin_prefetch(first + i * apart + std::min(at, bytes - 1), 0, 2);
+  }
+};
+
 /// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows
 /// of C are divided evenly, so that no block is much smaller than the others. If there is a `next`, it is
-/// the B of the next call, and it is prefetched together with the next rows of A.
+/// the B of the next call, and it is prefetched together with the next rows of A; so is the strip `after`.
 inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const f32>& a,
-                           const f32* b, i64 b_row, int width, bool sets, const f32* next = nullptr) {
+                           const f32* b, i64 b_row, int width, bool sets, const f32* next = nullptr,
+                           const next_strip& after = {}) {
   const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
+    after.prefetch(n, blocks);
     block x{&a(i, 0), a.row_stride(), a.column_stride(), b,    b_row,
             c.row(i), c.row_stride(), a.columns(),       sets, {{b, 0}, {b, 0}}};
     if (next) x.next[0] = {next + i64{a.columns()} * n / blocks * b_row, (b_row + blocks - 1) / blocks};
@@ -89,32 +189,58 @@ inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const ma
   }
 }
 
-/// The same for an A that is stored in 16 bits: some rows at a time are converted to f32.
-template <class T>
-void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b,
-                    i64 b_row, int width, bool sets) {
-  constexpr int some = 28;
-  alignas(64) f32 wide[some * depth];
-  const int k = a.columns();
-  for (int from = 0; from < c.rows(); from += some) {
-    const int rows = c.rows() - from < some ? c.rows() - from : some;
-    for (int i = 0; i < rows; ++i)
-      for (int p = 0; p < k; ++p) wide[i * k + p] = a(from + i, p);
-    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width,
-                   sets);
+/// C += A B of terms, where B is not deeper than `depth` and not wider than `width`. B is packed if that
+/// pays.
+inline void multiply_strip(const microkernels& u, const matrix<f32>& c, const matrix<const f32>& a,
+                           const matrix<const f32>& b, int width, bool sets, const next_strip& after) {
+  if (b.column_stride() == 1 && b.columns() == width &&
+      (b.row_stride() == width || c.rows() <= 5 * u.rows[width / u.lanes - 1]))
+    return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets, nullptr, after);
+  alignas(64) f32 panel[depth * widest_panel];
+  pack(u, panel, width, b);
+  multiply_panel(u, c, a, panel, width, width, sets, nullptr, after);
+}
+
+/// C += A B for the terms of some rows of A, and for as many rows of a B that need not lie as terms.
+template <int per_term, class B>
+void multiply_strips(const microkernels& u, const matrix<f32>& c, const matrix<const f32>& a,
+                     const matrix<const B>& b, bool sets) {
+  for (int j = 0, n = 0; j < c.columns(); j += n) {
+    const int left = c.columns() - j, width = u.vectors_for(left, a.column_stride() == 1) * u.lanes;
+    n = left < width ? left : width;
+    const matrix<f32> of_c = c.part(0, j, c.rows(), n);
+    const matrix<const B> of_b = b.part(0, j, b.rows(), n);
+    const next_strip after =
+        left > n ? next_strip(b.part(0, j + n, b.rows(), std::min(n, left - n))) : next_strip();
+    if constexpr (std::is_same_v<B, f32>) {
+      multiply_strip(u, of_c, a, of_b, width, sets, after);
+    } else {
+      alignas(64) f32 room[depth * widest_panel];
+      const auto terms = terms_of<per_term, B>::in(room, of_b.transposed(), u).transposed();
+      multiply_strip(u, of_c, a, terms, width, sets, after);
+    }
   }
 }
 
-/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is packed if that pays.
-template <class A, class B>
-void multiply_strip(const microkernels& u, const matrix<f32>& c, const matrix<const A>& a,
-                    const matrix<const B>& b, int width, bool sets) {
-  if constexpr (std::is_same_v<B, f32>)
-    if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows[width / u.lanes - 1])
-      return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
-  alignas(64) f32 panel[depth * widest_panel];
-  pack(u, panel, width, b);
-  multiply_panel(u, c, a, panel, width, width, sets);
+/// C += A B, or C = A B if `sets`, with the operands' terms made as they are needed.
+template <int per_term, class A, class B>
+void multiply_terms(const microkernels& u, const matrix<f32>& c, const matrix<const A>& a,
+                    const matrix<const B>& b, bool sets) {
+  using terms = terms_of<per_term, A>;
+  const auto for_each_depth = [&](int i, int rows, auto&& terms_of_a) {
+    for (int p = 0; p < a.columns(); p += depth * per_term) {
+      const int k = std::min(depth * per_term, a.columns() - p);
+      multiply_strips<per_term>(u, c.part(i, 0, rows, c.columns()), terms_of_a(a.part(i, p, rows, k)),
+                                b.part(p, 0, k, b.columns()), sets && p == 0);
+    }
+  };
+  if (terms::are(a)) return for_each_depth(0, a.rows(), terms::view);
+  if constexpr (per_term == 2 || !std::is_same_v<A, f32>) {
+    alignas(64) f32 room[rows_of_terms * depth];
+    for (int i = 0; i < a.rows(); i += rows_of_terms)
+      for_each_depth(i, std::min(rows_of_terms, a.rows() - i),
+                     [&](const matrix<const A>& x) { return terms::by_rows(room, x, u); });
+  }
 }
 
 /// C += A B, or C = A B if `sets`. `next` may be the B of the next call, of the same shape and with
@@ -142,23 +268,24 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
       return;
     }
   }
-  for (int p = 0; p < a.columns(); p += depth) {
-    const int k = a.columns() - p < depth ? a.columns() - p : depth;
-    for (int j = 0, n = 0; j < c.columns(); j += n) {
-      const int left = c.columns() - j, width = u.vectors_for(left, a.column_stride() == 1) * u.lanes;
-      n = left < width ? left : width;
-      const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
-      const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);
-      multiply_strip(u, c.part(0, j, c.rows(), n), of_a, of_b, width, sets && p == 0);
-    }
-  }
+  using of_a = std::remove_const_t<A>;
+  using of_b = std::remove_const_t<B>;
+  if constexpr (std::is_same_v<of_a, bf16> && std::is_same_v<of_b, bf16>)
+    if (u.of_pairs) return multiply_terms<2, of_a, of_b>(*u.of_pairs, c, a, b, sets);
+  multiply_terms<1, of_a, of_b>(u, c, a, b, sets);
 }
 
 }  // namespace dense
 
-/// C += A B. C is (m, n), A is (m, k), B is (k, n), each with any strides; f32, f16 and bf16 elements of A
-/// and B are exact as f32. Each element of C differs from the exact one by at most k * 2^-24 * (|A| |B| +
-/// |C|). Throws std::invalid_argument if the shapes do not fit.
+/// C += A B. C is (m, n), A is (m, k), B is (k, n), each with any strides; f32, f16, bf16 and cb16 elements
+/// of A and B are exact as f32. Each element of C differs from the exact one by at most k * 2^-24 * (|A| |B|
+/// + |C|). Throws std::invalid_argument if the shapes do not fit.
+///
+/// If A and B are bf16 and the processor has AVX512-BF16, it adds the products of k and k + 1 for even k
+/// together, with roundings of its own, takes subnormal numbers for zeros and makes subnormal sums zero. So
+/// the bits differ between processors with and without it, by twice the error above; and by the terms with a
+/// subnormal factor and 2^-126 for each term, which come on top of the error with it. They depend neither on
+/// how a product is cut into rows and columns, nor on a cut along k at an even place.
 template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
                   const dense::microkernels& u = dense::best_microkernels()) {

@@ -17,7 +17,8 @@ struct exact_element {
   f64 bound(int terms) const { return terms * 0x1p-24 * magnitude * 1.01; }
 };
 
-/// Element (i, j) of C + A B, where `c` is that of C. A is (m, k), B is (k, n); f32, f16 or bf16 elements.
+/// Element (i, j) of C + A B, where `c` is that of C. A is (m, k), B is (k, n); f32, f16, bf16 or cb16
+/// elements.
 template <class A, class B>
 exact_element serial_element(const matrix<A>& a, const matrix<B>& b, int i, int j, f32 c = 0) {
   exact_element sum{f64{c}, f64{c < 0 ? -c : c}};

@@ -62,9 +62,19 @@ inline int processor_lanes() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     return 16;
+  // and has F16C, which is older
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 8;
 #endif
   return 4;
+}
+
+/// Whether the processor multiplies and rounds bf16 by AVX512-BF16, beside vectors of 16 f32.
+inline bool processor_has_bf16() {
+#if defined(__x86_64__)
+  return processor_lanes() == 16 && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
 }
 
 template <class Loop, class... Arguments>

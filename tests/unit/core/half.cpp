@@ -21,12 +21,15 @@
 #endif
 
 using wsl::bf16;
+using wsl::cb16;
 using wsl::f16;
 
 namespace {
 
 template <class Half>
-constexpr int mantissa_bits = std::is_same_v<Half, f16> ? 10 : 7;
+constexpr int mantissa_bits = std::is_same_v<Half, f16>    ? 10
+                              : std::is_same_v<Half, bf16> ? 7
+                                                           : 9;
 template <class Half>
 constexpr int exponent_bits = 15 - mantissa_bits<Half>;
 template <class Half>
@@ -129,11 +132,14 @@ struct tally {
 
 // The properties of the types, and operations in constant expressions.
 static_assert(sizeof(f16) == 2 && std::is_trivially_copyable_v<f16> && std::is_standard_layout_v<f16>);
+static_assert(sizeof(cb16) == 2 && std::is_trivially_copyable_v<cb16> && std::is_standard_layout_v<cb16>);
 static_assert(sizeof(bf16) == 2 && std::is_trivially_copyable_v<bf16> && std::is_standard_layout_v<bf16>);
 
 static_assert(f16(1.f).bits == 0x3c00 && f16(-2.0).bits == 0xc000 && f16(65504).bits == 0x7bff &&
               f16(65520).bits == 0x7c00);
 static_assert(bf16(1.f).bits == 0x3f80 && bf16(-2.0).bits == 0xc000 && bf16(3.389e38f).bits == 0x7f7f);
+static_assert(cb16(1.f).bits == 0x3e00 && cb16(-2.0).bits == 0xc000 && cb16(0x1.ff8p31).bits == 0x7dff &&
+              cb16(0x1.ffcp31).bits == 0x7e00 && cb16(0x1p-39).bits == 1 && cb16(0x1p-40).bits == 0);
 static_assert(f16(0x1p-24).bits == 1 && f16(0x1p-25).bits == 0 && f16(0x1.8p-24f).bits == 2 &&
               f16(-0.f).bits == 0x8000);
 static_assert(f16(1e300).bits == 0x7c00 && bf16(-1e300).bits == 0xff80 && f16(5e-324).bits == 0);
@@ -169,7 +175,7 @@ constexpr float scaled(float x) {
 }
 static_assert(scaled<f16(0.5)>(3) == 1.5f);
 
-TEMPLATE_TEST_CASE("a half goes to float, by definition, and comes back", "[half]", f16, bf16) {
+TEMPLATE_TEST_CASE("a half goes to float, by definition, and comes back", "[half]", f16, bf16, cb16) {
   tally same, back;
   for (int bits = 0; bits < 0x10000; ++bits) {
     const TestType x = TestType::from_bits(std::uint16_t(bits));
@@ -186,7 +192,7 @@ TEMPLATE_TEST_CASE("a half goes to float, by definition, and comes back", "[half
   back.require();
 }
 
-TEMPLATE_TEST_CASE("a float becomes the nearest half", "[half]", f16, bf16) {
+TEMPLATE_TEST_CASE("a float becomes the nearest half", "[half]", f16, bf16, cb16) {
   tally agree;
   for_telling_floats<TestType>([&](float x) {
     const int bits = expected<TestType>(x);
@@ -205,7 +211,31 @@ TEST_CASE("bf16 is the upper half of a float, rounded", "[half]") {
   agree.require();
 }
 
-TEMPLATE_TEST_CASE("a double is rounded once", "[half]", f16, bf16) {
+// Division with remainder: the significand in units of the last place of the result.
+template <class Half>
+int nearest_by_division(float x) {
+  constexpr int m = mantissa_bits<Half>, smallest = 2 - (1 << (exponent_bits<Half> - 1));
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const int field = int(bits >> 23 & 255), exponent = std::max(field, 1) - 127;
+  const std::uint64_t significand = (bits & 0x7fffff) | (field ? 0x800000u : 0u);
+  const int last_place = std::max(exponent, smallest) - m,
+            dropped = std::min(last_place - (exponent - 23), 32);
+  const std::uint64_t unit = std::uint64_t{1} << dropped, rest = significand % unit;
+  std::uint64_t kept = significand / unit;
+  if (2 * rest > unit || (2 * rest == unit && kept % 2 == 1)) ++kept;
+  const auto magnitude = int(kept) + (std::max(exponent - smallest, 0) << m);
+  return int(bits >> 16 & 0x8000) | std::min(magnitude, infinity_bits<Half>);
+}
+
+TEMPLATE_TEST_CASE("rounding is that of a division of integers", "[half]", f16, bf16, cb16) {
+  tally agree;
+  for_telling_floats<TestType>([&](float x) {
+    if (!std::isnan(x)) agree(narrow<TestType>(x) == nearest_by_division<TestType>(x), double(x));
+  });
+  agree.require();
+}
+
+TEMPLATE_TEST_CASE("a double is rounded once", "[half]", f16, bf16, cb16) {
   const double last_place = std::ldexp(1.0, -mantissa_bits<TestType>);
   const double above_tie =
       1 + last_place / 2 + 0x1p-40;  // by way of float it is the tie itself, which goes to 1
@@ -226,7 +256,7 @@ TEMPLATE_TEST_CASE("a double is rounded once", "[half]", f16, bf16) {
   agree.require();
 }
 
-TEMPLATE_TEST_CASE("an integer is rounded once", "[half]", f16, bf16) {
+TEMPLATE_TEST_CASE("an integer is rounded once", "[half]", f16, bf16, cb16) {
   tally agree;
   for (int n = -70'000; n <= 70'000; ++n) agree(TestType(n).bits == nearest<TestType>(n), n);
   std::mt19937_64 random{8};
@@ -249,7 +279,7 @@ TEST_CASE("an integer that is no double is rounded once", "[half]") {
   CHECK(f16(true) == 1);
 }
 
-TEMPLATE_TEST_CASE("arithmetic is correctly rounded", "[half]", f16, bf16) {
+TEMPLATE_TEST_CASE("arithmetic is correctly rounded", "[half]", f16, bf16, cb16) {
   tally agree;
   std::mt19937 random{4};
   const auto check = [&](TestType result, long double exact) {
@@ -269,7 +299,7 @@ TEMPLATE_TEST_CASE("arithmetic is correctly rounded", "[half]", f16, bf16) {
   agree.require();
 }
 
-TEMPLATE_TEST_CASE("what is no number behaves as in float", "[half]", f16, bf16) {
+TEMPLATE_TEST_CASE("what is no number behaves as in float", "[half]", f16, bf16, cb16) {
   using limits = std::numeric_limits<TestType>;
   const TestType one = 1, zero = 0, nan = limits::quiet_NaN(), infinity = limits::infinity();
   CHECK_FALSE(nan == nan);
@@ -307,6 +337,15 @@ TEST_CASE("numeric_limits of bf16 are those of a float cut in half", "[half]") {
   STATIC_REQUIRE(
       (limits::min() == 0x1p-126f && limits::max() == 0x1.fep127f && limits::epsilon() == 0x1p-7f));
   STATIC_REQUIRE((limits::infinity().bits == 0x7f80 && limits::quiet_NaN().bits == 0x7fc0));
+}
+
+TEST_CASE("numeric_limits of cb16 are those of 6 exponent and 9 mantissa bits", "[half]") {
+  using limits = std::numeric_limits<cb16>;
+  STATIC_REQUIRE((limits::digits == 10 && limits::digits10 == 2 && limits::max_digits10 == 5));
+  STATIC_REQUIRE((limits::min_exponent == -29 && limits::max_exponent == 32));
+  STATIC_REQUIRE((limits::min_exponent10 == -9 && limits::max_exponent10 == 9));
+  STATIC_REQUIRE((limits::min() == 0x1p-30f && limits::max() == 0x1.ff8p31f && limits::epsilon() == 0x1p-9f));
+  STATIC_REQUIRE((limits::denorm_min() == 0x1p-39f && limits::infinity().bits == 0x7e00));
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -73,6 +73,9 @@ TEST_CASE("Inputs of 16 bits are summed in f32") {
       example<f16> y{5, 99, 71};
       gemm(y.c(), y.a(), y.b(), {.method = method, .side = side});
       y.check();
+      example<cb16> z{9, 23, 70};
+      gemm(z.c(), z.a(), z.b(), {.method = method, .side = side});
+      z.check();
     }
 }
 
@@ -88,11 +91,16 @@ TEST_CASE("Tiles longer than a queue, and the default choice of a grid") {
 
 TEST_CASE("Rows of B in several parts, owned by the first of more PEs") {
   example<f32> x{41, 1100, 70}, y = x;
+  example<bf16> half{41, 1101, 70}, other = half;
   for (int side : {1, 2, 3, 4, 5, 60}) {
     gemm(x.c(), x.a(), x.b(), {.side = side, .threads = 2});
     x.check();
     if (side > 1) CHECK(x.of_c == y.of_c);
     y.of_c = x.of_c;
+    gemm(half.c(), half.a(), half.b(), {.side = side, .threads = 2});
+    half.check();
+    if (side > 1) CHECK(half.of_c == other.of_c);
+    other.of_c = half.of_c;
   }
 }
 
@@ -117,8 +125,8 @@ TEST_CASE("The number of threads does not change a bit") {
   }
 }
 
-TEST_CASE("With broadcast tiles the number of PEs does not change a bit") {
-  example<f32> one{203, 101, 150}, other = one;
+TEMPLATE_TEST_CASE("With broadcast tiles the number of PEs does not change a bit", "", f32, bf16) {
+  example<TestType> one{203, 101, 150}, other = one;
   std::fill(one.of_c.begin(), one.of_c.end(), 0.f);
   multiply_add(one.c(), one.a(), one.b());
   for (gemm_method method : {gemm_method::rows, gemm_method::summa})

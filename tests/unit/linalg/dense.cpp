@@ -23,6 +23,7 @@ std::vector<const dense::microkernels*> units() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     all.push_back(&dense::microkernels_of<dense::detail::avx2>);
   if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_of<dense::detail::avx512>);
+  if (processor_has_bf16()) all.push_back(&dense::microkernels_with_bf16);
 #endif
   return all;
 }
@@ -75,20 +76,75 @@ TEST_CASE(
   check_product<f32, f32>(dense::best_microkernels(), 90, 519, 40, 4);
 }
 
-TEST_CASE("Numbers of 16 bits are multiplied as f32") {
-  for (unsigned how = 0; how < 8; ++how)
-    for (int n : {1, 17, 64}) {
-      check_product<bf16, bf16>(dense::best_microkernels(), 30, 29, n, how);
-      check_product<f16, f16>(dense::best_microkernels(), 3, 65, n, how);
-      check_product<bf16, f32>(dense::best_microkernels(), 57, 300, n, how);
-      check_product<f32, f16>(dense::best_microkernels(), 57, 33, n, how);
+TEST_CASE("Products of 16-bit numbers are summed in f32, on every instruction set") {
+  for (const dense::microkernels* u : units())
+    for (unsigned how = 0; how < 8; ++how)
+      for (int n : {1, 17, 64, 70}) {
+        for (int k : {1, 2, 29, 257}) check_product<bf16, bf16>(*u, 30, k, n, how);
+        check_product<f16, f16>(*u, 3, 65, n, how);
+        check_product<cb16, cb16>(*u, 71, 31, n, how);
+        check_product<bf16, f32>(*u, 57, 300, n, how);
+        check_product<f32, f16>(*u, 57, 33, n, how);
+        check_product<cb16, bf16>(*u, 16, 130, n, how);
+      }
+  const dense::microkernels& best = dense::best_microkernels();
+  for (unsigned how : {0u, 2u, 6u}) {  // more rows of A than are converted at a time
+    check_product<bf16, bf16>(best, 270, 259, 20, how);
+    check_product<f16, f16>(best, 270, 131, 20, how);
+  }
+}
+
+TEST_CASE("Rows of bf16 at any address and distance are the same operand") {
+  constexpr int m = 9, k = 40, n = 33;
+  const auto numbers = random_numbers<bf16>(m * (k + 3) + 1, 8), b_numbers = random_numbers<bf16>(k * n, 9);
+  const matrix<const bf16> b(b_numbers.data(), k, n);
+  for (int first : {0, 1})
+    for (int apart : {0, 1, 2}) {
+      const matrix<const bf16> a(numbers.data() + first, m, k, k + apart, 1);
+      std::vector<bf16> same(m * k);
+      copy(matrix(same.data(), m, k), a);
+      std::vector<f32> c(m * n), expected(m * n);
+      multiply(matrix(c.data(), m, n), a, b);
+      multiply(matrix(expected.data(), m, n), matrix<const bf16>(same.data(), m, k), b);
+      CHECK(c == expected);
     }
 }
 
-TEST_CASE("How a product is cut does not change a bit") {
+// What the processor may lose beyond rounding: terms with a subnormal factor, and sums below 2^-126.
+TEST_CASE("Subnormal numbers of bf16 cost at most their products and 2^-126 a term") {
+  constexpr int m = 20, k = 301, n = 35;
+  std::mt19937 random(10);
+  const auto numbers = [&](int count) {
+    std::vector<bf16> x;
+    for (int i = 0; i < count; ++i) {  // of all magnitudes below 1, every third subnormal
+      const auto bits = static_cast<u16>(random() & 0xffff);
+      x.push_back(bf16::from_bits(i % 3 ? bits & 0xbf7f : bits & 0x807f));
+    }
+    return x;
+  };
+  const auto a_numbers = numbers(m * k), b_numbers = numbers(k * n);
+  const matrix<const bf16> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
+  const auto subnormal = [](bf16 x) { return abs(x).bits < 0x80; };
+  for (const dense::microkernels* u : units()) {
+    std::vector<f32> c(m * n);
+    multiply(matrix(c.data(), m, n), a, b, *u);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        f64 lost = k * 0x1p-126;
+        for (int p = 0; p < k; ++p)
+          if (subnormal(a(i, p)) || subnormal(b(p, j)))
+            lost += std::abs(f64{f32{a(i, p)}} * f64{f32{b(p, j)}});
+        const dense::exact_element exact = dense::serial_element(a, b, i, j);
+        if (!(std::abs(f64{c[static_cast<std::size_t>(i * n + j)]} - exact.value) <= exact.bound(k) + lost))
+          FAIL("element (" << i << ", " << j << ") is not within its bound of " << exact.value);
+      }
+  }
+}
+
+TEMPLATE_TEST_CASE("How a product is cut does not change a bit", "", f32, f16, bf16, cb16) {
   constexpr int m = 67, k = 301, n = 75;
-  const auto a_numbers = random_numbers<f32>(m * k, 4), b_numbers = random_numbers<f32>(k * n, 5);
-  const matrix<const f32> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
+  const auto a_numbers = random_numbers<TestType>(m * k, 4), b_numbers = random_numbers<TestType>(k * n, 5);
+  const matrix<const TestType> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
   for (const dense::microkernels* u : units()) {
     std::vector<f32> whole(m * n), cut(m * n);
     multiply_add(matrix(whole.data(), m, n), a, b, *u);

@@ -243,6 +243,44 @@ TEST_CASE("Causal attention, in one block and in several") {
     for (int width : {1, 8, 33}) check_attention(tokens, width, width == 8 ? 0.25 : 0);
 }
 
+// Operands are given, weights and slopes of scores are rounded: each by half a unit of the format's last
+// place.
+TEMPLATE_TEST_CASE("Attention of 16-bit operands rounds its weights and nothing else", "", bf16, f16, cb16) {
+  const f64 half_a_place = std::is_same_v<TestType, bf16>  ? 0x1p-9
+                           : std::is_same_v<TestType, f16> ? 0x1p-12
+                                                           : 0x1p-11;
+  for (int tokens : {1, 7, 65, 150}) {
+    constexpr int width = 24;
+    both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2),
+        weights(tokens, tokens);
+    const auto rounded = [](both& x) {
+      std::vector<TestType> numbers;
+      for (std::size_t i = 0; i < x.single.size(); ++i) {
+        numbers.push_back(TestType(x.single[i]));
+        x.exact[i] = static_cast<f64>(static_cast<f32>(numbers.back()));
+      }
+      return numbers;
+    };
+    const std::vector<TestType> numbers = rounded(qkv), slopes = rounded(dy);
+    const matrix<const TestType> all(numbers.data(), tokens, 3 * width), of_dy(slopes.data(), tokens, width);
+    const auto third = [](const auto& whole, int k) { return whole.part(0, k * width, whole.rows(), width); };
+    const ml::scoring how{0.2f};
+    std::vector<f32> log_sum_exp(static_cast<std::size_t>(tokens));
+    ml::attention(y.s(), log_sum_exp, third(all, 0), third(all, 1), third(all, 2), how);
+    ml::attention_backward(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), of_dy, y.s(), log_sum_exp,
+                           third(all, 0), third(all, 1), third(all, 2), how);
+    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2),
+                          static_cast<f64>(0.2f), 0);
+    plain::attention_backward<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(),
+                                   third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2),
+                                   static_cast<f64>(0.2f));
+    INFO(tokens << " tokens");
+    CHECK(error(y) < 3 * half_a_place);
+    CHECK(error(d) < 8 * half_a_place);
+    if (tokens > 1) CHECK(error(y) > half_a_place / 100);
+  }
+}
+
 TEST_CASE("Attention that drops weights") {
   constexpr int tokens = 70, width = 4;
   both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), y(tokens, width), dy(tokens, width, 4),

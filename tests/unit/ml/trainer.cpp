@@ -39,35 +39,31 @@ struct text {
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
-/// Three steps in one place, with weights that are rounded to `Weight` before they are used.
-template <class Weight>
-std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b,
-                                                     const optimizer& rule) {
+/// Three steps in one place.
+std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b, const optimizer& rule,
+                                                     ml::precision as = ml::precision::f32) {
   ml::weights w(n, 7), velocity(n);
   const f64 counts = check(n, b);
   ml::activation_store at = store_of(n, b);
+  at.format = as;
   std::vector<f64> losses;
   for (int step = 1; step <= 3; ++step) {
-    ml::weights d(n), rounded = w;
-    for (std::size_t k = 0; k < w.size(); ++k)
-      for (f32& x : rounded[k]) x = static_cast<f32>(Weight(x));
-    losses.push_back(serial_forward(n, rounded, at) / counts);
-    serial_backward(n, rounded, d, at);
+    ml::weights d(n);
+    losses.push_back(serial_forward(n, w, at) / counts);
+    serial_backward(n, w, d, at);
     for (std::size_t k = 0; k < w.size(); ++k)
       ml::update(rule.rule, {w[k].data(), d[k].data(), {velocity[k].data()}, static_cast<int>(w[k].size())},
                  {.rate = 0.1f, .number = step});
   }
   return {losses, w};
 }
-template <class Weight, class Model>
-void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights,
-                                int num_csx = 1) {
+template <class Model>
+void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights) {
   const optimizer rule = optimizer::sgd(0.9f);
-  const auto [losses, w] = three_steps<Weight>(model.build(), b, rule);
+  const auto [losses, w] = three_steps(model.build(), b, rule);
   for (int workers : heights) {
     INFO(workers << " workers");
-    ml::basic_trainer<Weight> trained(model.build(), rule,
-                                      {.workers = workers, .num_csx = num_csx, .seed = 7});
+    ml::trainer trained(model.build(), rule, {.workers = workers, .seed = 7});
     for (f64 loss : losses) CHECK(trained.step(b, 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(compare::distance(trained.parameters(), w) < 1e-5);
   }
@@ -75,7 +71,7 @@ void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::ini
 
 TEST_CASE("Training on a wafer of any height does what training in one place does") {
   const text t(5, 9, 1);
-  check_wafers_of_any_height<f32>(small(), t.all(), {1, 2, 3, 5, 7});
+  check_wafers_of_any_height(small(), t.all(), {1, 2, 3, 5, 7});
 }
 
 TEST_CASE("Training on wafers of rows and columns does what training in one place does") {
@@ -102,7 +98,7 @@ TEST_CASE("Training on wafers of rows and columns does what training in one plac
   };
   for (const ml::decoder& model : {small(), rotary, parallel}) {
     const optimizer rule = optimizer::sgd(0.9f);
-    const auto [losses, w] = three_steps<f32>(model.build(), t.all(), rule);
+    const auto [losses, w] = three_steps(model.build(), t.all(), rule);
     for (const grid& g :
          {grid{1, 2, 1}, {2, 2, 1}, {3, 2, 1}, {1, 3, 1}, {2, 4, 1}, {1, 11, 1}, {1, 2, 5}, {2, 2, 5}}) {
       INFO(g.rows << " x " << g.columns << " workers on " << g.wafers << " wafers");
@@ -129,52 +125,6 @@ TEST_CASE("A chosen grid has no more workers than cores, and more columns where 
   CHECK(grid(64).columns <= grid(4).columns);
   CHECK(grid(4096).columns == 1);
   CHECK(ml::choose_grid(n, {.workers = 6, .columns = 3}, 5, 64) == ml::wafer_grid{2, 3, 1});
-}
-
-TEST_CASE("Weights that travel as bf16 are rounded once, and nothing else is") {
-  for (int n : {0, 1, 2, 7, 64, 101}) {
-    compare::both x(1, n, 5);
-    std::vector<ml::weight_format<bf16>::word> room;
-    std::vector<f32> wide;
-    const auto words = ml::weight_format<bf16>::pack(x.single, room);
-    CHECK(words.size() == static_cast<std::size_t>((n + 1) / 2));
-    const f32* back = ml::weight_format<bf16>::unpack(words.data(), x.single.size(), wide);
-    for (std::size_t i = 0; i < x.single.size(); ++i) CHECK(back[i] == static_cast<f32>(bf16(x.single[i])));
-  }
-  const text t(4, 9, 1);
-  check_wafers_of_any_height<bf16>(small(), t.all(), {1, 3});
-  check_wafers_of_any_height<bf16>(small(), t.all(), {2}, 2);
-  constexpr ml::sequence odd{ml::linear<5, 7>{}, ml::elementwise<ml::gelu>{}, ml::linear<7, 3>{}};
-  compare::both x(11, 5, 1);
-  std::vector<i32> classes;
-  for (int i = 0; i < 11; ++i) classes.push_back(i * i % 3);
-  check_wafers_of_any_height<bf16>(odd, {.features = x.single, .targets = classes, .sequences = 11}, {2});
-}
-
-TEST_CASE(
-    "Weights that travel as bf16 take half the bytes, learn as much as f32, and to the same bits on any "
-    "threads") {
-  const text t(6, 8, 2);
-  const ml::streaming_settings how{.workers = 2, .clip_norm = 1, .seed = 3};
-  ml::trainer whole(small().build(), optimizer::adamw(), how);
-  ml::bfloat16_trainer half(small().build(), optimizer::adamw(), how),
-      alone(small().build(), optimizer::adamw(), {.workers = 2, .clip_norm = 1, .seed = 3, .threads = 1});
-  const f64 before = whole.evaluate(t.all());
-  for (int step = 0; step < 40; ++step) {
-    const f64 loss = whole.step(t.all(), 1e-2);
-    CHECK(half.step(t.all(), 1e-2) == Approx(loss).margin(0.01 * before));
-    alone.step(t.all(), 1e-2);
-  }
-  CHECK(whole.evaluate(t.all()) < before / 4);
-  CHECK(compare::distance(half.parameters(), whole.parameters()) > 1e-4);  // it is another computation
-  CHECK(compare::distance(half.parameters(), alone.parameters()) == 0);
-  const ml::step_report &a = whole.report(), &b = half.report();
-  CHECK(2 * b.sent_forward == a.sent_forward);
-  CHECK(2 * b.sent_backward == a.sent_backward);
-  CHECK(b.returned == a.returned);
-  CHECK(2 * b.largest_two_layers == a.largest_two_layers);
-  CHECK(b.peak_weights <= b.largest_two_layers);
-  CHECK(4 * b.counters.wavelets == b.sent_forward + b.sent_backward + 2 * b.returned);
 }
 
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
@@ -372,7 +322,8 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
 
 // One step of a trainer, on a fabric of any engine.
 template <class Engine>
-ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid) {
+ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,
+                           ml::precision as = ml::precision::f32) {
   const text t(3 * grid.wafers, 7, 2);
   const ml::network n = small().build();
   const ml::column_cut cut(n, grid.columns);
@@ -384,10 +335,10 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid) {
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(grid), engine);
   const area ports = rows(0, edge, 2);
-  f.start<&ml::memory_server<f32>::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
-                                         ml::optimizer_step{.rate = 0.5f});
+  f.start<&ml::memory_server::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
+                                    ml::optimizer_step{.rate = 0.5f}, as);
   if (grid.wafers > 1) f.start<&ml::swarm_node::step>(ports.columns(grid.columns, edge), &schedules, grid);
-  f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::streaming_step{&n, &cut, &schedules, grid, b});
+  f.start<&ml::worker::step>(rows(1, edge, 2), ml::streaming_step{&n, &cut, &schedules, grid, b, {}, as});
   f.run();
   return arrays.parameters;
 }
@@ -397,6 +348,10 @@ TEST_CASE("The reference engine trains to the same bits, and no order of the wor
        {ml::wafer_grid{1, 1, 1}, {3, 1, 1}, {1, 1, 5}, {2, 1, 3}, {1, 2, 1}, {3, 2, 1}, {2, 2, 3}}) {
     ml::weights usual = after_one_step(threaded{}, grid), slow = after_one_step(reference{}, grid);
     CHECK(compare::distance(usual, slow) == 0);
+    ml::weights half = after_one_step(threaded{}, grid, ml::precision::bfloat16),
+                slow_half = after_one_step(reference{}, grid, ml::precision::bfloat16);
+    CHECK(compare::distance(half, slow_half) == 0);
+    CHECK(compare::distance(half, usual) > 0);
     for (unsigned seed : {1u, 2u, 3u}) {
       ml::weights shuffled =
           after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, grid);

@@ -30,7 +30,7 @@ struct cannon_tile {
 
   void begin(pe& me, const gemm_problem<T>& p) {
     const int n = me.width(), i = along_columns.place(me.y(), n), j = along_rows.place(me.x(), n),
-              depth = sum.cut(p.a.columns(), n);
+              depth = sum.depth<T>(p.a.columns(), n);
     sum.begin(p.c, {n, n}, {j, i});
     for (travelling_tile<T>* t : {&a, &next_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
     for (travelling_tile<T>* t : {&b, &next_b}) t->resize(depth, sum.columns(), sum.panel_width);

@@ -34,7 +34,7 @@ struct row_tile {
   void begin(pe& me, const gemm_problem<T>& p) {
     step = 0;
     parts = std::clamp(p.a.columns() / least_depth, 1, std::min(me.height(), most_parts));
-    const int depth = sum.cut(p.a.columns(), parts);
+    const int depth = sum.depth<T>(p.a.columns(), parts);
     sum.begin(p.c, {1, me.height()}, {0, me.y()});
     a = p.a.part(sum.at().y, 0, sum.tile().rows(), p.a.columns());
     if (a.column_stride() != 1) turned.resize(sum.rows_at_once, depth, gemm_stride(depth));

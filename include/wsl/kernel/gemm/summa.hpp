@@ -39,7 +39,7 @@ struct summa_tile {
   }
 
   void begin(pe& me, const gemm_problem<T>& p) {
-    const int n = me.width(), depth = sum.cut(p.a.columns(), n);
+    const int n = me.width(), depth = sum.depth<T>(p.a.columns(), n);
     sum.begin(p.c, {n, n}, me.at());
     for (travelling_tile<T>* t : {&a, &came_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
     for (travelling_tile<T>* t : {&b, &came_b}) t->resize(depth, sum.columns(), sum.panel_width);

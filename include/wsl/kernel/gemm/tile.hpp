@@ -96,6 +96,13 @@ class gemm_sum {
   }
   /// The length of each of n parts; the last may be shorter.
   static int cut(int length, int n) { return (length + n - 1) / n; }
+  /// The same along k. The length is even for 16-bit numbers, of which neighbours are multiplied as pairs:
+  /// where the parts begin then changes no bit.
+  template <class T>
+  static int depth(int k, int n) {
+    const int length = cut(k, n);
+    return sizeof(T) == 2 ? length + length % 2 : length;
+  }
   int rows() const { return rows_; }  ///< the size of all tiles; the last ones of C are smaller
   int columns() const { return columns_; }
   coord at() const { return at_; }  ///< the first element of the tile in C

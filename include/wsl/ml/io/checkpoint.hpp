@@ -69,11 +69,16 @@ class checkpoint {
   /// A fact as a whole number. Throws file_error if it is something else.
   template <class T>
   T whole_number(const std::string& key) const {
+    return number<T>(key, "whole number");
+  }
+  /// A fact as a number of any type. Throws file_error if it is something else.
+  template <class T>
+  T number(const std::string& key, const char* what = "number") const {
     const std::string& text = fact(key);
     T n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
     if (error != std::errc{} || end != text.data() + text.size())
-      throw file_error(fmt::format("wsl: {}: '{}' should be a whole number, not '{}'", name(), key, text));
+      throw file_error(fmt::format("wsl: {}: '{}' should be a {}, not '{}'", name(), key, what, text));
     return n;
   }
 

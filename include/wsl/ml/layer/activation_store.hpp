@@ -11,6 +11,7 @@
 #include "../../linalg/matrix.hpp"
 #include "../op/dropout.hpp"
 #include "../op/norm.hpp"
+#include "../op/precision.hpp"
 
 namespace wsl::ml {
 
@@ -90,8 +91,31 @@ class activation_store {
   /// Begins a step: all gradients and losses are zero.
   void zero_grad() {
     for (std::vector<form>& f : forms_)
-      for (form& x : f) x.gradient.begun = false;
+      for (form& x : f) x.gradient.begun = false, x.value.renew(), x.gradient.renew();
     loss = 0, losses.clear();
+  }
+
+  /// Value v, or its gradient, as an operand of products: numbers of the store's format, whose type is T.
+  /// They are converted once in a pass, when they are asked for the first time; the value, or the gradient,
+  /// is complete then.
+  template <class T>
+  matrix<const T> operand(int v) {
+    return in(form_of(v), v).value.template operand<T>();
+  }
+  template <class T>
+  matrix<const T> operand_of_gradient(int v) {
+    return in(form_of(v), v).gradient.template operand<T>();
+  }
+  /// Rounds value v, or its gradient, to the store's format before a stage reads it. It is complete then.
+  void round_value(int v) { in(form_of(v), v).value.round(format); }
+  void round_gradient(int v) {
+    gradient(v);
+    in(form_of(v), v).gradient.round(format);
+  }
+  /// A stage will write value v.
+  void renew(int v) {
+    for (const value_form f : {value_form::tokens, value_form::features, value_form::whole})
+      if (is_cut_ || f == value_form::tokens) in(f, v).value.renew();
   }
 
   /// The numbers that norm `stage` keeps of each token: (tokens).
@@ -129,6 +153,9 @@ class activation_store {
   f32 weight = 1;                 ///< 1 / (what counts in the loss over all PEs): gradients are of a mean
   std::vector<f64> loss_factors;  ///< of each loss of the model; empty: all are 1
   dropout_generator random;       ///< the generator of dropout
+  /// The format to which values and their gradients are rounded between stages, and of the operands of
+  /// products. The store itself keeps f32, and copies of operands in 16 bits.
+  precision format = precision::f32;
   /// Gradients of the features that the host gives are wanted, too, which training does without.
   bool gradients_of_inputs = false;
 
@@ -147,8 +174,28 @@ class activation_store {
   struct buffer {
     std::vector<f32> numbers;
     int rows = 0, columns = 0;
-    bool begun = false;  // a stage has written to it in this step
+    std::vector<u16> halves;  // a copy as operand, of which `is_converted` says that it is up to date
+    bool begun = false;       // a stage has written to it in this step
+    bool is_rounded = false, is_converted = false;
     void shape(int r, int c) { rows = r, columns = c; }
+    void renew() { is_rounded = is_converted = false; }
+    void round(precision to) {
+      if (to == precision::f32 || std::exchange(is_rounded, true)) return;
+      const matrix<f32> x = all();
+      round_to(to, x.first(), i64{rows} * columns);
+    }
+    template <class T>
+    matrix<const T> operand() {
+      const matrix<f32> x = all();
+      if constexpr (std::is_same_v<T, f32>) return x;
+      else {
+        halves.resize(numbers.size());
+        T* const to = reinterpret_cast<T*>(halves.data());
+        if (!std::exchange(is_converted, true))
+          convert(to, static_cast<const f32*>(numbers.data()), static_cast<i64>(numbers.size()));
+        return {to, rows, columns};
+      }
+    }
     /// The matrix, which gets its memory when it is used for the first time.
     matrix<f32> all() {
       numbers.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));

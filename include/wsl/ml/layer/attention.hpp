@@ -39,18 +39,25 @@ class attention_stage final : public stage {
   std::vector<feature_group> groups_of_output() const override { return {heads_.group_of_queries(width_)}; }
 
   void forward(activation_store& store) const override {
-    const matrix<f32> qkv = store.value(qkv_);
-    each(store, [&](const head& h, std::span<f32> log_sum_exp) {
-      attention(h.query(store.value(y_)), log_sum_exp, h.query(qkv), h.key(qkv), h.value(qkv), h.scores);
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      const matrix<const T> qkv = store.operand<T>(qkv_);
+      const matrix<f32> y = store.value(y_);
+      each(store, [&](const head& h, std::span<f32> log_sum_exp) {
+        attention(h.query(y), log_sum_exp, h.query(qkv), h.key(qkv), h.value(qkv), h.scores);
+      });
     });
   }
   void backward(activation_store& store) const override {
-    bool overwrite = false;
-    const matrix<f32> qkv = store.value(qkv_), d = store.gradient(qkv_, overwrite);
-    each(store, [&](const head& h, std::span<f32> log_sum_exp) {
-      attention_backward(h.query(d), h.key(d), h.value(d), h.query(store.gradient(y_)),
-                         h.query(store.value(y_)), log_sum_exp, h.query(qkv), h.key(qkv), h.value(qkv),
-                         h.scores, {overwrite, overwrite && h.first_of_group});
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      bool overwrite = false;
+      const matrix<const T> qkv = store.operand<T>(qkv_), dy = store.operand_of_gradient<T>(y_);
+      const matrix<f32> d = store.gradient(qkv_, overwrite);
+      const matrix<const f32> y = store.value(y_);
+      each(store, [&](const head& h, std::span<f32> log_sum_exp) {
+        attention_backward(h.query(d), h.key(d), h.value(d), h.query(dy), h.query(y), log_sum_exp,
+                           h.query(qkv), h.key(qkv), h.value(qkv), h.scores,
+                           {overwrite, overwrite && h.first_of_group});
+      });
     });
   }
   bool needs_whole_sequences() const override { return true; }
@@ -62,9 +69,18 @@ class attention_stage final : public stage {
     int first, length, width, of_query, of_key, of_value;
     bool first_of_group;
     scoring scores;
-    matrix<f32> query(const matrix<f32>& x) const { return x.part(first, of_query, length, width); }
-    matrix<f32> key(const matrix<f32>& x) const { return x.part(first, of_key, length, width); }
-    matrix<f32> value(const matrix<f32>& x) const { return x.part(first, of_value, length, width); }
+    template <class T>
+    matrix<T> query(const matrix<T>& x) const {
+      return x.part(first, of_query, length, width);
+    }
+    template <class T>
+    matrix<T> key(const matrix<T>& x) const {
+      return x.part(first, of_key, length, width);
+    }
+    template <class T>
+    matrix<T> value(const matrix<T>& x) const {
+      return x.part(first, of_value, length, width);
+    }
   };
 
   template <class F>

@@ -19,22 +19,27 @@ class linear_stage final : public stage {
   void forward(activation_store& store, const weight_tile& s) const override {
     if (is_bias(s)) return set_rows(columns(store.value(y_), s), s.rows.first());
     const matrix<f32> y = columns(store.value(y_), s);
-    if (has_bias_) multiply_add(y, store.value(x_), s.rows.transposed());
-    else multiply(y, store.value(x_), s.rows.transposed());
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      if (has_bias_) multiply_add(y, store.operand<T>(x_), s.as<T>().transposed());
+      else multiply(y, store.operand<T>(x_), s.as<T>().transposed());
+    });
   }
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     if (is_bias(s)) {
       clear(gradient);
       return add_sum_of_rows(gradient.first(), columns(store.gradient(y_), s));
     }
-    const matrix<f32> dy = columns(store.gradient(y_), s);
-    multiply(gradient, dy.transposed(), store.value(x_));
-    if (!wants_gradient(store, 0)) return;
-    bool overwrite = false;
-    const matrix<f32> dx = store.gradient(x_, overwrite);
-    if (overwrite) multiply(dx, dy, s.rows);
-    else multiply_add(dx, dy, s.rows);
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      const matrix<const T> dy = columns(store.operand_of_gradient<T>(y_), s);
+      multiply(gradient, dy.transposed(), store.operand<T>(x_));
+      if (!wants_gradient(store, 0)) return;
+      bool overwrite = false;
+      const matrix<f32> dx = store.gradient(x_, overwrite);
+      if (overwrite) multiply(dx, dy, s.as<T>());
+      else multiply_add(dx, dy, s.as<T>());
+    });
   }
+  bool reads_operands(int which) const override { return !has_bias_ || which != 0; }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
     return has_bias_ && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * rows * columns;
@@ -46,7 +51,8 @@ class linear_stage final : public stage {
  private:
   bool is_bias(const weight_tile& s) const { return has_bias_ && s.which == 0; }
   /// The outputs to which a tile belongs.
-  matrix<f32> columns(const matrix<f32>& y, const weight_tile& s) const {
+  template <class T>
+  matrix<T> columns(const matrix<T>& y, const weight_tile& s) const {
     return y.part(0, s.row, y.rows(), is_bias(s) ? s.rows.columns() : s.rows.rows());
   }
 

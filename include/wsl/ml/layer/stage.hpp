@@ -5,6 +5,7 @@
 // weights. In the backward pass the tiles come again and leave their gradients. Layers of one's own are
 // stages as well: see docs/guide/layers.md and examples/95_own_layers.cpp.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,15 @@ struct weight_tile {
   matrix<f32> rows;
   /// If the rows do not lie together in the parameter, the number of each, in ascending order.
   std::span<const i32> gathered_rows = {};
+  const void* operands = nullptr;  ///< the same numbers in the store's format, one after the other
+
+  /// The rows in the store's format, whose numbers are T, for a stage that reads them so
+  /// (stage::reads_operands).
+  template <class T>
+  matrix<const T> as() const {
+    if constexpr (std::is_same_v<T, f32>) return rows;
+    else return {static_cast<const T*>(operands), rows.rows(), rows.columns()};
+  }
 };
 
 /// The rows of a parameter that a stage reads for a batch: all, those numbered by the ids of the tokens, or
@@ -102,6 +112,10 @@ class stage {
   /// Whether the backward pass reads the numbers of a parameter; if not, they do not travel a second time.
   virtual bool needs_weight_in_backward(int /*which*/) const { return true; }
 
+  /// Whether the stage reads a parameter by weight_tile::as, in the store's format, and not by
+  /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
+  virtual bool reads_operands(int /*which*/) const { return false; }
+
   /// Whether the stage mixes the tokens of a sequence, as attention does. If not, a PE may have a part of a
   /// sequence.
   virtual bool needs_whole_sequences() const { return false; }
@@ -132,5 +146,46 @@ class stage {
   int output = -1;              ///< the value that it writes
   std::vector<int> parameters;  ///< indices in the model's list of parameters
 };
+
+/// A tile whose rows are the words that carry its numbers in a format, as the stage reads it; null words stay
+/// null. `room` is for f32 made of them.
+inline weight_tile tile_of_words(weight_tile t, const stage& of, precision as, std::vector<f32>& room) {
+  f32* const words = t.rows.first();
+  t.operands = words;
+  if (!words || of.reads_operands(t.which)) return t;
+  const std::size_t n = static_cast<std::size_t>(t.rows.rows()) * static_cast<std::size_t>(t.rows.columns());
+  t.rows = matrix(unpack(as, words, n, room), t.rows.rows(), t.rows.columns());
+  return t;
+}
+/// A tile of f32, whose rows lie together, as the stage would get it in a format.
+class tile_in_format {
+ public:
+  weight_tile operator()(weight_tile t, const stage& of, precision as) {
+    const std::size_t n =
+        static_cast<std::size_t>(t.rows.rows()) * static_cast<std::size_t>(t.rows.columns());
+    t.rows = matrix(pack(as, {t.rows.first(), n}, words_).data(), t.rows.rows(), t.rows.columns());
+    return tile_of_words(t, of, as, wide_);
+  }
+
+ private:
+  std::vector<f32> words_, wide_;
+};
+
+/// The output of a loss is its first input.
+inline bool writes_output(const stage& s) {
+  return s.output >= 0 && std::find(s.inputs.begin(), s.inputs.end(), s.output) == s.inputs.end();
+}
+/// A stage's own work. The values that the model has computed, and the gradient that it reads, are rounded to
+/// the store's format before it, when all stages that write them are done.
+inline void begin_forward(const stage& s, activation_store& store) {
+  for (std::size_t k = 0; k < s.inputs.size(); ++k)
+    if (!s.given[k]) store.round_value(s.inputs[k]);
+  if (writes_output(s)) store.renew(s.output);
+  s.forward(store);
+}
+inline void begin_backward(const stage& s, activation_store& store) {
+  if (writes_output(s)) store.round_gradient(s.output);
+  s.backward(store);
+}
 
 }  // namespace wsl::ml

@@ -27,9 +27,13 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f, int most
 /// The forward pass. Returns the sum of the loss over the tokens of `store`, to which a batch has been given.
 inline f64 serial_forward(const network& n, weights& numbers, activation_store& store, int most_rows = 0) {
   store.zero_grad();
+  tile_in_format in_format;
   for (const auto& s : n.stages()) {
-    s->forward(store);
-    each_tile(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(store, x); }, most_rows);
+    begin_forward(*s, store);
+    each_tile(
+        n, *s, numbers,
+        [&](const weight_tile& x, std::size_t) { s->forward(store, in_format(x, *s, store.format)); },
+        most_rows);
   }
   return store.loss;
 }
@@ -38,9 +42,10 @@ inline f64 serial_forward(const network& n, weights& numbers, activation_store& 
 inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store,
                             int most_rows = 0) {
   std::vector<f32> of_tile;
+  tile_in_format in_format;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
-    s.backward(store);
+    begin_backward(s, store);
     each_tile(
         n, s, numbers,
         [&](const weight_tile& x, std::size_t which) {
@@ -48,7 +53,7 @@ inline void serial_backward(const network& n, weights& numbers, weights& gradien
           of_tile.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
                          std::numeric_limits<f32>::quiet_NaN());
           const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
-          s.backward(store, x, gradient);
+          s.backward(store, in_format(x, s, store.format), gradient);
           add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
         },
         most_rows);

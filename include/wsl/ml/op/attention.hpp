@@ -13,6 +13,7 @@
 #include "dropout.hpp"
 #include "functions.hpp"
 #include "loop.hpp"
+#include "precision.hpp"
 
 namespace wsl::ml {
 
@@ -82,15 +83,40 @@ void each_attention_block(int tokens, F f) {
 /// The number of keys that the query q may see, of a block that starts at key k.
 inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
 
-inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) {
-  return x.part(from, 0, count, x.columns());
-}
-inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) {
+template <class T>
+matrix<T> rows_of(const matrix<T>& x, int from, int count) {
   return x.part(from, 0, count, x.columns());
 }
 
-inline void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<const f32>& a,
-                       const matrix<const f32>& b) {
+/// A block of scores as an operand of type T: itself, or a rounded copy.
+template <class T>
+class score_operand {
+ public:
+  matrix<const T> operator()(const matrix<f32>& x) {
+    if constexpr (std::is_same_v<T, f32>) return x;
+    else {
+      convert(rounded_, static_cast<const f32*>(x.first()), i64{x.rows()} * x.columns());
+      return {rounded_, x.rows(), x.columns()};
+    }
+  }
+
+ private:
+  alignas(64) T rounded_[std::is_same_v<T, f32> ? 1 : attention_block * attention_block];
+};
+inline f32 product_of_rows(const f32* x, const f32* y, int n, std::vector<f32>&) {
+  f32 result = 0;
+  run_vectorized<dot_loop>(&result, x, y, n);
+  return result;
+}
+template <class T>
+f32 product_of_rows(const T* x, const f32* y, int n, std::vector<f32>& room) {
+  room.resize(static_cast<std::size_t>(n));
+  convert(room.data(), x, n);
+  return product_of_rows(room.data(), y, n, room);
+}
+
+template <class A, class B>
+void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b) {
   if (overwrite) multiply(c, a, b);
   else multiply_add(c, a, b);
 }
@@ -98,11 +124,14 @@ inline void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<const 
 }  // namespace detail
 
 /// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_sum_exp has one element for each token.
-inline void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<const f32>& q,
-                      const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
+/// Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
+template <class T>
+void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q, const matrix<T>& k,
+               const matrix<T>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 numbers[attention_block * attention_block];
   f32 largest[attention_block], total[attention_block];
+  score_operand<std::remove_const_t<T>> operand;
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> s(numbers, queries, keys), out = rows_of(y, first, queries);
     if (from == 0) {
@@ -117,7 +146,7 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const ma
       if (how.drop.below) drop(s.row(t), s.row(t), how.drop.of_row(static_cast<u64>(first + t)), from, seen);
       std::fill(s.row(t) + seen, s.row(t) + keys, 0.f);
     }
-    multiply_add(out, s, rows_of(v, from, keys));
+    multiply_add(out, operand(s), rows_of(v, from, keys));
     if (from != first) return;
     for (int t = 0; t < queries; ++t) {
       run_vectorized<scale_row_loop>(out.row(t), 1 / total[t], out.columns());
@@ -131,16 +160,18 @@ struct attention_overwrites {
   bool query = false, keys = false;  ///< the gradients of keys and values
 };
 /// Adds the gradients through y = attention(q, k, v) to dq, dk and dv, or sets those that `overwrite` names.
-inline void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,
-                               const matrix<const f32>& dy, const matrix<const f32>& y,
-                               std::span<const f32> log_sum_exp, const matrix<const f32>& q,
-                               const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
-                               const attention_overwrites& overwrite = {}) {
+template <class T>
+void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,
+                        const matrix<T>& dy, const matrix<const f32>& y, std::span<const f32> log_sum_exp,
+                        const matrix<T>& q, const matrix<T>& k, const matrix<T>& v, const scoring& how,
+                        const attention_overwrites& overwrite = {}) {
   using namespace detail;
   alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
+  std::vector<f32> room;
   for (int t = 0; t < q.rows(); ++t)
-    run_vectorized<dot_loop>(&mean[static_cast<std::size_t>(t)], dy.row(t), y.row(t), y.columns());
+    mean[static_cast<std::size_t>(t)] = product_of_rows(dy.row(t), y.row(t), y.columns(), room);
+  score_operand<std::remove_const_t<T>> of_weights, of_slopes;
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
     const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys),
@@ -161,9 +192,10 @@ inline void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, con
     }
     // the first block of its rows
     const bool begins_query = overwrite.query && from == 0, begins_keys = overwrite.keys && from == first;
-    set_or_add(begins_keys, rows_of(dv, from, keys), w.transposed(), of_dy);
-    set_or_add(begins_query, rows_of(dq, first, queries), dw, of_k);
-    set_or_add(begins_keys, rows_of(dk, from, keys), dw.transposed(), of_q);
+    const auto weights_of_block = of_weights(w), slopes_of_block = of_slopes(dw);
+    set_or_add(begins_keys, rows_of(dv, from, keys), weights_of_block.transposed(), of_dy);
+    set_or_add(begins_query, rows_of(dq, first, queries), slopes_of_block, of_k);
+    set_or_add(begins_keys, rows_of(dk, from, keys), slopes_of_block.transposed(), of_q);
   });
 }
 

@@ -6,6 +6,8 @@
 //   if (const auto last = saved.newest()) data.resume(load_checkpoint(*last, t));
 // See examples/92_resume.cpp and examples/94_own_training.cpp.
 #pragma once
+#include <optional>
+
 #include "../data/data_position.hpp"
 #include "../io/checkpoint.hpp"
 #include "../train/trainer_base.hpp"
@@ -31,12 +33,25 @@ inline data_position place_in_data(const checkpoint& from) {
           from.whole_number<i64>("data.example")};
 }
 
+/// Writes the state of a dynamic loss scale among the facts, if there is one.
+inline void add_facts(text_by_name& to, const std::optional<grad_scaler_state>& s) {
+  if (s) grad_scaler_state::each(*s, [&](const char* name, auto x) { to[name] = fmt::format("{}", x); });
+}
+/// Reads it again; none for a checkpoint without one. Throws file_error if it is damaged.
+inline std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from) {
+  if (!from.facts().contains("loss_scale")) return {};
+  grad_scaler_state s;
+  grad_scaler_state::each(s, [&]<class T>(const char* name, T& x) { x = from.number<T>(name); });
+  return s;
+}
+
 /// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
 /// file_error if it cannot be written; earlier checkpoints stay.
 inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
                                    text_by_name facts = {}) {
   facts["seed"] = std::to_string(t.position().seed);
   add_facts(facts, data);
+  add_facts(facts, t.loss_scale_state());
   return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
 }
 
@@ -46,7 +61,8 @@ inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const
 inline data_position load_checkpoint(const std::string& file, trainer_base& t) {
   checkpoint c(file);
   const data_position data = place_in_data(c);
-  const training_position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
+  const training_position at{
+      .steps = c.step(), .seed = c.whole_number<u64>("seed"), .loss_scale = loss_scale_in(c)};
   const std::vector<state_array> state = t.state();
   const bool keeps_nothing = std::none_of(
       state.begin(), state.end(), [](const state_array& a) { return a.what == state_array::kind::kept; });

@@ -36,7 +36,7 @@ class pipelined_trainer : public trainer_base {
       throw std::invalid_argument(
           fmt::format("wsl: a batch of {} sequences cannot be divided evenly among {} replicas of the model",
                       b.sequences, how_.replicas));
-    const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
+    const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
     i32 not_finite = -1;

@@ -2,9 +2,12 @@
 // The settings of a trainer, the arguments of its constructor, for each of the two execution strategies. A
 // program that only passes settings on includes this header and compiles no trainer.
 #pragma once
+#include <optional>
 #include <string>
+#include <variant>
 
-#include "../../core/scalar.hpp"
+#include "../op/precision.hpp"
+#include "../optim/grad_scaler.hpp"
 
 namespace wsl::ml {
 
@@ -18,6 +21,17 @@ struct wafer_grid {
   int column_of(int x) const { return x % columns; }
   friend bool operator==(const wafer_grid&, const wafer_grid&) = default;
 };
+
+/// The factor of the loss, by which gradients of 16 bits are kept from becoming 0: a number, or a scale that
+/// changes with what the steps find.
+using loss_scaling_factor = std::variant<f64, grad_scaler_settings>;
+
+/// The factor for a precision if none is given: a dynamic scale with float16, 1 with the others, whose ranges
+/// need none.
+inline loss_scaling_factor loss_scaling_for(precision p) {
+  if (p == precision::float16) return grad_scaler_settings::float16();
+  return 1.;
+}
 
 /// Settings of weight streaming (trainer.hpp).
 struct streaming_settings {
@@ -33,6 +47,10 @@ struct streaming_settings {
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
   u64 seed = 1;        ///< the seed of the initial weights and of dropout
   int threads = 0;     ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+  /// The format of weights on the wafer, of the operands of products, and of what passes between stages.
+  ml::precision precision = ml::precision::f32;
+  /// The factor of the loss; none: that of the precision.
+  std::optional<loss_scaling_factor> loss_scaling = {};
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
 };

@@ -7,12 +7,14 @@
 // A state on disk is a checkpoint (io/checkpoint.hpp).
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../model/parameter_store.hpp"
+#include "../optim/grad_scaler.hpp"
 #include "../optim/step.hpp"
 
 namespace wsl::ml {
@@ -34,6 +36,8 @@ struct state_array {
 struct training_position {
   i64 steps = 0;  ///< steps done
   u64 seed = 1;
+  /// The state of a dynamic loss scale, if there is one.
+  std::optional<grad_scaler_state> loss_scale = {};
   friend bool operator==(const training_position&, const training_position&) = default;
 };
 
@@ -66,8 +70,15 @@ class training_arrays {
   parameter_store parameters, gradients;
 
   /// A step of this optimizer.
-  optimizer_step step(f64 rate, i64 number, const clipping& clip) const {
-    return {static_cast<f32>(rate), number, clip, updates_.empty() ? 1 : updates_.front().rounds(), average_};
+  optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,
+                      bool may_be_skipped = false) const {
+    return {static_cast<f32>(rate),
+            number,
+            clip,
+            updates_.empty() ? 1 : updates_.front().rounds(),
+            average_,
+            static_cast<f32>(loss_scale),
+            may_be_skipped};
   }
   /// A round of the update of a block, with its gradients, (rows, columns).
   void update(const optimizer_step& s, const owned_block& b, const matrix<f32>& gradient, f32 scale,

@@ -3,8 +3,9 @@
 // tile, and gradients go back to the memory, which updates the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
-// A bfloat16_trainer streams half as many bytes, see streaming/weight_format.hpp. On several processes, each
-// with wafers of its own and the first with the memory, training gives the same bits:
+// With .precision = ml::precision::bfloat16 among its settings it trains in mixed precision
+// (op/precision.hpp). On several processes, each with wafers of its own and the first with the memory,
+// training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
 // See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once
@@ -27,9 +28,7 @@
 
 namespace wsl::ml {
 
-/// Weights travel to the wafer and wait there as `Weight`, f32 or bf16. All computation is in f32.
-template <class Weight = f32>
-class basic_trainer : public trainer_base {
+class trainer : public trainer_base {
   /// Takes the place of mpi::world() where there is only one process.
   struct this_process {
     static bool root() { return true; }
@@ -39,18 +38,19 @@ class basic_trainer : public trainer_base {
 
  public:
   /// Throws std::invalid_argument if the settings ask for more wafers or workers than there can be.
-  basic_trainer(network n, const optimizer& rule, const streaming_settings& how = {})
-      : basic_trainer(std::move(n), rule, how, this_process{}) {}
+  trainer(network n, const optimizer& rule, const streaming_settings& how = {})
+      : trainer(std::move(n), rule, how, this_process{}) {}
   /// On several processes, as `mpi::world()` gives them. All processes make the same calls. The batch of each
   /// has at least the sequences of its `part()`, and the whole mask; every process gets the losses and
   /// logits. Throws std::invalid_argument if there are fewer wafers than processes.
   template <class Processes>
-  basic_trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
+  trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
       : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
         make_fabric_([choice = all.with({.threads = how.threads, .pes_per_partition = 1})](const layout& l) {
           return std::make_unique<fabric>(l, choice);
         }) {
+    scale_loss(how.loss_scaling.value_or(loss_scaling_for(how.precision)));
     if (how.workers && how.columns) build(how.workers, 1);
   }
 
@@ -64,11 +64,12 @@ class basic_trainer : public trainer_base {
   }
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
-  /// among the wafers, and fault if the loss or a gradient is not finite. Then no number of the
-  /// state has become NaN or infinite, and `steps()` is as before; if the loss is not finite, or with
-  /// clip_norm, all of the state is as it was before the step. With a finite loss and a gradient that is not
-  /// finite, parameters whose gradients came earlier may have been updated.
+  /// mask. With a dynamic loss scale a step whose loss is finite and a gradient is not is skipped: it counts,
+  /// and nothing else of the state changes but the scale. Throws std::invalid_argument if the batch does not
+  /// fit the model, or cannot be divided evenly among the wafers, and fault if the loss or a gradient is not
+  /// finite. Then no number of the state has become NaN or infinite, and `steps()` is as before; if the loss
+  /// is not finite, or with clip_norm, all of the state is as it was before the step. With a finite loss and
+  /// a gradient that is not finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate) {
     build(b.sequences, b.length);
     complete(b);
@@ -78,7 +79,7 @@ class basic_trainer : public trainer_base {
       throw std::invalid_argument(
           fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
                       how_.num_csx, b.sequences));
-    const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
+    const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
     stopwatch watch(report_);
     pass(b, o, dropout_of_step(), true);
     measure_passes(watch, o);
@@ -88,7 +89,7 @@ class basic_trainer : public trainer_base {
       update_all(o, std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
-    require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
+    if (!is_skipped(mean, lost)) require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
     return mean;
   }
   /// The loss of a batch, without training.
@@ -163,13 +164,13 @@ class basic_trainer : public trainer_base {
     l.place<server>(rows(0, edge, 2).columns(0, g.columns));
     l.place<wafer_worker>(at_work);
     l.place<swarm_node>(rows(0, edge, 2).columns(g.columns, edge));
-    wires::wire<Weight>(l, g);
+    wires::wire(l, g);
     return l;
   }
 
  private:
-  using server = memory_server<Weight>;
-  using wafer_worker = worker<Weight>;
+  using server = memory_server;
+  using wafer_worker = worker;
   static constexpr area at_work = rows(1, edge, 2);
   area servers() const { return rows(0, edge, 2).columns(0, grid_.columns); }
   area nodes() const { return rows(0, edge, 2).columns(grid_.columns, edge); }
@@ -225,10 +226,10 @@ class basic_trainer : public trainer_base {
     schedules_.clear();
     for (int column = 0; column < grid_.columns; ++column)
       schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b);
-    fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o);
+    fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
     if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
-    fabric_->start<&wafer_worker::step>(
-        at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random});
+    fabric_->start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b,
+                                                                random, how_.precision, o.loss_scale});
     report_.counters = fabric_->run();
   }
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
@@ -256,8 +257,8 @@ class basic_trainer : public trainer_base {
                 o.updates_at_once() ? sum(&server::work) : 0);
     report_.sent_forward = sum(&server::sent_forward), report_.sent_backward = sum(&server::sent_backward);
     report_.returned = sum(&server::returned);
-    report_.peak_weights = sizeof(Weight) * peak,
-    report_.largest_two_layers = sizeof(Weight) * schedules_.front().largest_two_layers();
+    report_.peak_weights = bytes_of(how_.precision) * peak,
+    report_.largest_two_layers = bytes_of(how_.precision) * schedules_.front().largest_two_layers();
   }
 
   /// Calls f(program) for the PEs of an area that belong to this process, wafer by wafer.
@@ -341,8 +342,5 @@ class basic_trainer : public trainer_base {
   std::unique_ptr<fabric> fabric_;
   step_report report_;
 };
-
-using trainer = basic_trainer<f32>;
-using bfloat16_trainer = basic_trainer<bf16>;
 
 }  // namespace wsl::ml

@@ -7,10 +7,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../../core/fault.hpp"
 #include "../op/dropout.hpp"
+#include "settings.hpp"
 #include "state.hpp"
 
 namespace wsl::ml {
@@ -39,17 +41,25 @@ class trainer_base {
     throw std::invalid_argument(fmt::format("wsl: the model has no parameter {}; its first is {}", name,
                                             network_->parameters().at(0).name));
   }
-  training_position position() const { return {steps_, seed_}; }
-  /// Sets the position from which training goes on, after the arrays have been set. Throws
-  /// std::invalid_argument if the number of steps is negative.
+  training_position position() const { return {steps_, seed_, loss_scale_state()}; }
+  /// Sets the position from which training goes on, after the arrays have been set. A dynamic loss scale goes
+  /// on as the position says, or stays if it says nothing. Throws std::invalid_argument if the number of
+  /// steps is negative, or for a loss scale that cannot be.
   void resume(const training_position& p) {
     if (p.steps < 0)
       throw std::invalid_argument(
           fmt::format("wsl: training resumes after 0 or more steps, not after {}", p.steps));
+    if (scaler_ && p.loss_scale) scaler_->resume(*p.loss_scale);
     steps_ = p.steps, seed_ = p.seed;
   }
-  /// Steps of training done.
+  /// Steps of training done, with those that a dynamic loss scale has skipped.
   i64 steps() const { return steps_; }
+  /// The factor of the loss in the next step.
+  f64 loss_scale() const { return scaler_ ? scaler_->scale() : fixed_scale_; }
+  /// The dynamic loss scale with its counts, among them that of the skipped steps; none if it is a number.
+  std::optional<grad_scaler_state> loss_scale_state() const {
+    return scaler_ ? std::optional(scaler_->state()) : std::nullopt;
+  }
   /// Calls f() while the parameters are the averages of the weights that the optimizer keeps
   /// (weight_average), to evaluate, predict or save with them, and returns what it returns. Before the first
   /// step these are the parameters themselves. f must not train. Throws std::invalid_argument if the
@@ -94,6 +104,32 @@ class trainer_base {
     training_arrays* arrays;
   };
 
+  /// The factor of the loss. Throws std::invalid_argument for one that is not positive and finite, or for
+  /// settings of a scale that make no sense.
+  void scale_loss(const loss_scaling_factor& by) {
+    if (const auto* dynamic = std::get_if<grad_scaler_settings>(&by)) scaler_.emplace(*dynamic);
+    else if (fixed_scale_ = std::get<f64>(by);
+             !(fixed_scale_ > 0) || std::isinf(static_cast<f32>(fixed_scale_)))
+      throw std::invalid_argument(
+          fmt::format("wsl: a loss is scaled by a positive finite number, not by {}", fixed_scale_));
+  }
+  /// Begins the next step of the optimizer; skipped steps do not count for it.
+  optimizer_step begin_step(f64 rate, const clipping& clip) {
+    ++steps_;
+    return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
+                        scaler_.has_value());
+  }
+  /// Ends a step with a finite loss for a dynamic loss scale. Returns whether it was skipped, because the
+  /// gradient of `parameter` is not finite (-1: all are). Throws fault, and takes the step back, if the scale
+  /// cannot become smaller.
+  bool is_skipped(f64 loss, i32 parameter) {
+    if (!scaler_ || !std::isfinite(loss)) return false;
+    const i64 done = std::exchange(steps_, steps_ - 1);
+    scaler_->update(parameter < 0);
+    steps_ = done;
+    return parameter >= 0;
+  }
+
   /// Takes the step back and throws fault if its loss is not finite, or if the gradient of a
   /// parameter is not (`parameter` is its index; -1: all are finite). `where` names the place where it began,
   /// if it is known.
@@ -121,6 +157,8 @@ class trainer_base {
   u64 seed_;
   training_arrays arrays_;
   i64 steps_ = 0;
+  std::optional<grad_scaler> scaler_;
+  f64 fixed_scale_ = 1;  // without a scaler
 };
 
 }  // namespace wsl::ml

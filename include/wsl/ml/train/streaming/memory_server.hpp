@@ -13,19 +13,16 @@
 
 namespace wsl::ml {
 
-template <class Weight>
 struct memory_server {
-  using format = weight_format<Weight>;
-
   const streaming_schedule* schedule = nullptr;
   wafer_grid grid;
   int column = 0;
   training_arrays* arrays = nullptr;
   optimizer_step optimize;
+  precision as = precision::f32;       ///< the format of travelling weights
   std::size_t sent = 0, received = 0;  ///< indices in the schedule
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
-  std::vector<f32> arrived, gathered;
-  std::vector<typename format::word> leaving;
+  std::vector<f32> arrived, gathered, leaving;
   f64 sum_of_squares = 0;  ///< over the step's gradients
   owned_sums sums;         ///< over this server's tiles, for rules that need sums over whole parameters
   i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
@@ -34,8 +31,8 @@ struct memory_server {
 
   /// The schedules are those of each column.
   void step(pe& me, const std::vector<streaming_schedule>* schedules, wafer_grid g, training_arrays* a,
-            optimizer_step o) {
-    grid = g, column = g.column_of(me.x()), arrays = a, optimize = o;
+            optimizer_step o, precision weights_as) {
+    grid = g, column = g.column_of(me.x()), arrays = a, optimize = o, as = weights_as;
     schedule = &(*schedules)[static_cast<std::size_t>(column)];
     sent = received = 0, sum_of_squares = 0, not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
@@ -59,10 +56,9 @@ struct memory_server {
     while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
     if (sent == transfers()) return;
     const weight_transfer& t = transfer_at(sent++);
-    const auto words =
-        format::pack(t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+    const auto words = pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
     (t.backward ? sent_backward : sent_forward) += 4 * words.size();
-    me.async(mov(fabout(wires::weight_tiles<Weight>(grid, server, column)), mem(words)),
+    me.async(mov(fabout(wires::weight_tiles(grid, server, column)), mem(words)),
              then<&memory_server::send_next>());
   }
   void receive_next(pe& me) {
@@ -99,7 +95,7 @@ struct memory_server {
 
   using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
                           local<&memory_server::send_next>, local<&memory_server::receive>,
-                          sends<wires::all_weight_tiles<Weight>>, reads<wires::to_server, wires::all_sums>>;
+                          sends<wires::all_weight_tiles>, reads<wires::to_server, wires::all_sums>>;
 
  private:
   int children() const { return wires::children(0, grid.wafers); }

@@ -3,24 +3,19 @@
 // gradients that are to go. Both are short, so the memory of a PE holds a few tiles and never a layer.
 #pragma once
 #include "schedule.hpp"
-#include "weight_format.hpp"
 
 namespace wsl::ml {
 
-/// The tiles of one server: the next may come while the one before it waits to be used.
-template <class Weight>
+/// The tiles of one server, as words: the next may come while the one before it waits to be used.
 class tile_queue {
  public:
-  using format = weight_format<Weight>;
-  using word = typename format::word;
-
   /// Empties the queue for a step whose largest tile has `max_size` numbers.
-  void begin(std::size_t max_size) {
-    first_ = count_ = transfer_ = 0, receiving_ = false;
-    for (std::vector<word>& x : words_) x.resize(format::words(max_size));
+  void begin(std::size_t max_size, precision as) {
+    first_ = count_ = transfer_ = 0, receiving_ = false, as_ = as;
+    for (std::vector<f32>& x : words_) x.resize(words_of(as, max_size));
   }
   bool empty() const { return count_ == 0; }
-  word* front() { return words_[first_ % places].data(); }
+  f32* front() { return words_[first_ % places].data(); }
   void pop() { ++first_, --count_; }
   void push() { ++count_, receiving_ = false; }
 
@@ -33,15 +28,16 @@ class tile_queue {
     receiving_ = true;
     return &all[transfer_++];
   }
-  std::span<word> room(const weight_transfer& t) {
-    return std::span(words_[(first_ + count_) % places]).first(format::words(t.size()));
+  std::span<f32> room(const weight_transfer& t) {
+    return std::span(words_[(first_ + count_) % places]).first(words_of(as_, t.size()));
   }
 
  private:
   static constexpr std::size_t places = 2;
-  std::vector<word> words_[places];
+  std::vector<f32> words_[places];
   std::size_t first_ = 0, count_ = 0, transfer_ = 0;
   bool receiving_ = false;
+  precision as_ = precision::f32;
 };
 
 /// The destination of a worker's gradients: the server beside it, or the worker to the south or north.

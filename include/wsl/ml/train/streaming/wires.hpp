@@ -23,7 +23,6 @@
 #include "../../../collective/folded_ring.hpp"
 #include "../../../wsl.hpp"
 #include "../settings.hpp"
-#include "weight_format.hpp"
 
 namespace wsl::ml {
 
@@ -47,13 +46,11 @@ inline int index_in_column(const pe& me) { return index_in_column(me.y()); }
 
 /// The weight tiles of a server. Where there are several wafers, those of different columns pass the same
 /// ports, and so have colors of their own.
-template <class Weight>
-color<typename weight_format<Weight>::word> weight_tiles(const wafer_grid& g, int server, int column) {
+inline color<f32> weight_tiles(const wafer_grid& g, int server, int column) {
   return {g.wafers > 1 ? server * g.columns + column : server};
 }
 /// The colors of all weight tiles.
-template <class Weight>
-inline constexpr color_range<typename weight_format<Weight>::word, max_tiles> all_weight_tiles{0};
+inline constexpr color_range<f32, max_tiles> all_weight_tiles{0};
 
 /// The levels of a tree that joins some wafers.
 constexpr int levels(int wafers) {
@@ -113,9 +110,8 @@ inline void wire_trees(layout& l, const wafer_grid& g) {
 }
 
 /// Wires the tiles of a server to its column of every wafer: along its row of ports, and down and up.
-template <class Weight>
-void wire_tiles(layout& l, const wafer_grid& g, int server, int column) {
-  const auto c = weight_tiles<Weight>(g, server, column);
+inline void wire_tiles(layout& l, const wafer_grid& g, int server, int column) {
+  const auto c = weight_tiles(g, server, column);
   const int at = 2 * server, end_row = g.height();
   const bool several = g.wafers > 1;
   const ports along = server > 0 ? north | south : ports{south};
@@ -135,13 +131,11 @@ void wire_tiles(layout& l, const wafer_grid& g, int server, int column) {
   l.path(c, here(row(end_row - 1)), north >> ramp);
 }
 
-template <class Weight>
-void wire(layout& l, const wafer_grid& g) {
-  using word = typename weight_format<Weight>::word;
+inline void wire(layout& l, const wafer_grid& g) {
   const int end_row = g.height();
-  for (int k = 0; k < max_tiles; ++k) l.path(color<word>{k}, columns(0, 0), ramp >> south);
+  for (int k = 0; k < max_tiles; ++k) l.path(color<f32>{k}, columns(0, 0), ramp >> south);
   for (int server = 0; server < g.rows; ++server)
-    for (int c = 0; c < (g.wafers > 1 ? g.columns : 1); ++c) wire_tiles<Weight>(l, g, server, c);
+    for (int c = 0; c < (g.wafers > 1 ? g.columns : 1); ++c) wire_tiles(l, g, server, c);
   for (int p : {0, 1}) {
     const int from = 2 * p, to = p ? 0 : 2;  // worker y's server is in row 2 y
     l.path(south_from(p), rows(from + 1, end_row - 2, 4), ramp >> south);

@@ -29,6 +29,8 @@ struct streaming_step {
   wafer_grid grid;
   batch all;
   dropout_generator random = {};
+  precision as = precision::f32;  ///< the format of weights and of operands
+  f32 loss_scale = 1;             ///< the factor of the gradients
 };
 
 /// The measurements of a worker in a step.
@@ -38,7 +40,6 @@ struct worker_times {
   std::size_t held = 0, peak = 0;                      ///< numbers of weights on the PE, now and at most
 };
 
-template <class Weight>
 class worker {
  public:
   activation_store activations;
@@ -52,7 +53,7 @@ class worker {
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
     out_.begin(schedule_->max_size(), grid_.rows);
     in_.resize(static_cast<std::size_t>(grid_.rows));
-    for (tile_queue<Weight>& q : in_) q.begin(schedule_->max_size());
+    for (tile_queue& q : in_) q.begin(schedule_->max_size(), s.as);
     arriving_.assign(max_arriving, nothing_arrives);
     is_exchanging_ = false;
     receive_from_all(me, 0);
@@ -84,7 +85,7 @@ class worker {
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
       timed(t, [&] {
         if (t.is_tile()) use(t);
-        else t.backward ? t.of->backward(activations) : t.of->forward(activations);
+        else t.backward ? begin_backward(*t.of, activations) : begin_forward(*t.of, activations);
       });
     }
   }
@@ -132,7 +133,9 @@ class worker {
       a.resize(widths, n.stages().size(), count, b.length, first, end, grid_.columns > 1);
     }
     a.random = {s.random.on, s.random.key, from};
+    a.format = s.as;
     give(a, n, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
+    a.weight *= s.loss_scale;
   }
 
   /// Starts a step that the workers of a row do together; the next entry of the schedule follows at its end.
@@ -155,10 +158,10 @@ class worker {
   }
 
   void use(const weight_transfer& t) {
-    f32* const numbers = t.carries_weights
-                             ? weight_format<Weight>::unpack(tiles_of(t.server).front(), t.size(), wide_)
-                             : nullptr;
-    const weight_tile tile{t.which, t.row, matrix(numbers, t.rows, t.columns), t.gathered_rows};
+    f32* const words = t.carries_weights ? tiles_of(t.server).front() : nullptr;
+    const weight_tile tile =
+        tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows}, *t.of,
+                      activations.format, wide_);
     if (!t.backward) return t.of->forward(activations, tile);
     if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.size()));
     const std::span<f32> gradient = t.returns_gradient ? out_.of(t) : std::span(shared_gradient_);
@@ -176,7 +179,7 @@ class worker {
     if (!t.backward) times.forward_done = now;
   }
 
-  tile_queue<Weight>& tiles_of(int server) { return in_[static_cast<std::size_t>(server)]; }
+  tile_queue& tiles_of(int server) { return in_[static_cast<std::size_t>(server)]; }
 
   /// Lets the next tile of a server come, if it belongs to the layer at work or to the one after it.
   void receive(pe& me, int server) {
@@ -186,7 +189,7 @@ class worker {
     if (!t) return;
     *slot = server;
     times.held += t->size(), times.peak = std::max(times.peak, times.held);
-    me.async(mov(mem(tiles_of(server).room(*t)), fabin(wires::weight_tiles<Weight>(grid_, server, column_))),
+    me.async(mov(mem(tiles_of(server).room(*t)), fabin(wires::weight_tiles(grid_, server, column_))),
              then_received(static_cast<int>(slot - arriving_.begin())));
   }
   void receive_from_all(pe& me, int layer) {
@@ -244,11 +247,11 @@ class worker {
   const column_cut* cut_ = nullptr;
   row_tokens tokens_;
   const streaming_schedule* schedule_ = nullptr;
-  std::size_t next_ = 0, until_ = 0;    // the transfers from next_ to before until_ are at work
-  int layer_ = 0;                       // the layer of the first of them
-  std::vector<tile_queue<Weight>> in_;  // of each server
-  std::vector<int> arriving_;           // the servers whose tiles arrive
-  std::vector<f32> wide_;               // the tile at work as f32, if tiles do not travel as f32
+  std::size_t next_ = 0, until_ = 0;  // the transfers from next_ to before until_ are at work
+  int layer_ = 0;                     // the layer of the first of them
+  std::vector<tile_queue> in_;        // of each server
+  std::vector<int> arriving_;         // the servers whose tiles arrive
+  std::vector<f32> wide_;             // the tile at work as f32, if it has come in 16 bits
   gradient_queue out_;
   std::optional<value_exchange> exchange_;  // at work
   bool is_exchanging_ = false;
@@ -262,7 +265,7 @@ class worker {
       launch<&worker::step>, wsl::use<&worker::along_row>, numbered<max_arriving, received_in>,
       local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
       local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
-      reads<wires::all_weight_tiles<Weight>>,
+      reads<wires::all_weight_tiles>,
       sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
             wires::north_from(1)>,
       reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
