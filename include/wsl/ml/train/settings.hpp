@@ -33,6 +33,10 @@ struct streaming_settings {
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
   u64 seed = 1;        ///< the seed of the initial weights and of dropout
   int threads = 0;     ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+  /// Sequences of a micro-batch on each wafer, at most; 0: all of the batch at once. The micro-batches of a
+  /// step pass one after the other, and their gradients are added up before the update, so activations take
+  /// the memory of one (streaming/micro_batch.hpp).
+  int micro_batch_size = 0;
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
 };
