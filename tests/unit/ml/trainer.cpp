@@ -3,6 +3,7 @@
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/train/memory_need.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report_text.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -424,9 +425,15 @@ difference of_runs(const ml::decoder& model, const text& t, std::span<const f32>
     differ(whole.step(b, 1e-2), divided.step(b, 1e-2));
     differ(whole.losses().at(0).mean, divided.losses().at(0).mean);
   }
-  differ(whole.evaluate(b), divided.evaluate(b));
-  const std::vector<f32> x = whole.logits(), y = divided.logits();
+  const std::vector<f32> x = whole.predict(b), y = divided.predict(b);
   for (std::size_t i = 0; i < x.size(); ++i) differ(static_cast<f64>(x[i]), static_cast<f64>(y[i]));
+  const i64 classes = model.vocabulary;
+  std::size_t came = 0;
+  differ(whole.evaluate(b), divided.evaluate(b, [&](i64 first, std::span<const f32> logits) {
+    CHECK(std::equal(logits.begin(), logits.end(), y.begin() + first * classes));
+    came += logits.size();
+  }));
+  CHECK(came == y.size());
   d.weights = compare::distance(whole.parameters(), divided.parameters());
   whole.with_average([&] {
     divided.with_average([&] {
@@ -485,6 +492,46 @@ TEST_CASE("Micro-batches that hold the whole batch change no bit, and smaller on
   CHECK(ml::to_text(divided).find("micro-batches                      4\n") != std::string::npos);
 }
 
+TEST_CASE("The memory of a step is known before it") {
+  ml::decoder wide = small();
+  wide.positions = 40, wide.width = 64, wide.heads = 4;
+  const text t(12, 40, 2);
+  constexpr ml::sequence perceptron{ml::linear<40, 30>{}, ml::elementwise<ml::gelu>{}, ml::linear<30, 20>{}};
+  compare::both x(12, 40, 1);
+  const std::vector<i32> classes(12, 3);
+  const auto check_activations = [&](const auto& model, const ml::batch& b, int workers, int columns) {
+    ml::trainer trained(model.build(), optimizer::sgd(), {.workers = workers, .columns = columns});
+    trained.step(b, 1e-2);
+    const ml::network& n = trained.model();
+    const f64 wanted = b.sequences * ml::activation_bytes(n, ml::column_cut(n, columns), b.length);
+    INFO(workers << " workers in " << columns << " columns");
+    // The numbers that norms and attention save are not counted.
+    CHECK(wanted <= 1.001 * static_cast<f64>(trained.report().activations));
+    CHECK(wanted >= 0.95 * static_cast<f64>(trained.report().activations));
+  };
+  for (const int workers : {1, 2, 4})
+    for (int columns = 1; columns <= workers; columns *= 2) {
+      check_activations(wide, t.all(), workers, columns);
+      check_activations(perceptron, {.features = x.single, .targets = classes, .sequences = 12}, workers,
+                        columns);
+    }
+  const ml::network n = wide.build();
+  CHECK(ml::state_bytes(n, optimizer::adam()) == 16 * static_cast<f64>(n.parameter_count()));
+  CHECK(ml::state_bytes(n, optimizer::sgd()) == 8 * static_cast<f64>(n.parameter_count()));
+  const f64 each = ml::activation_bytes(n, ml::column_cut(n, 1), 40);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 7.5 * each) == 6);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 2}, 120, 40, 7.5 * each) == 3);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 1e9 * each) == 120);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 0) == 1);
+  // Adam: two passes over the weights, then weights and two moments; with micro-batches the gradients as
+  // well.
+  const f64 weights = 4 * static_cast<f64>(n.parameter_count());
+  const ml::state_traffic once = ml::traffic_of_step(n, optimizer::adam(), {}, 12),
+                          thrice = ml::traffic_of_step(n, optimizer::adam(), {.micro_batch_size = 4}, 12);
+  CHECK((once.read == 5 * weights && once.written == 3 * weights));
+  CHECK((thrice.read == 13 * weights && thrice.written == 7 * weights));
+}
+
 TEST_CASE("Tables of which each micro-batch reads other rows learn in micro-batches, too") {
   ml::decoder d = small();
   d.vocabulary = 400, d.positions = 64;
@@ -531,8 +578,10 @@ TEST_CASE("Of micro-batches that cannot be, and of logits that a step does not k
   const text t(4, 8, 2);
   ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 1, .micro_batch_size = 1});
   trained.step(t.all(), 1e-2);
-  CHECK_THROWS_WITH(trained.logits(),
-                    "wsl: a step of 4 micro-batches keeps no logits: predict or evaluate the batch");
+  CHECK_THROWS_WITH(
+      trained.logits(),
+      "wsl: the last batch had 4 micro-batches, whose logits are not kept: predict the batch, or "
+      "evaluate it with a function that takes them");
 }
 
 TEST_CASE("A run goes on from its state as if it had not stopped") {

@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "settings.hpp"
@@ -95,7 +97,18 @@ class basic_trainer : public trainer_base {
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {
     const f64 counts = take(b);
-    forward(b);
+    each_micro_batch(b, [&](const micro_batch& m) { pass(b, m, {}); });
+    return loss() / counts;
+  }
+  /// The same, and calls each(first, logits) for the logits of consecutive tokens, (tokens, classes), as soon
+  /// as they are known; `first` is the number of the first token in the batch.
+  template <std::invocable<i64, std::span<const f32>> Each>
+  f64 evaluate(batch b, Each each) {
+    const f64 counts = take(b);
+    each_micro_batch(b, [&](const micro_batch& m) {
+      pass(b, m, {});
+      each_logits(each);
+    });
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
@@ -104,17 +117,22 @@ class basic_trainer : public trainer_base {
     build(b.sequences, b.length);
     complete(b);
     check_input(*network_, b);
-    forward(b);
-    return logits();
+    std::vector<f32> all = room_for_logits(b);
+    each_micro_batch(b, [&](const micro_batch& m) {
+      pass(b, m, {});
+      copy_logits(all);
+    });
+    return all;
   }
-  /// The logits of the last batch, (tokens, classes). Throws std::invalid_argument after a step of several
+  /// The logits of the last batch, (tokens, classes). Throws std::invalid_argument if it had several
   /// micro-batches, of which only the last has left its logits.
   std::vector<f32> logits() {
-    if (last_of_.of > 1 && logits_.empty())
+    if (last_of_.of > 1)
       throw std::invalid_argument(fmt::format(
-          "wsl: a step of {} micro-batches keeps no logits: predict or evaluate the batch", last_of_.of));
-    if (last_of_.of > 1) return logits_;
-    std::vector<f32> all = room_for_logits();
+          "wsl: the last batch had {} micro-batches, whose logits are not kept: predict the batch, "
+          "or evaluate it with a function that takes them",
+          last_of_.of));
+    std::vector<f32> all = room_for_logits(last_);
     copy_logits(all);
     return all;
   }
@@ -228,26 +246,25 @@ class basic_trainer : public trainer_base {
   void each_micro_batch(const batch& b, F f) {
     last_ = {.sequences = b.sequences, .length = b.length};
     last_of_ = {.of = micro_batch::count(b.sequences, grid_.wafers, how_.micro_batch_size)};
-    logits_.clear();
     for (last_of_.number = 0; last_of_.number < last_of_.of; ++last_of_.number) f(last_of_);
     last_of_.number = last_of_.of - 1;
   }
-  void forward(const batch& b) {
-    std::vector<f32> all;
-    each_micro_batch(b, [&](const micro_batch& m) {
-      pass(b, m, {});
-      if (m.of == 1 || network_->logits() < 0) return;
-      if (m.is_first()) all = room_for_logits();
-      copy_logits(all);
-    });
-    logits_ = std::move(all);
-  }
-  std::vector<f32> room_for_logits() const {
-    return std::vector<f32>(last_.tokens() * static_cast<std::size_t>(network_->width(network_->logits())));
+  std::vector<f32> room_for_logits(const batch& b) const {
+    return std::vector<f32>(b.tokens() * static_cast<std::size_t>(network_->width(network_->logits())));
   }
   /// Copies the logits of the last micro-batch to their places among those of the batch.
   void copy_logits(std::span<f32> all) {
-    const int classes = network_->width(network_->logits());
+    const i64 classes = network_->width(network_->logits());
+    each_logits([&](i64 first, std::span<const f32> part) {
+      std::ranges::copy(part, all.begin() + first * classes);
+    });
+  }
+  /// Calls each(first, logits) for those of each worker in the last micro-batch.
+  template <class Each>
+  void each_logits(Each each) {
+    if (network_->logits() < 0) return;
+    const i64 classes = network_->width(network_->logits());
+    std::vector<f32> part;
     const region r = fabric_->plan().inside(at_work);
     const rows_of_wafers rows{last_.sequences, last_.length, grid_, last_of_};
     for (int k = 0; k < r.count(); ++k) {
@@ -256,14 +273,14 @@ class basic_trainer : public trainer_base {
       const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
       const i64 before = i64{rows.sequences_of(row).begin} * last_.length,
                 first = before + tokens.first(column), end = before + tokens.first(column + 1);
-      const std::span<f32> part = all.subspan(static_cast<std::size_t>(first * classes),
-                                              static_cast<std::size_t>((end - first) * classes));
+      part.resize(static_cast<std::size_t>((end - first) * classes));
       if (fabric_->here(c))
         std::copy_n(fabric_->program_at<wafer_worker>(c)
                         .activations.value(network_->logits(), value_form::tokens)
                         .first(),
                     part.size(), part.begin());
-      fabric_->bring(c, part);
+      fabric_->bring(c, std::span(part));
+      each(first, std::span<const f32>(part));
     }
   }
   outcome pass(const batch& b, const micro_batch& m, const optimizer_step& o,
@@ -386,7 +403,6 @@ class basic_trainer : public trainer_base {
   std::vector<streaming_schedule> schedules_;  // of each column, for the last batch
   batch last_;                                 // its shape
   micro_batch last_of_;                        // the last micro-batch of it that has passed
-  std::vector<f32> logits_;                    // of the last batch, if it passed in several without a step
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch
   std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
