@@ -296,7 +296,7 @@ int run(int argc, char** argv) {
       f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  complete(o.common, ranks::cores());
+  complete(o.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &o.train.vocabulary, &o.eval.vocabulary),
         {"tokenizer_dir", &o.train.tokenizer_dir, &o.eval.tokenizer_dir}})

@@ -117,7 +117,7 @@ int run(int argc, char** argv) {
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  complete(p, ranks::cores()), check(p);
+  complete(p, ranks::cores(), ranks::memory()), check(p);
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),

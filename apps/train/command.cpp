@@ -28,6 +28,7 @@ const char* type_of(const field& f) {
     const char* operator()(const std::vector<f64>*) const { return "[NUMBER, ...]"; }
     const char* operator()(const std::vector<std::string>*) const { return "[WORD, ...]"; }
     const char* operator()(const one_or_more*) const { return "NUMBER|[NUMBER, ...]"; }
+    const char* operator()(const size_or_auto*) const { return "INT|auto"; }
     const char* operator()(const group_parts*) const { return "[{patterns: [...], ...}, ...]"; }
     const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }

@@ -2,15 +2,21 @@
 #include "estimate.hpp"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
-#include <numeric>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <wsl/layout/draw.hpp>
+#include <wsl/ml/model/operations.hpp>
+#include <wsl/ml/train/memory_need.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/streaming/schedule.hpp>
 
 #include "../memory.hpp"
+#include "performance.hpp"
 #include "ranks.hpp"
 
 namespace train_app {
@@ -66,7 +72,7 @@ class table {
 /// Numbers that are kept for each weight of a model, with its gradient and itself.
 f64 numbers_of_weight(const ml::network& model, const ml::optimizer& rule) {
   const f64 all = static_cast<f64>(model.parameter_count());
-  return 2 + (all > 0 ? static_cast<f64>(ml::kept_numbers(rule, model.parameters())) / all : 0);
+  return all > 0 ? ml::state_bytes(model, rule) / 4 / all : 2;
 }
 /// Multiply-adds of a token, forward and backward, for the work of stages without weights: attention.
 f64 own_work(const ml::network& model, int length) {
@@ -164,16 +170,79 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
   return of.text();
 }
 
-void require_memory(const ml::network& model, const ml::optimizer& rule, int sequences, int length) {
-  const std::vector<int>& widths = model.widths();
-  const f64 parameters = 4 * numbers_of_weight(model, rule) * static_cast<f64>(model.parameter_count());
-  const f64 activations = 8. * sequences * length * std::accumulate(widths.begin(), widths.end(), 0.);
-  const f64 there = app::memory_there();
-  if (parameters + activations <= there) return;
+memory_need memory_of(const ml::network& model, const ml::optimizer& rule, const ml::streaming_settings& how,
+                      int sequences, int length, f64 there) {
+  const int passes = ml::micro_batch::count(sequences, how.num_csx, how.micro_batch_size),
+            at_once = std::min(
+                sequences, ((sequences + how.num_csx - 1) / how.num_csx + passes - 1) / passes * how.num_csx);
+  return {.parameters = model.parameter_count(),
+          .batch = sequences,
+          .at_once = at_once,
+          .state = ml::state_bytes(model, rule),
+          .activations = at_once * ml::activation_bytes(model, ml::column_cut(model, how.columns), length),
+          .there = there,
+          .folder = how.memory_folder};
+}
+
+memory_need memory_of(const ml::network& model, const ml::optimizer& rule, int sequences, int length,
+                      f64 there) {
+  return memory_of(model, rule, {.columns = 1}, sequences, length, there);
+}
+
+int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const ml::wafer_grid& grid,
+                    const common_params& p, int length) {
+  // A tenth is left for data, tiles on their way, and the program.
+  const f64 state = p.run.memory_folder.empty() ? ml::state_bytes(model, rule) : 0;
+  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length, 0.9 * p.run.memory - state);
+}
+
+std::string text_of(const memory_need& x) {
+  return fmt::format(
+      "memory: {:.2f} GB for parameters, gradients and what the optimizer keeps{}, {:.2f} GB for the "
+      "activations of "
+      "{}{} samples; there are {:.2f} GB",
+      x.state / 1e9, x.folder.empty() ? "" : " in files", x.activations / 1e9,
+      x.at_once < x.batch ? fmt::format("{} of ", x.at_once) : "", x.batch, x.there / 1e9);
+}
+
+void require_memory(const memory_need& x) {
+  if (x.in_memory() <= x.there) return;
   throw std::invalid_argument(fmt::format(
-      "training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of "
-      "{} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
-      parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
+      "training would take about {:.1f} GB for {} parameters{} and {:.1f} GB for the activations of a {} of "
+      "{} "
+      "samples; this computer has {:.1f} GB: take a smaller batch_size or model, micro_batch_size auto, a "
+      "memory_folder on a disk for the parameters, or only `compile` it",
+      x.state / 1e9, x.parameters, x.folder.empty() ? "" : " on disk", x.activations / 1e9,
+      x.at_once < x.batch ? "micro-batch" : "batch", x.at_once, x.there / 1e9));
+}
+
+std::string disk_text(const ml::network& model, const ml::optimizer& rule, const ml::streaming_settings& how,
+                      const memory_need& x, int length) {
+  struct statvfs disk{};
+  if (statvfs(x.folder.c_str(), &disk) != 0)
+    throw std::invalid_argument(
+        fmt::format("runconfig.memory_folder {}: {}: name a folder on a disk with {:.2f} GB", x.folder,
+                    std::strerror(errno), x.state / 1e9));
+  const f64 room = static_cast<f64>(disk.f_bavail) * static_cast<f64>(disk.f_frsize);
+  if (room < x.state)
+    throw std::invalid_argument(fmt::format(
+        "runconfig.memory_folder {} has room for {:.2f} GB, and the memory takes {:.2f} GB: make room, "
+        "or name another folder",
+        x.folder, room / 1e9, x.state / 1e9));
+  const ml::state_traffic moved = ml::traffic_of_step(model, rule, how, x.batch);
+  const f64 computing =
+      ml::operations_per_token(model, length) * x.batch * length / measured_peak(how.threads) +
+      (moved.read + moved.written) / ml::worker_rates{}.bytes;
+  const disk_speed speed = measured_disk(x.folder);
+  // Pages that the memory can cache are not read again; those that a step changes are written in any case.
+  const bool is_cached = x.state <= app::memory_with_files() - x.activations;
+  const f64 moving = (is_cached ? 0 : moved.read / speed.read) + moved.written / speed.write;
+  return fmt::format(
+      "memory on disk: {:.2f} GB in {}, which has room for {:.2f} GB; a step reads {:.2f} GB{} and "
+      "writes {:.2f} GB, of a disk with {:.2f} and {:.2f} GB/s, and takes about {}",
+      x.state / 1e9, x.folder, room / 1e9, moved.read / 1e9,
+      is_cached ? ", which main memory can cache," : "", moved.written / 1e9, speed.read / 1e9,
+      speed.write / 1e9, time_of(moving + computing));
 }
 
 }  // namespace train_app

@@ -8,6 +8,8 @@
 #include <wsl/ml/optim/optimizer.hpp>
 #include <wsl/ml/train/settings.hpp>
 
+#include "params.hpp"
+
 namespace train_app {
 
 struct estimate_of {
@@ -21,9 +23,31 @@ std::string estimate(const wsl::ml::network& model, const wsl::ml::streaming_set
 std::string estimate(const wsl::ml::network& model, const wsl::ml::pipeline_settings& how,
                      const estimate_of& what);
 
-/// Throws std::invalid_argument if this computer has no memory for training: for each parameter its weight,
-/// its gradient and what the optimizer keeps, and for each token of a batch all activations with their
-/// gradients.
-void require_memory(const wsl::ml::network& model, const wsl::ml::optimizer& rule, int sequences, int length);
+/// The memory that training takes: for each parameter its weight, its gradient and what the optimizer keeps,
+/// and for each token that is on the wafers at a time all activations with their gradients.
+struct memory_need {
+  wsl::i64 parameters = 0;
+  int batch = 0, at_once = 0;           ///< samples of a batch, and of a micro-batch on all wafers
+  wsl::f64 state = 0, activations = 0;  ///< bytes
+  wsl::f64 there = 0;                   ///< bytes that there are
+  std::string folder = {};              ///< in which the state lies; empty: in memory
+
+  wsl::f64 in_memory() const { return activations + (folder.empty() ? state : 0); }
+};
+/// That of weight streaming, and of a pipeline.
+memory_need memory_of(const wsl::ml::network& model, const wsl::ml::optimizer& rule,
+                      const wsl::ml::streaming_settings& how, int sequences, int length, wsl::f64 there);
+memory_need memory_of(const wsl::ml::network& model, const wsl::ml::optimizer& rule, int sequences,
+                      int length, wsl::f64 there);
+/// The size of a micro-batch on each wafer for `micro_batch_size: auto`.
+int micro_batch_for(const wsl::ml::network& model, const wsl::ml::optimizer& rule,
+                    const wsl::ml::wafer_grid& grid, const common_params& p, int length);
+std::string text_of(const memory_need& need);
+/// Throws std::invalid_argument if there is less.
+void require_memory(const memory_need& need);
+/// The bytes that the state takes in its folder and about how long a step takes, as text. Throws
+/// std::invalid_argument if the folder has no room.
+std::string disk_text(const wsl::ml::network& model, const wsl::ml::optimizer& rule,
+                      const wsl::ml::streaming_settings& how, const memory_need& need, int length);
 
 }  // namespace train_app

@@ -208,6 +208,10 @@ struct reader {
     if (n.IsSequence() && n.size()) return read(n, to.numbers);
     to.numbers.assign(1, number<f64>(n, "a number, or a list of numbers"));
   }
+  void read(const YAML::Node& n, size_or_auto& to) const {
+    const bool is_auto = n.IsScalar() && n.Scalar() == "auto";
+    to = {is_auto ? 0 : number<int>(n, "a whole number, or auto"), is_auto};
+  }
   template <class Part>
   void read_fields(const YAML::Node& n, Part& to) const {
     fields part;
@@ -405,6 +409,7 @@ struct writer {
   std::string operator()(const std::string* x) const {
     return x->empty() ? "null" : YAML::Dump(YAML::Node(*x));
   }
+  std::string operator()(const size_or_auto* x) const { return x->is_auto ? "auto" : operator()(&x->size); }
   std::string operator()(const one_or_more* x) const {
     return x->numbers.size() == 1 ? text_of(x->numbers[0]) : operator()(&x->numbers);
   }

@@ -40,6 +40,14 @@ struct one_or_more {
   std::vector<f64> numbers = {};
 };
 
+/// A number of samples, or `auto`, as written in the file; 0: not given.
+struct size_or_auto {
+  int size = 0;
+  bool is_auto = false;
+
+  bool is_given() const { return size > 0 || is_auto; }
+};
+
 /// The settings of a group of parameters, as written in the file. Numbers below 0 and empty lists were not
 /// given.
 struct group_part {
@@ -52,8 +60,8 @@ using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
-                              std::vector<f64>*, std::vector<std::string>*, one_or_more*, rate_parts*,
-                              group_parts*, numbers_by_name*>;
+                              std::vector<f64>*, std::vector<std::string>*, one_or_more*, size_or_auto*,
+                              rate_parts*, group_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here

@@ -3,7 +3,9 @@
 // all of them. Users of this header compile no trainer; each trainer is compiled once, where machine_of.hpp
 // makes a machine of it.
 #pragma once
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <wsl/layout/layout.hpp>
 #include <wsl/ml/model/batch.hpp>
@@ -12,14 +14,18 @@
 
 namespace train_app {
 
+using wsl::i64;
+
 class machine {
  public:
   virtual ~machine() = default;
 
   virtual wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) = 0;
-  virtual wsl::f64 evaluate(const wsl::ml::batch& b) = 0;
+  /// The loss of a batch; calls each(first, logits) for consecutive tokens, the first of which has that
+  /// number.
+  virtual wsl::f64 evaluate(const wsl::ml::batch& b,
+                            const std::function<void(i64, std::span<const wsl::f32>)>& each) = 0;
   virtual std::vector<wsl::f32> predict(const wsl::ml::batch& b) = 0;
-  virtual std::vector<wsl::f32> logits() = 0;
   /// A breakdown of the time of the last training step.
   virtual std::string report() const = 0;
   virtual wsl::ml::trainer_base& run() = 0;

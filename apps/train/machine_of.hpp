@@ -17,9 +17,16 @@ class machine_of final : public machine {
   explicit machine_of(wsl::ml::network n, const How&... how) : trainer_(std::move(n), how...) {}
 
   wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) override { return trainer_.step(b, rate); }
-  wsl::f64 evaluate(const wsl::ml::batch& b) override { return trainer_.evaluate(b); }
+  wsl::f64 evaluate(const wsl::ml::batch& b,
+                    const std::function<void(i64, std::span<const wsl::f32>)>& each) override {
+    if constexpr (requires { trainer_.evaluate(b, each); }) return trainer_.evaluate(b, each);
+    else {
+      const wsl::f64 loss = trainer_.evaluate(b);
+      each(0, trainer_.logits());
+      return loss;
+    }
+  }
   std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
-  std::vector<wsl::f32> logits() override { return trainer_.logits(); }
   std::string report() const override { return table_of(trainer_.report()); }
   wsl::ml::trainer_base& run() override { return trainer_; }
   wsl::ml::batch_part part() override {

@@ -265,7 +265,9 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
   f.add("micro_batch_size", p.micro_batch_size,
-        "samples that pass through a pipeline together; null: as fits")
+        "samples of a step that pass together, on each system; their gradients are added up before the "
+        "update; "
+        "auto: as many as fit in the memory; null: all, in a pipeline as many as keep it busy")
       .at_least(1);
   f.add("shuffle", p.shuffle, "draw the samples of an epoch in another order each time");
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
@@ -451,6 +453,13 @@ void declare_run(fields& f, run_params& p) {
   f.add("grid", p.grid,
         "rows x columns of the workers, such as 4x2: rows share out the sequences of a batch, columns the "
         "features and weights; empty: as a prediction of the step's time says (of this program)");
+  f.add(
+      "memory_folder", p.memory_folder,
+      "folder in whose files the parameters, gradients and what the optimizer keeps lie, if they are larger "
+      "than the memory; null: main memory (of this program)");
+  f.add("memory_gi", p.memory_gi,
+        "GiB that training may take on a computer; null: all that this one has (of this program)")
+      .above(0);
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
@@ -485,6 +494,7 @@ void check_strategy_options(fields& f, const run_params& r) {
   };
   for (const auto& [name, of_pipeline] : {option{"workers", false},
                                           {"grid", false},
+                                          {"memory_folder", false},
                                           {"strips", true},
                                           {"multireplica", true},
                                           {"replicas", true}})
@@ -502,13 +512,6 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   f.add("override_model", p.run.override_model,
         "take the weights of a checkpoint even if its model section differs");
   f.refuses([&p, &f] { check_strategy_options(f, p.run); });
-  f.remark([&p]() -> std::string {
-    if (p.run.execution_strategy == "pipeline" ||
-        (!p.train_input.micro_batch_size && !p.eval_input.micro_batch_size))
-      return "";
-    return "micro_batch_size has no effect in weight streaming: the activations of a whole batch stay on the "
-           "wafer; a pipeline has micro-batches";
-  });
 }
 
 /// Reads "4x2", rows x columns.
@@ -532,7 +535,8 @@ int replicas_for(const common_params& p, int cores) {
   return replicas;
 }
 
-void complete(common_params& p, int cores) {
+void complete(common_params& p, int cores, f64 memory) {
+  p.run.memory = p.run.memory_gi > 0 ? p.run.memory_gi * 0x1p30 : memory;
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
   if (p.run.execution_strategy == "pipeline") {
     if (!p.run.replicas) p.run.replicas = p.run.multireplica ? replicas_for(p, cores) : 1;
@@ -549,21 +553,26 @@ void check_strategy(const run_params& r) {
 
 namespace {
 
-/// A pipeline has one size of micro-batches, which a batch holds.
+/// A trainer has one size of micro-batches, which each wafer's part of a batch holds.
 void check_micro_batches(const common_params& p) {
-  if (p.run.execution_strategy != "pipeline") return;
-  const int micro = p.train_input.micro_batch_size;
+  const auto text_of = [](const size_or_auto& x) {
+    return x.is_auto ? "auto" : x.size ? std::to_string(x.size) : "null";
+  };
   if (p.run.replicas > 1 && p.train_input.batch_size % p.run.replicas)
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
            " must be divisible by runconfig.replicas " + std::to_string(p.run.replicas) +
            ": each replica has an equal part of the batch");
-  if (micro > p.train_input.batch_size)
-    refuse("train_input.micro_batch_size " + std::to_string(micro) + " is more than batch_size " +
-           std::to_string(p.train_input.batch_size) + ": a micro-batch is a part of a batch");
-  if (p.eval_input.micro_batch_size && p.eval_input.micro_batch_size != micro)
-    refuse("eval_input.micro_batch_size " + std::to_string(p.eval_input.micro_batch_size) +
-           " must be that of train_input, " + (micro ? std::to_string(micro) : "null") +
-           ": a pipeline has one size of micro-batches");
+  const bool is_replicated = p.run.execution_strategy == "pipeline" && p.run.replicas > 1;
+  const size_or_auto &micro = p.train_input.micro_batch_size, &of_eval = p.eval_input.micro_batch_size;
+  const int parts = is_replicated ? p.run.replicas : p.run.num_csx, most = p.train_input.batch_size / parts;
+  if (micro.size > most)
+    refuse("train_input.micro_batch_size " + text_of(micro) + " is more than batch_size " +
+           std::to_string(p.train_input.batch_size) +
+           (parts > 1 ? (is_replicated ? " / replicas " : " / num_csx ") + std::to_string(parts) : "") +
+           ": a micro-batch is a part of a batch; take at most " + std::to_string(most) + ", or auto");
+  if (of_eval.is_given() && text_of(of_eval) != text_of(micro))
+    refuse("eval_input.micro_batch_size " + text_of(of_eval) + " must be that of train_input, " +
+           text_of(micro) + ": a trainer has one size of micro-batches");
 }
 
 }  // namespace

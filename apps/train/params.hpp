@@ -14,7 +14,8 @@ namespace train_app {
 
 struct input_params {
   std::string data_dir = {};
-  int batch_size = 0, micro_batch_size = 0;
+  int batch_size = 0;
+  size_or_auto micro_batch_size = {};
   bool shuffle = true;
   i64 shuffle_seed = 1;
   bool drop_last = true;
@@ -72,6 +73,9 @@ struct run_params {
   std::string load_checkpoint_states = "all";
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   std::string grid;               ///< rows x columns of workers; empty: chosen
+  std::string memory_folder;      ///< of the memory's files; empty: main memory
+  f64 memory_gi = 0;              ///< GiB that training may take; 0: those of this computer
+  f64 memory = 0;                 ///< the same in bytes
   int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
   bool multireplica = false;
   int replicas = 0;  ///< of a pipeline; 0: chosen
@@ -92,8 +96,8 @@ void declare_run(fields& f, run_params& p);
 /// Declares the fields that only the command line has, and comments on fields of several sections. Call it
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
-/// Sets the fields that were not given and depend on other fields, or on the computers' cores.
-void complete(common_params& p, int cores);
+/// Sets the fields that were not given and depend on other fields, or on the computers' cores and memory.
+void complete(common_params& p, int cores, f64 memory);
 /// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);
 /// The part of this check that concerns the placement of layers and batches.

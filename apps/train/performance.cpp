@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "performance.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 #include <wsl/engine/threaded.hpp>
 #include <wsl/linalg/dense.hpp>
 #include <wsl/ml/train/report_text.hpp>
+#include <wsl/support/file_error.hpp>
 
 namespace train_app {
 namespace {
@@ -54,6 +60,37 @@ f64 measured_peak(int threads) {
     best = std::max(best, together);
   }
   return best;
+}
+
+disk_speed measured_disk(const std::string& folder) {
+  constexpr std::size_t bytes = std::size_t{1} << 20, blocks = 64;
+  const auto failed = [&](const char* what) {
+    return wsl::support::file_error(fmt::format("a file {} in {}: {}", what, folder, std::strerror(errno)));
+  };
+  std::string name = folder + "/wsl-memory-XXXXXX";
+  const int file = mkstemp(name.data());
+  if (file < 0) throw failed("cannot be made");
+  unlink(name.c_str());
+  std::vector<char> block(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) block[i] = static_cast<char>(i * i >> 7);
+  const clock::time_point began = clock::now();
+  bool whole = true;
+  for (std::size_t k = 0; k < blocks; ++k)
+    whole = whole && write(file, block.data(), bytes) == static_cast<ssize_t>(bytes);
+  whole = whole && fdatasync(file) == 0;
+  const clock::time_point written = clock::now();
+  // so that the disk is read, and not memory
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  for (std::size_t k = 0; k < blocks; ++k)
+    whole = whole &&
+            pread(file, block.data(), bytes, static_cast<off_t>(k * bytes)) == static_cast<ssize_t>(bytes);
+  const clock::time_point end = clock::now();
+  close(file);
+  if (!whole) throw failed("cannot be written and read");
+  const auto rate = [](clock::duration time) {
+    return static_cast<f64>(bytes * blocks) / std::chrono::duration<f64>(time).count();
+  };
+  return {.read = rate(end - written), .write = rate(written - began)};
 }
 
 std::string performance::json() const {

@@ -14,6 +14,14 @@ namespace train_app {
 /// sheet is somewhat higher.
 wsl::f64 measured_peak(int threads);
 
+/// Bytes a second to and from a disk.
+struct disk_speed {
+  wsl::f64 read = 0, write = 0;
+};
+/// The speed of the disk of a folder, for a file of 64 MB that is written there, read, and gone. Throws
+/// support::file_error if that is not possible.
+disk_speed measured_disk(const std::string& folder);
+
 struct performance {
   const wsl::ml::throughput& speed;  ///< in samples a second
   wsl::i64 tokens;                   ///< the number of tokens of a sample

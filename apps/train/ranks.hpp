@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "../memory.hpp"
 #include "machine.hpp"
 #include "params.hpp"
 
@@ -33,6 +34,13 @@ inline int cores() {
   wsl::i64 mine[] = {static_cast<wsl::i64>(std::max(1u, std::thread::hardware_concurrency()))};
   share(mine);
   return static_cast<int>(mine[0]);
+}
+/// The bytes of memory of the first process's computer, so that all processes have the same micro-batches;
+/// collective.
+inline wsl::f64 memory() {
+  wsl::i64 mine[] = {static_cast<wsl::i64>(app::memory_there())};
+  share(mine);
+  return static_cast<wsl::f64>(mine[0]);
 }
 /// Whether no earlier process ends with the same sentence.
 bool first_to_say(const std::string& sentence);

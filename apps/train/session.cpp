@@ -61,7 +61,8 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 }
 
 /// The settings of weight streaming, with the grid that they leave open.
-ml::streaming_settings training_of(const common_params& p, const ml::network& model, int length) {
+ml::streaming_settings training_of(const common_params& p, const ml::network& model,
+                                   const ml::optimizer& rule, int length) {
   ml::streaming_settings how{.workers = p.run.workers,
                              .columns = p.run.columns,
                              .cores = p.run.cores,
@@ -71,16 +72,20 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .seed = static_cast<u64>(p.run.seed),
                              .threads = p.run.threads,
                              .precision = p.precision.format(),
-                             .loss_scaling = p.optimizer.loss_scaling(p.precision.format())};
+                             .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
+                             .micro_batch_size = p.train_input.micro_batch_size.size,
+                             .memory_folder = p.run.memory_folder};
   const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
   how.workers = grid.rows * grid.columns, how.columns = grid.columns;
+  if (p.train_input.micro_batch_size.is_auto)
+    how.micro_batch_size = micro_batch_for(model, rule, grid, p, length);
   return how;
 }
 
 ml::pipeline_settings pipelining_of(const common_params& p) {
   return {.strips = p.run.strips,
           .replicas = p.run.replicas,
-          .micro_batch_size = p.train_input.micro_batch_size,
+          .micro_batch_size = p.train_input.micro_batch_size.size,
           .clip_norm = p.optimizer.max_gradient_norm,
           .clip_value = p.optimizer.max_gradient_value,
           .seed = static_cast<u64>(p.run.seed),
@@ -230,12 +235,9 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
-  for (const auto& [data, input] :
-       {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}})
-    require_memory(task_.model(), rule(), input->batch_size, data->length);
+  require_memory_for_batches();
   if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), rule(), pipelining_of(params_));
-  else
-    wafer_ = ranks::streaming(task_.model(), rule(), training_of(params_, task_.model(), task_.train.length));
+  else wafer_ = ranks::streaming(task_.model(), rule(), streaming());
   return *wafer_;
 }
 
@@ -547,22 +549,23 @@ evaluation session::evaluate() {
   const i64 wanted =
       params_.run.eval_steps ? std::min(params_.run.eval_steps, data.per_epoch()) : data.per_epoch();
   machine& t = wafer();
+  const ml::network& model = t.run().model();
+  const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
   f64 sum = 0;
   i64 right = 0, targets = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
     const ml::loaded_batch b = data.next();
-    const f64 count = static_cast<f64>(b.targets.size());
-    sum += t.evaluate(b.view()) * count;
-    const std::vector<wsl::f32> logits = t.logits();
-    const std::size_t classes = logits.size() / b.targets.size();
     // Each process counts the part of the batch that it has read.
-    const auto tokens = static_cast<std::size_t>(b.length);
     const ml::batch_part mine = t.part();
-    for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens;
-         i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
-      right += ml::argmax(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
+    const i64 begin = mine.begin_in(b.sequences) * b.length, end = mine.end_in(b.sequences) * b.length;
+    const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
+      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes))
+        if (i >= begin && i < end)
+          right += ml::argmax(logits.first(classes)) == b.targets[static_cast<std::size_t>(i)];
+    };
+    sum += t.evaluate(b.view(), count_right) * static_cast<f64>(b.targets.size());
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
     bar->tick();
   }
@@ -584,19 +587,35 @@ void session::eval() {
       100 * e.accuracy);
 }
 
-/// Throws for problems that would stop a run before its first step: too little memory, or invalid batches.
-void session::require_memory_and_batches() const {
-  for (const auto& [data, input, drop_last] :
-       {std::tuple(&task_.train, &params_.train_input, true),
-        {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
-    require_memory(task_.model(), rule(), input->batch_size, data->length);
-    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
-  }
+ml::streaming_settings session::streaming() const {
+  return training_of(params_, task_.model(), rule(), task_.train.length);
+}
+
+/// The memory for training on batches of an input.
+memory_need session::need_of(const input_params& input, const ml::dataset& data) const {
+  return in_pipeline(params_)
+             ? memory_of(task_.model(), rule(), input.batch_size, data.length, params_.run.memory)
+             : memory_of(task_.model(), rule(), streaming(), input.batch_size, data.length,
+                         params_.run.memory);
+}
+
+void session::require_memory_for_batches() const {
+  require_memory(need_of(params_.train_input, task_.train));
+  require_memory(need_of(params_.eval_input, task_.held_out));
 }
 
 void session::validate() {
   describe();
-  require_memory_and_batches();
+  say("%s\n", text_of(need_of(params_.train_input, task_.train)).c_str());
+  require_memory_for_batches();
+  for (const auto& [data, input, drop_last] :
+       {std::tuple(&task_.train, &params_.train_input, true),
+        {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}})
+    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
+  if (!params_.run.memory_folder.empty() && ranks::root())
+    say("%s\n", disk_text(task_.model(), rule(), streaming(), need_of(params_.train_input, task_.train),
+                          task_.train.length)
+                    .c_str());
   if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
   if (ranks::root()) require_writable(params_.run.model_dir);
   if (ranks::root())
@@ -621,7 +640,7 @@ void session::describe() const {
     say("a pipeline of %d strips%s", r.strips,
         r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str() : "");
   else {
-    const ml::streaming_settings how = training_of(params_, model, task_.train.length);
+    const ml::streaming_settings how = streaming();
     say("weight streaming%s to %d wafer%s of %d x %d workers", in_sixteen_bits(how.precision).c_str(),
         r.num_csx, r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
   }
@@ -648,7 +667,7 @@ void session::compile() const {
       .sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = rule()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
-                                  : estimate(model, training_of(params_, model, task_.train.length), what))
+                                  : estimate(model, streaming(), what))
                 .c_str());
 }
 

@@ -9,6 +9,7 @@
 #include <wsl/ml/run/loss_curve.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 
+#include "estimate.hpp"
 #include "machine.hpp"
 #include "params.hpp"
 
@@ -58,7 +59,9 @@ class session {
 
  private:
   void describe() const;
-  void require_memory_and_batches() const;
+  wsl::ml::streaming_settings streaming() const;
+  memory_need need_of(const input_params& input, const wsl::ml::dataset& data) const;
+  void require_memory_for_batches() const;
   void require_fit(const std::string& checkpoint, bool trains) const;
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;

@@ -3,6 +3,7 @@
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/train/memory_need.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report_text.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -358,6 +359,184 @@ TEST_CASE("The reference engine trains to the same bits, and no order of the wor
       CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
+}
+
+/// The largest difference of two runs of three steps with Adam: of losses, and of weights and averages.
+struct difference {
+  f64 losses = 0, weights = 0;
+};
+difference of_runs(const ml::decoder& model, const text& t, std::span<const f32> mask,
+                   ml::streaming_settings how, int micro_batch_size) {
+  const optimizer rule = optimizer::adamw(0.9f, 0.999f, 1e-3f).with_average({.decay = 0.5f});
+  how.seed = 3;
+  ml::trainer whole(model.build(), rule, how);
+  how.micro_batch_size = micro_batch_size;
+  ml::trainer divided(model.build(), rule, how);
+  ml::batch b = t.all();
+  b.mask = mask;
+  difference d;
+  const auto differ = [&](f64 x, f64 y) { d.losses = std::max(d.losses, std::abs(x - y)); };
+  for (int step = 0; step < 3; ++step) {
+    differ(whole.step(b, 1e-2), divided.step(b, 1e-2));
+    differ(whole.losses().at(0).mean, divided.losses().at(0).mean);
+  }
+  const std::vector<f32> x = whole.predict(b), y = divided.predict(b);
+  for (std::size_t i = 0; i < x.size(); ++i) differ(static_cast<f64>(x[i]), static_cast<f64>(y[i]));
+  const i64 classes = model.vocabulary;
+  std::size_t came = 0;
+  differ(whole.evaluate(b), divided.evaluate(b, [&](i64 first, std::span<const f32> logits) {
+    CHECK(std::equal(logits.begin(), logits.end(), y.begin() + first * classes));
+    came += logits.size();
+  }));
+  CHECK(came == y.size());
+  d.weights = compare::distance(whole.parameters(), divided.parameters());
+  whole.with_average([&] {
+    divided.with_average([&] {
+      d.weights = std::max(d.weights, compare::distance(whole.parameters(), divided.parameters()));
+    });
+  });
+  return d;
+}
+
+TEST_CASE("A step in micro-batches is the step of the whole batch") {
+  ml::decoder model = small();
+  model.dropout = model.attention_dropout = 0.2f;
+  std::vector<f32> mask;
+  const text t(12, 8, 2);
+  // The sequences of a micro-batch count differently, and two of them not at all.
+  for (int i = 0; i < 96; ++i) mask.push_back(i < 16 ? 0 : 0.25f * static_cast<f32>(i % 5));
+  struct setting {
+    ml::streaming_settings how;
+    int size;
+  };
+  for (const setting& s : {setting{{.workers = 1}, 1},
+                           {{.workers = 2}, 4},
+                           {{.workers = 3}, 5},
+                           {{.workers = 2, .columns = 2}, 3},
+                           {{.workers = 4, .columns = 2}, 4},
+                           {{.workers = 1, .num_csx = 3}, 2},
+                           {{.workers = 2, .columns = 2, .num_csx = 2}, 1},
+                           {{.workers = 2, .clip_norm = 0.1}, 4},
+                           {{.workers = 2, .clip_value = 0.01}, 5}}) {
+    INFO("micro-batches of " << s.size << ", " << s.how.workers << " workers in " << s.how.columns
+                             << " columns, num_csx " << s.how.num_csx);
+    const difference d = of_runs(model, t, mask, s.how, s.size);
+    CHECK(d.losses < 1e-4);
+    CHECK(d.weights < 1e-4);
+  }
+}
+
+TEST_CASE("Micro-batches that hold the whole batch change no bit, and smaller ones take less memory") {
+  const text t(12, 8, 2);
+  const difference d = of_runs(small(), t, {}, {.workers = 2}, 12);
+  CHECK((d.losses == 0 && d.weights == 0));
+  const auto report_of = [&](int size) {
+    ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2, .micro_batch_size = size});
+    trained.step(t.all(), 1e-2);
+    return trained.report();
+  };
+  const ml::step_report whole = report_of(0), divided = report_of(3);
+  CHECK((whole.micro_batches == 1 && divided.micro_batches == 4));
+  CHECK(4 * divided.activations == whole.activations);
+  // All gradients come with each micro-batch, but for those of words that it does not have.
+  CHECK((divided.returned > 3 * whole.returned && divided.returned <= 4 * whole.returned));
+  CHECK(4 * divided.counters.wavelets == divided.sent_forward + divided.sent_backward + 2 * divided.returned);
+  f64 phases = 0;
+  for (const ml::step_report::phase& p : divided.phases) phases += p.seconds;
+  CHECK(phases == Approx(divided.seconds));
+  CHECK(ml::to_text(divided).find("micro-batches                      4\n") != std::string::npos);
+}
+
+TEST_CASE("The memory of a step is known before it") {
+  ml::decoder wide = small();
+  wide.positions = 40, wide.width = 64, wide.heads = 4;
+  const text t(12, 40, 2);
+  constexpr ml::sequence perceptron{ml::linear<40, 30>{}, ml::elementwise<ml::gelu>{}, ml::linear<30, 20>{}};
+  compare::both x(12, 40, 1);
+  const std::vector<i32> classes(12, 3);
+  const auto check_activations = [&](const auto& model, const ml::batch& b, int workers, int columns) {
+    ml::trainer trained(model.build(), optimizer::sgd(), {.workers = workers, .columns = columns});
+    trained.step(b, 1e-2);
+    const ml::network& n = trained.model();
+    const f64 wanted = b.sequences * ml::activation_bytes(n, ml::column_cut(n, columns), b.length);
+    INFO(workers << " workers in " << columns << " columns");
+    // The numbers that norms and attention save are not counted.
+    CHECK(wanted <= 1.001 * static_cast<f64>(trained.report().activations));
+    CHECK(wanted >= 0.95 * static_cast<f64>(trained.report().activations));
+  };
+  for (const int workers : {1, 2, 4})
+    for (int columns = 1; columns <= workers; columns *= 2) {
+      check_activations(wide, t.all(), workers, columns);
+      check_activations(perceptron, {.features = x.single, .targets = classes, .sequences = 12}, workers,
+                        columns);
+    }
+  const ml::network n = wide.build();
+  CHECK(ml::state_bytes(n, optimizer::adam()) == 16 * static_cast<f64>(n.parameter_count()));
+  CHECK(ml::state_bytes(n, optimizer::sgd()) == 8 * static_cast<f64>(n.parameter_count()));
+  const f64 each = ml::activation_bytes(n, ml::column_cut(n, 1), 40);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 7.5 * each) == 6);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 2}, 120, 40, 7.5 * each) == 3);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 1e9 * each) == 120);
+  CHECK(ml::micro_batch_that_fits(n, {2, 1, 1}, 120, 40, 0) == 1);
+  // Adam: two passes over the weights, then weights and two moments; with micro-batches the gradients as
+  // well.
+  const f64 weights = 4 * static_cast<f64>(n.parameter_count());
+  const ml::state_traffic once = ml::traffic_of_step(n, optimizer::adam(), {}, 12),
+                          thrice = ml::traffic_of_step(n, optimizer::adam(), {.micro_batch_size = 4}, 12);
+  CHECK((once.read == 5 * weights && once.written == 3 * weights));
+  CHECK((thrice.read == 13 * weights && thrice.written == 7 * weights));
+}
+
+TEST_CASE("Tables of which each micro-batch reads other rows learn in micro-batches, too") {
+  ml::decoder d = small();
+  d.vocabulary = 400, d.positions = 64;
+  text t(4, 9, 3);
+  for (i32& id : t.ids) id = id * id % 400;
+  for (const bool tied : {true, false}) {
+    d.tied = tied;
+    const difference all = of_runs(d, t, {}, {.workers = 3, .num_csx = 2}, 1);
+    CHECK((all.losses < 1e-4 && all.weights < 1e-4));
+  }
+}
+
+TEST_CASE("A micro-batch whose loss is not finite leaves everything as it was") {
+  constexpr ml::sequence model{ml::linear<4, 8>{}, ml::elementwise<ml::gelu>{}, ml::linear<8, 3>{}};
+  compare::both x(6, 4, 1);
+  const std::vector<i32> classes{0, 1, 2, 0, 1, 2};
+  for (const f64 clip : {0., 1.})
+    for (const std::size_t bad : {std::size_t{1}, std::size_t{21}}) {
+      ml::trainer t(model.build(), optimizer::adam(),
+                    {.workers = 2, .clip_norm = clip, .micro_batch_size = 2});
+      std::vector<f32> features = x.single;
+      const auto batch = [&] { return ml::batch{.features = features, .targets = classes, .sequences = 6}; };
+      t.step(batch(), 0.1);
+      std::vector<std::vector<f32>> before;
+      for (const ml::state_array& a : t.state()) before.emplace_back(a.numbers.begin(), a.numbers.end());
+      features[bad] = std::numeric_limits<f32>::quiet_NaN();
+      CHECK_THROWS_WITH(t.step(batch(), 0.1), Catch::Matchers::Contains("the features of the batch"));
+      CHECK(t.steps() == 1);
+      std::size_t k = 0;
+      for (const ml::state_array& a : t.state())
+        CHECK(std::equal(a.numbers.begin(), a.numbers.end(), before[k++].begin()));
+      features = x.single;
+      ml::trainer other(model.build(), optimizer::adam(),
+                        {.workers = 2, .clip_norm = clip, .micro_batch_size = 2});
+      other.step(batch(), 0.1);
+      CHECK(t.step(batch(), 0.1) == other.step(batch(), 0.1));  // no gradient of the bad step is left
+    }
+}
+
+TEST_CASE("Of micro-batches that cannot be, and of logits that a step does not keep") {
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.micro_batch_size = -2}),
+                    "wsl: a micro-batch has at least 1 sequence on each wafer, not -2; micro_batch_size 0 "
+                    "takes the whole batch at once");
+  const text t(4, 8, 2);
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 1, .micro_batch_size = 1});
+  trained.step(t.all(), 1e-2);
+  CHECK_THROWS_WITH(
+      trained.logits(),
+      "wsl: the last batch had 4 micro-batches, whose logits are not kept: predict the batch, or "
+      "evaluate it with a function that takes them");
 }
 
 TEST_CASE("A run goes on from its state as if it had not stopped") {

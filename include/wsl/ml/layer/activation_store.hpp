@@ -149,6 +149,17 @@ class activation_store {
     mask = of_tokens(weights);
   }
 
+  /// The bytes of memory that values, gradients, and what stages save have taken so far.
+  u64 bytes() const {
+    u64 all = 0;
+    const auto count = [&](const auto& x) { all += x.capacity() * sizeof(x[0]); };
+    for (const std::vector<form>& f : forms_)
+      for (const form& x : f) count(x.value.numbers), count(x.gradient.numbers);
+    std::for_each(norms_.begin(), norms_.end(), count);
+    std::for_each(saved_.begin(), saved_.end(), count);
+    return all;
+  }
+
   std::span<const f32> mask;      ///< (tokens) of the stage at work: their weights in the losses, or empty
   f32 weight = 1;                 ///< 1 / (what counts in the loss over all PEs): gradients are of a mean
   std::vector<f64> loss_factors;  ///< of each loss of the model; empty: all are 1

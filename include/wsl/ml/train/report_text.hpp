@@ -30,6 +30,9 @@ inline std::string to_text(const step_report& r) {
   bytes("gradients in", r.returned);
   bytes("weights on a PE, at most", r.peak_weights);
   bytes("two layers", r.largest_two_layers);
+  bytes("activations, all PEs", r.activations);
+  if (r.micro_batches > 1)
+    fmt::format_to(std::back_inserter(out), "{:<26}{:>10}\n", "micro-batches", r.micro_batches);
   return out;
 }
 

@@ -51,6 +51,10 @@ struct streaming_settings {
   ml::precision precision = ml::precision::f32;
   /// The factor of the loss; none: that of the precision.
   std::optional<loss_scaling_factor> loss_scaling = {};
+  /// Sequences of a micro-batch on each wafer, at most; 0: all of the batch at once. The micro-batches of a
+  /// step pass one after the other, and their gradients are added up before the update, so activations take
+  /// the memory of one (streaming/micro_batch.hpp).
+  int micro_batch_size = 0;
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
 };

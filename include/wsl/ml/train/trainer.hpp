@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "settings.hpp"
@@ -71,34 +73,43 @@ class trainer : public trainer_base {
   /// is not finite, or with clip_norm, all of the state is as it was before the step. With a finite loss and
   /// a gradient that is not finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate) {
-    build(b.sequences, b.length);
-    complete(b);
-    const f64 counts = check(*network_, b);
-    counts_ = counts_of_losses(*network_, b);
-    if (b.sequences % how_.num_csx)
-      throw std::invalid_argument(
-          fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
-                      how_.num_csx, b.sequences));
+    const f64 counts = take(b);
+    require_even_wafers(b);
     const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
+    report_ = {};
     stopwatch watch(report_);
-    pass(b, o, dropout_of_step(), true);
-    measure_passes(watch, o);
-    const f64 mean = loss() / counts;
+    f64 sum_of_losses = 0;
+    std::string where;  // the loss became NaN or infinite first
+    each_micro_batch(b, [&](const micro_batch& m) {
+      report_.counters = report_.counters + pass(b, m, o, dropout_of_step(), true);
+      measure_pass(watch, o);
+      sum_of_losses = loss();
+      if (!std::isfinite(sum_of_losses) && where.empty()) where = first_not_finite();
+    });
+    const f64 mean = sum_of_losses / counts;
     const i32 lost = not_finite();
     if (!o.updates_at_once()) {
       update_all(o, std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
-    if (!is_skipped(mean, lost)) require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
+    if (!is_skipped(mean, lost)) require_finite(mean, lost, where);
     return mean;
   }
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {
-    build(b.sequences, b.length);
-    complete(b);
-    const f64 counts = check(*network_, b);
-    counts_ = counts_of_losses(*network_, b);
-    pass(b, {});
+    const f64 counts = take(b);
+    each_micro_batch(b, [&](const micro_batch& m) { pass(b, m, {}); });
+    return loss() / counts;
+  }
+  /// The same, and calls each(first, logits) for the logits of consecutive tokens, (tokens, classes), as soon
+  /// as they are known; `first` is the number of the first token in the batch.
+  template <std::invocable<i64, std::span<const f32>> Each>
+  f64 evaluate(batch b, Each each) {
+    const f64 counts = take(b);
+    each_micro_batch(b, [&](const micro_batch& m) {
+      pass(b, m, {});
+      each_logits(each);
+    });
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes). The batch needs no targets.
@@ -107,30 +118,23 @@ class trainer : public trainer_base {
     build(b.sequences, b.length);
     complete(b);
     check_input(*network_, b);
-    pass(b, {});
-    return logits();
+    std::vector<f32> all = room_for_logits(b);
+    each_micro_batch(b, [&](const micro_batch& m) {
+      pass(b, m, {});
+      copy_logits(all);
+    });
+    return all;
   }
-  /// The logits of the last batch, (tokens, classes).
+  /// The logits of the last batch, (tokens, classes). Throws std::invalid_argument if it had several
+  /// micro-batches, of which only the last has left its logits.
   std::vector<f32> logits() {
-    const int classes = network_->width(network_->logits());
-    std::vector<f32> all(last_.tokens() * static_cast<std::size_t>(classes));
-    const region r = fabric_->plan().inside(at_work);
-    const rows_of_wafers rows{last_.sequences, last_.length, grid_};
-    for (int k = 0; k < r.count(); ++k) {
-      const coord c = r.nth(k);
-      const int row = rows.row_at(c), column = grid_.column_of(c.x);
-      const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
-      const i64 before = i64{rows.first_sequence(row)} * last_.length, first = before + tokens.first(column),
-                end = before + tokens.first(column + 1);
-      const std::span<f32> part = std::span(all).subspan(static_cast<std::size_t>(first * classes),
-                                                         static_cast<std::size_t>((end - first) * classes));
-      if (fabric_->here(c))
-        std::copy_n(fabric_->program_at<wafer_worker>(c)
-                        .activations.value(network_->logits(), value_form::tokens)
-                        .first(),
-                    part.size(), part.begin());
-      fabric_->bring(c, part);
-    }
+    if (last_of_.of > 1)
+      throw std::invalid_argument(fmt::format(
+          "wsl: the last batch had {} micro-batches, whose logits are not kept: predict the batch, "
+          "or evaluate it with a function that takes them",
+          last_of_.of));
+    std::vector<f32> all = room_for_logits(last_);
+    copy_logits(all);
     return all;
   }
 
@@ -140,7 +144,7 @@ class trainer : public trainer_base {
     std::vector<named_loss> all;
     for (const loss_stage* x : network_->losses())
       all.push_back({x->name, mean_of(counts_, *x, sum_of_workers([&](wafer_worker& w) {
-                                        return sum_of(w.activations.losses, *x);
+                                        return sum_of(w.losses(), *x);
                                       }))});
     return all;
   }
@@ -190,7 +194,18 @@ class trainer : public trainer_base {
       throw std::invalid_argument(fmt::format(
           "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",
           processes, how.num_csx));
+    if (how.micro_batch_size < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: a micro-batch has at least 1 sequence on each wafer, not {}; micro_batch_size 0 "
+                      "takes the whole batch at once",
+                      how.micro_batch_size));
     return how;
+  }
+  void require_even_wafers(const batch& b) const {
+    if (b.sequences % how_.num_csx)
+      throw std::invalid_argument(
+          fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
+                      how_.num_csx, b.sequences));
   }
   bool runs(int wafer) { return fabric_->here({wafer * grid_.columns, 1}); }
 
@@ -220,17 +235,65 @@ class trainer : public trainer_base {
                      all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     }
   }
-  void pass(const batch& b, const optimizer_step& o, const dropout_generator& random = {},
-            bool backward = false) {
+  /// Takes a batch with targets; returns the number by which the sum of its loss is divided.
+  f64 take(batch& b) {
+    build(b.sequences, b.length);
+    complete(b);
+    const f64 counts = check(*network_, b);
+    counts_ = counts_of_losses(*network_, b);
+    return counts;
+  }
+  template <class F>
+  void each_micro_batch(const batch& b, F f) {
     last_ = {.sequences = b.sequences, .length = b.length};
+    last_of_ = {.of = micro_batch::count(b.sequences, grid_.wafers, how_.micro_batch_size)};
+    for (last_of_.number = 0; last_of_.number < last_of_.of; ++last_of_.number) f(last_of_);
+    last_of_.number = last_of_.of - 1;
+  }
+  std::vector<f32> room_for_logits(const batch& b) const {
+    return std::vector<f32>(b.tokens() * static_cast<std::size_t>(network_->width(network_->logits())));
+  }
+  /// Copies the logits of the last micro-batch to their places among those of the batch.
+  void copy_logits(std::span<f32> all) {
+    const i64 classes = network_->width(network_->logits());
+    each_logits([&](i64 first, std::span<const f32> part) {
+      std::ranges::copy(part, all.begin() + first * classes);
+    });
+  }
+  /// Calls each(first, logits) for those of each worker in the last micro-batch.
+  template <class Each>
+  void each_logits(Each each) {
+    if (network_->logits() < 0) return;
+    const i64 classes = network_->width(network_->logits());
+    std::vector<f32> part;
+    const region r = fabric_->plan().inside(at_work);
+    const rows_of_wafers rows{last_.sequences, last_.length, grid_, last_of_};
+    for (int k = 0; k < r.count(); ++k) {
+      const coord c = r.nth(k);
+      const int row = rows.row_at(c), column = grid_.column_of(c.x);
+      const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
+      const i64 before = i64{rows.sequences_of(row).begin} * last_.length,
+                first = before + tokens.first(column), end = before + tokens.first(column + 1);
+      part.resize(static_cast<std::size_t>((end - first) * classes));
+      if (fabric_->here(c))
+        std::copy_n(fabric_->program_at<wafer_worker>(c)
+                        .activations.value(network_->logits(), value_form::tokens)
+                        .first(),
+                    part.size(), part.begin());
+      fabric_->bring(c, std::span(part));
+      each(first, std::span<const f32>(part));
+    }
+  }
+  outcome pass(const batch& b, const micro_batch& m, const optimizer_step& o,
+               const dropout_generator& random = {}, bool backward = false) {
     schedules_.clear();
     for (int column = 0; column < grid_.columns; ++column)
-      schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b);
+      schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers);
     fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
     if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
     fabric_->start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b,
                                                                 random, how_.precision, o.loss_scale});
-    report_.counters = fabric_->run();
+    return fabric_->run();
   }
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
   void update_all(const optimizer_step& o, bool all_are_finite) {
@@ -241,24 +304,29 @@ class trainer : public trainer_base {
       arrays_.combine(o, scale, round);
     }
   }
-  void measure_passes(stopwatch& watch, const optimizer_step& o) {
+  /// Adds the pass of a micro-batch to the report.
+  void measure_pass(stopwatch& watch, const optimizer_step& o) {
     wall_clock::time_point forward_done, backward_done;
     f64 forward = 0, backward = 0;
     u64 peak = 0;
+    report_.activations = 0, report_.micro_batches = last_of_.of;
     each_here<wafer_worker>(at_work, [&](wafer_worker& w) {
       forward_done = std::max(forward_done, w.times.forward_done),
       backward_done = std::max(backward_done, w.times.backward_done);
       forward += w.times.forward, backward += w.times.backward;
       peak = std::max<u64>(peak, w.times.peak);
+      report_.activations += w.activations.bytes();
     });
     watch.phase("forward", forward, forward_done);
     watch.phase("backward", backward, backward_done);
     watch.phase(o.updates_at_once() ? "last gradients and update" : "last gradients",
                 o.updates_at_once() ? sum(&server::work) : 0);
-    report_.sent_forward = sum(&server::sent_forward), report_.sent_backward = sum(&server::sent_backward);
-    report_.returned = sum(&server::returned);
-    report_.peak_weights = bytes_of(how_.precision) * peak,
-    report_.largest_two_layers = bytes_of(how_.precision) * schedules_.front().largest_two_layers();
+    report_.sent_forward += sum(&server::sent_forward), report_.sent_backward += sum(&server::sent_backward);
+    report_.returned += sum(&server::returned);
+    const u64 each = bytes_of(how_.precision);
+    report_.peak_weights = std::max<u64>(report_.peak_weights, each * peak),
+    report_.largest_two_layers =
+        std::max<u64>(report_.largest_two_layers, each * schedules_.front().largest_two_layers());
   }
 
   /// Calls f(program) for the PEs of an area that belong to this process, wafer by wafer.
@@ -277,7 +345,7 @@ class trainer : public trainer_base {
   }
   /// The sum over all wafers, always in the same order.
   f64 loss() {
-    return sum_of_workers([](wafer_worker& w) { return w.activations.loss; });
+    return sum_of_workers([](wafer_worker& w) { return w.loss(); });
   }
   /// Adds f(worker) up over the workers of all wafers, always in the same order.
   template <class F>
@@ -336,6 +404,7 @@ class trainer : public trainer_base {
   std::optional<column_cut> cut_;
   std::vector<streaming_schedule> schedules_;  // of each column, for the last batch
   batch last_;                                 // its shape
+  micro_batch last_of_;                        // the last micro-batch of it that has passed
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch
   std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;

@@ -34,7 +34,8 @@ struct memory_server {
             optimizer_step o, precision weights_as) {
     grid = g, column = g.column_of(me.x()), arrays = a, optimize = o, as = weights_as;
     schedule = &(*schedules)[static_cast<std::size_t>(column)];
-    sent = received = 0, sum_of_squares = 0, not_finite = -1;
+    sent = received = 0, sum_of_squares = 0;
+    if (schedule->of().is_first()) not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
     arrived.resize(schedule->max_size());
     send_next(me);
@@ -86,7 +87,7 @@ struct memory_server {
     if (!std::isfinite(arrived[0])) lost_gradient_of(t);
     const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
     if (!used_in_place) add_to_gradients(t);
-    if (t.last_gradient)
+    if (t.last_gradient && schedule->of().is_last())
       each_tile(t, [&](const weight_transfer& tile) {
         finish(tile, used_in_place ? arrived.data() : gradient_of(tile));
       });
@@ -149,8 +150,10 @@ struct memory_server {
     for (std::size_t i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(x[i]);
     return sum;
   }
-  /// Whether the tile has one gradient in a step. A tied parameter has several, which are added up first.
+  /// Whether the tile has one gradient in a step. A tied parameter has several, and so has any parameter in a
+  /// step of several micro-batches; they are added up first.
   bool has_one_gradient(const weight_transfer& t) const {
+    if (schedule->of().of > 1) return false;
     int n = 0;
     for (const auto& s : arrays->model->stages())
       for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;

@@ -14,6 +14,7 @@
 #include "../../model/batch.hpp"
 #include "../../model/column_cut.hpp"
 #include "../../model/weights.hpp"
+#include "micro_batch.hpp"
 
 namespace wsl::ml {
 
@@ -50,11 +51,13 @@ struct weight_transfer {
 
 class streaming_schedule {
  public:
-  /// The schedule of one column and any batch, or with `b` of that one. Without `and_back` it is that of an
-  /// evaluation.
+  /// The schedule of one column and any batch, or with `b` of a micro-batch of that one on some wafers.
+  /// Without `and_back` it is that of an evaluation.
   streaming_schedule(const network& n, const column_cut& cut, int column, int servers, bool and_back,
-                     const batch* b = nullptr)
-      : network_(n),
+                     const batch* b = nullptr, micro_batch of = {}, int wafers = 1)
+      : of_(of),
+        wafers_(wafers),
+        network_(n),
         parameters_(n.parameters()),
         cut_(cut),
         column_(column),
@@ -72,6 +75,8 @@ class streaming_schedule {
   streaming_schedule& operator=(streaming_schedule&&) = delete;
 
   const std::vector<weight_transfer>& transfers() const { return transfers_; }
+  /// The micro-batch that passes.
+  const micro_batch& of() const { return of_; }
   /// The numbers of the largest tile.
   std::size_t max_size() const {
     std::size_t words = 0;
@@ -185,7 +190,13 @@ class streaming_schedule {
     std::vector<i32> rows;
     if (s.rows_read(which) == row_selection::of_ids) {
       const std::span<const i32> ids = ids_of(network_, b, s.inputs[0]);
-      rows.assign(ids.begin(), ids.end());
+      const std::size_t of_sequence = ids.size() / static_cast<std::size_t>(std::max(1, b.sequences));
+      for (int wafer = 0; wafer < wafers_; ++wafer) {
+        const sequence_range range = of_.on_wafer(wafer, wafers_, b.sequences);
+        const auto here = ids.subspan(static_cast<std::size_t>(range.begin) * of_sequence,
+                                      static_cast<std::size_t>(range.count()) * of_sequence);
+        rows.insert(rows.end(), here.begin(), here.end());
+      }
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     } else if (s.rows_read(which) == row_selection::of_positions) {
@@ -236,6 +247,8 @@ class streaming_schedule {
     }
   }
 
+  micro_batch of_;
+  int wafers_;
   const network& network_;
   const std::vector<parameter>& parameters_;
   const column_cut& cut_;

@@ -3,6 +3,7 @@
 // and the bytes that passed between the memory and the wafers. train/report_text.hpp prints it.
 #pragma once
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "../../../engine/outcome.hpp"
@@ -12,9 +13,9 @@ namespace wsl::ml {
 
 struct step_report {
   struct phase {
-    const char* name;
-    f64 seconds;  ///< elapsed
-    f64 work;     ///< seconds that PEs computed in this phase, summed over all PEs
+    const char* name = "";
+    f64 seconds = 0;  ///< elapsed
+    f64 work = 0;     ///< seconds that PEs computed in this phase, summed over all PEs
   };
   f64 seconds = 0;            ///< elapsed in the whole step
   std::vector<phase> phases;  ///< their seconds sum to those of the step
@@ -25,7 +26,10 @@ struct step_report {
   u64 peak_weights = 0;
   /// Bytes of weights of the largest two consecutive layers, a bound of `peak_weights`.
   u64 largest_two_layers = 0;
-  outcome counters;  ///< the counts of the fabric
+  /// Bytes that the workers hold for activations, their gradients, and what stages save.
+  u64 activations = 0;
+  int micro_batches = 1;  ///< that the step had
+  outcome counters;       ///< the counts of the fabric
 };
 
 /// Divides the time since its construction into phases.
@@ -37,9 +41,14 @@ class stopwatch {
   }
   /// Ends a phase that began when the one before it ended. If `ended` is earlier than that, the phase took no
   /// time.
+  /// A phase that comes again, with each micro-batch of the step, is added to what it took before.
   void phase(const char* name, f64 work, wall_clock::time_point ended = wall_clock::now()) {
     const wall_clock::time_point end = std::max(ended, last_);
-    report_.phases.push_back({name, ml::seconds(end - last_), work});
+    const auto at =
+        std::find_if(report_.phases.begin(), report_.phases.end(),
+                     [&](const step_report::phase& p) { return std::string_view(p.name) == name; });
+    step_report::phase& p = at == report_.phases.end() ? report_.phases.emplace_back() : *at;
+    p.name = name, p.seconds += ml::seconds(end - last_), p.work += work;
     report_.seconds = ml::seconds(end - began_);
     last_ = end;
   }

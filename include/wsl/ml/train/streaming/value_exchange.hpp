@@ -8,6 +8,7 @@
 
 #include "../../model/column_cut.hpp"
 #include "../../tensor/tile.hpp"
+#include "micro_batch.hpp"
 #include "row_exchange.hpp"
 #include "schedule.hpp"
 
@@ -26,20 +27,25 @@ struct row_tokens {
   int all() const { return sequences * length; }
 };
 
-/// The rows of workers of all wafers, which share out the sequences of a batch.
+/// The rows of workers of all wafers, which share out the sequences of a batch, or of a micro-batch of it.
 struct rows_of_wafers {
-  int sequences = 0, length = 1;
+  int sequences = 0, length = 1;  ///< of the whole batch
   wafer_grid grid;
+  micro_batch of = {};
 
-  int count() const { return grid.wafers * grid.rows; }
   /// The row, counted over all wafers, of a worker.
   int row_at(coord worker) const {
     return grid.wafer_of(worker.x) * grid.rows + wires::index_in_column(worker.y);
   }
-  /// The first sequence of a row; that of row `count()` is the end.
-  int first_sequence(int row) const { return static_cast<int>(i64{sequences} * row / count()); }
+  /// The sequences of a row, as they are numbered in the batch.
+  sequence_range sequences_of(int row) const {
+    const sequence_range all = of.on_wafer(row / grid.rows, grid.wafers, sequences);
+    const i64 count = all.count(), here = row % grid.rows;
+    return {all.begin + static_cast<int>(count * here / grid.rows),
+            all.begin + static_cast<int>(count * (here + 1) / grid.rows)};
+  }
   row_tokens tokens_of(int row, bool keeps_sequences) const {
-    return {first_sequence(row + 1) - first_sequence(row), length, grid.columns, keeps_sequences};
+    return {sequences_of(row).count(), length, grid.columns, keeps_sequences};
   }
 };
 

@@ -48,8 +48,8 @@ class worker {
 
   void step(pe& me, streaming_step s) {
     grid_ = s.grid, column_ = grid_.column_of(me.x()), cut_ = s.cut;
-    begin(me, s);
     schedule_ = &(*s.schedules)[static_cast<std::size_t>(column_)];
+    begin(me, s);
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
     out_.begin(schedule_->max_size(), grid_.rows);
     in_.resize(static_cast<std::size_t>(grid_.rows));
@@ -115,17 +115,34 @@ class worker {
     me.activate<&worker::work>();
   }
 
+  /// The sums over this worker's tokens in all micro-batches of the step so far: of the loss, and of each
+  /// loss of the model without its factor.
+  f64 loss() const { return earlier_loss_ + activations.loss; }
+  std::vector<f64> losses() const {
+    std::vector<f64> all = earlier_losses_;
+    all.resize(std::max(all.size(), activations.losses.size()));
+    for (std::size_t k = 0; k < activations.losses.size(); ++k) all[k] += activations.losses[k];
+    return all;
+  }
+
  private:
+  /// Keeps the losses of the micro-batches before this one.
+  void keep_losses() {
+    earlier_losses_ = schedule_->of().is_first() ? std::vector<f64>() : losses();
+    earlier_loss_ = schedule_->of().is_first() ? 0 : loss();
+  }
+
   /// The rows of workers of all wafers share out the sequences, and the columns of a row its tokens.
   void begin(pe& me, const streaming_step& s) {
     const network& n = *s.of;
     const batch& b = s.all;
-    const rows_of_wafers rows{b.sequences, b.length, grid_};
-    const int row = rows.row_at(me.at()), from = rows.first_sequence(row),
-              count = rows.first_sequence(row + 1) - from;
+    const rows_of_wafers rows{b.sequences, b.length, grid_, schedule_->of()};
+    const int row = rows.row_at(me.at()), from = rows.sequences_of(row).begin,
+              count = rows.sequences_of(row).count();
     tokens_ = rows.tokens_of(row, cut_->keeps_sequences());
     const int first = tokens_.first(column_), end = tokens_.first(column_ + 1);
     activation_store& a = activations;
+    keep_losses();
     if (a.sequences() != count || a.length() != b.length) {
       std::vector<value_width> widths;
       for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
@@ -256,6 +273,8 @@ class worker {
   std::optional<value_exchange> exchange_;  // at work
   bool is_exchanging_ = false;
   std::vector<f32> shared_gradient_;  // of a parameter that all columns use
+  f64 earlier_loss_ = 0;              // of the step's micro-batches before this one
+  std::vector<f64> earlier_losses_;
 
   template <int slot>
   using received_in = local<&worker::received<slot>>;

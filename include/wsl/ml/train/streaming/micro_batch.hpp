@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Micro-batches divide a step so that its activations fit in the memory: a pass of weight streaming has one
+// of them, the memory adds the gradients of all up, and the update follows the last (gradient accumulation).
+// Each wafer keeps its sequences of the batch and divides those, so a process needs the same part of a batch
+// as without micro-batches.
+#pragma once
+#include <algorithm>
+
+#include "../../model/batch.hpp"
+
+namespace wsl::ml {
+
+/// Consecutive sequences of a batch.
+struct sequence_range {
+  int begin = 0, end = 0;
+  int count() const { return end - begin; }
+};
+
+/// One of the micro-batches of a step: which, and of how many.
+struct micro_batch {
+  int number = 0, of = 1;
+
+  bool is_first() const { return number == 0; }
+  bool is_last() const { return number + 1 == of; }
+
+  /// The sequences that a wafer of `wafers` has in it, if the batch has `sequences`.
+  sequence_range on_wafer(int wafer, int wafers, int sequences) const {
+    const batch_part mine{wafer, wafer + 1, wafers};
+    const i64 begin = mine.begin_in(sequences), count = mine.end_in(sequences) - begin;
+    return {static_cast<int>(begin + count * number / of),
+            static_cast<int>(begin + count * (number + 1) / of)};
+  }
+  /// How many micro-batches a batch has, of at most `size` sequences on each wafer; size 0 stands for all.
+  static int count(int sequences, int wafers, int size) {
+    const int on_wafer = (sequences + wafers - 1) / wafers;
+    return size > 0 ? std::max(1, (on_wafer + size - 1) / size) : 1;
+  }
+};
+
+}  // namespace wsl::ml
