@@ -9,6 +9,7 @@
 namespace wsl {
 
 class run_log;
+class scaling_profile;
 
 /// The number of an engine's threads unless it is given one: the environment variable WSL_THREADS, or one for
 /// each core that the process may use.
@@ -26,6 +27,9 @@ struct threaded {
   u32 rendezvous_from = 8192;
   /// the log of each PE's tasks and operations, for one engine at a time; see fabric/race.hpp
   run_log* log = nullptr;
+  /// takes the times from which the time on more threads is predicted, on one thread; see
+  /// threaded/prediction.hpp
+  scaling_profile* profile = nullptr;
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

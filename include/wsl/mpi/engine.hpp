@@ -16,7 +16,7 @@ class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
       : threaded_engine(plan, threads_of(how), how.queues, how.order, support::max(1u, how.pes_per_partition),
-                        how.rendezvous_from, nullptr),
+                        how.rendezvous_from, nullptr, nullptr),
         who_(who),
         share_{words().net.partitions, who.size()},
         thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))),
@@ -195,6 +195,8 @@ inline engine* spread_over::make(const layout& plan) const {
   engines::require_possible(how);
   if (how.log)
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
+  if (how.profile)
+    throw fault("wsl: a scaling_profile measures the threads of one process; predict without mpirun");
   return new spread_engine(plan, who, how);
 }
 
