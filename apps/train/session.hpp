@@ -12,6 +12,10 @@
 #include "machine.hpp"
 #include "params.hpp"
 
+namespace wsl {
+struct scaling_prediction;
+}
+
 namespace train_app {
 
 /// The description of a model in words: names and values of the fields that its shapes do not determine.
@@ -61,6 +65,9 @@ class session {
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;
   machine& wafer();
+  std::unique_ptr<machine> new_wafer(const common_params& p, wsl::scaling_profile* profile) const;
+  void predict_threads() const;
+  wsl::scaling_prediction predicted_step(machine& wafer, wsl::scaling_profile& profile) const;
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
   wsl::ml::data_position load(const std::string& checkpoint);

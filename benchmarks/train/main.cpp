@@ -12,59 +12,24 @@
 #include <string_view>
 #include <wsl/ml.hpp>
 
-#include "loops.hpp"
+#include "lesson.hpp"
 #include "resident.hpp"
 
 namespace {
 using namespace wsl;
+using bench::lesson;
 
-struct lesson {
-  ml::network net;
-  ml::batch data = {};
-  std::vector<i32> ids = {}, targets = {};
-  std::vector<f32> features = {};
-  loops::decoder_shape shape = {};
-};
-
-std::vector<i32> some_numbers(int count, int below) {
-  std::mt19937 random(1);
-  std::vector<i32> x;
-  for (int i = 0; i < count; ++i) x.push_back(static_cast<i32>(random() % static_cast<unsigned>(below)));
-  return x;
-}
-
-lesson images() {
-  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{},
-                             ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
-  lesson t{net.build()};
-  t.targets = some_numbers(256, 10);
-  for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
-  t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
-  return t;
-}
-lesson text(const ml::decoder& model, int sequences, int length) {
-  lesson t{model.build()};
-  t.ids = some_numbers(sequences * length, model.vocabulary),
-  t.targets = some_numbers(sequences * length, model.vocabulary);
-  t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
-  t.shape = {model.vocabulary, model.layers, model.heads,
-             model.width,      model.bias,   model.between == ml::nonlinearity::gelu_tanh,
-             sequences,        length};
-  return t;
-}
 lesson of(std::string_view model) {
-  if (model == "mnist") return images();
-  if (model == "char")
-    return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12,
-                64);
+  if (model == "mnist") return bench::images();
+  if (model == "char") return bench::characters();
   if (model == "124m")
-    return text({.vocabulary = 50257,
-                 .positions = 1024,
-                 .layers = 12,
-                 .heads = 12,
-                 .width = 768,
-                 .between = ml::nonlinearity::gelu_tanh},
-                4, 64);
+    return bench::text({.vocabulary = 50257,
+                        .positions = 1024,
+                        .layers = 12,
+                        .heads = 12,
+                        .width = 768,
+                        .between = ml::nonlinearity::gelu_tanh},
+                       4, 64);
   std::fprintf(stderr, "the models are mnist, char and 124m\n");
   std::exit(1);
 }

@@ -82,9 +82,7 @@ class spread_engine final : public engines::threaded_engine {
   }
 
  private:
-  static int threads_of(const threaded& how) {
-    return how.threads ? how.threads : default_threads();
-  }
+  static int threads_of(const threaded& how) { return how.threads ? how.threads : default_threads(); }
 
   u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
   // The partitions that this rank runs.

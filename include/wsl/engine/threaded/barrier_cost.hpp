@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The time that threads spend to meet at the barrier between two supersteps, as a model with few constants,
-// so that it can be measured on few cores and used for many threads. A thread that arrives adds to one counter
-// and then reads what every other thread has voted; both take each thread in turn through a cache line of its
-// own or of all, so the time grows linearly with the number of threads. A tree of counters would grow with the
-// logarithm; this barrier has none. A thread that has waited long sleeps, and must be woken by the last one.
+// so that it can be measured on few cores and used for many threads. A thread that arrives adds to one
+// counter and then reads what every other thread has voted; both take each thread in turn through a cache
+// line of its own or of all, so the time grows linearly with the number of threads. A tree of counters would
+// grow with the logarithm; this barrier has none. A thread that has waited long sleeps, and must be woken by
+// the last one.
 #pragma once
 #include <time.h>
 
@@ -89,7 +90,8 @@ inline void measure_wake(barrier_cost& cost) {
         arrived = monotonic_time();
       }
       pool.barrier.wait();
-      if (thread == 0) cost.wake_each = support::min(cost.wake_each, static_cast<f64>(monotonic_time() - arrived));
+      if (thread == 0)
+        cost.wake_each = support::min(cost.wake_each, static_cast<f64>(monotonic_time() - arrived));
       else woken = monotonic_time();
       pool.barrier.wait();
       if (thread == 0) cost.wake = support::min(cost.wake, static_cast<f64>(woken - arrived));

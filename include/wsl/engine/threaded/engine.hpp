@@ -59,9 +59,9 @@ class threaded_engine : public engine {
 
   outcome run() override {
     forget_run();
-    superstep_ = run_supersteps(thread_pool_, partitions(), superstep_,
-                                [this](partition& b, u64 superstep) { run_partition(b, superstep); },
-                                profile_);
+    superstep_ = run_supersteps(
+        thread_pool_, partitions(), superstep_,
+        [this](partition& b, u64 superstep) { run_partition(b, superstep); }, profile_);
     const outcome total = done();
     for (const partition& b : partitions())
       if (b.failure) rethrow(b.failure);

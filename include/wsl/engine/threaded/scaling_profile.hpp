@@ -35,7 +35,14 @@ struct scaling_prediction {
   f64 barriers = 0;   ///< to meet after each superstep, and before and after each run
   f64 waking = 0;     ///< threads that slept while they waited begin later
   f64 serial = 0;     ///< what the host does between two runs
-  u64 supersteps = 0;
+  f64 supersteps = 0;
+
+  /// The prediction for one of n equal steps.
+  friend scaling_prediction operator/(scaling_prediction p, f64 n) {
+    for (f64* part : {&p.seconds, &p.work, &p.imbalance, &p.barriers, &p.waking, &p.serial, &p.supersteps})
+      *part /= n;
+    return p;
+  }
 };
 
 namespace engines {
@@ -79,11 +86,11 @@ class predicted_schedule {
             .seconds = elapsed_ / second,
             .speedup = elapsed_ > 0 ? (work + serial) / elapsed_ : 0,
             .work = even / second,
-            .imbalance = (longest_ - even) / second,
+            .imbalance = support::max(0., longest_ - even) / second,
             .barriers = barriers_ / second,
-            .waking = (elapsed_ - serial - longest_ - barriers_) / second,
+            .waking = support::max(0., elapsed_ - serial - longest_ - barriers_) / second,
             .serial = serial / second,
-            .supersteps = supersteps};
+            .supersteps = static_cast<f64>(supersteps)};
   }
   void restart() { *this = predicted_schedule(threads_); }
 
@@ -193,7 +200,8 @@ class scaling_profile {
     const f64 time = idle > 0 ? interval() / idle : 0;
     for (std::size_t b = 0; b < times_.size(); ++b)
       before_[b + 1] = before_[b] + (times_[b] == has_not_run ? time : times_[b]);
-    for (engines::predicted_schedule& s : schedules_) s.superstep({before_.data(), before_.size()}, work, cost_);
+    for (engines::predicted_schedule& s : schedules_)
+      s.superstep({before_.data(), before_.size()}, work, cost_);
     work_ += work, ++supersteps_;
   }
 
@@ -217,8 +225,8 @@ class scaling_profile {
 
   barrier_cost cost_;
   clock now_;
-  u64 overhead_ = 0;  ///< of the clock
-  u64 last_ = 0;      ///< the time at which it was last asked
+  u64 overhead_ = 0;    ///< of the clock
+  u64 last_ = 0;        ///< the time at which it was last asked
   bool rests_ = false;  ///< between two runs, or since `restart`
   f64 work_ = 0, serial_ = 0;
   u64 supersteps_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The vote at the end of a superstep: what follows is the largest of what the partitions have left to do. Each
-// thread writes its vote where no other writes, and reads all of them behind the barrier.
+// The vote at the end of a superstep: what follows is the largest of what the partitions have left to do.
+// Each thread writes its vote where no other writes, and reads all of them behind the barrier.
 #pragma once
 #include "../../core/scalar.hpp"
 #include "thread_pool.hpp"

@@ -19,7 +19,8 @@ class pipelined_trainer : public trainer_base {
       : trainer_base(std::move(n), rule, how.seed),
         how_(checked(how)),
         strips_(*network_, how.strips),
-        fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+        fabric_(plan(strips_.count()),
+                threaded{.threads = how.threads, .pes_per_partition = 1, .profile = how.profile}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model, and fault if the

@@ -48,9 +48,9 @@ class basic_trainer : public trainer_base {
   basic_trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
       : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
-        make_fabric_([choice = all.with({.threads = how.threads, .pes_per_partition = 1})](const layout& l) {
-          return std::make_unique<fabric>(l, choice);
-        }) {
+        make_fabric_(
+            [choice = all.with({.threads = how.threads, .pes_per_partition = 1, .profile = how.profile})](
+                const layout& l) { return std::make_unique<fabric>(l, choice); }) {
     if (how.workers && how.columns) build(how.workers, 1);
   }
 
