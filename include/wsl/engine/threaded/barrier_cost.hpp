@@ -25,8 +25,18 @@ struct barrier_cost {
 
   f64 of(int threads) const { return alone + a_thread * (threads - 1); }
 
+  /// With the default for each value above ten times its default: other programs have disturbed its
+  /// measurement.
+  barrier_cost where_undisturbed() const {
+    const barrier_cost usual;
+    const auto either = [](f64 value, f64 typical) { return value > 10 * typical ? typical : value; };
+    return {either(alone, usual.alone), either(a_thread, usual.a_thread), either(spin, usual.spin),
+            either(wake, usual.wake), either(wake_each, usual.wake_each)};
+  }
+
   /// The constants of this computer, measured once in a process with one thread and with two, or with one a
-  /// core where there are more, in about 20 ms. On a computer with one core they are the default values.
+  /// core where there are more, in about 20 ms, or in about 60 on a busy one. On a computer with one core
+  /// they are the default values.
   static const barrier_cost& measured();
 };
 
@@ -45,18 +55,29 @@ inline u64 thread_time() {
   return static_cast<u64>(now.tv_sec) * 1'000'000'000 + static_cast<u64>(now.tv_nsec);
 }
 
+/// No measurement goes on longer, however busy the computer is.
+inline constexpr u64 longest_measurement = 20'000'000;
+
 /// The time of one barrier and one vote, on that many threads: the best of some rounds, because another
 /// program may hold up any of them.
 inline f64 measured_barrier(int threads) {
-  constexpr int rounds = 40, barriers = 100;
+  constexpr int rounds = 200;
+  constexpr u64 barriers = 20;
   thread_pool pool(threads);
   vote_table votes(threads);
   f64 best = 1e30;
   auto job = [&](int thread) {
-    for (int r = 0; r < rounds; ++r) {
-      const u64 from = monotonic_time();
-      for (u64 k = 0; k < barriers; ++k) votes.agree(pool.barrier, thread, k, termination_vote::messages);
-      if (thread == 0) best = support::min(best, static_cast<f64>(monotonic_time() - from) / barriers);
+    termination_vote all = termination_vote::messages;
+    const u64 began = monotonic_time();
+    u64 now = began, superstep = 0;
+    for (int r = 0; r < rounds && goes_on(all); ++r) {
+      const u64 from = now;
+      const bool is_last = thread == 0 && from - began > longest_measurement;
+      for (u64 k = 0; k < barriers; ++k)
+        all = votes.agree(pool.barrier, thread, superstep++,
+                          is_last ? termination_vote::failure : termination_vote::messages);
+      now = monotonic_time();
+      if (thread == 0) best = support::min(best, static_cast<f64>(now - from) / static_cast<f64>(barriers));
     }
   };
   if (threads == 1) job(0);
@@ -81,9 +102,11 @@ inline void measure_wake(barrier_cost& cost) {
   constexpr int rounds = 20;
   thread_pool pool(2);
   u64 arrived = 0, woken = 0;
+  const u64 began = monotonic_time();
+  bool has_time = true;  // written before a barrier and read behind it
   cost.wake = cost.wake_each = 1e30;
   auto job = [&](int thread) {
-    for (int r = 0; r < rounds; ++r) {
+    for (int r = 0; r < rounds && has_time; ++r) {
       if (thread == 0) {
         const u64 from = monotonic_time();
         while (static_cast<f64>(monotonic_time() - from) < 3 * cost.spin) {}
@@ -94,7 +117,11 @@ inline void measure_wake(barrier_cost& cost) {
         cost.wake_each = support::min(cost.wake_each, static_cast<f64>(monotonic_time() - arrived));
       else woken = monotonic_time();
       pool.barrier.wait();
-      if (thread == 0) cost.wake = support::min(cost.wake, static_cast<f64>(woken - arrived));
+      if (thread == 0) {
+        cost.wake = support::min(cost.wake, static_cast<f64>(woken - arrived));
+        has_time = monotonic_time() - began < longest_measurement;
+      }
+      pool.barrier.wait();
     }
   };
   pool.run(job);
@@ -111,7 +138,7 @@ inline const barrier_cost& barrier_cost::measured() {
     cost.a_thread = support::max(0., engines::measured_barrier(cores) - cost.alone) / (cores - 1);
     cost.spin = engines::measured_spin();
     engines::measure_wake(cost);
-    return cost;
+    return cost.where_undisturbed();
   }();
   return here;
 }
