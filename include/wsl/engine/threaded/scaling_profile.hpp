@@ -154,10 +154,10 @@ class scaling_profile {
   /// One for each number of threads: the time from `restart`, or from the first run, to the end of the last
   /// run.
   support::flat_vector<scaling_prediction> predictions() const {
-    support::flat_vector<scaling_prediction> all;
+    support::flat_vector<scaling_prediction> of_each;
     for (const engines::predicted_schedule& s : schedules_)
-      all.push_back(s.prediction(work_, serial_, supersteps_));
-    return all;
+      of_each.push_back(s.prediction(work_, serial_, supersteps_));
+    return of_each;
   }
 
   // What follows is for the engine.
