@@ -36,16 +36,16 @@ bool learns(const optimizer& rule, f64 rate) {
 }
 
 int main() {
-  bool all = learns(optimizer::sgd(), 0.5);
-  all &= learns(optimizer::lion({.decay = 0.1f}), 2e-3);
-  all &= learns(optimizer::rmsprop({.momentum = 0.5f, .centered = true}), 2e-3);
-  all &= learns(optimizer::lamb({.decay = 0.01f}), 2e-2);
-  all &= learns(optimizer::adafactor(), 5e-2);
+  bool each_learned = learns(optimizer::sgd(), 0.5);
+  each_learned &= learns(optimizer::lion({.decay = 0.1f}), 2e-3);
+  each_learned &= learns(optimizer::rmsprop({.momentum = 0.5f, .centered = true}), 2e-3);
+  each_learned &= learns(optimizer::lamb({.decay = 0.01f}), 2e-2);
+  each_learned &= learns(optimizer::adafactor(), 5e-2);
   // No decay for biases and norms, half the rate for the tables, and the average of the last 20 steps or so.
-  all &= learns(optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f)
-                    .with_group({"*.bias", "*.gain"}, {.decay = 0})
-                    .with_group({"embedding.*"}, {.rate_factor = 0.5f})
-                    .with_average({.decay = 0.95f, .start = 20}),
-                1e-2);
-  return all ? 0 : 1;
+  each_learned &= learns(optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f)
+                             .with_group({"*.bias", "*.gain"}, {.decay = 0})
+                             .with_group({"embedding.*"}, {.rate_factor = 0.5f})
+                             .with_average({.decay = 0.95f, .start = 20}),
+                         1e-2);
+  return each_learned ? 0 : 1;
 }

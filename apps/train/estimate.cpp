@@ -157,9 +157,9 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
   return of.text();
 }
 
-void require_memory(const ml::network& model, int sequences, int length) {
+void require_memory(const ml::network& model, const ml::optimizer& rule, int sequences, int length) {
   const std::vector<int>& widths = model.widths();
-  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
+  const f64 parameters = 4 * numbers_of_weight(model, rule) * static_cast<f64>(model.parameter_count());
   const f64 activations = 8. * sequences * length * std::accumulate(widths.begin(), widths.end(), 0.);
   const f64 there = app::memory_there();
   if (parameters + activations <= there) return;

@@ -24,7 +24,8 @@ std::string estimate(const wsl::ml::network& model, const wsl::ml::pipeline_sett
                      const estimate_of& what);
 
 /// Throws std::invalid_argument if this computer has no memory for training: for each parameter its weight,
-/// its gradient and Adam's moments, and for each token of a batch all activations with their gradients.
-void require_memory(const wsl::ml::network& model, int sequences, int length);
+/// its gradient and what the optimizer keeps, and for each token of a batch all activations with their
+/// gradients.
+void require_memory(const wsl::ml::network& model, const wsl::ml::optimizer& rule, int sequences, int length);
 
 }  // namespace train_app

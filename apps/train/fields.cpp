@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fields.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -302,14 +304,59 @@ std::string line_of(const std::string& text, int number) {
   return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+/// Where a document has its first value.
+class first_value final : public YAML::EventHandler {
+ public:
+  const YAML::Mark& mark() const { return mark_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& at, YAML::anchor_t) override { note(at); }
+  void OnAlias(const YAML::Mark& at, YAML::anchor_t) override { note(at); }
+  void OnScalar(const YAML::Mark& at, const std::string&, YAML::anchor_t, const std::string&) override {
+    note(at);
+  }
+  void OnSequenceStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    note(at);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    note(at);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void note(const YAML::Mark& at) {
+    if (mark_.is_null()) mark_ = at;
+  }
+
+  YAML::Mark mark_ = YAML::Mark::null_mark();
+};
+
+/// The line at which something follows the first document, from 0; -1 where nothing does.
+int line_of_second_document(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  first_value first, second;
+  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return -1;
+  // A null is the end of the file after a last "---", or the place where yaml-cpp can read no further.
+  const bool is_blank = line_of(text, second.mark().line).find_first_not_of(" \r") == std::string::npos;
+  return is_blank ? -1 : second.mark().line;
+}
+
 YAML::Node parsed(const std::string& text, const std::string& where) {
   constexpr std::size_t most = 1 << 20;
   if (text.size() > most)
     refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " +
                       std::to_string(most));
-  std::vector<YAML::Node> documents;
+  YAML::Node root;
+  int second = -1;
   try {
-    documents = YAML::LoadAll(text);
+    // Not LoadAll: yaml-cpp 0.7 finds documents without end in "{a: 1} , b".
+    root = YAML::Load(text);
+    second = line_of_second_document(text);
   } catch (const YAML::Exception& e) {
     const std::string line = e.mark.line >= 0 ? line_of(text, e.mark.line) : "";
     const bool has_tab = line.find('\t') != line.npos;
@@ -317,10 +364,10 @@ YAML::Node parsed(const std::string& text, const std::string& where) {
            has_tab ? std::string("this is no YAML: there is a tab in the line, and YAML indents with blanks")
                    : "this is no YAML: " + e.msg);
   }
-  if (documents.size() > 1)
-    refuse(place(where, documents[1]),
-           "a second YAML document begins (---); a params file is one: leave out the other");
-  return documents.empty() ? YAML::Node() : documents.front();
+  if (second >= 0)
+    refuse(where + ":" + std::to_string(second + 1),
+           "a second YAML document begins here; a params file is one: leave out the other");
+  return root;
 }
 
 /// Members that have their default value are left out.

@@ -227,7 +227,7 @@ i64 session::last_step(i64 done) const {
 std::unique_ptr<machine> session::new_wafer(const common_params& p, wsl::scaling_profile* profile) const {
   for (const auto& [data, input] :
        {std::pair(&task_.train, &p.train_input), {&task_.held_out, &p.eval_input}})
-    require_memory(task_.model(), input->batch_size, data->length);
+    require_memory(task_.model(), rule(), input->batch_size, data->length);
   if (in_pipeline(p)) return pipeline(task_.model(), rule(), pipelining_of(p, profile));
   return ranks::streaming(task_.model(), rule(), training_of(p, task_.model(), task_.train.length, profile),
                           p.precision.weights());
@@ -618,7 +618,7 @@ void session::require_memory_and_batches() const {
   for (const auto& [data, input, drop_last] :
        {std::tuple(&task_.train, &params_.train_input, true),
         {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
-    require_memory(task_.model(), input->batch_size, data->length);
+    require_memory(task_.model(), rule(), input->batch_size, data->length);
     ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
   }
 }

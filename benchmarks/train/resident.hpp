@@ -54,12 +54,12 @@ class resident_trainer {
       f32* gradient = halves_[0].gradients[p].data() + from;
       ml::add(matrix<f32>(gradient, 1, static_cast<int>(n)),
               matrix<f32>(halves_[1].gradients[p].data() + from, 1, static_cast<int>(n)));
-      update(rule_.rule,
-             {numbers_[p].data() + from,
-              gradient,
-              {first_[p].data() + from, second_[p].data() + from},
-              static_cast<int>(n)},
-             {.rate = rate, .number = steps_});
+      ml::update(rule_.rule,
+                 {numbers_[p].data() + from,
+                  gradient,
+                  {first_[p].data() + from, second_[p].data() + from},
+                  static_cast<int>(n)},
+                 {.rate = rate, .number = steps_});
     }
   }
 

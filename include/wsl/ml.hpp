@@ -4,6 +4,7 @@
 #pragma once
 #include "ml/model/block.hpp"
 #include "ml/model/decoder.hpp"
+#include "ml/optim/grad_scaler.hpp"
 #include "ml/optim/schedule.hpp"
 #include "ml/run/sample.hpp"
 #include "ml/train/pipelined_trainer.hpp"

@@ -105,8 +105,7 @@ class reducer {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
   }
   /// A number of another type becomes the payload, as in lane::send.
-  template <class Value>
-    requires(!std::is_same_v<T, Value>)
+  template <detail::other_than<T> Value>
   void contribute(pe& me, const Value& value) {
     contribute(me, detail::as_payload<T>(value));
   }

@@ -86,12 +86,12 @@ struct halo_exchange {
    private:
     /// Throws fault if another PE of the row, or of the column, has a tile that does not go with this one.
     template <team among>
-    void must_agree(pe& me, const region& r, const char* what, int size, int width) {
-      if (size >= 1 << 20 || width >= 1 << 12) return;
-      const u32 own = static_cast<u32>(size) << 12 | static_cast<u32>(width);
+    void must_agree(pe& me, const region& r, const char* what, int size, int of_rim) {
+      if (size >= 1 << 20 || of_rim >= 1 << 12) return;
+      const u32 own = static_cast<u32>(size) << 12 | static_cast<u32>(of_rim);
       const team_sizes::size agreed = agreed_in_team<net, among>(me, r, own);
       if (agreed.words != own) [[unlikely]]
-        faults::the_tiles_differ(name, me.at(), what, size, width, agreed.of,
+        faults::the_tiles_differ(name, me.at(), what, size, of_rim, agreed.of,
                                  static_cast<int>(agreed.words >> 12),
                                  static_cast<int>(agreed.words & 0xfff));
     }

@@ -112,8 +112,7 @@ struct lane {
   void send(pe& me, T value) const { me.send(out(me), value); }
   /// A number of another type becomes the payload, if it does so without a cast. Throws fault if an integer
   /// does not fit.
-  template <class Value>
-    requires(!std::is_same_v<T, Value>)
+  template <detail::other_than<T> Value>
   void send(pe& me, const Value& value) const {
     send(me, detail::as_payload<T>(value));
   }

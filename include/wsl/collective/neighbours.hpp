@@ -64,8 +64,7 @@ struct neighbours {
       if (!edge(me, side)) me.send(out(me, side), value);
   }
   /// A number of another type becomes the payload, as in lane::send.
-  template <class Value>
-    requires(!std::is_same_v<T, Value>)
+  template <detail::other_than<T> Value>
   void send(pe& me, const Value& value) const {
     send(me, detail::as_payload<T>(value));
   }

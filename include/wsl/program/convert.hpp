@@ -27,6 +27,9 @@ concept number = floating<X> || std::integral<X>;
               " number of " + std::to_string(8 * bytes) + " bits");
 }
 
+template <class X, class T>
+concept other_than = !std::same_as<X, T>;
+
 template <class From, class To>
 concept becomes =
     std::same_as<From, To> || (detail::floating<To> && (detail::floating<From> || std::integral<From>)) ||

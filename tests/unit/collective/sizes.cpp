@@ -64,13 +64,13 @@ struct caller {
                           use<&caller::dealing>, use<&caller::collecting>, use<&caller::filling>>;
 };
 
-const layout grid = layout{host, 3, 2}.place<caller>(all).wire(spread, join, sum, narrow, ring, next, turn,
+const layout plan = layout{host, 3, 2}.place<caller>(all).wire(spread, join, sum, narrow, ring, next, turn,
                                                                deal, collect, rim);
 
 /// One PE gives 3 words and the others 2.
 template <class Engine, auto Task>
 void one_gives_more(coord who, const char* module) {
-  fabric f{grid, Engine{}};
+  fabric f{plan, Engine{}};
   for (int i = 0; i < 6; ++i) {
     const coord c{i % 3, i / 3};
     f.start<Task>(at(c.x, c.y), c == who ? 3 : 2);
@@ -81,7 +81,7 @@ void one_gives_more(coord who, const char* module) {
 /// Each row has a size of its own, and each call.
 template <class Engine, auto Task>
 void rows_differ() {
-  fabric f{grid, Engine{}};
+  fabric f{plan, Engine{}};
   for (int n : {4, 1, 3}) {
     f.start<Task>(row(0), n);
     CHECK_NOTHROW(f.launch<Task>(row(1), n + 1));
@@ -114,7 +114,7 @@ TEMPLATE_LIST_TEST_CASE("other teams, and other calls, have sizes of their own",
 
 TEMPLATE_LIST_TEST_CASE("tiles that do not go with those beside them are a fault", "", every_engine) {
   const auto fill = [](tile_shape odd) {
-    fabric f{grid, TestType{}};
+    fabric f{plan, TestType{}};
     f.start<&caller::fills>(columns(0, 2), 3, 2, 1);
     f.start<&caller::fills>(at(2, 1), 3, 2, 1);
     f.launch<&caller::fills>(at(2, 0), odd.rows, odd.columns, odd.width);
@@ -125,7 +125,7 @@ TEMPLATE_LIST_TEST_CASE("tiles that do not go with those beside them are a fault
   CHECK_THROWS_WITH(fill({3, 3, 1}), Contains("columns and a rim of width 1, and PE(2, "));
   CHECK_THROWS_WITH(fill({3, 2, 2}), Contains("a rim of width 2"));
   CHECK_NOTHROW([] {
-    fabric f{grid, TestType{}};
+    fabric f{plan, TestType{}};
     for (int i = 0; i < 6; ++i) f.start<&caller::fills>(at(i % 3, i / 3), 1 + i / 3, 1 + i % 3, 1);
     f.run();
   }());

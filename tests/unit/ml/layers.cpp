@@ -291,9 +291,12 @@ TEST_CASE("A model with several inputs and losses learns on the fabric what it l
   };
   for (const ml::streaming_settings& how :
        {ml::streaming_settings{.workers = 1, .seed = 7}, ml::streaming_settings{.workers = 3, .seed = 7},
-        ml::streaming_settings{.workers = 9, .seed = 7},
+        ml::streaming_settings{.workers = 9, .columns = 1, .seed = 7},
+        ml::streaming_settings{.workers = 6, .columns = 2, .seed = 7},
+        ml::streaming_settings{.workers = 3, .columns = 3, .seed = 7},
+        ml::streaming_settings{.workers = 4, .columns = 2, .num_csx = 7, .seed = 7},
         ml::streaming_settings{.workers = 2, .num_csx = 7, .seed = 7}}) {
-    INFO(how.workers << " workers, num_csx " << how.num_csx);
+    INFO(how.workers << " workers in " << how.columns << " columns, num_csx " << how.num_csx);
     learns(ml::trainer(many(), rule, how));
   }
   for (int strips : {1, 2, 5, 64}) {

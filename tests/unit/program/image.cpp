@@ -89,7 +89,7 @@ TEST_CASE("an entry is found by role and color") {
 TEST_CASE("a program is made with its default values, and runs its tasks on itself") {
   struct counter {
     int n = 40;
-    void up(pe&, int by, const int& times) { n += by * times; }
+    void up(pe&, int by, const int& often) { n += by * often; }
     using tasks = task_list<launch<&counter::up>>;
   };
   const program& what = program_v<counter>;

@@ -39,7 +39,7 @@ class activation_store {
               int first, int end, bool is_cut) {
     sequences_ = sequences, length_ = length, own_first_ = first, own_end_ = end, is_cut_ = is_cut;
     widths_ = widths;
-    given_.assign(widths.size(), {});
+    given_.assign(widths.size(), {}), all_masks_ = {};
     norms_.resize(stages), saved_.resize(stages);
     for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
     for (std::size_t v = 0; v < widths.size(); ++v) {

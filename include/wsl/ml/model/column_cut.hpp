@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,25 +45,24 @@ struct parameter_share {
 
 class column_cut {
  public:
-  /// Throws std::invalid_argument for fewer than one column, or more than the model can be cut into.
+  /// Columns beyond the heads of attention, or the features of a value, have none of them. Throws
+  /// std::invalid_argument for fewer than one column, and for more than one if stages share a parameter that
+  /// they do not all cut.
   column_cut(const network& n, int columns) : network_(n), columns_(columns) {
-    if (columns < 1 || columns > max_columns(n))
-      throw std::invalid_argument(fmt::format(
-          "wsl: this model is cut over 1 to {} columns of workers, not {}: {}", max_columns(n), columns,
-          columns < 1 ? "say how many" : "no column may be without a head of attention or a feature"));
+    if (columns < 1)
+      throw std::invalid_argument(
+          fmt::format("wsl: a wafer has at least 1 column of workers, not {}", columns));
+    if (const std::string name = shared_unlike(n); columns > 1 && !name.empty())
+      throw std::invalid_argument(
+          fmt::format("wsl: this model is not cut over {} columns of workers: {} is shared by stages that do "
+                      "not all cut it: use 1 column",
+                      columns, name));
     demand_features();
     choose_forms();
   }
 
-  /// The most columns over which a model can be cut.
-  static int max_columns(const network& n) {
-    int most = shares_alike(n) ? std::numeric_limits<int>::max() : 1;
-    for (const auto& s : n.stages()) {
-      for (const feature_group& g : s->groups_of_output()) most = std::min(most, g.units);
-      if (s->how_cut() == stage_cut::by_output) most = std::min(most, n.width(s->output));
-    }
-    return most;
-  }
+  /// Whether a model can be cut over several columns.
+  static bool can_cut(const network& n) { return shared_unlike(n).empty(); }
 
   int columns() const { return columns_; }
   /// Whether tokens may only be cut between sequences.
@@ -83,6 +82,7 @@ class column_cut {
     for (const feature_group& g : groups_[static_cast<std::size_t>(value)]) {
       const block_cyclic units{g.units, columns_};
       const feature_run run{g.first + units.global(column, 0) * g.unit, units.size(column) * g.unit};
+      if (run.count == 0) continue;
       if (!runs.empty() && runs.back().first + runs.back().count == run.first) runs.back().count += run.count;
       else runs.push_back(run);
     }
@@ -94,6 +94,12 @@ class column_cut {
     int n = 0;
     for (const feature_run& r : features(value, column)) n += r.count;
     return n;
+  }
+  /// The most features of a value that a column has.
+  int largest_width(int value) const {
+    int most = 0;
+    for (int column = 0; column < columns_; ++column) most = std::max(most, width(value, column));
+    return most;
   }
   /// The number of the first unit of a column in each group, such as its first head.
   int first_unit(int value, int column) const {
@@ -129,15 +135,16 @@ class column_cut {
   static bool cuts_parameters(const stage& s) {
     return s.how_cut() == stage_cut::by_rows_of_table || s.how_cut() == stage_cut::by_output;
   }
-  /// Whether the stages that use a parameter together all cut it, and alike.
-  static bool shares_alike(const network& n) {
+  /// The name of a parameter that several stages use and that they do not all cut; empty if there is none.
+  static std::string shared_unlike(const network& n) {
     std::vector<const stage*> user(n.parameters().size());
     for (const auto& s : n.stages())
       for (int p : s->parameters) {
         const stage* other = std::exchange(user[static_cast<std::size_t>(p)], s.get());
-        if (other && (!cuts_parameters(*other) || !cuts_parameters(*s))) return false;
+        if (other && (!cuts_parameters(*other) || !cuts_parameters(*s)))
+          return n.parameters()[static_cast<std::size_t>(p)].name;
       }
-    return true;
+    return "";
   }
   std::vector<feature_run> runs_of(const stage& s, const parameter& p, int column) const {
     if (s.how_cut() == stage_cut::by_output) return features(s.output, column);

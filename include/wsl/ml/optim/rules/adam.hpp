@@ -6,6 +6,15 @@
 
 namespace wsl::ml::rules {
 
+namespace detail {
+
+inline void check_adam(const char* rule, f32 beta1, f32 beta2, f32 epsilon) {
+  require_in(rule, "beta1", beta1, 0, 1), require_in(rule, "beta2", beta2, 0, 1);
+  require_not_negative(rule, "epsilon", epsilon);
+}
+
+}  // namespace detail
+
 /// Adam (Kingma and Ba 2015, arXiv 1412.6980). Weight decay is added to the gradient. With `amsgrad` (Reddi
 /// et al. 2018) the largest second moment so far divides, not the last one.
 struct adam {
@@ -19,13 +28,8 @@ struct adam {
     if (amsgrad) all.push_back({"largest"});
     return all;
   }
-  void check() const { check(name, beta1, beta2, epsilon); }
+  void check() const { detail::check_adam(name, beta1, beta2, epsilon); }
   void update(const number_run& x, const parameter_step& s) const { update(x, s, 1, decay); }
-
-  static void check(const char* name, f32 beta1, f32 beta2, f32 epsilon) {
-    detail::require_in(name, "beta1", beta1, 0, 1), detail::require_in(name, "beta2", beta2, 0, 1);
-    detail::require_not_negative(name, "epsilon", epsilon);
-  }
   /// Weights are multiplied by `shrink` first, and times `by` they are added to the gradient.
   void update(const number_run& x, const parameter_step& s, f32 shrink, f32 by) const {
     const f64 correct1 = detail::bias_correction(beta1, s.number),
@@ -70,7 +74,7 @@ struct adamw {
   bool amsgrad = false;
 
   kept_arrays kept(bool is_matrix) const { return as_adam().kept(is_matrix); }
-  void check() const { adam::check(name, beta1, beta2, epsilon); }
+  void check() const { detail::check_adam(name, beta1, beta2, epsilon); }
   void update(const number_run& x, const parameter_step& s) const {
     as_adam().update(x, s, 1 - s.rate * decay, 0);
   }
@@ -90,7 +94,7 @@ struct adamax {
     all.push_back({"first"}), all.push_back({"infinity"});
     return all;
   }
-  void check() const { adam::check(name, beta1, beta2, epsilon); }
+  void check() const { detail::check_adam(name, beta1, beta2, epsilon); }
   void update(const number_run& x, const parameter_step& s) const {
     const f64 rate = static_cast<f64>(s.rate) / detail::bias_correction(beta1, s.number);
     run_vectorized<loop>(x, s.scale, static_cast<f32>(rate), *this);
@@ -121,7 +125,7 @@ struct nadam {
 
   kept_arrays kept(bool) const { return adam{}.kept(false); }
   void check() const {
-    adam::check(name, beta1, beta2, epsilon);
+    detail::check_adam(name, beta1, beta2, epsilon);
     detail::require_not_negative(name, "momentum decay", momentum_decay);
   }
   void update(const number_run& x, const parameter_step& s) const {
@@ -166,7 +170,7 @@ struct radam {
   f32 beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, decay = 0;
 
   kept_arrays kept(bool) const { return adam{}.kept(false); }
-  void check() const { adam::check(name, beta1, beta2, epsilon); }
+  void check() const { detail::check_adam(name, beta1, beta2, epsilon); }
   void update(const number_run& x, const parameter_step& s) const {
     const f64 b2 = static_cast<f64>(beta2), t = static_cast<f64>(s.number),
               correct2 = detail::bias_correction(beta2, s.number),

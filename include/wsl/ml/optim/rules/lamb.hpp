@@ -20,7 +20,7 @@ struct lamb {
 
   kept_arrays kept(bool) const { return adam{}.kept(false); }
   void check() const {
-    adam::check(name, beta1, beta2, epsilon);
+    detail::check_adam(name, beta1, beta2, epsilon);
     if (!(largest_norm > 0))
       throw std::invalid_argument(fmt::format("wsl: lamb has a positive largest norm, not {}", largest_norm));
   }

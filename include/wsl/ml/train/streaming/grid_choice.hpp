@@ -36,7 +36,7 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
   for (const auto& s : n.stages()) {
     exchange_all(cut.before(*s)), exchange_all(cut.after(*s));
     if (s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head)
-      widest = std::max(widest, static_cast<f64>(cut.width(s->output, g.columns - 1)) / n.width(s->output));
+      widest = std::max(widest, static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output));
     for (int p : s->parameters) {
       bytes += 4. * 4 * static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
                (cut.is_cut(*s) ? share : 1);
@@ -58,7 +58,7 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
                                   : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
             workers = how.workers ? how.workers : std::max(cores / how.num_csx, std::max(1, how.columns));
   if (how.workers && how.columns) return {how.workers / how.columns, how.columns, how.num_csx};
-  const int most_columns = std::min(workers, column_cut::max_columns(n));
+  const int most_columns = column_cut::can_cut(n) ? workers : 1;
   wafer_grid best{how.workers ? workers : 1, 1, how.num_csx};
   f64 least = -1;
   for (int columns = std::max(1, how.columns); columns <= (how.columns ? how.columns : most_columns);

@@ -6,7 +6,7 @@
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
-#include "compare.hpp"
+#include "../ml/compare.hpp"
 
 namespace {
 using namespace wsl;
