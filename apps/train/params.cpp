@@ -421,7 +421,7 @@ namespace {
 /// An option of the other strategy is a mistake; in a file it may be that of both.
 void check_strategy_options(fields& f, const run_params& r) {
   const bool pipelined = r.execution_strategy == "pipeline";
-  for (const char* name : {"workers", "grid", "strips"})
+  for (const char* name : {"workers", "grid", "report", "strips"})
     if (pipelined != (name == std::string_view("strips")) && f.is_asked(name) &&
         f.named(name).front()->text() != "null")
       refuse("--" + std::string(name) + " is of execution_strategy " +
@@ -435,6 +435,11 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   f.options_of("checkpoint");
   f.add("override_model", p.run.override_model,
         "take the weights of a checkpoint even if its model section differs");
+  f.options_of("report");
+  f.add("report", p.run.report,
+        "of train: the rows of the table of the last step; layers, or blocks of them (weight streaming)")
+      .one_of({"blocks", "layers"})
+      .of_one_command();
   f.options_of("prediction");
   f.add("predict_threads", p.run.predict_threads,
         "of train and validate: print how long a step would take on so many threads, such as 4,16,64, by a "

@@ -68,6 +68,7 @@ struct run_params {
   std::string load_checkpoint_states = "all";
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   std::string grid;               ///< rows x columns of workers; empty: chosen
+  std::string report = "blocks";  ///< the rows of the last step's table: blocks or layers
   std::string predict_threads;    ///< for which numbers of threads a step is predicted: "4,16,64"
   int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
 

@@ -557,7 +557,7 @@ void session::train(bool and_eval) {
       in_pipeline(params_) ? "in a pipeline"
       : is_bf16            ? "by weight streaming as bf16"
                            : "by weight streaming",
-      t.report().c_str());
+      t.report(r.report == "layers").c_str());
   say(!(run.stopped() && t.steps() < last) ? "Training completed successfully! (step %lld)\n"
       : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"

@@ -102,6 +102,18 @@ TEST_CASE("each thread runs a contiguous share of the partitions") {
   }
 }
 
+TEST_CASE("rows may be cut where there are fewer of them than partitions to make") {
+  // Two rows of two PEs, which work 10 and 20 units: two threads with a row each, or four with a PE each.
+  for (const bool cut_lines : {false, true}) {
+    scaling_profile times = profile_of({4});
+    threaded engine = by_pe(times);
+    engine.cut_lines = cut_lines;
+    fabric f{layout{host, 2, 2}.place<uneven>(all), engine};
+    f.launch();
+    CHECK(units_of(times.predictions()[0].seconds) == Approx(cut_lines ? 20 + 3 * 7 : 30 + 3 * 3));
+  }
+}
+
 TEST_CASE("jobs and long-running tasks are predicted in the superstep in which they run") {
   for (const bool is_job : {true, false}) {
     scaling_profile times = profile_of({1, 2, 4});

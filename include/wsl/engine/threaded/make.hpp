@@ -19,8 +19,8 @@ WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); 
 WSL_COMPILED_PART engines::engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this);
   const int how_many = profile ? 1 : threads ? threads : default_threads();
-  return new engines::threaded_engine(plan, how_many, queues, order, support::max(1u, pes_per_partition),
-                                      rendezvous_from, log, profile);
+  return new engines::threaded_engine(plan, how_many, queues, order, {pes_per_partition, cut_lines},
+                                      rendezvous_from, log, profile, times);
 }
 
 }  // namespace wsl

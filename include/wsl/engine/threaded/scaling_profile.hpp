@@ -160,7 +160,7 @@ class scaling_profile {
     return of_each;
   }
 
-  // What follows is for the engine.
+  // The engine calls the functions below.
 
   /// A run of the engine: from the time it begins to the time it ends.
   class run {

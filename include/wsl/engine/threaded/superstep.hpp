@@ -10,6 +10,7 @@
 
 #include "partition.hpp"
 #include "scaling_profile.hpp"
+#include "thread_times.hpp"
 #include "vote.hpp"
 
 namespace wsl::engines {
@@ -33,7 +34,8 @@ struct unobserved {
 /// several threads do.
 template <class RunPartition, class Observer>
 u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, RunPartition run_partition,
-                         Observer&& observer) {
+                         thread_times* times, Observer&& observer) {
+  thread_times::run mine(times, 0);
   const auto those = [&](auto condition) {
     u64 set = 0;
     for (std::size_t b = 0; b < partitions.size(); ++b) set |= u64{condition(partitions[b])} << b;
@@ -47,6 +49,7 @@ u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, 
     observer.begin_superstep();
     for (next = 0; now; now &= now - 1) {
       partition& b = partitions[static_cast<std::size_t>(std::countr_zero(now))];
+      mine.begin_partition(static_cast<std::size_t>(&b - partitions.data()));
       run_partition(b, last);
       next |= b.addressed | u64{!b.work.empty()} << (&b - partitions.data());
       failed |= b.failure != nullptr;
@@ -59,20 +62,23 @@ u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, 
 
 template <class RunPartition>
 u64 run_supersteps_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                            RunPartition run_partition) {
+                            RunPartition run_partition, thread_times* times) {
   vote_table votes(threads.size());
   u64 end = 0;  // the last superstep
   auto job = [&](int thread) {
+    thread_times::run mine(times, thread);
     termination_vote all = termination_vote::messages;
     for (u64 superstep = last + 1;; ++superstep) {
-      termination_vote mine = termination_vote::nothing;
+      termination_vote vote = termination_vote::nothing;
       const std::size_t after = first_partition_of(thread + 1, threads.size(), partitions.size());
       for (std::size_t b = first_partition_of(thread, threads.size(), partitions.size()); b < after; ++b) {
         partitions[b].computes = all == termination_vote::computing;
+        mine.begin_partition(b);
         run_partition(partitions[b], superstep);
-        mine = larger(mine, vote_of(partitions[b]));
+        vote = larger(vote, vote_of(partitions[b]));
       }
-      all = votes.agree(threads.barrier, thread, superstep, mine);
+      mine.begin_wait();
+      all = votes.agree(threads.barrier, thread, superstep, vote);
       if (goes_on(all)) continue;
       if (thread == 0) end = superstep;  // read when the threads have met
       return;
@@ -82,16 +88,18 @@ u64 run_supersteps_together(thread_pool& threads, support::flat_vector<partition
   return end;
 }
 
-/// With a profile, which measures one thread, the times of all partitions are added to it.
+/// With a profile, which measures one thread, the times of all partitions are added to it; the times of the
+/// threads are not taken then.
 template <class RunPartition>
 u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                   RunPartition run_partition, scaling_profile* profile) {
+                   RunPartition run_partition, scaling_profile* profile, thread_times* times) {
   if (profile) {
     const scaling_profile::run now(*profile, partitions.size());
-    return run_supersteps_alone(partitions, last, run_partition, *profile);
+    return run_supersteps_alone(partitions, last, run_partition, nullptr, *profile);
   }
-  return threads.size() == 1 ? run_supersteps_alone(partitions, last, run_partition, unobserved{})
-                             : run_supersteps_together(threads, partitions, last, run_partition);
+  if (times) times->begin_run(threads.size(), partitions.size());
+  return threads.size() == 1 ? run_supersteps_alone(partitions, last, run_partition, times, unobserved{})
+                             : run_supersteps_together(threads, partitions, last, run_partition, times);
 }
 
 }  // namespace wsl::engines

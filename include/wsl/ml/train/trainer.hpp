@@ -48,9 +48,13 @@ class basic_trainer : public trainer_base {
   basic_trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
       : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
-        make_fabric_(
-            [choice = all.with({.threads = how.threads, .pes_per_partition = 1, .profile = how.profile})](
-                const layout& l) { return std::make_unique<fabric>(l, choice); }) {
+        make_fabric_([choice = all.with({.threads = how.threads,
+                                         .pes_per_partition = 1,
+                                         .cut_lines = true,
+                                         .profile = how.profile,
+                                         .times = times_.get()})](const layout& l) {
+          return std::make_unique<fabric>(l, choice);
+        }) {
     if (how.workers && how.columns) build(how.workers, 1);
   }
 
@@ -79,6 +83,7 @@ class basic_trainer : public trainer_base {
           fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
                       how_.num_csx, b.sequences));
     const optimizer_step o = arrays_.step(rate, ++steps_, {how_.clip_norm, how_.clip_value});
+    times_->restart(static_cast<int>(network_->stages().size()), work_kind::count);
     stopwatch watch(report_);
     pass(b, o, dropout_of_step(), true);
     measure_passes(watch, o);
@@ -88,6 +93,8 @@ class basic_trainer : public trainer_base {
       update_all(o, std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
+    times_->stop();
+    report_.layers = layers_of(*network_, *times_, report_.seconds);
     require_finite(mean, lost, std::isfinite(mean) ? "" : first_not_finite());
     return mean;
   }
@@ -337,6 +344,7 @@ class basic_trainer : public trainer_base {
   batch last_;                                 // its shape
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch
+  std::unique_ptr<thread_times> times_ = std::make_unique<thread_times>();
   std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
   std::unique_ptr<fabric> fabric_;
   step_report report_;
