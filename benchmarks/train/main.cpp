@@ -3,13 +3,15 @@
 // 124m. The ways are streaming; bf16 (weights travel in half the bytes); pipeline; resident (no wafer: two
 // threads, all weights where they lie); and loops, a program of plain loops, whose first losses must be those
 // of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an error. `run`
-// prints it beside PyTorch.
+// prints it beside PyTorch. `predicted` is a way of its own: bench_train <model> <steps> predicted <threads>
+// prints how many times as fast a step would be on that many threads and as many cores as on one.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <wsl/engine/threaded/scaling_profile.hpp>
 #include <wsl/ml.hpp>
 
 #include "lesson.hpp"
@@ -83,6 +85,17 @@ f64 milliseconds(Trainer&& t, const ml::batch& data, int steps) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
+/// The seconds of a step on so many threads, from steps on one thread with the grid for as many cores.
+f64 predicted(std::string_view model, int threads, int steps) {
+  lesson work = of(model);
+  scaling_profile profile({threads});
+  ml::trainer t(std::move(work.net), ml::optimizer::adam(), {.cores = threads, .profile = &profile});
+  t.step(work.data, rate);
+  profile.restart();
+  for (int i = 0; i < steps; ++i) t.step(work.data, rate);
+  return profile.predictions()[0].seconds / steps;
+}
+
 f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "streaming")
     return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
@@ -95,7 +108,7 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "resident")
     return milliseconds(bench::resident_trainer(std::move(work.net), ml::optimizer::adam()), work.data,
                         steps);
-  std::fprintf(stderr, "the ways are streaming, bf16, pipeline, resident and loops\n");
+  std::fprintf(stderr, "the ways are streaming, bf16, pipeline, resident, loops and predicted\n");
   std::exit(1);
 }
 
@@ -103,7 +116,13 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
 
 int main(int argc, char** argv) {
   const std::string_view model = argc > 1 ? argv[1] : "", way = argc > 3 ? argv[3] : "streaming";
+  const int steps = argc > 2 ? std::max(2, std::atoi(argv[2])) : 20;
+  if (way == "predicted") {
+    const int threads = argc > 4 ? std::atoi(argv[4]) : 16;
+    std::printf("%.2f\n", predicted(model, 1, steps) / predicted(model, threads, steps));
+    return 0;
+  }
   lesson work = of(model);
   if (way == "loops") compare(model);
-  std::printf("%.3f\n", milliseconds(work, way, argc > 2 ? std::max(2, std::atoi(argv[2])) : 20));
+  std::printf("%.3f\n", milliseconds(work, way, steps));
 }
