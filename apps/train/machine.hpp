@@ -26,8 +26,8 @@ class machine {
   virtual wsl::f64 evaluate(const wsl::ml::batch& b,
                             const std::function<void(i64, std::span<const wsl::f32>)>& each) = 0;
   virtual std::vector<wsl::f32> predict(const wsl::ml::batch& b) = 0;
-  /// A breakdown of the time of the last training step.
-  virtual std::string report() const = 0;
+  /// A breakdown of the time of the last training step, by blocks or for each layer.
+  virtual std::string report(bool each_layer) const = 0;
   virtual wsl::ml::trainer_base& run() = 0;
   /// The part of a batch that this process needs.
   virtual wsl::ml::batch_part part() = 0;

@@ -27,7 +27,7 @@ class machine_of final : public machine {
     }
   }
   std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
-  std::string report() const override { return table_of(trainer_.report()); }
+  std::string report(bool each_layer) const override { return table_of(trainer_.report(), each_layer); }
   wsl::ml::trainer_base& run() override { return trainer_; }
   wsl::ml::batch_part part() override {
     if constexpr (requires { trainer_.part(); }) return trainer_.part();

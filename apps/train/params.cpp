@@ -495,6 +495,7 @@ void check_strategy_options(fields& f, const run_params& r) {
   for (const auto& [name, of_pipeline] : {option{"workers", false},
                                           {"grid", false},
                                           {"memory_folder", false},
+                                          {"report", false},
                                           {"strips", true},
                                           {"multireplica", true},
                                           {"replicas", true}})
@@ -511,7 +512,34 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   f.options_of("checkpoint");
   f.add("override_model", p.run.override_model,
         "take the weights of a checkpoint even if its model section differs");
-  f.refuses([&p, &f] { check_strategy_options(f, p.run); });
+  f.options_of("report");
+  f.add("report", p.run.report,
+        "of train: the rows of the table of the last step; layers, or blocks of them (weight streaming)")
+      .one_of({"blocks", "layers"})
+      .of_one_command();
+  f.options_of("prediction");
+  f.add("predict_threads", p.run.predict_threads,
+        "of train and validate: print how long a step would take on so many threads, such as 4,16,64, by a "
+        "few steps on one thread")
+      .of_one_command();
+  f.refuses([&p, &f] { check_strategy_options(f, p.run), p.run.threads_to_predict(); });
+}
+
+std::vector<int> run_params::threads_to_predict() const {
+  std::vector<int> all;
+  std::string_view rest = predict_threads;
+  while (!rest.empty()) {
+    int n = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), n);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    const bool ends = rest.empty() || (rest.front() == ',' && rest.size() > 1);
+    if (error != std::errc{} || n < 1 || n > 1024 || !ends)
+      refuse("--predict_threads is a list of numbers of threads from 1 to 1024, such as 4,16,64, not '" +
+             predict_threads + "'");
+    all.push_back(n);
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  return all;
 }
 
 /// Reads "4x2", rows x columns.

@@ -112,7 +112,9 @@ std::string performance::json() const {
                      rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
 }
 
-std::string table_of(const wsl::ml::step_report& r) { return wsl::ml::to_text(r); }
-std::string table_of(const wsl::ml::pipeline_report& r) { return wsl::ml::to_text(r); }
+std::string table_of(const wsl::ml::step_report& r, bool each_layer) {
+  return wsl::ml::to_text(r, each_layer);
+}
+std::string table_of(const wsl::ml::pipeline_report& r, bool) { return wsl::ml::to_text(r); }
 
 }  // namespace train_app

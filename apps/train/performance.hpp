@@ -36,7 +36,7 @@ struct performance {
 };
 
 /// A table of the time of a step.
-std::string table_of(const wsl::ml::step_report& r);
-std::string table_of(const wsl::ml::pipeline_report& r);
+std::string table_of(const wsl::ml::step_report& r, bool each_layer);
+std::string table_of(const wsl::ml::pipeline_report& r, bool each_layer);
 
 }  // namespace train_app

@@ -16,6 +16,7 @@
 #include <optional>
 #include <tuple>
 #include <wsl/engine/threaded.hpp>
+#include <wsl/engine/threaded/prediction.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
@@ -62,7 +63,8 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 
 /// The settings of weight streaming, with the grid that they leave open.
 ml::streaming_settings training_of(const common_params& p, const ml::network& model,
-                                   const ml::optimizer& rule, int length) {
+                                   const ml::optimizer& rule, int length,
+                                   wsl::scaling_profile* profile = nullptr) {
   ml::streaming_settings how{.workers = p.run.workers,
                              .columns = p.run.columns,
                              .cores = p.run.cores,
@@ -74,7 +76,8 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .precision = p.precision.format(),
                              .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
                              .micro_batch_size = p.train_input.micro_batch_size.size,
-                             .memory_folder = p.run.memory_folder};
+                             .memory_folder = p.run.memory_folder,
+                             .profile = profile};
   const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
   how.workers = grid.rows * grid.columns, how.columns = grid.columns;
   if (p.train_input.micro_batch_size.is_auto)
@@ -82,14 +85,15 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
   return how;
 }
 
-ml::pipeline_settings pipelining_of(const common_params& p) {
+ml::pipeline_settings pipelining_of(const common_params& p, wsl::scaling_profile* profile = nullptr) {
   return {.strips = p.run.strips,
           .replicas = p.run.replicas,
           .micro_batch_size = p.train_input.micro_batch_size.size,
           .clip_norm = p.optimizer.max_gradient_norm,
           .clip_value = p.optimizer.max_gradient_value,
           .seed = static_cast<u64>(p.run.seed),
-          .threads = p.run.threads};
+          .threads = p.run.threads,
+          .profile = profile};
 }
 /// " as bf16", and nothing for f32.
 std::string in_sixteen_bits(precision p) {
@@ -233,12 +237,59 @@ i64 session::last_step(i64 done) const {
   return last;
 }
 
-machine& session::wafer() {
-  if (wafer_) return *wafer_;
+std::unique_ptr<machine> session::new_wafer(const common_params& p, wsl::scaling_profile* profile) const {
   require_memory_for_batches();
-  if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), rule(), pipelining_of(params_));
-  else wafer_ = ranks::streaming(task_.model(), rule(), streaming());
+  if (in_pipeline(p)) return pipeline(task_.model(), rule(), pipelining_of(p, profile));
+  return ranks::streaming(task_.model(), rule(), streaming(p, profile));
+}
+machine& session::wafer() {
+  if (!wafer_) wafer_ = new_wafer(params_, nullptr);
   return *wafer_;
+}
+
+/// Each number of threads has a wafer of its own, on the grid that it would have on so many cores, which
+/// takes some steps on one thread; the run itself is not touched.
+void session::predict_threads() const {
+  std::vector<int> all = params_.run.threads_to_predict();
+  if (all.empty()) return;
+  if (ranks::size() > 1)
+    throw std::invalid_argument("--predict_threads is of one process: predict without mpirun");
+  if (std::find(all.begin(), all.end(), 1) == all.end()) all.insert(all.begin(), 1);  // to compare with
+  std::vector<wsl::scaling_prediction> steps;
+  std::string grids;
+  for (const int threads : all) {
+    common_params p = params_;
+    p.run.cores = threads;
+    wsl::scaling_profile profile(std::span(&threads, 1));
+    const std::unique_ptr<machine> wafer = new_wafer(p, &profile);
+    steps.push_back(predicted_step(*wafer, profile));
+    if (in_pipeline(p)) continue;
+    const ml::streaming_settings how = streaming(p);
+    grids += fmt::format("{}{} x {}", grids.empty() ? "" : ", ", how.workers / how.columns, how.columns);
+  }
+  const auto one = std::find_if(steps.begin(), steps.end(), [](const auto& s) { return s.threads == 1; });
+  const f64 alone = one->seconds;
+  for (wsl::scaling_prediction& s : steps) s.speedup = alone / s.seconds;
+  say("Predicted time of a step, from steps on one thread%s%s:\n%s",
+      grids.empty() ? "" : ", with workers of ", grids.c_str(),
+      wsl::to_text(std::span<const wsl::scaling_prediction>(steps)).c_str());
+}
+
+/// The mean of some steps, after one that takes memory into use.
+wsl::scaling_prediction session::predicted_step(machine& wafer, wsl::scaling_profile& profile) const {
+  constexpr int fewest = 3, most = 50;
+  constexpr f64 enough = 0.5;  // seconds
+  ml::batches data(task_.train, {.size = params_.train_input.batch_size,
+                                 .shuffle = params_.train_input.shuffle,
+                                 .seed = static_cast<u64>(params_.train_input.shuffle_seed),
+                                 .part = wafer.part()});
+  const ml::rate::schedule rate = params_.optimizer.rate();
+  wafer.step(data.next().view(), rate(0));
+  profile.restart();
+  int count = 0;
+  while (count < fewest || (count < most && profile.predictions()[0].seconds < enough))
+    wafer.step(data.next().view(), rate(++count));
+  return profile.predictions()[0] / count;
 }
 
 ml::batches session::batches_of(const ml::dataset& data, const input_params& p, bool in_order) {
@@ -411,6 +462,7 @@ void session::train(bool and_eval) {
   std::signal(SIGXFSZ, SIG_IGN);
   const run_params& r = params_.run;
   require_same();
+  predict_threads();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
   std::unique_ptr<folder_lock> alone;
@@ -527,7 +579,8 @@ void session::train(bool and_eval) {
       .weights = std::string(name_of(params_.precision.format()))};
   app::write_file(file("performance.json"), done.json());
   say("\nthe last step, %s:\n%s\n",
-      in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(), t.report().c_str());
+      in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(),
+      t.report(r.report == "layers").c_str());
   if (const auto scale = t.run().loss_scale_state())
     say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
         static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);
@@ -587,8 +640,9 @@ void session::eval() {
       100 * e.accuracy);
 }
 
-ml::streaming_settings session::streaming() const {
-  return training_of(params_, task_.model(), rule(), task_.train.length);
+ml::streaming_settings session::streaming() const { return streaming(params_); }
+ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_profile* profile) const {
+  return training_of(p, task_.model(), rule(), task_.train.length, profile);
 }
 
 /// The memory for training on batches of an input.
@@ -616,6 +670,7 @@ void session::validate() {
     say("%s\n", disk_text(task_.model(), rule(), streaming(), need_of(params_.train_input, task_.train),
                           task_.train.length)
                     .c_str());
+  predict_threads();
   if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
   if (ranks::root()) require_writable(params_.run.model_dir);
   if (ranks::root())

@@ -13,6 +13,10 @@
 #include "machine.hpp"
 #include "params.hpp"
 
+namespace wsl {
+struct scaling_prediction;
+}
+
 namespace train_app {
 
 /// The description of a model in words: names and values of the fields that its shapes do not determine.
@@ -60,12 +64,17 @@ class session {
  private:
   void describe() const;
   wsl::ml::streaming_settings streaming() const;
+  wsl::ml::streaming_settings streaming(const common_params& p,
+                                        wsl::scaling_profile* profile = nullptr) const;
   memory_need need_of(const input_params& input, const wsl::ml::dataset& data) const;
   void require_memory_for_batches() const;
   void require_fit(const std::string& checkpoint, bool trains) const;
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;
   machine& wafer();
+  std::unique_ptr<machine> new_wafer(const common_params& p, wsl::scaling_profile* profile) const;
+  void predict_threads() const;
+  wsl::scaling_prediction predicted_step(machine& wafer, wsl::scaling_profile& profile) const;
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
   wsl::ml::data_position load(const std::string& checkpoint);

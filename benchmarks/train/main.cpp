@@ -3,68 +3,35 @@
 // 124m. The ways are streaming; bf16 (weights travel in half the bytes); pipeline; resident (no wafer: two
 // threads, all weights where they lie); and loops, a program of plain loops, whose first losses must be those
 // of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an error. `run`
-// prints it beside PyTorch.
+// prints it beside PyTorch. `predicted` is a way of its own: bench_train <model> <steps> predicted <threads>
+// prints how many times as fast a step would be on that many threads and as many cores as on one.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <wsl/engine/threaded/scaling_profile.hpp>
 #include <wsl/ml.hpp>
 
-#include "loops.hpp"
+#include "lesson.hpp"
 #include "resident.hpp"
 
 namespace {
 using namespace wsl;
+using bench::lesson;
 
-struct lesson {
-  ml::network net;
-  ml::batch data = {};
-  std::vector<i32> ids = {}, targets = {};
-  std::vector<f32> features = {};
-  loops::decoder_shape shape = {};
-};
-
-std::vector<i32> some_numbers(int count, int below) {
-  std::mt19937 random(1);
-  std::vector<i32> x;
-  for (int i = 0; i < count; ++i) x.push_back(static_cast<i32>(random() % static_cast<unsigned>(below)));
-  return x;
-}
-
-lesson images() {
-  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{},
-                             ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
-  lesson t{net.build()};
-  t.targets = some_numbers(256, 10);
-  for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
-  t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
-  return t;
-}
-lesson text(const ml::decoder& model, int sequences, int length) {
-  lesson t{model.build()};
-  t.ids = some_numbers(sequences * length, model.vocabulary),
-  t.targets = some_numbers(sequences * length, model.vocabulary);
-  t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
-  t.shape = {model.vocabulary, model.layers, model.heads,
-             model.width,      model.bias,   model.between == ml::nonlinearity::gelu_tanh,
-             sequences,        length};
-  return t;
-}
 lesson of(std::string_view model) {
-  if (model == "mnist") return images();
-  if (model == "char")
-    return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12,
-                64);
+  if (model == "mnist") return bench::images();
+  if (model == "char") return bench::characters();
   if (model == "124m")
-    return text({.vocabulary = 50257,
-                 .positions = 1024,
-                 .layers = 12,
-                 .heads = 12,
-                 .width = 768,
-                 .between = ml::nonlinearity::gelu_tanh},
-                4, 64);
+    return bench::text({.vocabulary = 50257,
+                        .positions = 1024,
+                        .layers = 12,
+                        .heads = 12,
+                        .width = 768,
+                        .between = ml::nonlinearity::gelu_tanh},
+                       4, 64);
   std::fprintf(stderr, "the models are mnist, char and 124m\n");
   std::exit(1);
 }
@@ -118,6 +85,17 @@ f64 milliseconds(Trainer&& t, const ml::batch& data, int steps) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
+/// The seconds of a step on so many threads, from steps on one thread with the grid for as many cores.
+f64 predicted(std::string_view model, int threads, int steps) {
+  lesson work = of(model);
+  scaling_profile profile({threads});
+  ml::trainer t(std::move(work.net), ml::optimizer::adam(), {.cores = threads, .profile = &profile});
+  t.step(work.data, rate);
+  profile.restart();
+  for (int i = 0; i < steps; ++i) t.step(work.data, rate);
+  return profile.predictions()[0].seconds / steps;
+}
+
 f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "streaming")
     return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
@@ -132,7 +110,7 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "resident")
     return milliseconds(bench::resident_trainer(std::move(work.net), ml::optimizer::adam()), work.data,
                         steps);
-  std::fprintf(stderr, "the ways are streaming, bf16, pipeline, resident and loops\n");
+  std::fprintf(stderr, "the ways are streaming, bf16, pipeline, resident, loops and predicted\n");
   std::exit(1);
 }
 
@@ -140,7 +118,13 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
 
 int main(int argc, char** argv) {
   const std::string_view model = argc > 1 ? argv[1] : "", way = argc > 3 ? argv[3] : "streaming";
+  const int steps = argc > 2 ? std::max(2, std::atoi(argv[2])) : 20;
+  if (way == "predicted") {
+    const int threads = argc > 4 ? std::atoi(argv[4]) : 16;
+    std::printf("%.2f\n", predicted(model, 1, steps) / predicted(model, threads, steps));
+    return 0;
+  }
   lesson work = of(model);
   if (way == "loops") compare(model);
-  std::printf("%.3f\n", milliseconds(work, way, argc > 2 ? std::max(2, std::atoi(argv[2])) : 20));
+  std::printf("%.3f\n", milliseconds(work, way, steps));
 }

@@ -249,7 +249,9 @@ long judge(unsigned seed, u64& delivered) {
   const layout& l = real_one.plan();
   const expectation e(l);
   const u64 n = nothing_gets_lost(l, e, reference{});
-  const threaded engine{.threads = 1 + static_cast<int>(seed / 2 % 3), .pes_per_partition = 1 + seed / 6 % 5};
+  const threaded engine{.threads = 1 + static_cast<int>(seed / 2 % 3),
+                        .pes_per_partition = 1 + seed / 6 % 5,
+                        .cut_lines = seed / 30 % 2 == 1};
   if (nothing_gets_lost(l, e, engine) != n) FAIL("the engines deliver different numbers of wavelets");
   if (seed % 4 == 0)
     nothing_gets_lost(l, e,

@@ -45,27 +45,34 @@ void must_end(const ending& e, const std::string& who) {
 void judge_without_races(unsigned seed, tally& sum) {
   const random_program p(seed, false);
   const u32 partition = band_size(seed, p), granted = rendezvous_from(seed);
-  const ending truth = run(p, reference{}),
-               one =
-                   run(p, threaded{.threads = 1, .pes_per_partition = partition, .rendezvous_from = granted});
+  const bool cut_lines = seed % 2 == 1;
+  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1,
+                                                                  .pes_per_partition = partition,
+                                                                  .rendezvous_from = granted,
+                                                                  .cut_lines = cut_lines});
   if (p.promise() == mode::robust) must_end(truth, "the reference engine");
   if (p.promise() != mode::heavy) must_end(one, "one thread");
   must_agree_if_it_ends(truth, one, "one thread");
   for (int threads : {2, 3, 8})
-    must_agree(
-        one, run(p, threaded{.threads = threads, .pes_per_partition = partition, .rendezvous_from = granted}),
-        std::to_string(threads) + " threads");
+    must_agree(one,
+               run(p, threaded{.threads = threads,
+                               .pes_per_partition = partition,
+                               .rendezvous_from = granted,
+                               .cut_lines = cut_lines}),
+               std::to_string(threads) + " threads");
   for (unsigned s = 0; s < 3; ++s) {
     const int threads = 1 + static_cast<int>((seed + s) % 3);
-    const ending other = run(
-        p,
-        threaded{.threads = threads, .order = schedule::shuffled{seed + s}, .pes_per_partition = partition});
+    const ending other = run(p, threaded{.threads = threads,
+                                         .order = schedule::shuffled{seed + s},
+                                         .pes_per_partition = partition,
+                                         .cut_lines = cut_lines});
     if (p.promise() != mode::heavy) must_end(other, "a shuffled run");
     must_agree_if_it_ends(one, other, "a shuffled run");
   }
   const ending tight = run(p, threaded{.threads = 1 + static_cast<int>(seed % 2),
                                        .queues = depth::machine,
-                                       .pes_per_partition = partition});
+                                       .pes_per_partition = partition,
+                                       .cut_lines = cut_lines});
   if (p.promise() == mode::robust) must_end(tight, "short queues");
   must_agree_if_it_ends(one, tight, "short queues");
 

@@ -65,7 +65,9 @@ void judge(unsigned seed, counts& sum) {
   const staged stage(drawn);
   const layout l = stage.build(source);
   const ending truth = play(l, seed, reference{}),
-               one = play(l, seed, threaded{.threads = 1, .pes_per_partition = 1 + seed % 5});
+               one = play(
+                   l, seed,
+                   threaded{.threads = 1, .pes_per_partition = 1 + seed % 5, .cut_lines = seed % 2 == 1});
   ++sum.layouts, sum.stopped += one.stopped, sum.only_reference_stopped += truth.stopped && !one.stopped;
   sum.delivered += truth.counts.delivered;
   must_not_fall_behind(truth, one, "one thread");
@@ -74,8 +76,11 @@ void judge(unsigned seed, counts& sum) {
   must_not_fall_behind(truth, clocked, "the timed engine");
   must_not_fall_behind(clocked, one, "one thread after the timed engine");
   for (int threads : {2, 3, 8})
-    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_partition = 1 + seed % 5}),
-                  std::to_string(threads) + " threads");
+    must_be_equal(
+        one,
+        play(l, seed,
+             threaded{.threads = threads, .pes_per_partition = 1 + seed % 5, .cut_lines = seed % 2 == 1}),
+        std::to_string(threads) + " threads");
   must_be_equal(
       one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_partition = 2}),
       "another order");

@@ -9,6 +9,8 @@
 namespace wsl {
 
 class run_log;
+class scaling_profile;
+class thread_times;
 
 /// The number of an engine's threads unless it is given one: the environment variable WSL_THREADS, or one for
 /// each core that the process may use.
@@ -24,8 +26,17 @@ struct threaded {
   /// the smallest number of words that an operation sends to another partition from memory to memory, if the
   /// receiver's operation waits for so many; fewer go through buffers
   u32 rendezvous_from = 8192;
+  /// partitions may also be parts of rows and columns, if there are fewer of these than partitions to make:
+  /// for few PEs with much to compute, as in training
+  bool cut_lines = false;
   /// the log of each PE's tasks and operations, for one engine at a time; see fabric/race.hpp
   run_log* log = nullptr;
+  /// takes the times from which the time on more threads is predicted, on one thread; see
+  /// threaded/prediction.hpp
+  scaling_profile* profile = nullptr;
+  /// takes the times of what the threads do, for one engine at a time, unless there is a profile; see
+  /// threaded/thread_times.hpp
+  thread_times* times = nullptr;
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

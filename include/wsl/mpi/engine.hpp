@@ -15,8 +15,8 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, threads_of(how), how.queues, how.order, support::max(1u, how.pes_per_partition),
-                        how.rendezvous_from, nullptr),
+      : threaded_engine(plan, threads_of(how), how.queues, how.order, {how.pes_per_partition},
+                        how.rendezvous_from, nullptr, nullptr, nullptr),
         who_(who),
         share_{words().net.partitions, who.size()},
         thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))),
@@ -82,9 +82,7 @@ class spread_engine final : public engines::threaded_engine {
   }
 
  private:
-  static int threads_of(const threaded& how) {
-    return how.threads ? how.threads : default_threads();
-  }
+  static int threads_of(const threaded& how) { return how.threads ? how.threads : default_threads(); }
 
   u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
   // The partitions that this rank runs.
@@ -195,6 +193,8 @@ inline engine* spread_over::make(const layout& plan) const {
   engines::require_possible(how);
   if (how.log)
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
+  if (how.profile)
+    throw fault("wsl: a scaling_profile measures the threads of one process; predict without mpirun");
   return new spread_engine(plan, who, how);
 }
 

@@ -321,6 +321,91 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
   }
 }
 
+/// Passes numbers on, and takes its time.
+class slow_stage final : public ml::stage {
+ public:
+  void forward(ml::activation_store& store) const override {
+    be_busy(4);
+    const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
+    for (int t = 0; t < x.rows(); ++t) std::copy_n(&x(t, 0), x.columns(), &y(t, 0));
+  }
+  void backward(ml::activation_store& store) const override {
+    be_busy(8);
+    ml::add(store.gradient(inputs[0]), store.gradient(output));
+  }
+
+ private:
+  static void be_busy(int milliseconds) {
+    const auto until = ml::wall_clock::now() + std::chrono::milliseconds(milliseconds);
+    while (ml::wall_clock::now() < until) {}
+  }
+};
+
+TEST_CASE("A step's report: its layers sum to the step, and a slow one shows in its own row") {
+  std::vector<f32> features(8 * 6, 0.5f);
+  const std::vector<i32> targets(8, 1);
+  const ml::batch all{.features = features, .targets = targets, .sequences = 8};
+  for (auto [workers, columns, threads, clip] :
+       {std::tuple{1, 1, 1, 0.}, {2, 1, 2, 0.}, {2, 2, 2, 1.}, {4, 2, 3, 0.}}) {
+    INFO(workers << " workers, " << columns << " columns, " << threads << " threads");
+    ml::network n;
+    const int x = n.input("features", 6),
+              hidden = n.linear("layer 0 in", x, 12, true, ml::initial::normal(1));
+    const int slow = n.add("layer 0 slow", slow_stage{}, {hidden}, 12);
+    n.cross_entropy("loss", n.linear("out", slow, 3, true, ml::initial::normal(1)));
+    ml::trainer trained(std::move(n), optimizer::adam(),
+                        {.workers = workers, .columns = columns, .clip_norm = clip, .threads = threads});
+    CHECK(trained.report().layers.empty());
+    for (int step = 0; step < 2; ++step) trained.step(all, 1e-3);
+    trained.evaluate(all);
+    const ml::step_report& r = trained.report();
+    REQUIRE(r.layers.size() == 5);
+    f64 sum = 0;
+    for (const ml::layer_times& row : r.layers) {
+      sum += row.all();
+      for (const f64 part : {row.forward, row.backward, row.update, row.transfer, row.exchange, row.waiting})
+        CHECK(part >= 0);
+      if (&row == &r.layers.back()) continue;
+      CHECK(row.forward > 0);
+      CHECK((row.update > 0) == (row.name == "out" || row.name == "layer 0 in"));
+    }
+    CHECK(sum == Approx(r.seconds).epsilon(0.01));
+    const ml::layer_times& it = r.layers[1];
+    CHECK(it.name == "layer 0 slow");
+    CHECK(it.forward * threads > 0.99 * 0.004 * workers);
+    CHECK(it.backward * threads > 0.99 * 0.008 * workers);
+    f64 exchange = 0, waiting = 0;
+    for (const ml::layer_times& row : r.layers) exchange += row.exchange, waiting += row.waiting;
+    CHECK((exchange > 0) == (columns > 1));
+    CHECK(r.layers.back().name == "host");
+    CHECK(waiting > 0);
+
+    const std::vector<ml::layer_times> blocks = ml::by_block(r.layers);
+    REQUIRE(blocks.size() == 4);
+    CHECK(blocks[0].name == "layer 0");
+    CHECK(blocks[0].all() == Approx(r.layers[0].all() + r.layers[1].all()));
+    CHECK(blocks[1].name == "out");
+    const std::string by_blocks = ml::to_text(r), by_layers = ml::to_text(r, true);
+    CHECK(by_blocks.find("\nlayer 0  ") != std::string::npos);
+    CHECK(by_layers.find("\nlayer 0 slow  ") != std::string::npos);
+  }
+}
+
+TEST_CASE("A table of layers has a line for each and one for the step") {
+  const std::vector<ml::layer_times> rows{{"layer 3.0 rm", 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3},
+                                          {"layer 3.0 up", 0, 0, 0, 0, 0, 1e-3},
+                                          {"a layer of no block whose name is long", 0, 0, 0, 0, 0, 3e-3}};
+  CHECK(ml::to_text(ml::by_block(rows)) ==
+        "layer, ms                                forward  backward    update  transfer  exchange   waiting"
+        "       all   of step\n"
+        "layer 3.0                                    1.000     2.000     3.000     4.000     5.000     7.000"
+        "    22.000    88.0 %\n"
+        "a layer of no block whose name is long     0.000     0.000     0.000     0.000     0.000     3.000"
+        "     3.000    12.0 %\n"
+        "step                                       1.000     2.000     3.000     4.000     5.000    10.000"
+        "    25.000   100.0 %\n");
+}
+
 // One step of a trainer, on a fabric of any engine.
 template <class Engine>
 ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,

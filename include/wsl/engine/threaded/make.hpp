@@ -9,14 +9,18 @@ namespace wsl {
 WSL_COMPILED_PART void engines::require_possible(const threaded& how) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
+  if (how.profile && how.threads > 1)
+    throw fault("wsl: a scaling_profile measures a run on one thread, not on " + std::to_string(how.threads) +
+                ": threaded{.threads = 1, .profile = &profile}");
 }
 
 WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
 
 WSL_COMPILED_PART engines::engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this);
-  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
-                                      support::max(1u, pes_per_partition), rendezvous_from, log);
+  const int how_many = profile ? 1 : threads ? threads : default_threads();
+  return new engines::threaded_engine(plan, how_many, queues, order, {pes_per_partition, cut_lines},
+                                      rendezvous_from, log, profile, times);
 }
 
 }  // namespace wsl

@@ -37,13 +37,19 @@ class spin_barrier {
       if (asleep.load() == round + 1) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
       return;
     }
-    for (int n = 0; n < spins; ++n) {
-      if (round_.load(std::memory_order_acquire) != round) return;
-      pause();
-    }
+    if (spin(round)) return;
     asleep.store(round + 1);
     // returns at once if the round has changed
     while (round_.load() == round) futex(FUTEX_WAIT_PRIVATE, round);
+  }
+
+  /// Waits for the end of a round for a while; returns whether it has ended.
+  bool spin(unsigned round) const {
+    for (int n = 0; n < spins; ++n) {
+      if (round_.load(std::memory_order_acquire) != round) return true;
+      pause();
+    }
+    return false;
   }
 
  private:

@@ -27,6 +27,12 @@ struct stream_end {
   support::flat_queue<u32> words;
 };
 
+/// How the grid is cut into partitions, see `threaded`.
+struct partitioning {
+  u32 pes = 256;           ///< of a partition, about
+  bool cut_lines = false;  ///< within rows or columns, if there are fewer of these
+};
+
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
   /// The list of a listed channel begins with the number of its cursors; then stand the number of its links,
@@ -45,13 +51,13 @@ struct topology {
   support::flat_vector<visited> visits;  ///< by number: PEs, streams, switched routers
   u32 partitions = 1;
 
-  topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
+  topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, const partitioning& by)
       : switched(plan),
         pes_(pes),
         plan_(plan),
         routes_(routes),
         machine_depth_(how_deep == depth::machine),
-        pes_per_partition_(pes_per_partition) {
+        partitioning_(by) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i)
         streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}});
@@ -257,7 +263,8 @@ struct topology {
 
   void cut() {
     partitions =
-        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_partition_), 1u), max_partitions);
+        support::min(support::max(static_cast<u32>(pes_.size() / support::max(1u, partitioning_.pes)), 1u),
+                     max_partitions);
     if (partitions == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const cursor& in : cursors) {
@@ -266,8 +273,10 @@ struct topology {
       across_rows += d.y != 0;
     }
     const bool by_rows = plan_.width() == 1 || (plan_.height() > 1 && across_rows <= across_columns);
-    partitions = support::min(partitions, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
-    share_out(by_rows);
+    const u32 lines = static_cast<u32>(by_rows ? plan_.height() : plan_.width());
+    const bool cuts_lines = partitioning_.cut_lines && partitions > lines;
+    if (!cuts_lines) partitions = support::min(partitions, lines);
+    share_out(by_rows, cuts_lines);
     for (cursor& in : cursors) cut(in);
   }
 
@@ -286,27 +295,33 @@ struct topology {
     in.crosses = true;
   }
 
-  // Cuts between whole rows or columns, so that every partition has about the same number of PEs with a
-  // program.
-  void share_out(bool by_rows) {
-    const auto line_of = [&](coord c) { return static_cast<std::size_t>(by_rows ? c.y : c.x); };
-    support::flat_vector<std::size_t> load(
-        static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
-    for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
-    support::flat_vector<u8> partition_of_line(load.size());
+  // Cuts between whole rows or columns, or between PEs in the order of these, so that every partition has
+  // about the same number of PEs with a program.
+  void share_out(bool by_rows, bool cuts_lines) {
+    const int width = plan_.width(), height = plan_.height(),
+              length = !cuts_lines ? 1
+                       : by_rows   ? width
+                                   : height;
+    const auto piece_of = [&](coord c) {
+      const int line = by_rows ? c.y : c.x, place = by_rows ? c.x : c.y;
+      return static_cast<std::size_t>(line * length + (cuts_lines ? place : 0));
+    };
+    support::flat_vector<std::size_t> load(static_cast<std::size_t>((by_rows ? height : width) * length));
+    for (u32 i = 0; i < pes_.size(); ++i) ++load[piece_of(pes_[i].at())];
+    support::flat_vector<u8> partition_of_piece(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
-      partition_of_line[k] =
+      partition_of_piece[k] =
           static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
     for (u32 w = 0; w < writers(); ++w)
-      visits[w].partition = partition_of_line[line_of(place_of(w))] & (max_partitions - 1);
+      visits[w].partition = partition_of_piece[piece_of(place_of(w))] & (max_partitions - 1);
   }
 
   tiles& pes_;
   const layout& plan_;
   resolved_routes& routes_;
   bool machine_depth_;
-  u32 pes_per_partition_;
+  partitioning partitioning_;
   u32 opened_ = 0;  // the number of channels opened so far
   support::flat_vector<delivery> delivered_;
 };

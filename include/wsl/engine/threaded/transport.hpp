@@ -14,8 +14,8 @@ namespace wsl::engines {
 
 class transport {
  public:
-  transport(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
-      : net(plan, routes, pes, how_deep, pes_per_partition), partitions_(net.partitions) {
+  transport(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, const partitioning& by)
+      : net(plan, routes, pes, how_deep, by), partitions_(net.partitions) {
     for (partition& b : partitions_)
       for (auto& m : b.mailboxes)
         m = support::flat_vector<support::flat_vector<partition_message>>(net.partitions);

@@ -21,7 +21,7 @@ class pipelined_trainer : public trainer_base {
         how_(checked(how)),
         strips_(*network_, how.strips),
         fabric_(plan(strips_.count(), how.replicas),
-                threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+                threaded{.threads = how.threads, .pes_per_partition = 1, .profile = how.profile}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model or cannot be divided evenly among

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The report of a step as a table: fmt::print("{}", ml::to_text(t.report())). The times of its rows sum to
-// the step; in a pipeline so do fill, work, waits and drain of each strip.
+// The report of a step as tables: fmt::print("{}", ml::to_text(t.report())). The times of the phases sum to
+// the step, and so do those of the layers; in a pipeline so do fill, work, waits and drain of each strip.
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
@@ -12,7 +13,28 @@
 
 namespace wsl::ml {
 
-inline std::string to_text(const step_report& r) {
+/// One line for each row and one for their sum, in milliseconds.
+inline std::string to_text(const std::vector<layer_times>& rows) {
+  layer_times step{.name = "step"};
+  std::size_t width = 26;
+  for (const layer_times& x : rows) step += x, width = std::max(width, x.name.size());
+  std::string out =
+      fmt::format("{:<{}}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "layer, ms", width, "forward",
+                  "backward", "update", "transfer", "exchange", "waiting", "all", "of step");
+  const auto line = [&](const layer_times& x) {
+    fmt::format_to(std::back_inserter(out),
+                   "{:<{}}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>8.1f} %\n",
+                   x.name, width, 1e3 * x.forward, 1e3 * x.backward, 1e3 * x.update, 1e3 * x.transfer,
+                   1e3 * x.exchange, 1e3 * x.waiting, 1e3 * x.all(),
+                   step.all() > 0 ? 100 * x.all() / step.all() : 0);
+  };
+  for (const layer_times& x : rows) line(x);
+  line(step);
+  return out;
+}
+
+/// Has the layers by blocks, or each of them.
+inline std::string to_text(const step_report& r, bool each_layer = false) {
   std::string out = fmt::format("{:<26}{:>10}{:>10}{:>10}\n", "phase", "ms", "of step", "work, ms");
   const f64 all = r.seconds;
   f64 work = 0;
@@ -33,6 +55,7 @@ inline std::string to_text(const step_report& r) {
   bytes("activations, all PEs", r.activations);
   if (r.micro_batches > 1)
     fmt::format_to(std::back_inserter(out), "{:<26}{:>10}\n", "micro-batches", r.micro_batches);
+  if (!r.layers.empty()) out += "\n" + to_text(each_layer ? r.layers : by_block(r.layers));
   return out;
 }
 

@@ -9,6 +9,10 @@
 #include "../op/precision.hpp"
 #include "../optim/grad_scaler.hpp"
 
+namespace wsl {
+class scaling_profile;
+}
+
 namespace wsl::ml {
 
 /// The workers of one wafer, and the number of wafers.
@@ -57,6 +61,9 @@ struct streaming_settings {
   int micro_batch_size = 0;
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
+  /// Runs on one thread and takes the times from which those on more threads are predicted
+  /// (engine/threaded/prediction.hpp). Set `cores` to the threads of the prediction, or say the workers.
+  scaling_profile* profile = nullptr;
 };
 
 /// Settings of pipelined execution (pipelined_trainer.hpp).
@@ -67,10 +74,11 @@ struct pipeline_settings {
   int replicas = 1;
   /// Sequences of a micro-batch of a replica; 0: as many as give four micro-batches for each strip.
   int micro_batch_size = 0;
-  f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
-  f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
-  u64 seed = 1;        ///< the seed of the initial weights and of dropout
-  int threads = 0;     ///< 0: WSL_THREADS, or one a core
+  f64 clip_norm = 0;                   ///< the largest norm of all gradients together; 0: no bound
+  f64 clip_value = 0;                  ///< the largest absolute value of one gradient; 0: no bound
+  u64 seed = 1;                        ///< the seed of the initial weights and of dropout
+  int threads = 0;                     ///< 0: WSL_THREADS, or one a core
+  scaling_profile* profile = nullptr;  ///< as of weight streaming
 };
 
 }  // namespace wsl::ml

@@ -49,7 +49,11 @@ class trainer : public trainer_base {
   trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
       : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
-        make_fabric_([choice = all.with({.threads = how.threads, .pes_per_partition = 1})](const layout& l) {
+        make_fabric_([choice = all.with({.threads = how.threads,
+                                         .pes_per_partition = 1,
+                                         .cut_lines = true,
+                                         .profile = how.profile,
+                                         .times = times_.get()})](const layout& l) {
           return std::make_unique<fabric>(l, choice);
         }) {
     scale_loss(how.loss_scaling.value_or(loss_scaling_for(how.precision)));
@@ -77,6 +81,7 @@ class trainer : public trainer_base {
     require_even_wafers(b);
     const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
     report_ = {};
+    times_->restart(static_cast<int>(network_->stages().size()), work_kind::count);
     stopwatch watch(report_);
     f64 sum_of_losses = 0;
     std::string where;  // the loss became NaN or infinite first
@@ -92,6 +97,8 @@ class trainer : public trainer_base {
       update_all(o, std::isfinite(mean) && lost < 0);
       watch.phase("update", sum(&server::work));
     }
+    times_->stop();
+    report_.layers = layers_of(*network_, *times_, report_.seconds);
     if (!is_skipped(mean, lost)) require_finite(mean, lost, where);
     return mean;
   }
@@ -407,6 +414,7 @@ class trainer : public trainer_base {
   micro_batch last_of_;                        // the last micro-batch of it that has passed
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch
+  std::unique_ptr<thread_times> times_ = std::make_unique<thread_times>();
   std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
   std::unique_ptr<fabric> fabric_;
   step_report report_;

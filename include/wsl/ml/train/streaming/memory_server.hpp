@@ -7,6 +7,7 @@
 
 #include "../../optim/step.hpp"
 #include "../state.hpp"
+#include "layer_times.hpp"
 #include "schedule.hpp"
 #include "step_report.hpp"
 #include "wires.hpp"
@@ -48,6 +49,7 @@ struct memory_server {
     for (const weight_transfer& t : schedule->transfers())
       if (t.server == wires::index_in_column(me) && t.last_gradient)
         each_tile(t, [&](const weight_transfer& tile) {
+          const thread_times::span updating(t.of->number, work_kind::update);
           all_are_finite ? update(tile, gradient_of(tile), scale, round) : discard(tile, gradient_of(tile));
         });
   }
@@ -57,6 +59,7 @@ struct memory_server {
     while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
     if (sent == transfers()) return;
     const weight_transfer& t = transfer_at(sent++);
+    thread_times::now_at(t.of->number);
     const auto words = pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
     (t.backward ? sent_backward : sent_forward) += 4 * words.size();
     me.async(mov(fabout(wires::weight_tiles(grid, server, column)), mem(words)),
@@ -66,6 +69,7 @@ struct memory_server {
     while (received < transfers() && !transfer_at(received).is_returned_to(wires::index_in_column(me)))
       ++received;
     if (received == transfers()) return;
+    thread_times::now_at(transfer_at(received).of->number);
     const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
     child = 1;
     if (children())
@@ -81,16 +85,7 @@ struct memory_server {
       return me.async(wsl::add(to, to, fabin(wires::up(grid, child++, column))),
                       then<&memory_server::receive>());
     }
-    const weight_transfer& t = transfer_at(received++);
-    returned += 4 * t.size();
-    // A worker whose loss is not finite says so in the first number of every gradient, so no tile is updated.
-    if (!std::isfinite(arrived[0])) lost_gradient_of(t);
-    const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
-    if (!used_in_place) add_to_gradients(t);
-    if (t.last_gradient && schedule->of().is_last())
-      each_tile(t, [&](const weight_transfer& tile) {
-        finish(tile, used_in_place ? arrived.data() : gradient_of(tile));
-      });
+    take_gradient(transfer_at(received++));
     receive_next(me);
   }
 
@@ -123,6 +118,18 @@ struct memory_server {
       gathered.insert(gathered.end(), x.begin(), x.end());
     }
     return gathered;
+  }
+  void take_gradient(const weight_transfer& t) {
+    const thread_times::span updating(t.of->number, work_kind::update);
+    returned += 4 * t.size();
+    // A worker whose loss is not finite says so in the first number of every gradient, so no tile is updated.
+    if (!std::isfinite(arrived[0])) lost_gradient_of(t);
+    const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
+    if (!used_in_place) add_to_gradients(t);
+    if (t.last_gradient && schedule->of().is_last())
+      each_tile(t, [&](const weight_transfer& tile) {
+        finish(tile, used_in_place ? arrived.data() : gradient_of(tile));
+      });
   }
   void add_to_gradients(const weight_transfer& t) {
     const auto accumulate = [](std::span<f32> to, f32* x) {

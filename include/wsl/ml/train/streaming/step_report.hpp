@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The breakdown of a step of weight streaming: the time of its phases, which follow each other without a gap,
-// and the bytes that passed between the memory and the wafers. train/report_text.hpp prints it.
+// the time of its layers, which share it out, and the bytes that passed between the memory and the wafers.
+// train/report_text.hpp prints it.
 #pragma once
 #include <algorithm>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "../../../engine/outcome.hpp"
 #include "../wall_clock.hpp"
+#include "layer_times.hpp"
 
 namespace wsl::ml {
 
@@ -19,6 +21,9 @@ struct step_report {
   };
   f64 seconds = 0;            ///< elapsed in the whole step
   std::vector<phase> phases;  ///< their seconds sum to those of the step
+  /// Of each stage, and last of the host; they sum to the step as well. Empty on several processes, and where
+  /// a scaling_profile measures.
+  std::vector<layer_times> layers;
   /// Bytes of weights that left the memory, counted once however many wafers they reached.
   u64 sent_forward = 0, sent_backward = 0;
   u64 returned = 0;  ///< bytes of gradients that came back to the memory

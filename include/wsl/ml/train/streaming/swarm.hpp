@@ -4,6 +4,7 @@
 // server. A node belongs to a wafer. It adds its wafer's gradient and the sums of its children in this order,
 // so the result is always the same. See examples/90_cluster.cpp.
 #pragma once
+#include "layer_times.hpp"
 #include "schedule.hpp"
 #include "wires.hpp"
 
@@ -28,6 +29,7 @@ class swarm_node {
     while (next_transfer_ < all.size() && !all[next_transfer_].is_returned_to(wires::index_in_column(me)))
       ++next_transfer_;
     if (next_transfer_ == all.size()) return;
+    thread_times::now_at(all[next_transfer_].of->number);
     const int words = static_cast<int>(all[next_transfer_++].size());
     const auto up = fabout(sums(level_), words);
     added_ = 1;

@@ -16,6 +16,7 @@
 
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
+#include "layer_times.hpp"
 #include "queues.hpp"
 #include "value_exchange.hpp"
 
@@ -48,6 +49,7 @@ class worker {
 
   void step(pe& me, streaming_step s) {
     grid_ = s.grid, column_ = grid_.column_of(me.x()), cut_ = s.cut;
+    thread_times::now_at(s.of->stages().front()->number);
     schedule_ = &(*s.schedules)[static_cast<std::size_t>(column_)];
     begin(me, s);
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
@@ -65,6 +67,7 @@ class worker {
   void work(pe& me) {
     if (next_ < until_ || is_exchanging_) return;
     const std::vector<weight_transfer>& all = schedule_->transfers();
+    if (next_ < all.size()) thread_times::now_at(all[next_].of->number);
     if (next_ < all.size() && all[next_].is_collective()) return exchange(me, all[next_]);
     u64 used = 0;  // servers, as a set of bits
     for (; until_ < all.size() && !all[until_].is_collective(); ++until_) {
@@ -159,6 +162,7 @@ class worker {
   void exchange(pe& me, const weight_transfer& t) {
     if (t.returns_gradient && !out_.has_room(t)) return;
     is_exchanging_ = true;
+    thread_times::now_at(t.of->number, work_kind::exchange);
     const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     const auto done = [this, &t](pe& at) {
       is_exchanging_ = false;
@@ -189,6 +193,7 @@ class worker {
 
   template <class F>
   void timed(const weight_transfer& t, F f) {
+    const thread_times::span working(t.of->number, t.backward ? work_kind::backward : work_kind::forward);
     const wall_clock::time_point from = wall_clock::now();
     f();
     const wall_clock::time_point now = wall_clock::now();

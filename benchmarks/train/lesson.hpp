@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Models to train, with a batch that is made up.
+#pragma once
+#include <random>
+#include <vector>
+#include <wsl/ml.hpp>
+
+#include "loops.hpp"
+
+namespace bench {
+using namespace wsl;
+
+struct lesson {
+  ml::network net;
+  ml::batch data = {};
+  std::vector<i32> ids = {}, targets = {};
+  std::vector<f32> features = {};
+  loops::decoder_shape shape = {};
+};
+
+inline std::vector<i32> some_numbers(int count, int below) {
+  std::mt19937 random(1);
+  std::vector<i32> x;
+  for (int i = 0; i < count; ++i) x.push_back(static_cast<i32>(random() % static_cast<unsigned>(below)));
+  return x;
+}
+
+/// MNIST: 500 and 300 hidden features, batches of 256.
+inline lesson images() {
+  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{},
+                             ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
+  lesson t{net.build()};
+  t.targets = some_numbers(256, 10);
+  for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
+  t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
+  return t;
+}
+inline lesson text(const ml::decoder& model, int sequences, int length) {
+  lesson t{model.build()};
+  t.ids = some_numbers(sequences * length, model.vocabulary),
+  t.targets = some_numbers(sequences * length, model.vocabulary);
+  t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
+  t.shape = {model.vocabulary, model.layers, model.heads,
+             model.width,      model.bias,   model.between == ml::nonlinearity::gelu_tanh,
+             sequences,        length};
+  return t;
+}
+/// A small decoder of characters: 4 layers of width 128, 12 sequences of 64.
+inline lesson characters() {
+  return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12,
+              64);
+}
+
+}  // namespace bench

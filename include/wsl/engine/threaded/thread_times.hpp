@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Where the threads of an engine spend the time of some runs. At any time a thread does one of three things:
+// it runs a task or a job whose program has said what it does; it moves words and looks for tasks, for the
+// PEs of a partition; or it waits, for the other threads at a barrier or for the host between runs. A program
+// names subjects (the layers of a model, for instance) and kinds of work, and the time of each thread is
+// divided among their pairs without a gap.
+//   thread_times times;
+//   fabric f{plan, threaded{.times = &times}};
+//   times.restart(layers, kinds);
+//   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
+//   times.stop();
+//   times.share(layer, kind);
+// train/streaming/step_report.hpp makes the table of a training step of it.
+#pragma once
+#include <utility>
+
+#include "../../support/flat_vector.hpp"
+#include "barrier_cost.hpp"
+
+namespace wsl {
+
+class thread_times {
+  struct thread;
+
+ public:
+  /// The kinds that the engine itself knows. Those of the program follow.
+  static constexpr int moving = 0, waiting = 1, first_of_program = 2;
+
+  /// Measures from here on. There are as many subjects and kinds, and one more subject, the host: before the
+  /// first run, between runs and after the last one all threads wait for it.
+  void restart(int subjects, int kinds) {
+    subjects_ = subjects, kinds_ = kinds;
+    measures_ = true;
+    began_ = ended_ = now();
+    for (thread& t : threads_) begin(t);
+  }
+  void stop() {
+    ended_ = now();
+    for (thread& t : threads_) t.change_to(cell(host(), waiting), ended_);
+    measures_ = false;
+  }
+
+  /// The subject of the time in which threads wait for the host.
+  int host() const { return subjects_; }
+  /// The share of a subject and a kind in the time of all threads; 0 if there has been no run. The shares of
+  /// all sum to 1.
+  f64 share(int subject, int kind) const {
+    u64 sum = 0;
+    for (const thread& t : threads_) sum += t.spent[static_cast<std::size_t>(cell(subject, kind))];
+    const f64 time = static_cast<f64>(ended_ - began_) * static_cast<f64>(threads_.size());
+    return time > 0 ? static_cast<f64>(sum) / time : 0;
+  }
+
+  // Programs call these. They do nothing on a thread that is not measured.
+
+  /// From here on the engine moves words for this subject when it runs the partition of the calling PE; its
+  /// thread waits for this subject, unless it has worked on one since the last barrier.
+  static void now_at(int subject, int kind = moving) {
+    if (!mine_) return;
+    const int to = mine_->of->cell(subject, kind);
+    mine_->partitions[mine_->partition] = to;
+    mine_->waits_for = subject;
+    mine_->change_to(to);
+  }
+  /// The time of its life is work of this kind for this subject.
+  class span {
+   public:
+    span(int subject, int kind) : thread_(mine_) {
+      if (!thread_) return;
+      before_ = thread_->cell;
+      thread_->worked_for = subject;
+      thread_->change_to(thread_->of->cell(subject, kind));
+    }
+    span(const span&) = delete;
+    span& operator=(const span&) = delete;
+    ~span() {
+      if (thread_) thread_->change_to(before_);
+    }
+
+   private:
+    thread* thread_;
+    int before_ = 0;
+  };
+
+  // The engine calls these.
+
+  /// Before a run on so many threads.
+  void begin_run(int threads, std::size_t partitions) {
+    if (!measures_) return;
+    const auto count = static_cast<std::size_t>(threads);
+    if (threads_.size() == count && partitions_ == partitions) return;
+    threads_ = support::flat_vector<thread>(count), partitions_ = partitions;
+    for (thread& t : threads_) begin(t);
+  }
+  /// A thread that takes part in a run.
+  class run {
+   public:
+    /// Measures nothing without times.
+    run(thread_times* times, int number) : before_(mine_) {
+      if (!times || !times->measures_) return;
+      mine_ = thread_ = &times->threads_[static_cast<std::size_t>(number)];
+    }
+    run(const run&) = delete;
+    run& operator=(const run&) = delete;
+    ~run() {
+      if (thread_) thread_->change_to(thread_->of->cell(thread_->of->host(), waiting));
+      mine_ = before_;
+    }
+    void begin_partition(std::size_t b) {
+      if (!thread_) return;
+      thread_->partition = b;
+      thread_->change_to(thread_->partitions[b]);
+    }
+    void begin_wait() {
+      if (!thread_) return;
+      const int subject = thread_->worked_for >= 0 ? thread_->worked_for : thread_->waits_for;
+      thread_->worked_for = -1;
+      thread_->change_to(thread_->of->cell(subject, waiting));
+    }
+
+   private:
+    thread* before_;
+    thread* thread_ = nullptr;
+  };
+
+ private:
+  struct alignas(128) thread {
+    const thread_times* of = nullptr;
+    u64 since = 0;
+    int cell = 0, waits_for = 0, worked_for = -1;
+    std::size_t partition = 0;
+    support::flat_vector<int> partitions;  // the cell of each while the engine moves words for it
+    support::flat_vector<u64> spent;       // by cell
+
+    void change_to(int to) {
+      if (to != cell) change_to(to, now());
+    }
+    void change_to(int to, u64 at) {
+      // the clocks of two cores may differ a little
+      spent[static_cast<std::size_t>(cell)] += at > since ? at - since : 0;
+      cell = to, since = at;
+    }
+  };
+
+  /// The processor's cycle counter, because it is asked several times in each superstep.
+  static u64 now() {
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#else
+    return engines::monotonic_time();
+#endif
+  }
+  int cell(int subject, int kind) const { return subject * kinds_ + kind; }
+  void begin(thread& t) const {
+    t.of = this, t.since = began_, t.cell = cell(host(), waiting);
+    t.waits_for = host(), t.worked_for = -1;
+    t.partitions = support::flat_vector<int>(partitions_);
+    for (int& c : t.partitions) c = cell(host(), moving);
+    t.spent = support::flat_vector<u64>(static_cast<std::size_t>((subjects_ + 1) * kinds_));
+  }
+
+  static inline thread_local thread* mine_ = nullptr;
+
+  int subjects_ = 0, kinds_ = first_of_program;
+  bool measures_ = false;
+  u64 began_ = 0, ended_ = 0;
+  std::size_t partitions_ = 0;
+  support::flat_vector<thread> threads_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <wsl/engine/threaded/thread_times.hpp>
+
+#include <catch2/catch.hpp>
+#include <wsl/fabric/fabric.hpp>
+
+using namespace wsl;
+
+namespace {
+
+constexpr int work = thread_times::first_of_program, kinds = work + 1;
+constexpr u64 millisecond = 1'000'000;
+
+void be_busy(u64 nanoseconds) {
+  const u64 from = engines::monotonic_time();
+  while (engines::monotonic_time() - from < nanoseconds) {}
+}
+
+/// PE x is busy for x + 1 milliseconds in a job, and then for another one that it does not name.
+struct busy {
+  void start(pe& me) {
+    me_ = &me;
+    thread_times::now_at(me.x());
+    me.async_compute<&busy::compute>(*this, then<&busy::done>());
+  }
+  void compute() {
+    const thread_times::span working(me_->x(), work);
+    be_busy(static_cast<u64>(me_->x() + 1) * millisecond);
+  }
+  void done(pe&) { be_busy(millisecond); }
+
+  using tasks = task_list<launch<&busy::start>, local<&busy::done>>;
+
+ private:
+  pe* me_ = nullptr;
+};
+
+f64 all_shares(const thread_times& times) {
+  f64 sum = 0;
+  for (int subject = 0; subject <= times.host(); ++subject)
+    for (int kind = 0; kind < kinds; ++kind) sum += times.share(subject, kind);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("each thread's time is divided among subjects and kinds of work without a gap") {
+  for (const int threads : {1, 2, 4}) {
+    INFO(threads << " threads");
+    thread_times times;
+    fabric f{layout{host, 4, 1}.place<busy>(all),
+             threaded{.threads = threads, .pes_per_partition = 1, .times = &times}};
+    f.launch();  // is not measured
+    CHECK(all_shares(times) == 0);
+    for (int run = 0; run < 2; ++run) {
+      times.restart(4, kinds);
+      const u64 from = engines::monotonic_time();
+      f.launch();
+      be_busy(2 * millisecond);
+      f.launch();
+      const f64 ms = static_cast<f64>(engines::monotonic_time() - from) / millisecond;
+      times.stop();
+      f.launch();  // is not measured either
+      CHECK(all_shares(times) == Approx(1).epsilon(1e-3));
+      const auto spent = [&](int subject, int kind) { return times.share(subject, kind) * ms * threads; };
+      for (int x = 0; x < 4; ++x) {
+        CHECK(spent(x, work) > 0.99 * 2 * (x + 1));
+        CHECK(spent(x, thread_times::moving) > 0.99 * 2);
+      }
+      CHECK(spent(times.host(), thread_times::waiting) > 0.99 * 2 * threads);
+      f64 waiting = 0;
+      for (int x = 0; x < 4; ++x) waiting += spent(x, thread_times::waiting);
+      CHECK((waiting > 0) == (threads > 1));
+    }
+  }
+}
+
+TEST_CASE("a program that is not measured may say what it does") {
+  fabric f{layout{host, 4, 1}.place<busy>(all)};
+  CHECK(f.launch().tasks == 8);
+}
