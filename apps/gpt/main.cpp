@@ -178,8 +178,9 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   require_same_model(from, o.model.architecture(), r.override_model);
   ml::network model = network_of(o.model.decoder());
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, parameter_groups());
-  auto t = ranks::streaming(std::move(model), rule,
-                            {.workers = 1, .threads = r.threads, .precision = o.common.precision.format()});
+  auto t = ranks::streaming(
+      std::move(model), rule,
+      {.workers = 1, .threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
   load(from, *t);
   return t;
 }
