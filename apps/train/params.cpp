@@ -512,7 +512,7 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   f.options_of("checkpoint");
   f.add("override_model", p.run.override_model,
         "take the weights of a checkpoint even if its model section differs");
-  f.options_of("report");
+  f.options_of("step");
   f.add("report", p.run.report,
         "of train: the rows of the table of the last step; layers, or blocks of them (weight streaming)")
       .one_of({"blocks", "layers"})
