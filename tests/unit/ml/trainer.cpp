@@ -398,7 +398,7 @@ TEST_CASE("A table of layers has a line for each and one for the step") {
   CHECK(ml::to_text(ml::by_block(rows)) ==
         "layer, ms                                forward  backward    update  transfer  exchange   waiting"
         "       all   of step\n"
-        "layer 3.0                                    1.000     2.000     3.000     4.000     5.000     7.000"
+        "layer 3.0                                  1.000     2.000     3.000     4.000     5.000     7.000"
         "    22.000    88.0 %\n"
         "a layer of no block whose name is long     0.000     0.000     0.000     0.000     0.000     3.000"
         "     3.000    12.0 %\n"
