@@ -33,7 +33,7 @@ program training(bench::lesson (*of)()) {
 }
 std::function<void()> relays(int, int threads, scaling_profile* profile) {
   const auto f =
-      std::make_shared<fabric>(bench::relay_rows(32, 32), threaded{.threads = threads, .profile = profile});
+      std::make_shared<fabric>(bench::relay_rows(32, 32), threaded{.threads = threads, .observer = profile});
   return [f] { f->launch<&bench::even_relay::start>(column(0), 2'000); };
 }
 

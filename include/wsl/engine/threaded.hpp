@@ -9,8 +9,7 @@
 namespace wsl {
 
 class run_log;
-class scaling_profile;
-class thread_times;
+class run_observer;
 
 /// The number of an engine's threads unless it is given one: the environment variable WSL_THREADS, or one for
 /// each core that the process may use.
@@ -31,12 +30,8 @@ struct threaded {
   bool cut_lines = false;
   /// the log of each PE's tasks and operations, for one engine at a time; see fabric/race.hpp
   run_log* log = nullptr;
-  /// takes the times from which the time on more threads is predicted, on one thread; see
-  /// threaded/prediction.hpp
-  scaling_profile* profile = nullptr;
-  /// takes the times of what the threads do, for one engine at a time, unless there is a profile; see
-  /// threaded/thread_times.hpp
-  thread_times* times = nullptr;
+  /// is told what the threads do, by one engine at a time; see threaded/run_observer.hpp
+  run_observer* observer = nullptr;
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

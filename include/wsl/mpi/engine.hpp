@@ -193,7 +193,7 @@ inline engine* spread_over::make(const layout& plan) const {
   engines::require_possible(how);
   if (how.log)
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
-  if (how.profile)
+  if (how.observer && how.observer->needs_one_thread())
     throw fault("wsl: a scaling_profile measures the threads of one process; predict without mpirun");
   return new spread_engine(plan, who, how);
 }

@@ -66,7 +66,7 @@ scaling_profile profile_of(std::vector<int> threads, const barrier_cost& cost = 
   units = 0;
   return scaling_profile(threads, counted, cost);
 }
-threaded by_pe(scaling_profile& p) { return {.threads = 1, .pes_per_partition = 1, .profile = &p}; }
+threaded by_pe(scaling_profile& p) { return {.threads = 1, .pes_per_partition = 1, .observer = &p}; }
 /// In units, which the profile takes for nanoseconds.
 f64 units_of(f64 seconds) { return 1e9 * seconds; }
 
@@ -179,9 +179,9 @@ TEST_CASE("a profile changes nothing that a program does") {
 TEST_CASE("settings that cannot be predicted are refused") {
   CHECK_THROWS_WITH(scaling_profile({4, 0}), "wsl: a run is predicted for 1 to 1024 threads, not for 0");
   scaling_profile times = profile_of({2});
-  CHECK_THROWS_WITH((fabric{row_of(4), threaded{.threads = 2, .profile = &times}}),
+  CHECK_THROWS_WITH((fabric{row_of(4), threaded{.threads = 2, .observer = &times}}),
                     "wsl: a scaling_profile measures a run on one thread, not on 2: threaded{.threads = 1, "
-                    ".profile = &profile}");
+                    ".observer = &profile}");
 }
 
 TEST_CASE("the cost of a barrier is measured") {

@@ -49,7 +49,7 @@ TEST_CASE("each thread's time is divided among subjects and kinds of work withou
     INFO(threads << " threads");
     thread_times times;
     fabric f{layout{host, 4, 1}.place<busy>(all),
-             threaded{.threads = threads, .pes_per_partition = 1, .times = &times}};
+             threaded{.threads = threads, .pes_per_partition = 1, .observer = &times}};
     f.launch();  // is not measured
     CHECK(all_shares(times) == 0);
     for (int run = 0; run < 2; ++run) {

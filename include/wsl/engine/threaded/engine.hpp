@@ -17,15 +17,14 @@ namespace engines {
 class threaded_engine : public engine {
  public:
   threaded_engine(const layout& plan, int threads, depth queues, schedule order, const partitioning& by,
-                  u32 rendezvous_from, run_log* log, scaling_profile* profile, thread_times* times)
+                  u32 rendezvous_from, run_log* log, run_observer* observer)
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this, log != nullptr),
         transport_(engine::plan(), routes_, tiles_, queues, by),
         scheduler_(tiles_, transport_, target(), order, support::max(1u, rendezvous_from), log),
         thread_pool_(support::min(threads, static_cast<int>(transport_.net.partitions))),
-        profile_(profile),
-        times_(times) {
+        observer_(observer) {
     for (partition& b : partitions())
       b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - partitions().data());
     for (u32 i = 0; i < pes(); ++i)
@@ -62,7 +61,7 @@ class threaded_engine : public engine {
     forget_run();
     superstep_ = run_supersteps(
         thread_pool_, partitions(), superstep_,
-        [this](partition& b, u64 superstep) { run_partition(b, superstep); }, profile_, times_);
+        [this](partition& b, u64 superstep) { run_partition(b, superstep); }, observer_);
     const outcome total = done();
     for (const partition& b : partitions())
       if (b.failure) rethrow(b.failure);
@@ -197,8 +196,7 @@ class threaded_engine : public engine {
   transport transport_;
   pe_scheduler scheduler_;
   thread_pool thread_pool_;
-  scaling_profile* profile_;
-  thread_times* times_;
+  run_observer* observer_;
 
  protected:
   u64 superstep_ = 0;  ///< the last superstep that has run

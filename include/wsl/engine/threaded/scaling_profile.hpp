@@ -5,7 +5,7 @@
 // threads meet at a barrier. Jobs that PEs offload are a part of their partition's time in the superstep that
 // completes them, as on threads. Only sums are kept.
 //   scaling_profile times{{4, 16, 64}};
-//   fabric f{plan, threaded{.threads = 1, .profile = &times}};
+//   fabric f{plan, threaded{.observer = &times}};
 //   f.launch();
 //   std::puts(to_text(times.predictions()).c_str());  // of prediction.hpp
 // docs/scaling.md explains the model and its limits.
@@ -15,15 +15,10 @@
 
 #include "../../core/fault.hpp"
 #include "barrier_cost.hpp"
+#include "run_observer.hpp"
+#include "superstep.hpp"
 
 namespace wsl {
-
-namespace engines {
-/// The first of the partitions that a thread runs; it runs those before the next thread's first.
-constexpr std::size_t first_partition_of(int thread, int threads, std::size_t partitions) {
-  return static_cast<std::size_t>(thread) * partitions / static_cast<std::size_t>(threads);
-}
-}  // namespace engines
 
 /// The predicted time on a number of threads. The last five times, all in seconds, sum to the first.
 struct scaling_prediction {
@@ -122,7 +117,7 @@ class predicted_schedule {
 }  // namespace engines
 
 /// The measurements of one fabric, or of several whose runs follow each other, all on one thread.
-class scaling_profile {
+class scaling_profile final : public run_observer {
  public:
   /// Returns the time in nanoseconds; it is asked once for each partition that has work in a superstep.
   using clock = u64 (*)();
@@ -160,46 +155,33 @@ class scaling_profile {
     return of_each;
   }
 
-  // The engine calls the functions below.
-
-  /// A run of the engine: from the time it begins to the time it ends.
-  class run {
-   public:
-    run(scaling_profile& of, std::size_t partitions) : of_(of) {
-      const f64 serial = of.rests_ ? of.interval() : 0;
-      of.serial_ += serial;
-      if (of.times_.size() != partitions) {
-        of.times_ = support::flat_vector<f64>(partitions);
-        of.before_ = support::flat_vector<f64>(partitions + 1);
-      }
-      for (engines::predicted_schedule& s : of.schedules_) s.begin_run(partitions, serial, of.cost_);
+  bool needs_one_thread() const override { return true; }
+  void begin_run(int, std::size_t partitions) override {
+    const f64 serial = rests_ ? interval() : 0;
+    serial_ += serial;
+    if (times_.size() != partitions) {
+      times_ = support::flat_vector<f64>(partitions);
+      before_ = support::flat_vector<f64>(partitions + 1);
     }
-    run(const run&) = delete;
-    run& operator=(const run&) = delete;
-    ~run() {
-      for (engines::predicted_schedule& s : of_.schedules_) s.end_run(of_.cost_);
-      of_.rests_ = true, of_.last_ = of_.now_();
-    }
-
-   private:
-    scaling_profile& of_;
-  };
-
-  void begin_superstep() {
+    for (engines::predicted_schedule& s : schedules_) s.begin_run(partitions, serial, cost_);
+  }
+  void end_run() override {
+    for (engines::predicted_schedule& s : schedules_) s.end_run(cost_);
+    rests_ = true, last_ = now_();
+  }
+  void begin_superstep(int) override {
     for (f64& time : times_) time = has_not_run;
     last_ = now_();
   }
-  void end_partition(std::size_t b) { times_[b] = interval(); }
-  /// Several threads also look at partitions that have no work, so `visit` does so here.
-  template <class Visit>
-  void end_superstep(Visit visit) {
-    f64 idle = 0, work = 0;
-    for (std::size_t b = 0; b < times_.size(); ++b)
-      if (times_[b] == has_not_run) visit(b), ++idle;
-      else work += times_[b];
-    const f64 time = idle > 0 ? interval() / idle : 0;
-    for (std::size_t b = 0; b < times_.size(); ++b)
-      before_[b + 1] = before_[b] + (times_[b] == has_not_run ? time : times_[b]);
+  void end_partition(int, std::size_t b) override { times_[b] = interval(); }
+  void end_superstep(int, std::size_t idle) override {
+    const f64 of_idle = idle > 0 ? interval() / static_cast<f64>(idle) : 0;
+    f64 work = 0;
+    for (std::size_t b = 0; b < times_.size(); ++b) {
+      const bool has_run = times_[b] != has_not_run;
+      work += has_run ? times_[b] : 0;
+      before_[b + 1] = before_[b] + (has_run ? times_[b] : of_idle);
+    }
     for (engines::predicted_schedule& s : schedules_)
       s.superstep({before_.data(), before_.size()}, work, cost_);
     work_ += work, ++supersteps_;

@@ -9,8 +9,7 @@
 #include <bit>
 
 #include "partition.hpp"
-#include "scaling_profile.hpp"
-#include "thread_times.hpp"
+#include "run_observer.hpp"
 #include "vote.hpp"
 
 namespace wsl::engines {
@@ -21,21 +20,28 @@ inline termination_vote vote_of(const partition& b) {
   return b.will_compute() ? termination_vote::computing : termination_vote::nothing;
 }
 
-/// The observer of a run that nobody measures.
-struct unobserved {
-  void begin_superstep() {}
-  void end_partition(std::size_t) {}
-  template <class Visit>
-  void end_superstep(Visit) {}
-};
+/// The first of the partitions that a thread runs; it runs those before the next thread's first.
+constexpr std::size_t first_partition_of(int thread, int threads, std::size_t partitions) {
+  return static_cast<std::size_t>(thread) * partitions / static_cast<std::size_t>(threads);
+}
+
+/// Visits the partitions that are not in the set `busy`, if the observer wants to see them; returns their
+/// number.
+template <class RunPartition>
+std::size_t visit_idle(support::flat_vector<partition>& partitions, u64 busy, u64 superstep,
+                       RunPartition run_partition, const run_observer& observer) {
+  if (!observer.needs_one_thread()) return 0;
+  std::size_t idle = 0;
+  for (std::size_t b = 0; b < partitions.size(); ++b)
+    if (!(busy >> b & 1)) run_partition(partitions[b], superstep), ++idle;
+  return idle;
+}
 
 /// Runs supersteps, beginning with `last` + 1, until no work is left or a partition has failed; returns the
-/// number of the last one. The observer may visit the partitions without work at the end of a superstep, as
-/// several threads do.
-template <class RunPartition, class Observer>
+/// number of the last one.
+template <class RunPartition>
 u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, RunPartition run_partition,
-                         thread_times* times, Observer&& observer) {
-  thread_times::run mine(times, 0);
+                         run_observer* observer) {
   const auto those = [&](auto condition) {
     u64 set = 0;
     for (std::size_t b = 0; b < partitions.size(); ++b) set |= u64{condition(partitions[b])} << b;
@@ -43,63 +49,65 @@ u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, 
   };
   u64 next = those([](partition& b) { return !b.work.empty() || b.has_mail(); });
   for (bool failed = false; !failed;) {
-    u64 now = next ? next : those([](partition& b) { return b.computes = b.will_compute(); });
+    const u64 now = next ? next : those([](partition& b) { return b.computes = b.will_compute(); });
     if (!now) break;
-    ++last;
-    observer.begin_superstep();
-    for (next = 0; now; now &= now - 1) {
-      partition& b = partitions[static_cast<std::size_t>(std::countr_zero(now))];
-      mine.begin_partition(static_cast<std::size_t>(&b - partitions.data()));
+    ++last, next = 0;
+    if (observer) observer->begin_superstep(0);
+    for (u64 left = now; left; left &= left - 1) {
+      const auto number = static_cast<std::size_t>(std::countr_zero(left));
+      partition& b = partitions[number];
+      if (observer) observer->begin_partition(0, number);
       run_partition(b, last);
-      next |= b.addressed | u64{!b.work.empty()} << (&b - partitions.data());
+      next |= b.addressed | u64{!b.work.empty()} << number;
       failed |= b.failure != nullptr;
-      observer.end_partition(static_cast<std::size_t>(&b - partitions.data()));
+      if (observer) observer->end_partition(0, number);
     }
-    observer.end_superstep([&](std::size_t b) { run_partition(partitions[b], last); });
+    if (observer) observer->end_superstep(0, visit_idle(partitions, now, last, run_partition, *observer));
   }
   return last;
 }
 
 template <class RunPartition>
 u64 run_supersteps_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                            RunPartition run_partition, thread_times* times) {
+                            RunPartition run_partition, run_observer* observer) {
   vote_table votes(threads.size());
   u64 end = 0;  // the last superstep
   auto job = [&](int thread) {
-    thread_times::run mine(times, thread);
+    if (observer) observer->begin_thread(thread);
     termination_vote all = termination_vote::messages;
-    for (u64 superstep = last + 1;; ++superstep) {
+    for (u64 superstep = last + 1; goes_on(all); ++superstep) {
+      if (observer) observer->begin_superstep(thread);
       termination_vote vote = termination_vote::nothing;
       const std::size_t after = first_partition_of(thread + 1, threads.size(), partitions.size());
       for (std::size_t b = first_partition_of(thread, threads.size(), partitions.size()); b < after; ++b) {
         partitions[b].computes = all == termination_vote::computing;
-        mine.begin_partition(b);
+        if (observer) observer->begin_partition(thread, b);
         run_partition(partitions[b], superstep);
+        if (observer) observer->end_partition(thread, b);
         vote = larger(vote, vote_of(partitions[b]));
       }
-      mine.begin_wait();
+      if (observer) observer->end_superstep(thread, 0);
       all = votes.agree(threads.barrier, thread, superstep, vote);
-      if (goes_on(all)) continue;
       if (thread == 0) end = superstep;  // read when the threads have met
-      return;
     }
+    if (observer) observer->end_thread(thread);
   };
   threads.run(job);
   return end;
 }
 
-/// With a profile, which measures one thread, the times of all partitions are added to it; the times of the
-/// threads are not taken then.
 template <class RunPartition>
 u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                   RunPartition run_partition, scaling_profile* profile, thread_times* times) {
-  if (profile) {
-    const scaling_profile::run now(*profile, partitions.size());
-    return run_supersteps_alone(partitions, last, run_partition, nullptr, *profile);
+                   RunPartition run_partition, run_observer* observer) {
+  if (observer) observer->begin_run(threads.size(), partitions.size());
+  if (threads.size() > 1) last = run_supersteps_together(threads, partitions, last, run_partition, observer);
+  else {
+    if (observer) observer->begin_thread(0);
+    last = run_supersteps_alone(partitions, last, run_partition, observer);
+    if (observer) observer->end_thread(0);
   }
-  if (times) times->begin_run(threads.size(), partitions.size());
-  return threads.size() == 1 ? run_supersteps_alone(partitions, last, run_partition, times, unobserved{})
-                             : run_supersteps_together(threads, partitions, last, run_partition, times);
+  if (observer) observer->end_run();
+  return last;
 }
 
 }  // namespace wsl::engines

@@ -5,7 +5,7 @@
 // names subjects (the layers of a model, for instance) and kinds of work, and the time of each thread is
 // divided among their pairs without a gap.
 //   thread_times times;
-//   fabric f{plan, threaded{.times = &times}};
+//   fabric f{plan, threaded{.observer = &times}};
 //   times.restart(layers, kinds);
 //   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
 //   times.stop();
@@ -16,10 +16,11 @@
 
 #include "../../support/flat_vector.hpp"
 #include "barrier_cost.hpp"
+#include "run_observer.hpp"
 
 namespace wsl {
 
-class thread_times {
+class thread_times final : public run_observer {
   struct thread;
 
  public:
@@ -82,50 +83,39 @@ class thread_times {
     int before_ = 0;
   };
 
-  // The engine calls these.
-
-  /// Before a run on so many threads.
-  void begin_run(int threads, std::size_t partitions) {
+  void begin_run(int threads, std::size_t partitions) override {
     if (!measures_) return;
     const auto count = static_cast<std::size_t>(threads);
     if (threads_.size() == count && partitions_ == partitions) return;
     threads_ = support::flat_vector<thread>(count), partitions_ = partitions;
     for (thread& t : threads_) begin(t);
   }
-  /// A thread that takes part in a run.
-  class run {
-   public:
-    /// Measures nothing without times.
-    run(thread_times* times, int number) : before_(mine_) {
-      if (!times || !times->measures_) return;
-      mine_ = thread_ = &times->threads_[static_cast<std::size_t>(number)];
-    }
-    run(const run&) = delete;
-    run& operator=(const run&) = delete;
-    ~run() {
-      if (thread_) thread_->change_to(thread_->of->cell(thread_->of->host(), waiting));
-      mine_ = before_;
-    }
-    void begin_partition(std::size_t b) {
-      if (!thread_) return;
-      thread_->partition = b;
-      thread_->change_to(thread_->partitions[b]);
-    }
-    void begin_wait() {
-      if (!thread_) return;
-      const int subject = thread_->worked_for >= 0 ? thread_->worked_for : thread_->waits_for;
-      thread_->worked_for = -1;
-      thread_->change_to(thread_->of->cell(subject, waiting));
-    }
-
-   private:
-    thread* before_;
-    thread* thread_ = nullptr;
-  };
+  void begin_thread(int number) override {
+    if (!measures_) return;
+    thread& t = threads_[static_cast<std::size_t>(number)];
+    t.outer = mine_, mine_ = &t;
+  }
+  void end_thread(int) override {
+    if (!measures_) return;
+    mine_->change_to(cell(host(), waiting));
+    mine_ = mine_->outer;
+  }
+  void begin_partition(int, std::size_t b) override {
+    if (!measures_) return;
+    mine_->partition = b;
+    mine_->change_to(mine_->partitions[b]);
+  }
+  void end_superstep(int, std::size_t) override {
+    if (!measures_) return;
+    const int subject = mine_->worked_for >= 0 ? mine_->worked_for : mine_->waits_for;
+    mine_->worked_for = -1;
+    mine_->change_to(cell(subject, waiting));
+  }
 
  private:
   struct alignas(128) thread {
     const thread_times* of = nullptr;
+    thread* outer = nullptr;  // the one that the same computer's thread was before
     u64 since = 0;
     int cell = 0, waits_for = 0, worked_for = -1;
     std::size_t partition = 0;

@@ -6,6 +6,7 @@
 // See docs/guide/ml.md and examples/32_pipeline.cpp.
 #pragma once
 #include <fmt/format.h>
+#include "../../engine/threaded/scaling_profile.hpp"
 #include "pipelined/pipeline_report.hpp"
 #include "pipelined/worker.hpp"
 #include "settings.hpp"
@@ -21,7 +22,7 @@ class pipelined_trainer : public trainer_base {
         how_(checked(how)),
         strips_(*network_, how.strips),
         fabric_(plan(strips_.count(), how.replicas),
-                threaded{.threads = how.threads, .pes_per_partition = 1, .profile = how.profile}) {}
+                threaded{.threads = how.threads, .pes_per_partition = 1, .observer = how.profile}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model or cannot be divided evenly among

@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "../../engine/threaded/scaling_profile.hpp"
 #include "settings.hpp"
 #include "streaming/grid_choice.hpp"
 #include "streaming/memory_server.hpp"
@@ -52,8 +53,7 @@ class trainer : public trainer_base {
         make_fabric_([choice = all.with({.threads = how.threads,
                                          .pes_per_partition = 1,
                                          .cut_lines = true,
-                                         .profile = how.profile,
-                                         .times = times_.get()})](const layout& l) {
+                                         .observer = observer_for(how)})](const layout& l) {
           return std::make_unique<fabric>(l, choice);
         }) {
     scale_loss(how.loss_scaling.value_or(loss_scaling_for(how.precision)));
@@ -192,6 +192,10 @@ class trainer : public trainer_base {
     grid_ = choose_grid(*network_, how_, sequences ? sequences : std::numeric_limits<i16>::max(), length);
     cut_.emplace(*network_, grid_.columns);
     fabric_ = make_fabric_(plan(grid_));
+  }
+  run_observer* observer_for(const streaming_settings& how) const {
+    if (how.profile) return how.profile;
+    return times_.get();
   }
   static const streaming_settings& checked(const streaming_settings& how, int processes) {
     clipping::checked(how.clip_norm, how.clip_value);
