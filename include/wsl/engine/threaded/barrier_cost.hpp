@@ -25,11 +25,11 @@ struct barrier_cost {
 
   f64 of(int threads) const { return alone + a_thread * (threads - 1); }
 
-  /// With the default for each value above four times its default: other programs have disturbed its
+  /// With the default for each value above three times its default: other programs have disturbed its
   /// measurement.
   barrier_cost where_undisturbed() const {
     const barrier_cost usual;
-    const auto either = [](f64 value, f64 typical) { return value > 4 * typical ? typical : value; };
+    const auto either = [](f64 value, f64 typical) { return value > 3 * typical ? typical : value; };
     return {either(alone, usual.alone), either(a_thread, usual.a_thread), either(spin, usual.spin),
             either(wake, usual.wake), either(wake_each, usual.wake_each)};
   }
