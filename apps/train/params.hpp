@@ -73,6 +73,8 @@ struct run_params {
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   std::string grid;               ///< rows x columns of workers; empty: chosen
   int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
+  bool multireplica = false;
+  int replicas = 0;  ///< of a pipeline; 0: chosen
 };
 
 struct common_params {
