@@ -52,7 +52,13 @@ learned learn(ml::trainer& t, const lesson& whole) {
 TEST_CASE("wafers on ranks learn the same bits") {
   // as on several computers
   const mpi::spread_over world = mpi::world(), apart{mpi::ranks(world.who.group())};
-  for (const auto& [num_csx, workers, clip] : {std::tuple{2, 2, 0.}, {3, 1, 1.}, {8, 1, 0.}}) {
+  struct setting {
+    int num_csx, workers;
+    f64 clip;
+    int micro_batch_size = 0;
+  };
+  for (const auto& [num_csx, workers, clip, micro] :
+       {setting{2, 2, 0.}, {3, 1, 1.}, {8, 1, 0.}, {2, 2, 0., 1}, {4, 1, 1., 1}}) {
     if (num_csx < world.size()) continue;
     INFO(num_csx << " wafers on " << world.size() << " ranks");
     const lesson text(num_csx * 2, 5, num_csx == 3 ? 40 : 600);  // of the larger tables only some rows travel
@@ -62,7 +68,8 @@ TEST_CASE("wafers on ranks learn the same bits") {
                                      .num_csx = num_csx,
                                      .clip_norm = clip,
                                      .seed = 3,
-                                     .threads = 1 + world.rank() % 3};
+                                     .threads = 1 + world.rank() % 3,
+                                     .micro_batch_size = micro};
     ml::trainer alone(model.build(), ml::optimizer::adamw(), how),
         spread(model.build(), ml::optimizer::adamw(), how, num_csx == 8 ? apart : world);
     const learned expected = learn(alone, text), got = learn(spread, text);
