@@ -110,7 +110,7 @@ TEST_CASE("Rows of bf16 at any address and distance are the same operand") {
     }
 }
 
-// What the processor may lose beyond rounding: terms with a subnormal factor, and sums below 2^-126.
+// Beyond rounding, the processor may lose terms with a subnormal factor, and sums below 2^-126.
 TEST_CASE("Subnormal numbers of bf16 cost at most their products and 2^-126 a term") {
   constexpr int m = 20, k = 301, n = 35;
   std::mt19937 random(10);
