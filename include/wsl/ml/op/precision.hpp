@@ -48,7 +48,8 @@ void with_half(precision p, F f) {
   });
 }
 
-/// Rounds n numbers to a format in place: to nearest, ties to even. A number that is too large becomes infinite.
+/// Rounds n numbers to a format in place: to nearest, ties to even. A number that is too large becomes
+/// infinite.
 inline void round_to(precision p, f32* x, i64 n) {
   with_half(p, [&]<class T>(std::type_identity<T>) {
     constexpr i64 some = 1024;
