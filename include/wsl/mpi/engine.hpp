@@ -16,7 +16,7 @@ class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
       : threaded_engine(plan, threads_of(how), how.queues, how.order, {how.pes_per_partition},
-                        how.rendezvous_from, nullptr, nullptr, nullptr),
+                        how.rendezvous_from, nullptr, nullptr),
         who_(who),
         share_{words().net.partitions, who.size()},
         thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))),
