@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char and
-// 124m. The ways are streaming; bf16 (weights travel in half the bytes); pipeline; resident (no wafer: two
+// 124m. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident (no wafer: two
 // threads, all weights where they lie); and loops, a program of plain loops, whose first losses must be those
 // of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an error. `run`
 // prints it beside PyTorch. `predicted` is a way of its own: bench_train <model> <steps> predicted <threads>
