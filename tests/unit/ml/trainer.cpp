@@ -392,7 +392,7 @@ TEST_CASE("A step's report: its layers sum to the step, and a slow one shows in 
 }
 
 TEST_CASE("A table of layers has a line for each and one for the step") {
-  const std::vector<ml::layer_times> rows{{"layer 3.0 rm", 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3},
+  const std::vector<ml::layer_times> rows{{"layer 3.0 norm", 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3},
                                           {"layer 3.0 up", 0, 0, 0, 0, 0, 1e-3},
                                           {"a layer of no block whose name is long", 0, 0, 0, 0, 0, 3e-3}};
   CHECK(ml::to_text(ml::by_block(rows)) ==
