@@ -13,11 +13,11 @@ using namespace wsl;
 
 namespace {
 
-struct tally {
+struct task_counts {
   static inline std::atomic<int> alive = 0;
   std::atomic<int> tasks = 0, first_row = 0;
-  tally() { ++alive; }
-  ~tally() { --alive; }
+  task_counts() { ++alive; }
+  ~task_counts() { --alive; }
 };
 struct farthest {
   std::atomic<int> x = -1;
@@ -25,8 +25,8 @@ struct farthest {
 
 struct counted {
   void start(pe& me) {
-    ++me.probe<tally>().tasks;
-    if (me.north_edge()) ++me.probe<tally>().first_row;
+    ++me.probe<task_counts>().tasks;
+    if (me.north_edge()) ++me.probe<task_counts>().first_row;
     if (me.east_edge()) me.probe<farthest>().x = me.x();
   }
   using tasks = task_list<launch<&counted::start>>;
@@ -36,13 +36,13 @@ template <class Engine>
 void is_shared_on(const Engine& choice) {
   fabric f{layout{wse2, 7, 5}.place<counted>(all), choice}, other{layout{wse2, 2, 2}.place<counted>(all)};
   f.launch();
-  CHECK(f.probe<tally>().tasks == 35);
-  CHECK(f.probe<tally>().first_row == 7);
+  CHECK(f.probe<task_counts>().tasks == 35);
+  CHECK(f.probe<task_counts>().first_row == 7);
   CHECK(f.probe<farthest>().x == 6);
-  CHECK(other.probe<tally>().tasks == 0);  // each fabric has its own
+  CHECK(other.probe<task_counts>().tasks == 0);  // each fabric has its own
   f.launch();
-  CHECK(f.probe<tally>().tasks == 70);
-  CHECK(tally::alive == 2);
+  CHECK(f.probe<task_counts>().tasks == 70);
+  CHECK(task_counts::alive == 2);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("the PEs of a fabric share one probe of each type, which ends with the
   is_shared_on(reference{});
   is_shared_on(threaded{.threads = 4, .pes_per_partition = 2});
   is_shared_on(timed{});
-  CHECK(tally::alive == 0);
+  CHECK(task_counts::alive == 0);
 }
 
 TEST_CASE("threads that ask for a probe at the same time get the same one") {
