@@ -116,10 +116,11 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
                   sequences, what.length, table::of_words(2 * tokens * widths)));
   of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                           table::of_words(tiles_in), word_of(what.weights), table::of_words(gradients_out)));
-  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
-                                                                   static_cast<f64>(model.parameter_count()) /
-                                                                   workers))));
+  of.line(
+      "a server",
+      fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
+                                                   static_cast<f64>(model.parameter_count()) / workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);
@@ -128,13 +129,15 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
 
 std::string estimate(const ml::network& model, const ml::pipeline_settings& how, const estimate_of& what) {
   const ml::strips strips(model, how.strips);
-  const wsl::layout plan = pipeline_plan(strips.count());
-  const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size
-                                         : std::min(what.sequences, 4 * strips.count());
-  const i64 tokens = i64{what.sequences} * what.length;
+  const wsl::layout plan = pipeline_plan(strips.count(), how.replicas);
+  const int sequences = what.sequences / how.replicas,  // of a replica
+      micro = how.micro_batch_size ? (sequences + how.micro_batch_size - 1) / how.micro_batch_size
+                                   : std::min(sequences, 4 * strips.count());
+  const i64 tokens = i64{sequences} * what.length;
   table of(plan);
-  of.line("placement", fmt::format("{} strips, {} micro-batches of {} sequences of {} tokens", strips.count(),
-                                   micro, (what.sequences + micro - 1) / micro, what.length));
+  of.line("placement", fmt::format("{}{} strips, {} micro-batches of {} sequences of {} tokens",
+                                   how.replicas > 1 ? fmt::format("{} replicas of ", how.replicas) : "",
+                                   strips.count(), micro, (sequences + micro - 1) / micro, what.length));
   of.colors(plan);
   f64 all = 0, busiest = 0;
   for (int x = 0; x < strips.count(); ++x) all += strips[x].work, busiest = std::max(busiest, strips[x].work);

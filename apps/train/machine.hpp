@@ -34,6 +34,6 @@ class machine {
 std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule,
                                   const wsl::ml::pipeline_settings& how);
 /// The layout of a pipeline.
-wsl::layout pipeline_plan(int strips);
+wsl::layout pipeline_plan(int strips, int replicas);
 
 }  // namespace train_app

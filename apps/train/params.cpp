@@ -402,6 +402,12 @@ void declare_run(fields& f, run_params& p) {
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
+  f.add("multireplica", p.multireplica,
+        "copies of a pipeline's model train on even shares of each batch; only to train, not to evaluate");
+  f.add("replicas", p.replicas,
+        "those copies; null: as many as have a core for each strip, and divide the batch (of this program)")
+      .at_least(1)
+      .at_most(64);
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
       .at_least(0)
       .at_most(1024);
@@ -421,9 +427,18 @@ namespace {
 /// An option of the other strategy is a mistake; in a file it may be that of both.
 void check_strategy_options(fields& f, const run_params& r) {
   const bool pipelined = r.execution_strategy == "pipeline";
-  for (const char* name : {"workers", "grid", "report", "strips"})
-    if (pipelined != (name == std::string_view("strips")) && f.is_asked(name) &&
-        f.named(name).front()->text() != "null")
+  struct option {
+    const char* name;
+    bool of_pipeline;
+  };
+  for (const auto& [name, of_pipeline] : {option{"workers", false},
+                                          {"grid", false},
+                                          {"report", false},
+                                          {"strips", true},
+                                          {"multireplica", true},
+                                          {"replicas", true}})
+    if (const std::string given = f.named(name).front()->text();
+        pipelined != of_pipeline && f.is_asked(name) && given != "null" && given != "false")
       refuse("--" + std::string(name) + " is of execution_strategy " +
              (pipelined ? "weight_streaming" : "pipeline") + ", not of " + r.execution_strategy +
              ": leave it out, or take that strategy");
@@ -486,9 +501,19 @@ void take_grid(run_params& r) {
   r.workers = rows * columns, r.columns = columns;
 }
 
+/// The replicas of a pipeline for which this computer has cores.
+int replicas_for(const common_params& p, int cores) {
+  int replicas = std::clamp(cores / std::max(1, p.run.strips), 1, 64);
+  while (p.train_input.batch_size % replicas) --replicas;
+  return replicas;
+}
+
 void complete(common_params& p, int cores) {
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
-  if (p.run.execution_strategy == "pipeline") return;
+  if (p.run.execution_strategy == "pipeline") {
+    if (!p.run.replicas) p.run.replicas = p.run.multireplica ? replicas_for(p, cores) : 1;
+    return;
+  }
   take_grid(p.run);
   p.run.cores = cores;
 }
@@ -504,6 +529,10 @@ namespace {
 void check_micro_batches(const common_params& p) {
   if (p.run.execution_strategy != "pipeline") return;
   const int micro = p.train_input.micro_batch_size;
+  if (p.run.replicas > 1 && p.train_input.batch_size % p.run.replicas)
+    refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
+           " must be divisible by runconfig.replicas " + std::to_string(p.run.replicas) +
+           ": each replica has an equal part of the batch");
   if (micro > p.train_input.batch_size)
     refuse("train_input.micro_batch_size " + std::to_string(micro) + " is more than batch_size " +
            std::to_string(p.train_input.batch_size) + ": a micro-batch is a part of a batch");

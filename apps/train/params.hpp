@@ -71,6 +71,8 @@ struct run_params {
   std::string report = "blocks";  ///< the rows of the last step's table: blocks or layers
   std::string predict_threads;    ///< for which numbers of threads a step is predicted: "4,16,64"
   int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
+  bool multireplica = false;
+  int replicas = 0;  ///< of a pipeline; 0: chosen
 
   /// The numbers of predict_threads. Throws std::invalid_argument if it is no list of such.
   std::vector<int> threads_to_predict() const;

@@ -8,6 +8,8 @@ std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& 
   return std::make_unique<machine_of<wsl::ml::pipelined_trainer>>(std::move(n), rule, how);
 }
 
-wsl::layout pipeline_plan(int strips) { return wsl::ml::pipelined_trainer::plan(strips); }
+wsl::layout pipeline_plan(int strips, int replicas) {
+  return wsl::ml::pipelined_trainer::plan(strips, replicas);
+}
 
 }  // namespace train_app

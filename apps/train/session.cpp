@@ -79,6 +79,7 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
 
 ml::pipeline_settings pipelining_of(const common_params& p, wsl::scaling_profile* profile = nullptr) {
   return {.strips = p.run.strips,
+          .replicas = p.run.replicas,
           .micro_batch_size = p.train_input.micro_batch_size,
           .clip_norm = p.optimizer.max_gradient_norm,
           .clip_value = p.optimizer.max_gradient_value,
@@ -647,7 +648,9 @@ void session::describe() const {
   say("%s\n", task_.data_words.c_str());
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size,
       static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
-  if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
+  if (in_pipeline(params_))
+    say("a pipeline of %d strips%s", r.strips,
+        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str() : "");
   else {
     const ml::streaming_settings how = training_of(params_, model, task_.train.length);
     say("weight streaming%s to %d wafer%s of %d x %d workers",
@@ -661,6 +664,14 @@ void session::describe() const {
   if (scaled)
     say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled),
         static_cast<long long>(model.parameters().size()));
+}
+
+void session::require_one_replica(const std::string& mode) const {
+  if (in_pipeline(params_) && params_.run.replicas > 1)
+    throw std::invalid_argument(fmt::format(
+        "runconfig: multi-replica is for the mode train only, and {} has {} replicas of the model: "
+        "take the mode train, or --multireplica false --replicas 1",
+        mode, params_.run.replicas));
 }
 
 void session::compile() const {
@@ -761,6 +772,7 @@ std::vector<std::pair<std::string, std::string>> common_modes() {
 }
 
 bool run_mode(const std::string& mode, session& s) {
+  if (mode == "train_and_eval" || mode == "eval") s.require_one_replica(mode);
   if (mode == "train" || mode == "train_and_eval") return s.train(mode == "train_and_eval"), true;
   if (mode == "eval") return s.eval(), true;
   if (mode == "validate") return s.validate(), true;

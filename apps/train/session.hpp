@@ -54,6 +54,8 @@ class session {
   void validate();
   /// Prints the placement on a wafer and the estimated cost of a step, without running it.
   void compile() const;
+  /// Refuses a mode that evaluates with several replicas of a pipeline.
+  void require_one_replica(const std::string& mode) const;
 
   /// The exit status of the program: 0, or 128 plus the signal that has stopped a run before its last step.
   int status() const { return status_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The check that all PEs of a team call a collective with the same number of words, as the ranks of an MPI
 // communicator must. The machine has no such check: words that are left over become the first ones of the
-// next call, and a PE that waits for missing words waits for ever. Here each engine keeps a list of the sizes
-// for each team, and the first call that contradicts it is a fault: faults::the_sizes_differ.
+// next call, and a PE that waits for missing words waits for ever. Here a probe of the fabric keeps a list of
+// the sizes for each team, and the first call that contradicts it is a fault: faults::the_sizes_differ.
 //
 // The k-th call of a PE is compared with the k-th call of the first PE of its team that made one. A list has
 // few entries, one for each change of the size, and keeps the last eight; a PE that is more changes behind is
@@ -70,24 +70,15 @@ class team_sizes {
   change list_[kept];
 };
 
-/// The lists of all collectives of an engine, made when they are first called.
-class team_calls final : public engines::engine_attachment {
+/// The lists of all collectives of a fabric, made when they are first called: a probe.
+class team_calls {
  public:
-  ~team_calls() override {
+  team_calls() = default;
+  team_calls(const team_calls&) = delete;
+  team_calls& operator=(const team_calls&) = delete;
+  ~team_calls() {
     for (auto& first : sheets_)
       for (sheet* s = first.load(); s;) delete std::exchange(s, s->next);
-  }
-
-  static team_calls& of(const pe& me) {
-    engines::engine& on =
-        static_cast<engines::engine&>(*engines::state_of(const_cast<pe&>(me)).image->engine);
-    engines::engine_attachment* found = on.attached.load(std::memory_order_acquire);
-    if (!found) {
-      team_calls* const made = new team_calls;
-      if (on.attached.compare_exchange_strong(found, made)) found = made;
-      else delete made;
-    }
-    return static_cast<team_calls&>(*found);
   }
 
   /// A call with so many words by the PE `at` of a collective, on the rectangle `where` among whose `teams`
@@ -142,7 +133,7 @@ team_sizes::size agreed_in_team(const pe& me, const region& r, u32 words) {
             own = among == team::row      ? at.y
                   : among == team::column ? at.x
                                           : 0;
-  return team_calls::of(me).agreed(&team_key<net, among>, net.first, r, teams, own, me.at(), words);
+  return me.probe<team_calls>().agreed(&team_key<net, among>, net.first, r, teams, own, me.at(), words);
 }
 /// Throws fault if another PE of the row, of the column, or of the rectangle has made the same call with
 /// another number of words. Each collective asks it when it is called.

@@ -28,15 +28,9 @@ struct memory_part {
   std::size_t size = 0;
 };
 
-/// An object that a library on a floor above keeps with an engine, and that goes with it.
-class engine_attachment {
- public:
-  virtual ~engine_attachment() = default;
-};
-
 class engine : public engine_port {
  public:
-  virtual ~engine() { delete attached.load(); }
+  virtual ~engine() = default;
 
   /// The PE at c, null where no program is placed.
   virtual pe* find(coord c) = 0;
@@ -73,9 +67,6 @@ class engine : public engine_port {
   }
 
   const layout& plan() const { return plan_; }
-
-  /// The sizes with which PEs call collectives (collective/team_calls.hpp); null until one is called.
-  std::atomic<engine_attachment*> attached = nullptr;
 
   /// Whether a run is in progress; asked by the thread that runs it, or by one of its tasks.
   bool is_running() const { return running_.load(std::memory_order_relaxed); }

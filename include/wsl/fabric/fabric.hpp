@@ -221,6 +221,12 @@ class fabric {
   /// Whether the cycles of its runs are those of the exchange only: no task has charged arithmetic.
   bool exchange_only() const { return engine_->exchange_only(); }
 
+  /// The probe of type T that the PEs share, as me.probe<T>() in a task.
+  template <class T>
+  T& probe() {
+    return engine_->probes.get<T>();
+  }
+
   const layout& plan() const { return engine_->plan(); }
   engines::engine& engine_in_use() { return *engine_; }
   /// The same for what may only be done between runs: throws fault if a task asks.

@@ -22,6 +22,7 @@
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "offloaded_job.hpp"
+#include "probe.hpp"
 
 namespace wsl::engines {
 
@@ -53,6 +54,7 @@ class engine_port {
   const machine& target() const { return machine_; }
 
   u32* journal = nullptr;  ///< the colors of a task's sends in their order, for an engine that needs it
+  probe_list probes;
 
  protected:
   engine_port(const machine& target, const region& grid) : machine_(target), grid_(grid) {}

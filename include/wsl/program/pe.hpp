@@ -133,6 +133,14 @@ class pe {
   /// construction on. The timed engine counts the machine's cycles, the reference engine its steps; on the
   /// threaded engine, which has no clock, it stays 0.
   u64 now() const { return state_.image->engine->now(state_) & 0xffff'ffff'ffff; }
+  /// The probe of type T, which all PEs of the fabric in this process share: a check or a measurement of what
+  /// several PEs do together (program/probe.hpp). The first PE that asks for it makes it with its default
+  /// constructor, and it lives as long as the fabric. PEs run on several threads, so its functions need
+  /// atomics or a mutex. No result may depend on it: the PEs of a machine share nothing.
+  template <class T>
+  T& probe() const {
+    return state_.image->engine->probes.template get<T>();
+  }
   /// Adds this many cycles to the time of the running task, for its C++ code, which otherwise costs nothing.
   /// Only the timed engine counts them. Sends, descriptor operations and the start of the task are counted by
   /// themselves.

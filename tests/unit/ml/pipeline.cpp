@@ -10,6 +10,7 @@
 
 namespace {
 using namespace wsl;
+using Catch::Contains;
 using ml::optimizer;
 
 struct lesson {
@@ -92,6 +93,63 @@ TEST_CASE("A pipeline of any number of strips does what weight streaming does") 
   check_model([] { return tied().build(); }, text(5, 7), 0);
   check_model([] { return untied().build(); }, text(4, 6), 0.5);
   check_model([] { return classifier.build(); }, points(37, 12), 0);
+}
+
+TEST_CASE("Replicas of a pipeline train one model, as one pipeline does with the whole batch") {
+  const lesson l = text(6, 7);
+  const auto train = [&](int strips, int replicas, int size, f64 clip, int threads) {
+    ml::pipelined_trainer t(tied().build(), optimizer::sgd(0.9f),
+                            {.strips = strips,
+                             .replicas = replicas,
+                             .micro_batch_size = size,
+                             .clip_norm = clip,
+                             .seed = 7,
+                             .threads = threads});
+    std::pair<std::vector<f64>, ml::weights> after;
+    for (int step = 0; step < 3; ++step) after.first.push_back(t.step(l.all(), 0.1));
+    CHECK(t.losses().at(0).mean == Approx(after.first.back()).epsilon(1e-6));
+    CHECK(t.report().strips.size() == static_cast<std::size_t>(replicas * t.layers().count()));
+    after.second = ml::weights(t.parameters());
+    return after;
+  };
+  for (f64 clip : {0., 0.5}) {
+    auto [losses, weights] = train(3, 1, 1, clip, 0);
+    for (auto [strips, replicas, size] : {std::tuple{1, 2, 0}, {3, 2, 1}, {4, 3, 2}, {2, 6, 1}}) {
+      INFO(strips << " strips, " << replicas << " replicas");
+      auto [other_losses, other] = train(strips, replicas, size, clip, 0);
+      for (std::size_t k = 0; k < losses.size(); ++k)
+        CHECK(other_losses[k] == Approx(losses[k]).epsilon(1e-5));
+      CHECK(compare::distance(other, weights) < 1e-4);
+      for (int threads : {1, 3}) {
+        auto [same_losses, same] = train(strips, replicas, size, clip, threads);
+        CHECK(same_losses == other_losses);
+        CHECK(compare::distance(other, same) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("Replicas: what they refuse, and a step that is lost in one of them") {
+  ml::pipelined_trainer t(classifier.build(), optimizer::adam(), {.strips = 2, .replicas = 3});
+  lesson l = points(6, 12);
+  t.step(l.all(), 1e-2);
+  CHECK_THROWS_WITH(t.step(points(7, 12).all(), 1e-2),
+                    "wsl: a batch of 7 sequences cannot be divided evenly among 3 replicas of the model");
+  for (const auto& call :
+       {std::function<void()>([&] { t.evaluate(l.all()); }), {[&] { t.predict(l.all()); }}})
+    CHECK_THROWS_WITH(
+        call(),
+        "wsl: multi-replica is for training only, and this pipeline has 3 replicas: evaluate and "
+        "predict with a trainer of one, which has been given the state");
+  for (int replicas : {-1, 0, 65})
+    CHECK_THROWS_WITH(ml::pipelined_trainer(classifier.build(), optimizer::adam(), {.replicas = replicas}),
+                      Contains("wsl: a pipeline has 1 to 64 replicas, not " + std::to_string(replicas)));
+  const ml::weights before(t.parameters());
+  l.features[5 * 12] = std::numeric_limits<f32>::infinity();  // of the last replica
+  CHECK_THROWS_WITH(t.step(l.all(), 1e-2),
+                    Contains("wsl: in step 2 the loss is NaN") && Contains("the features of the batch"));
+  CHECK(compare::distance(before, ml::weights(t.parameters())) == 0);
+  CHECK(t.steps() == 1);
 }
 
 TEST_CASE("Strips: every number is somewhere once, and the work is shared out") {

@@ -63,9 +63,10 @@ inline std::string to_text(const pipeline_report& r) {
   for (const pipeline_report::strip& s : r.strips) {
     const f64 waits = r.seconds - s.fill - s.work() - s.drain;
     fmt::format_to(std::back_inserter(out),
-                   "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n", s.layers,
-                   100 * s.share, 1e3 * s.fill, 1e3 * s.forward, 1e3 * s.backward, 1e3 * s.update,
-                   1e3 * waits, 1e3 * s.drain, 100 * r.utilisation(s));
+                   "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n",
+                   r.replicas > 1 ? fmt::format("{}: {}", s.replica, s.layers) : s.layers, 100 * s.share,
+                   1e3 * s.fill, 1e3 * s.forward, 1e3 * s.backward, 1e3 * s.update, 1e3 * waits,
+                   1e3 * s.drain, 100 * r.utilisation(s));
   }
   fmt::format_to(std::back_inserter(out),
                  "step {:.3f} ms, {} micro-batches: an even pipeline is busy {:.1f} % at best; {:.3f} MB of "

@@ -46,8 +46,11 @@ struct streaming_settings {
 
 /// Settings of pipelined execution (pipelined_trainer.hpp).
 struct pipeline_settings {
-  int strips = 4;  ///< the most PEs to use, each with an even share of the work
-  /// Sequences of a micro-batch; 0: as many as give four micro-batches for each strip.
+  int strips = 4;  ///< the most PEs of a replica to use, each with an even share of the work
+  /// Copies of the model that train on even shares of each batch; their gradients are added up. Trainers with
+  /// several only train: to evaluate, give the state to one without.
+  int replicas = 1;
+  /// Sequences of a micro-batch of a replica; 0: as many as give four micro-batches for each strip.
   int micro_batch_size = 0;
   f64 clip_norm = 0;                   ///< the largest norm of all gradients together; 0: no bound
   f64 clip_value = 0;                  ///< the largest absolute value of one gradient; 0: no bound

@@ -11,16 +11,17 @@ namespace wsl::ml {
 struct pipeline_report {
   /// A strip is the share of the model's layers that one PE has. Times are in seconds.
   struct strip {
-    std::string layers;                         ///< its first and its last stage
-    f64 share = 0;                              ///< its share of the model's operations
+    std::string layers;  ///< its first and its last stage
+    int replica = 0;
+    f64 share = 0;                              ///< its share of the operations of all replicas
     f64 forward = 0, backward = 0, update = 0;  ///< work
     f64 fill = 0, drain = 0;                    ///< idle before its first work and after its last
     f64 work() const { return forward + backward + update; }
   };
   std::vector<strip> strips;
   f64 seconds = 0;  ///< elapsed in the step; for each strip the sum of fill, work, waits and drain
-  int micro_batches = 0;
-  /// Bytes of parameters on the wafer, with the copies of those that several strips share.
+  int micro_batches = 0, replicas = 1;  ///< micro-batches of each replica
+  /// Bytes of parameters on the wafer, with the copies of those that several strips share and of replicas.
   u64 resident = 0;
   outcome counters;  ///< the counts of the fabric
 
@@ -29,7 +30,7 @@ struct pipeline_report {
   /// micro-batches / (micro-batches + strips - 1).
   f64 ideal_utilisation() const {
     return static_cast<f64>(micro_batches) /
-           static_cast<f64>(micro_batches + static_cast<int>(strips.size()) - 1);
+           static_cast<f64>(micro_batches + static_cast<int>(strips.size()) / replicas - 1);
   }
 };
 

@@ -3,12 +3,13 @@
 // Micro-batches come from the west and go on to the east; their gradients come back. A PE prefers a backward
 // pass to a forward pass, so it keeps the activations of at most as many micro-batches as there are PEs from
 // it to the end ("one forward, one backward"). After the last micro-batch it updates its parameters in place.
+// With several replicas (replicas.hpp) the PEs of the first one update.
 #pragma once
 #include "../../model/batch.hpp"
 #include "../trainer_base.hpp"
 #include "../wall_clock.hpp"
 #include "packets.hpp"
-#include "strips.hpp"
+#include "replicas.hpp"
 
 namespace wsl::ml {
 
@@ -22,8 +23,13 @@ struct pipeline_step {
   dropout_generator random = {};
   bool backward = false;
   bool seeks_not_finite = false;  ///< records the first stage with an output that is not finite
+  int replica = 0, replicas = 1;  ///< each has an even share of the batch's sequences
 
-  int first_sequence(int k) const { return static_cast<int>(i64{all.sequences} * k / micro_batches); }
+  int share() const { return all.sequences / replicas; }
+  /// The first sequence of micro-batch k of this replica.
+  int first_sequence(int k) const {
+    return replica * share() + static_cast<int>(i64{share()} * k / micro_batches);
+  }
   int sequences(int k) const { return first_sequence(k + 1) - first_sequence(k); }
   std::size_t tokens(int k) const {
     return static_cast<std::size_t>(sequences(k)) * static_cast<std::size_t>(all.length);
@@ -49,17 +55,27 @@ class strip_worker {
 
   void step(pe& me, pipeline_step s) {
     step_ = s, here_ = &(*s.of)[me.x()];
+    step_.replica = me.y(), step_.replicas = me.height();
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     lost_at = nullptr, lost_ = false;
     logits.clear(), losses.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
     from_west_.reset(), from_east_.reset();
+    if (step_.replicas > 1) return me.activate<&strip_worker::share_parameters>();
     receive(me);
     work(me);
   }
-  /// A round of the update of this PE's parameters by gradients times `scale`, if they had to wait for the
-  /// last gradient of the step.
+  /// Brings the parameters of the first replica to the others.
+  task share_parameters(pe& me) {
+    if (step_.replica > 0) copy_.resize(*here_);
+    for (const stage_part& p : here_->parts)
+      if (p.which >= 0 && p.owned) co_await sharing_(me, mem(std::span(numbers_of(p), p.size())));
+    receive(me);
+    work(me);
+  }
+  /// On the first replica: a round of the update of this PE's parameters by gradients times `scale`, if they
+  /// had to wait for the last gradient of the step.
   void update_all(pe&, f32 scale, int round) {
     timed(times.update, [&] {
       for (const stage_part& p : here_->parts)
@@ -84,6 +100,16 @@ class strip_worker {
   void came_from_east(pe& me) { from_east_.arrived(), me.activate<&strip_worker::work>(); }
   void gone_west(pe& me) { to_west_.gone(), me.activate<&strip_worker::work>(); }
   void gone_east(pe& me) { to_east_.gone(), me.activate<&strip_worker::work>(); }
+  /// Adds the gradients of all replicas up for the first. That of a replica whose numbers are lost is NaN.
+  task sum_gradients(pe& me) {
+    for (const stage_part& p : here_->parts) {
+      if (p.which < 0 || !p.owned) continue;
+      const std::span gradient(gradient_of(p), p.size());
+      if (lost_) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
+      co_await summing_(me, mem(gradient));
+    }
+    if (step_.replica == 0) conclude(me);
+  }
 
  private:
   /// The numbers of a shared parameter as they travel with packets, and the gradients of its borrowers.
@@ -163,7 +189,7 @@ class strip_worker {
     if (k == 0)
       for (const stage_part& p : here_->parts)
         if (auto c = copies_.find(p.parameter); p.which >= 0 && p.owned && c != copies_.end())
-          std::copy_n(stored(step_.arrays->parameters, p), p.size(), c->second.numbers.data() + p.first());
+          std::copy_n(numbers_of(p), p.size(), c->second.numbers.data() + p.first());
   }
 
   void go_backward(pe& me) {
@@ -197,23 +223,27 @@ class strip_worker {
     return store.gradient(v, overwrite);
   }
   void add_gradient(activation_store& store, const stage_part& p, bool is_first) {
-    f32* sum =
-        p.owned ? stored(step_.arrays->gradients, p) : copies_[p.parameter].gradients.data() + p.first();
-    const matrix<f32> whole(sum, p.rows, p.columns);
+    const matrix<f32> whole(gradient_of(p), p.rows, p.columns);
     if (is_first) return p.of->backward(store, p.tile(numbers_of(p)), whole);
     scratch_.resize(p.size());
     const matrix<f32> one(scratch_.data(), p.rows, p.columns);
     p.of->backward(store, p.tile(numbers_of(p)), one);
     add(whole, one);
   }
-  /// All gradients of this PE are complete.
+  /// The last micro-batch is done.
   void finish(pe& me) {
+    for (const stage_part& p : here_->parts)
+      if (auto c = copies_.find(p.parameter); p.which >= 0 && p.owned && c != copies_.end())
+        add(matrix<f32>(gradient_of(p), p.rows, p.columns),
+            matrix<const f32>(c->second.gradients.data() + p.first(), p.rows, p.columns));
+    if (step_.replicas > 1) me.activate<&strip_worker::sum_gradients>();
+    else conclude(me);
+  }
+  /// All gradients of this PE are complete.
+  void conclude(pe& me) {
     for (const stage_part& p : here_->parts) {
       if (p.which < 0 || !p.owned) continue;
-      f32* gradient = stored(step_.arrays->gradients, p);
-      if (auto c = copies_.find(p.parameter); c != copies_.end())
-        add(matrix<f32>(gradient, p.rows, p.columns),
-            matrix<const f32>(c->second.gradients.data() + p.first(), p.rows, p.columns));
+      const f32* gradient = gradient_of(p);
       if (!all_finite(gradient, static_cast<int>(p.size())))
         not_finite = std::max(not_finite, static_cast<i32>(p.parameter));
       for (std::size_t i = 0; i < p.size() && !step_.optimize.updates_at_once(); ++i)
@@ -249,7 +279,14 @@ class strip_worker {
     logits.insert(logits.end(), y.first(), y.first() + i64{y.rows()} * y.columns());
   }
   f32* numbers_of(const stage_part& p) {
-    return p.owned ? stored(step_.arrays->parameters, p) : copies_[p.parameter].numbers.data() + p.first();
+    return !p.owned            ? copies_[p.parameter].numbers.data() + p.first()
+           : step_.replica > 0 ? copy_.numbers(p)
+                               : stored(step_.arrays->parameters, p);
+  }
+  f32* gradient_of(const stage_part& p) {
+    return !p.owned            ? copies_[p.parameter].gradients.data() + p.first()
+           : step_.replica > 0 ? copy_.gradients(p)
+                               : stored(step_.arrays->gradients, p);
   }
   static f32* stored(parameter_store& of, const stage_part& p) { return of[p.parameter].data() + p.first(); }
   static matrix<f32> whole(std::vector<f32>& x) { return {x.data(), 1, static_cast<int>(x.size())}; }
@@ -271,13 +308,17 @@ class strip_worker {
   std::vector<f32> scratch_;
   incoming_packet from_west_, from_east_;
   outgoing_packet to_west_, to_east_;
+  replica_copy copy_;
+  awaited<replica_parameters> sharing_;
+  awaited<replica_gradients> summing_;
 
  public:
-  using tasks =
-      task_list<launch<&strip_worker::step>, launch<&strip_worker::update_all>,
-                long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
-                local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
-                local<&strip_worker::gone_east>, reads<eastward, westward>, sends<eastward, westward>>;
+  using tasks = task_list<launch<&strip_worker::step>, launch<&strip_worker::update_all>,
+                          long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
+                          local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
+                          local<&strip_worker::gone_east>, local<&strip_worker::share_parameters>,
+                          local<&strip_worker::sum_gradients>, use<&strip_worker::sharing_>,
+                          use<&strip_worker::summing_>, reads<eastward, westward>, sends<eastward, westward>>;
 };
 
 }  // namespace wsl::ml
