@@ -106,7 +106,7 @@ class thread_times final : public run_observer {
     mine_->change_to(mine_->partitions[b]);
   }
   void end_superstep(int, std::size_t) override {
-    if (!measures_) return;
+    if (!measures_ || threads_.size() == 1) return;  // a single thread waits for no other
     const int subject = mine_->worked_for >= 0 ? mine_->worked_for : mine_->waits_for;
     mine_->worked_for = -1;
     mine_->change_to(cell(subject, waiting));
