@@ -404,6 +404,10 @@ void declare_run(fields& f, run_params& p) {
       "memory_folder", p.memory_folder,
       "folder in whose files the parameters, gradients and what the optimizer keeps lie, if they are larger "
       "than the memory; null: main memory (of this program)");
+  f.add("recompute", p.recompute,
+        "compute the activations of a block of layers again in the backward pass, to keep less of them (of "
+        "this "
+        "program)");
   f.add("memory_gi", p.memory_gi,
         "GiB that training may take on a computer; null: all that this one has (of this program)")
       .above(0);
@@ -429,7 +433,7 @@ namespace {
 /// An option of the other strategy is a mistake; in a file it may be that of both.
 void check_strategy_options(fields& f, const run_params& r) {
   const bool pipelined = r.execution_strategy == "pipeline";
-  for (const char* name : {"workers", "grid", "memory_folder", "strips"})
+  for (const char* name : {"workers", "grid", "memory_folder", "recompute", "strips"})
     if (pipelined != (name == std::string_view("strips")) && f.is_asked(name) &&
         f.named(name).front()->text() != "null")
       refuse("--" + std::string(name) + " is of execution_strategy " +

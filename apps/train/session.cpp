@@ -71,6 +71,7 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .seed = static_cast<u64>(p.run.seed),
                              .threads = p.run.threads,
                              .micro_batch_size = p.train_input.micro_batch_size.size,
+                             .recompute = p.run.recompute,
                              .memory_folder = p.run.memory_folder};
   const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
   how.workers = grid.rows * grid.columns, how.columns = grid.columns;

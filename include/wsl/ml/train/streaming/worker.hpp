@@ -81,6 +81,10 @@ class worker {
   void compute() {
     for (std::size_t k = next_; k < until_; ++k) {
       const weight_transfer& t = schedule_->transfers()[k];
+      if (t.released) {
+        for (int v : t.released->inner) activations.release(v);
+        continue;
+      }
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
       timed(t, [&] {
         if (t.is_tile()) use(t);
@@ -189,8 +193,8 @@ class worker {
     const wall_clock::time_point from = wall_clock::now();
     f();
     const wall_clock::time_point now = wall_clock::now();
-    (t.backward ? times.backward : times.forward) += seconds(now - from);
-    if (!t.backward) times.forward_done = now;
+    (t.is_on_way_back() ? times.backward : times.forward) += seconds(now - from);
+    if (!t.is_on_way_back()) times.forward_done = now;
   }
 
   tile_queue<Weight>& tiles_of(int server) { return in_[static_cast<std::size_t>(server)]; }
