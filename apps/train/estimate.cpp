@@ -91,12 +91,14 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   };
   // The first column has what the others have, and the gradients of shared parameters.
   const ml::column_cut cut(model, grid.columns);
-  const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true);
-  const i64 sequences = (what.sequences / grid.wafers + grid.rows - 1) / grid.rows,
-            tokens = sequences * what.length;
-  i64 widths = 0, out = 0, back = 0, largest_widened = 0;
+  const ml::recomputation blocks(model, how.recompute);
+  const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true, nullptr, {}, 1, &blocks);
+  const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size),
+            of_pass = (what.sequences / grid.wafers + passes - 1) / passes,
+            sequences = (of_pass + grid.rows - 1) / grid.rows, tokens = sequences * what.length;
+  const i64 widths = blocks.most<i64>(model, [&](int v) { return i64{cut.width(v, 0)}; });
+  i64 out = 0, back = 0, largest_widened = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
-  for (int v = 0; v < static_cast<int>(model.widths().size()); ++v) widths += cut.width(v, 0);
   for (const ml::weight_transfer& t : schedule.transfers()) {
     if (!t.is_tile()) continue;
     const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
@@ -107,7 +109,7 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
                      2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
-    out += grid.columns * comes, back += grid.columns * goes;
+    out += passes * grid.columns * comes, back += passes * grid.columns * goes;
   }
   // Two tiles and four gradients may wait for each server; a tile in use may be widened to f32.
   const i64 largest_tile = static_cast<i64>(schedule.max_size()),
@@ -121,8 +123,9 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   of.colors(plan);
   of.line(
       "a worker",
-      fmt::format("{} sequences of {} tokens, with those beside it; {} of activations and their gradients",
-                  sequences, what.length, table::of_words(2 * tokens * widths)));
+      fmt::format("{} sequences of {} tokens, with those beside it{}; {} of activations and their gradients",
+                  sequences, what.length, passes > 1 ? fmt::format(", {} times a step", passes) : "",
+                  table::of_words(2 * tokens * widths)));
   of.line("",
           fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                       table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
@@ -133,7 +136,7 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
                                                    static_cast<f64>(model.parameter_count()) / workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
-  of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);
+  of.machine(static_cast<f64>(passes) * cycles, 2 * tokens * widths + tiles_in + gradients_out);
   return of.text();
 }
 
@@ -179,7 +182,8 @@ memory_need memory_of(const ml::network& model, const ml::optimizer& rule, const
           .batch = sequences,
           .at_once = at_once,
           .state = ml::state_bytes(model, rule),
-          .activations = at_once * ml::activation_bytes(model, ml::column_cut(model, how.columns), length),
+          .activations = at_once * ml::activation_bytes(model, ml::column_cut(model, how.columns), length,
+                                                        how.recompute),
           .there = there,
           .folder = how.memory_folder};
 }
@@ -193,7 +197,8 @@ int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const m
                     const common_params& p, int length) {
   // A tenth is left for data, tiles on their way, and the program.
   const f64 state = p.run.memory_folder.empty() ? ml::state_bytes(model, rule) : 0;
-  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length, 0.9 * p.run.memory - state);
+  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length, 0.9 * p.run.memory - state,
+                                   p.run.recompute);
 }
 
 std::string text_of(const memory_need& x) {

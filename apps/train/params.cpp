@@ -457,6 +457,10 @@ void declare_run(fields& f, run_params& p) {
       "memory_folder", p.memory_folder,
       "folder in whose files the parameters, gradients and what the optimizer keeps lie, if they are larger "
       "than the memory; null: main memory (of this program)");
+  f.add("recompute", p.recompute,
+        "compute the activations of a block of layers again in the backward pass, to keep less of them (of "
+        "this "
+        "program)");
   f.add("memory_gi", p.memory_gi,
         "GiB that training may take on a computer; null: all that this one has (of this program)")
       .above(0);
@@ -495,6 +499,7 @@ void check_strategy_options(fields& f, const run_params& r) {
   for (const auto& [name, of_pipeline] : {option{"workers", false},
                                           {"grid", false},
                                           {"memory_folder", false},
+                                          {"recompute", false},
                                           {"report", false},
                                           {"strips", true},
                                           {"multireplica", true},

@@ -74,6 +74,7 @@ struct run_params {
   bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   std::string grid;               ///< rows x columns of workers; empty: chosen
   std::string memory_folder;      ///< of the memory's files; empty: main memory
+  bool recompute = false;         ///< activations in the backward pass
   f64 memory_gi = 0;              ///< GiB that training may take; 0: those of this computer
   f64 memory = 0;                 ///< the same in bytes
   std::string report = "blocks";  ///< the rows of the last step's table: blocks or layers

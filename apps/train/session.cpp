@@ -76,6 +76,7 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .precision = p.precision.format(),
                              .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
                              .micro_batch_size = p.train_input.micro_batch_size.size,
+                             .recompute = p.run.recompute,
                              .memory_folder = p.run.memory_folder,
                              .profile = profile};
   const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);

@@ -29,6 +29,24 @@ ml::decoder small() {
           .between = ml::nonlinearity::gelu_tanh};
 }
 
+ml::decoder llama(f32 dropout = 0) {
+  return {.vocabulary = 17,
+          .positions = 12,
+          .layers = 2,
+          .heads = 4,
+          .width = 32,
+          .filter = 48,
+          .bias = false,
+          .between = ml::nonlinearity::swiglu,
+          .deviation = 0.05f,
+          .kv_heads = 2,
+          .norm = ml::normalization::rmsnorm,
+          .position = ml::positioning::rotary,
+          .tied = false,
+          .dropout = dropout,
+          .attention_dropout = dropout};
+}
+
 struct text {
   int sequences, length;
   std::vector<i32> ids, targets;
@@ -548,6 +566,14 @@ TEST_CASE("The memory of a step is known before it") {
     // The numbers that norms and attention save are not counted.
     CHECK(wanted <= 1.001 * static_cast<f64>(trained.report().activations));
     CHECK(wanted >= 0.95 * static_cast<f64>(trained.report().activations));
+    ml::trainer again(model.build(), optimizer::sgd(),
+                      {.workers = workers, .columns = columns, .recompute = true});
+    again.step(b, 1e-2);
+    const f64 least = b.sequences * ml::activation_bytes(n, ml::column_cut(n, columns), b.length, true);
+    CHECK(least <= wanted);
+    CHECK(least <= 1.001 * static_cast<f64>(again.report().activations));
+    // Values of one block may take memory of another that is somewhat larger.
+    CHECK(least >= 0.8 * static_cast<f64>(again.report().activations));
   };
   for (const int workers : {1, 2, 4})
     for (int columns = 1; columns <= workers; columns *= 2) {
@@ -570,6 +596,73 @@ TEST_CASE("The memory of a step is known before it") {
                           thrice = ml::traffic_of_step(n, optimizer::adam(), {.micro_batch_size = 4}, 12);
   CHECK((once.read == 5 * weights && once.written == 3 * weights));
   CHECK((thrice.read == 13 * weights && thrice.written == 7 * weights));
+}
+
+TEST_CASE("Activations that are computed again change no bit and take less memory") {
+  ml::decoder model = small();
+  model.layers = 6, model.dropout = model.attention_dropout = 0.2f;
+  ml::decoder side_by_side = llama(0.2f);
+  side_by_side.vocabulary = 37, side_by_side.order = ml::block_order::parallel_two_norms;
+  const text t(12, 8, 2);
+  for (const ml::decoder& d : {model, side_by_side})
+    for (ml::streaming_settings how : {ml::streaming_settings{.workers = 1},
+                                       {.workers = 2, .clip_norm = 0.1},
+                                       {.workers = 2, .columns = 2},
+                                       {.workers = 4, .columns = 2, .num_csx = 2},
+                                       {.workers = 2, .micro_batch_size = 5}}) {
+      INFO(how.workers << " workers in " << how.columns << " columns");
+      how.seed = 3;
+      ml::trainer kept(d.build(), optimizer::adamw(), how);
+      how.recompute = true;
+      ml::trainer again(d.build(), optimizer::adamw(), how);
+      for (int step = 0; step < 3; ++step) CHECK(kept.step(t.all(), 1e-2) == again.step(t.all(), 1e-2));
+      CHECK(kept.evaluate(t.all()) == again.evaluate(t.all()));
+      CHECK(kept.predict(t.all()) == again.predict(t.all()));
+      CHECK(compare::distance(kept.parameters(), again.parameters()) == 0);
+      const ml::step_report &a = kept.report(), &b = again.report();
+      CHECK(10 * b.activations < 6 * a.activations);
+      // Of the weights, those of all blocks but the last come once more.
+      CHECK(b.sent_forward == a.sent_forward);
+      CHECK((b.sent_backward > a.sent_backward && b.sent_backward < a.sent_backward + a.sent_forward));
+      CHECK(b.returned == a.returned);
+    }
+}
+
+TEST_CASE("Blocks that are computed again are cut where few numbers cross, and hold every value once") {
+  ml::decoder d = small();
+  d.layers = 8;
+  const ml::network n = d.build();
+  const ml::recomputation blocks(n, true);
+  CHECK(blocks.blocks().size() > 3);
+  int stages = 0;
+  std::set<int> inner;
+  for (const ml::recomputed_block& b : blocks.blocks()) {
+    CHECK((b.begin == stages && b.end > b.begin));
+    stages = b.end;
+    for (const int v : b.inner) CHECK(inner.insert(v).second);
+  }
+  CHECK(stages == static_cast<int>(n.stages().size()));
+  for (const auto& s : n.stages()) CHECK(blocks.keeps(s->output) == !inner.contains(s->output));
+  // Between two blocks only the sum of the residual is kept, 16 numbers of a token.
+  int kept = 0;
+  for (const auto& s : n.stages()) kept += blocks.keeps(s->output);
+  CHECK(kept == static_cast<int>(blocks.blocks().size()) - 1);
+  CHECK(ml::recomputation(n, false).blocks().size() == 1);
+  // Where nothing can be saved, nothing is computed again.
+  constexpr ml::sequence one{ml::linear<4, 3>{}};
+  CHECK(ml::recomputation(one.build(), true).blocks().size() == 1);
+}
+
+TEST_CASE("With activations that are computed again, too, a loss that is not finite is explained") {
+  constexpr ml::sequence model{
+      ml::linear<4, 64>{},  ml::elementwise<ml::gelu>{}, ml::linear<64, 64>{}, ml::elementwise<ml::gelu>{},
+      ml::linear<64, 64>{}, ml::elementwise<ml::gelu>{}, ml::linear<64, 3>{}};
+  compare::both x(6, 4, 1);
+  const std::vector<i32> classes{0, 1, 2, 0, 1, 2};
+  ml::trainer t(model.build(), optimizer::adam(), {.workers = 2, .recompute = true});
+  for (f32& w : t.parameter_named("linear 6.weight")) w = std::numeric_limits<f32>::infinity();
+  CHECK_THROWS_WITH(t.step({.features = x.single, .targets = classes, .sequences = 6}, 0.1),
+                    Catch::Matchers::Contains("the first numbers that are not finite are those of linear 6"));
 }
 
 TEST_CASE("Tables of which each micro-batch reads other rows learn in micro-batches, too") {
@@ -778,23 +871,6 @@ TEST_CASE("The golden GPT-2 on grids of workers and on two wafers: logits, loss,
   }
 }
 
-ml::decoder llama(f32 dropout = 0) {
-  return {.vocabulary = 17,
-          .positions = 12,
-          .layers = 2,
-          .heads = 4,
-          .width = 32,
-          .filter = 48,
-          .bias = false,
-          .between = ml::nonlinearity::swiglu,
-          .deviation = 0.05f,
-          .kv_heads = 2,
-          .norm = ml::normalization::rmsnorm,
-          .position = ml::positioning::rotary,
-          .tied = false,
-          .dropout = dropout,
-          .attention_dropout = dropout};
-}
 text counting(int step) {
   text t(4, 12, 0);
   for (int i = 0; i < 48; ++i) {

@@ -40,7 +40,7 @@ class activation_store {
               int first, int end, bool is_cut) {
     sequences_ = sequences, length_ = length, own_first_ = first, own_end_ = end, is_cut_ = is_cut;
     widths_ = widths;
-    given_.assign(widths.size(), {}), all_masks_ = {};
+    given_.assign(widths.size(), {}), all_masks_ = {}, free_.clear();
     norms_.resize(stages), saved_.resize(stages);
     for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
     for (std::size_t v = 0; v < widths.size(); ++v) {
@@ -72,12 +72,12 @@ class activation_store {
   int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
 
   matrix<f32> value(int v) { return value(v, form_of(v)); }
-  matrix<f32> value(int v, value_form f) { return in(f, v).value.all(); }
+  matrix<f32> value(int v, value_form f) { return all_of(in(f, v).value); }
   /// The gradient of value v, to read and to add to. It is zero when a step begins.
   matrix<f32> gradient(int v) { return gradient(v, form_of(v)); }
   matrix<f32> gradient(int v, value_form f) {
     buffer& g = in(f, v).gradient;
-    const matrix<f32> all = g.all();
+    const matrix<f32> all = all_of(g);
     if (!std::exchange(g.begun, true)) std::fill(g.numbers.begin(), g.numbers.end(), 0.f);
     return all;
   }
@@ -86,8 +86,20 @@ class activation_store {
   matrix<f32> gradient(int v, bool& overwrite) {
     buffer& g = in(form_of(v), v).gradient;
     overwrite = !std::exchange(g.begun, true);
-    return g.all();
+    return all_of(g);
   }
+  /// Frees the memory of value v and its gradient for other values; its numbers are gone.
+  void release(int v) {
+    for (std::vector<form>& f : forms_)
+      if (static_cast<std::size_t>(v) < f.size())
+        for (buffer* b : {&f[static_cast<std::size_t>(v)].value, &f[static_cast<std::size_t>(v)].gradient}) {
+          if (!b->numbers.empty()) free_.push_back(std::exchange(b->numbers, {}));
+          b->halves = {}, b->begun = false;
+          b->renew();
+        }
+  }
+  /// Whether the value has numbers: a stage has written it, and it has not been released.
+  bool holds(int v, value_form f) { return !in(f, v).value.numbers.empty(); }
   /// Begins a step: all gradients and losses are zero.
   void zero_grad() {
     for (std::vector<form>& f : forms_)
@@ -155,6 +167,7 @@ class activation_store {
     const auto count = [&](const auto& x) { all += x.capacity() * sizeof(x[0]); };
     for (const std::vector<form>& f : forms_)
       for (const form& x : f) count(x.value.numbers), count(x.gradient.numbers);
+    std::for_each(free_.begin(), free_.end(), count);
     std::for_each(norms_.begin(), norms_.end(), count);
     std::for_each(saved_.begin(), saved_.end(), count);
     return all;
@@ -192,13 +205,11 @@ class activation_store {
     void renew() { is_rounded = is_converted = false; }
     void round(precision to) {
       if (to == precision::f32 || std::exchange(is_rounded, true)) return;
-      const matrix<f32> x = all();
-      round_to(to, x.first(), i64{rows} * columns);
+      round_to(to, numbers.data(), i64{rows} * columns);
     }
     template <class T>
     matrix<const T> operand() {
-      const matrix<f32> x = all();
-      if constexpr (std::is_same_v<T, f32>) return x;
+      if constexpr (std::is_same_v<T, f32>) return {numbers.data(), rows, columns};
       else {
         halves.resize(numbers.size());
         T* const to = reinterpret_cast<T*>(halves.data());
@@ -207,12 +218,20 @@ class activation_store {
         return {to, rows, columns};
       }
     }
-    /// The matrix, which gets its memory when it is used for the first time.
-    matrix<f32> all() {
-      numbers.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
-      return {numbers.data(), rows, columns};
-    }
   };
+  /// The matrix of a buffer, which gets its memory when it is used for the first time: the smallest that is
+  /// free and large enough, or new memory.
+  matrix<f32> all_of(buffer& b) {
+    const std::size_t size = static_cast<std::size_t>(b.rows) * static_cast<std::size_t>(b.columns);
+    if (b.numbers.capacity() < size) {
+      auto best = free_.end();
+      for (auto at = free_.begin(); at != free_.end(); ++at)
+        if (at->capacity() >= size && (best == free_.end() || at->capacity() < best->capacity())) best = at;
+      if (best != free_.end()) b.numbers.swap(*best), free_.erase(best);
+    }
+    b.numbers.resize(size);
+    return {b.numbers.data(), b.rows, b.columns};
+  }
   /// A value in one form, and its gradient.
   struct form {
     buffer value, gradient;
@@ -240,6 +259,7 @@ class activation_store {
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each
+  std::vector<std::vector<f32>> free_;  // the memory of released values
   std::vector<std::vector<norm_state>> norms_;
   std::vector<std::vector<f32>> saved_;
   struct given {

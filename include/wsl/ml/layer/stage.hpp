@@ -84,7 +84,8 @@ struct feature_group {
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
 /// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
 /// result of a token must not depend on which other tokens are there, except on those of the same sequence if
-/// it needs whole sequences. Its weight tiles have some rows of a parameter with all their columns; the tiles
+/// it needs whole sequences. The forward functions may run twice for a batch, and give the same numbers each
+/// time. Its weight tiles have some rows of a parameter with all their columns; the tiles
 /// of a parameter come in any division, and a stage treats each tile by itself. The functions are const and
 /// run on many PEs at the same time: what a stage keeps from the forward pass for the backward pass is in the
 /// activation store (`saved`, or simply the values).

@@ -10,6 +10,7 @@
 #include "../optim/step.hpp"
 #include "settings.hpp"
 #include "streaming/micro_batch.hpp"
+#include "streaming/recomputation.hpp"
 
 namespace wsl::ml {
 
@@ -19,8 +20,9 @@ inline f64 state_bytes(const network& n, const optimizer& rule) {
          (2 * static_cast<f64>(n.parameter_count()) + static_cast<f64>(kept_numbers(rule, n.parameters())));
 }
 
-/// Bytes of the activations of a sequence, with their gradients, on all columns of a row of workers.
-inline f64 activation_bytes(const network& n, const column_cut& cut, int length) {
+/// Bytes of the activations of a sequence, with their gradients, on all columns of a row of workers. With
+/// `recompute` they are those that streaming_settings::recompute leaves.
+inline f64 activation_bytes(const network& n, const column_cut& cut, int length, bool recompute = false) {
   // How often a value is there, on all columns together; a whole value is on each.
   std::vector<f64> copies(n.values().size());
   const auto made = [&](int v, value_form f) {
@@ -31,22 +33,21 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length)
     for (const exchange& e : cut.after(*s)) made(e.value, e.to);
     if (!dynamic_cast<const loss_stage*>(s.get())) made(s->output, cut.writes(*s));
   }
-  f64 numbers = 0;
-  for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
+  const auto numbers = [&](int v) {
     // Features that the host gives have no gradient.
     const bool is_given = n.info(v).from != origin::computed;
-    numbers += n.widths()[static_cast<std::size_t>(v)] *
-               (is_given ? 1 + copies[static_cast<std::size_t>(v)] : 2 * copies[static_cast<std::size_t>(v)]);
-  }
-  return 4 * numbers * length;
+    const f64 times = copies[static_cast<std::size_t>(v)];
+    return n.widths()[static_cast<std::size_t>(v)] * (is_given ? 1 + times : 2 * times);
+  };
+  return 4 * recomputation(n, recompute).most<f64>(n, numbers) * length;
 }
 
 /// The largest divisor of each wafer's part of a batch whose activations take at most so many bytes on all
 /// wafers together; 1 if a single sequence of each takes more. Source: micro_batch_size "auto" of the
 /// Cerebras Model Zoo.
 inline int micro_batch_that_fits(const network& n, const wafer_grid& grid, int sequences, int length,
-                                 f64 bytes) {
-  const f64 each = activation_bytes(n, column_cut(n, grid.columns), length) * grid.wafers;
+                                 f64 bytes, bool recompute = false) {
+  const f64 each = activation_bytes(n, column_cut(n, grid.columns), length, recompute) * grid.wafers;
   const int on_wafer = std::max(1, sequences / grid.wafers);
   int best = 1;
   for (int size = 1; size <= on_wafer; ++size)
@@ -58,8 +59,9 @@ inline int micro_batch_that_fits(const network& n, const wafer_grid& grid, int s
 struct state_traffic {
   f64 read = 0, written = 0;
 };
-/// Each micro-batch reads the weights twice. The update reads and writes the weights and what the optimizer
-/// keeps. Gradients that it does not use as they come are added to those before them, and cleared at the end.
+/// Each micro-batch reads the weights twice, or with `recompute` three times. The update reads and writes the
+/// weights and what the optimizer keeps. Gradients that it does not use as they come are added to those
+/// before them, and cleared at the end.
 inline state_traffic traffic_of_step(const network& n, const optimizer& rule, const streaming_settings& how,
                                      int sequences) {
   const f64 weights = 4 * static_cast<f64>(n.parameter_count()),
@@ -68,7 +70,7 @@ inline state_traffic traffic_of_step(const network& n, const optimizer& rule, co
   const std::vector<parameter_update> updates = updates_of(rule, n.parameters());
   const bool waits = passes > 1 || how.clip_norm > 0 || (!updates.empty() && updates.front().rounds() > 1);
   const f64 gradients = waits ? (passes + 1) * weights : 0;
-  return {(2 * passes + 1) * weights + kept + gradients, weights + kept + gradients};
+  return {((how.recompute ? 3 : 2) * passes + 1) * weights + kept + gradients, weights + kept + gradients};
 }
 
 }  // namespace wsl::ml

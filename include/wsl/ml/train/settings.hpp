@@ -59,6 +59,9 @@ struct streaming_settings {
   /// step pass one after the other, and their gradients are added up before the update, so activations take
   /// the memory of one (streaming/micro_batch.hpp).
   int micro_batch_size = 0;
+  /// Whether the activations of a block are computed again in the backward pass, and not kept until then
+  /// (streaming/recomputation.hpp).
+  bool recompute = false;
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
   /// Runs on one thread and takes the times from which those on more threads are predicted

@@ -191,6 +191,7 @@ class trainer : public trainer_base {
     if (fabric_) return;
     grid_ = choose_grid(*network_, how_, sequences ? sequences : std::numeric_limits<i16>::max(), length);
     cut_.emplace(*network_, grid_.columns);
+    blocks_.emplace(*network_, how_.recompute);
     fabric_ = make_fabric_(plan(grid_));
   }
   run_observer* observer_for(const streaming_settings& how) const {
@@ -299,7 +300,7 @@ class trainer : public trainer_base {
                const dropout_generator& random = {}, bool backward = false) {
     schedules_.clear();
     for (int column = 0; column < grid_.columns; ++column)
-      schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers);
+      schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers, &*blocks_);
     fabric_->start<&server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
     if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
     fabric_->start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b,
@@ -390,6 +391,7 @@ class trainer : public trainer_base {
     const region r = fabric_->plan().inside(at_work);
     std::vector<i32> of(static_cast<std::size_t>(r.count()));
     const auto finite = [&](wafer_worker& w, int value, value_form f) {
+      if (!w.activations.holds(value, f)) return true;
       const matrix<f32> x = w.activations.value(value, f);
       return all_finite(x.first(), x.rows() * x.columns());
     };
@@ -413,6 +415,7 @@ class trainer : public trainer_base {
   streaming_settings how_;
   wafer_grid grid_;
   std::optional<column_cut> cut_;
+  std::optional<recomputation> blocks_;        // of which activations are computed again
   std::vector<streaming_schedule> schedules_;  // of each column, for the last batch
   batch last_;                                 // its shape
   micro_batch last_of_;                        // the last micro-batch of it that has passed

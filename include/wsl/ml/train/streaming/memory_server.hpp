@@ -61,7 +61,7 @@ struct memory_server {
     const weight_transfer& t = transfer_at(sent++);
     thread_times::now_at(t.of->number);
     const auto words = pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
-    (t.backward ? sent_backward : sent_forward) += 4 * words.size();
+    (t.is_on_way_back() ? sent_backward : sent_forward) += 4 * words.size();
     me.async(mov(fabout(wires::weight_tiles(grid, server, column)), mem(words)),
              then<&memory_server::send_next>());
   }

@@ -15,13 +15,14 @@
 #include "../../model/column_cut.hpp"
 #include "../../model/weights.hpp"
 #include "micro_batch.hpp"
+#include "recomputation.hpp"
 
 namespace wsl::ml {
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
-/// along the rows of workers.
+/// along the rows of workers, or the end of a block, whose inner values are released.
 struct weight_transfer {
-  enum class kind : u8 { tile, own_work, exchange, sum_gradient };
+  enum class kind : u8 { tile, own_work, exchange, sum_gradient, release };
 
   const stage* of = nullptr;
   kind what = kind::tile;
@@ -35,12 +36,16 @@ struct weight_transfer {
   int layer = 0;             ///< counts the stages with parameters that the schedule has passed
   std::size_t gradient = 0;  ///< number of the gradient among those of the step: 0, 1, ...
   bool backward = false;
+  bool again = false;            ///< forward work that the backward pass does once more
   bool carries_weights = false;  ///< the weights of the tile travel to the wafer
   bool returns_gradient = false;
   /// No later gradient of this step has these rows. For gathered rows: no row of the server's share.
   bool last_gradient = false;
   exchange values = {};
+  const recomputed_block* released = nullptr;
 
+  /// Whether it belongs to the backward pass.
+  bool is_on_way_back() const { return backward || again; }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_tile() const { return what == kind::tile; }
   /// Whether the workers of a row do this together.
@@ -52,9 +57,10 @@ struct weight_transfer {
 class streaming_schedule {
  public:
   /// The schedule of one column and any batch, or with `b` of a micro-batch of that one on some wafers.
-  /// Without `and_back` it is that of an evaluation.
+  /// Without `and_back` it is that of an evaluation. The blocks are those of `again`, if it is given.
   streaming_schedule(const network& n, const column_cut& cut, int column, int servers, bool and_back,
-                     const batch* b = nullptr, micro_batch of = {}, int wafers = 1)
+                     const batch* b = nullptr, micro_batch of = {}, int wafers = 1,
+                     const recomputation* again = nullptr)
       : of_(of),
         wafers_(wafers),
         network_(n),
@@ -67,8 +73,11 @@ class streaming_schedule {
       for (std::size_t k = 0; k < s->parameters.size(); ++k)
         user_[static_cast<std::size_t>(s->parameters[k])] = {s.get(), static_cast<int>(k)};
     deal_out();
-    for (const auto& s : n.stages()) visit(*s, false, b);
-    for (std::size_t k = n.stages().size(); and_back && k-- > 0;) visit(*n.stages()[k], true, b);
+    if (again) pass_blocks(*again, and_back, b);
+    else {
+      for (const auto& s : n.stages()) visit(*s, false, b);
+      for (std::size_t k = n.stages().size(); and_back && k-- > 0;) visit(*n.stages()[k], true, b);
+    }
     mark_last_gradients();
   }
   streaming_schedule(streaming_schedule&&) = default;
@@ -129,6 +138,33 @@ class streaming_schedule {
                                  .offset = s.offset + i64{row} * s.columns,
                                  .server = next_server++ % servers_});
     }
+  }
+
+  void pass_blocks(const recomputation& how, bool and_back, const batch* b) {
+    const auto& stages = network_.stages();
+    const auto each_stage = [&](const recomputed_block& block, auto f) {
+      for (int k = block.begin; k < block.end; ++k) f(*stages[static_cast<std::size_t>(k)]);
+    };
+    for (const recomputed_block& block : how.blocks()) {
+      each_stage(block, [&](const stage& s) { visit(s, false, b); });
+      if (!how.is_last(block)) release(block);
+    }
+    for (std::size_t k = how.blocks().size(); and_back && k-- > 0;) {
+      const recomputed_block& block = how.blocks()[k];
+      const std::size_t from = transfers_.size();
+      if (!how.is_last(block))
+        each_stage(block, [&](const stage& s) {
+          // A kept value is there, but the stage may go back through inputs that it reads in another form.
+          if (how.keeps(s.output)) exchange_values(s, cut_.before(s), false);
+          else visit(s, false, b);
+        });
+      for (std::size_t t = from; t < transfers_.size(); ++t) transfers_[t].again = true;
+      for (int at = block.end; at-- > block.begin;) visit(*stages[static_cast<std::size_t>(at)], true, b);
+      if (!how.is_last(block)) release(block);
+    }
+  }
+  void release(const recomputed_block& block) {
+    transfers_.push_back({.what = weight_transfer::kind::release, .layer = layers_, .released = &block});
   }
 
   void visit(const stage& s, bool backward, const batch* b) {

@@ -67,7 +67,7 @@ class worker {
   void work(pe& me) {
     if (next_ < until_ || is_exchanging_) return;
     const std::vector<weight_transfer>& all = schedule_->transfers();
-    if (next_ < all.size()) thread_times::now_at(all[next_].of->number);
+    if (next_ < all.size() && all[next_].of) thread_times::now_at(all[next_].of->number);
     if (next_ < all.size() && all[next_].is_collective()) return exchange(me, all[next_]);
     u64 used = 0;  // servers, as a set of bits
     for (; until_ < all.size() && !all[until_].is_collective(); ++until_) {
@@ -85,6 +85,10 @@ class worker {
   void compute() {
     for (std::size_t k = next_; k < until_; ++k) {
       const weight_transfer& t = schedule_->transfers()[k];
+      if (t.released) {
+        for (int v : t.released->inner) activations.release(v);
+        continue;
+      }
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
       timed(t, [&] {
         if (t.is_tile()) use(t);
@@ -197,8 +201,8 @@ class worker {
     const wall_clock::time_point from = wall_clock::now();
     f();
     const wall_clock::time_point now = wall_clock::now();
-    (t.backward ? times.backward : times.forward) += seconds(now - from);
-    if (!t.backward) times.forward_done = now;
+    (t.is_on_way_back() ? times.backward : times.forward) += seconds(now - from);
+    if (!t.is_on_way_back()) times.forward_done = now;
   }
 
   tile_queue& tiles_of(int server) { return in_[static_cast<std::size_t>(server)]; }
