@@ -112,15 +112,18 @@ class activation_store {
   /// is complete then.
   template <class T>
   matrix<const T> operand(int v) {
-    return in(form_of(v), v).value.template operand<T>();
+    if constexpr (std::is_same_v<T, f32>) return value(v);
+    else return in(form_of(v), v).value.template operand<T>();
   }
   template <class T>
   matrix<const T> operand_of_gradient(int v) {
-    return in(form_of(v), v).gradient.template operand<T>();
+    if constexpr (std::is_same_v<T, f32>) return gradient(v);
+    else return in(form_of(v), v).gradient.template operand<T>();
   }
   /// Rounds value v, or its gradient, to the store's format before a stage reads it. It is complete then.
   void round_value(int v) { in(form_of(v), v).value.round(format); }
   void round_gradient(int v) {
+    if (format == precision::f32) return;
     gradient(v);
     in(form_of(v), v).gradient.round(format);
   }
@@ -207,16 +210,14 @@ class activation_store {
       if (to == precision::f32 || std::exchange(is_rounded, true)) return;
       round_to(to, numbers.data(), i64{rows} * columns);
     }
+    /// Of 16 bits.
     template <class T>
     matrix<const T> operand() {
-      if constexpr (std::is_same_v<T, f32>) return {numbers.data(), rows, columns};
-      else {
-        halves.resize(numbers.size());
-        T* const to = reinterpret_cast<T*>(halves.data());
-        if (!std::exchange(is_converted, true))
-          convert(to, static_cast<const f32*>(numbers.data()), static_cast<i64>(numbers.size()));
-        return {to, rows, columns};
-      }
+      halves.resize(numbers.size());
+      T* const to = reinterpret_cast<T*>(halves.data());
+      if (!std::exchange(is_converted, true))
+        convert(to, static_cast<const f32*>(numbers.data()), static_cast<i64>(numbers.size()));
+      return {to, rows, columns};
     }
   };
   /// The matrix of a buffer, which gets its memory when it is used for the first time: the smallest that is
