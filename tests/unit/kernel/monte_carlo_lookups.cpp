@@ -46,14 +46,14 @@ TEST_CASE("monte carlo: a run of no lookups finds nothing") {
   CHECK(f.histories(5, 0) == monte_carlo::lookup_totals{});
 }
 
-TEST_CASE("monte carlo: XSBench verifies the fabric's numbers") {
+TEST_CASE("monte carlo: XSBench verifies the fabric's numbers", "[large]") {
   const reactor r = xsbench_reactor();
   lookup_fabric f{r};
   CHECK(f.events(0, 100'000).verification() == 299'541);
   CHECK(f.histories(0, 3'000).verification() == 305'263);
 }
 
-TEST_CASE("monte carlo: the size that XSBench calls small verifies on the fabric") {
+TEST_CASE("monte carlo: the size that XSBench calls small verifies on the fabric", "[large]") {
   const reactor r = xsbench_reactor();
   lookup_fabric f{r};
   CHECK(f.events(0, 17'000'000).verification() == 945'990);

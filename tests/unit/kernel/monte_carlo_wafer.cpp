@@ -111,7 +111,7 @@ TEST_CASE("monte carlo: a wafer without particles, and with fewer than PEs") {
   CHECK(found[0][0] == Approx(look_up<f64>(problem().material, 0.7f)[0]).epsilon(1e-5));
 }
 
-TEST_CASE("monte carlo: points chosen at random are right on average") {
+TEST_CASE("monte carlo: points chosen at random are right on average", "[large]") {
   wafer_fabric w{problem().material, {.columns = 2, .rows = 3}};
   const int repeats = 400;
   const std::size_t some = 25;

@@ -60,7 +60,9 @@ void check_modes(int steps, int tests, f64 at_least) {
   CHECK(pipelined == Approx(streamed).margin(0.005));
 }
 
-TEST_CASE("MNIST is learned as well in a pipeline as by weight streaming") { check_modes(30, 1000, 0.8); }
+TEST_CASE("MNIST is learned as well in a pipeline as by weight streaming", "[large]") {
+  check_modes(30, 1000, 0.8);
+}
 
 // The least of eight seeds after three passes is 97.3 %.
 TEST_CASE("Three passes of MNIST in both modes", "[.long]") { check_modes(3 * 234, 10000, 0.969); }

@@ -71,7 +71,8 @@ void check_formats(Build build, int steps, f64 rate, f64 at_most, Lesson lesson)
 }
 
 TEST_CASE(
-    "In 16 bits digits are learned to 1 % of the loss of f32, and to the same bits on one thread and two") {
+    "In 16 bits digits are learned to 1 % of the loss of f32, and to the same bits on one thread and two",
+    "[large]") {
   constexpr ml::sequence net{ml::linear<784, 64>{}, ml::elementwise<ml::relu>{}, ml::linear<64, 10>{}};
   const ml::images drawn = ml::draw_digits(4096, 1);
   check_formats([&] { return net.build(); }, 300, 1e-3, 0.5,
@@ -79,7 +80,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "In 16 bits a text is learned to 1 % of the loss of f32, and to the same bits on one thread and two") {
+    "In 16 bits a text is learned to 1 % of the loss of f32, and to the same bits on one thread and two",
+    "[large]") {
   const ml::decoder d{.vocabulary = 27, .positions = sentences::length, .layers = 1, .heads = 2, .width = 32};
   check_formats([&] { return d.build(); }, 200, 3e-3, 0.5,
                 [](int step) { return sentences(static_cast<u64>(step)); });
