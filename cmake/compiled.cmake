@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: MIT
-# The target wsl::compiled, for those who compile often: wsl::wsl, of which the engines, the run-time checker and the
-# reports are compiled once for all programs that link it, with the flags of the project that uses it. It is
-# optimised in every configuration: its users debug their own programs.
+# The targets wsl::compiled and wsl::ml_compiled, for those who compile often: wsl::wsl and wsl::ml, of which the
+# engines, the run-time checker and the reports, and the trainers, are compiled once for all programs that link them,
+# with the flags of the project that uses them. They are optimised in every configuration: their users debug their own
+# programs.
 #   target_link_libraries(hello PRIVATE wsl::compiled)
-if(NOT TARGET wsl_compiled)
-  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/wsl_compiled/compiled.cpp CONTENT "#include <wsl/compiled.hpp>\n")
-  add_library(wsl_compiled STATIC EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/wsl_compiled/compiled.cpp)
-  add_library(wsl::compiled ALIAS wsl_compiled)
-  target_link_libraries(wsl_compiled PUBLIC wsl::wsl)
-  target_compile_definitions(wsl_compiled PUBLIC WSL_COMPILED)
-  target_compile_options(wsl_compiled PRIVATE $<$<NOT:$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>>>:-O2>)
-endif()
+
+# Defines the target wsl_<name>: the part `of` of the library with what `header` compiles once, which a program that
+# defines `macro` only declares.
+function(wsl_compiled_part name of header macro)
+  if(TARGET wsl_${name} OR NOT TARGET ${of})
+    return()
+  endif()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/wsl_${name}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
+  add_library(wsl_${name} STATIC EXCLUDE_FROM_ALL ${source})
+  add_library(wsl::${name} ALIAS wsl_${name})
+  target_link_libraries(wsl_${name} PUBLIC ${of} ${ARGN})
+  target_compile_definitions(wsl_${name} PUBLIC ${macro})
+  target_compile_options(wsl_${name} PRIVATE $<$<NOT:$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>>>:-O2>)
+endfunction()
+wsl_compiled_part(compiled wsl::wsl wsl/compiled.hpp WSL_COMPILED)
+wsl_compiled_part(ml_compiled wsl::ml wsl/ml/compiled.hpp WSL_ML_COMPILED wsl::compiled)

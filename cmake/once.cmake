@@ -4,7 +4,7 @@
 # wsl_computes_long(<target>)
 #   What computes long is optimised in every preset; the rest compiles twice as fast without.
 #
-# wsl_compiled_once(<target>)
+# wsl_compiled_once(<target> [wsl::ml_compiled])
 #   The library is headers, so every program compiles it anew: the front end reads some 300 headers, and the back end translates
 #   engines, checks and reports, although they are the same in all programs. With WSL_COMPILE_ONCE (Clang and Ninja) the targets named
 #   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
@@ -14,6 +14,7 @@
 #   only where it is compiled by itself (preset dev); and what it defines beside `using namespace wsl` needs names
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
+#   Otherwise the targets link wsl::compiled, as users' programs may, and wsl::ml_compiled where a trainer is used.
 option(WSL_COMPILE_ONCE "Compile the library once for all tests, examples and applications (Clang)" OFF)
 
 function(wsl_computes_long target)
@@ -26,6 +27,8 @@ function(wsl_compiled_once target)
   if(WSL_COMPILE_ONCE)
     target_precompile_headers(${target} REUSE_FROM wsl_precompiled)
     target_link_libraries(${target} PRIVATE wsl_once)
+  else()
+    target_link_libraries(${target} PRIVATE wsl::compiled ${ARGN})
   endif()
 endfunction()
 

@@ -11,3 +11,11 @@
 /// Stands before the definition of a function of the compiled part.
 #define WSL_COMPILED_PART inline
 #endif
+
+#ifdef WSL_ML_COMPILED
+#define WSL_ML_COMPILED_PART
+#else
+/// The same for the trainers, which <wsl/ml/compiled.hpp> defines and the CMake target wsl::ml_compiled
+/// compiles.
+#define WSL_ML_COMPILED_PART inline
+#endif
