@@ -70,7 +70,8 @@ void check_training(const std::string& folder, const streaming_settings& on) {
   const weights w = p.to_weights(n);
   const auto start = [&](const optimizer& rule) {
     auto t = std::make_unique<trainer>(p.config.build(), rule, on);
-    for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t->parameters()[k].begin());
+    for (std::size_t k = 0; k < w.size(); ++k)
+      std::copy(w[k].begin(), w[k].end(), t->parameters()[k].begin());
     return t;
   };
   const auto once = start(optimizer::sgd(0.9f));
@@ -85,8 +86,8 @@ void check_training(const std::string& folder, const streaming_settings& on) {
   const hugging_face::family& f = *hugging_face::find_family(p.model_type());
   for (const hugging_face::tensor& t : hugging_face::to_tensors(f, p.config, n, gradients)) {
     INFO("gradient of " << t.name);
-    // A key's bias adds the same to all scores of a query, so its gradient is rounding alone. It is small beside
-    // that of the queries' bias.
+    // A key's bias adds the same to all scores of a query, so its gradient is rounding alone. It is small
+    // beside that of the queries' bias.
     std::string beside = t.name;
     if (t.name.ends_with("k_proj.bias")) beside.replace(beside.rfind('k'), 1, "q");
     const f64 size = largest(in.numbers(*in.find(name_of_gradient(beside))));
@@ -103,7 +104,8 @@ void check_round_trip(const std::string& folder) {
   const files::folder here;
   const auto is_same = [&](const std::string& name, const decoder& d, const network& net, const weights& x) {
     write_hugging_face(here / name, d, net, x, {p.model_type()});
-    const bool same = read_whole(here / name + "/model.safetensors") == read_whole(folder + "/model.safetensors");
+    const bool same =
+        read_whole(here / name + "/model.safetensors") == read_whole(folder + "/model.safetensors");
     CHECK(same);
     CHECK(hugging_face::difference(p.config, read_hugging_face(here / name).config).empty());
     CHECK(hugging_face::difference(read_hugging_face(here / name).config, p.config).empty());
@@ -125,7 +127,9 @@ void check_round_trip(const std::string& folder) {
 }
 
 TEST_CASE("Models of each family compute, learn and are written as in transformers") {
-  const char* name = GENERATE("gpt2", "gpt_neox", "gptj", "codegen", "llama", "llama3_rope", "mistral", "qwen2", "falcon_7b", "falcon_40b", "bloom", "mpt", "gpt_bigcode", "starcoder2", "phi", "opt");
+  const char* name =
+      GENERATE("gpt2", "gpt_neox", "gptj", "codegen", "llama", "llama3_rope", "mistral", "qwen2", "falcon_7b",
+               "falcon_40b", "bloom", "mpt", "gpt_bigcode", "starcoder2", "phi", "opt");
   const auto folder = files::data_set(std::string("hf/") + name);
   if (!folder) return;
   INFO(name);

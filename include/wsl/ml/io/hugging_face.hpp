@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Causal language models as Hugging Face's transformers keep them: a folder with config.json and
-// model.safetensors, or several such files and their index. The families are in hugging_face/, one header each;
-// docs/guide/data.md lists them. A model that has been read is a `decoder`, and goes back to the same tensors.
+// model.safetensors, or several such files and their index. The families are in hugging_face/, one header
+// each; docs/guide/data.md lists them. A model that has been read is a `decoder`, and goes back to the same
+// tensors.
 //   pretrained p = read_hugging_face("llama");
 //   const network n = p.config.build();
 //   const weights w = p.to_weights(n);
@@ -34,8 +35,8 @@ struct tensor {
   std::vector<u64> shape;
   std::vector<f32> numbers;
 };
-/// The numbers of a model's parameters, or their gradients, as a family's tensors. A bias that the model lacks
-/// is zeros. Throws std::invalid_argument if the network is not one of that decoder.
+/// The numbers of a model's parameters, or their gradients, as a family's tensors. A bias that the model
+/// lacks is zeros. Throws std::invalid_argument if the network is not one of that decoder.
 inline std::vector<tensor> to_tensors(const family& f, const decoder& d, const network& n, const weights& w) {
   std::vector<tensor> all;
   std::set<const parameter*> used;
@@ -47,7 +48,8 @@ inline std::vector<tensor> to_tensors(const family& f, const decoder& d, const n
       used.insert(p), outputs = r.count(*p);
     } else if (r.ours.ends_with(".bias"))
       all.push_back({r.theirs, {outputs}, std::vector<f32>(static_cast<std::size_t>(outputs))});
-    else throw std::invalid_argument(fmt::format("wsl: {} has '{}', this model has not", f.model_type, r.ours));
+    else
+      throw std::invalid_argument(fmt::format("wsl: {} has '{}', this model has not", f.model_type, r.ours));
   }
   for (const parameter& p : n.parameters())
     if (!used.contains(&p))
@@ -67,8 +69,8 @@ class pretrained {
   const char* model_type() const { return family_->model_type; }
 
   /// The weights of the network that `config` builds. Its `rotary_pairs` may have been set to the other kind:
-  /// rows of queries and keys are permuted. Throws file_error for a tensor that is missing, has another shape,
-  /// or is unknown.
+  /// rows of queries and keys are permuted. Throws file_error for a tensor that is missing, has another
+  /// shape, or is unknown.
   weights to_weights(const network& n) {
     weights w(n);
     std::set<std::string> known;
@@ -79,7 +81,8 @@ class pretrained {
             "wsl: this network has no '{}'; it is not the one that the configuration builds", r.ours));
       const std::string name = in_file(r.theirs);
       known.insert(name);
-      r.from_theirs(*p, w[static_cast<std::size_t>(p - n.parameters().data())], in_.numbers(name, r.shape(*p)));
+      r.from_theirs(*p, w[static_cast<std::size_t>(p - n.parameters().data())],
+                    in_.numbers(name, r.shape(*p)));
     }
     for (const std::string& name : in_.names())
       if (!known.contains(name) && !is_buffer(name)) check_tied(name, n, w);

@@ -64,11 +64,12 @@ class tensor_shards {
     for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
       const std::string end = file.path().extension().string();
       if (end != ".bin" && end != ".pt" && end != ".pth" && end != ".ckpt") continue;
-      throw file_error(fmt::format(
-          "wsl: {} is a pickle, which can run any program when it is loaded, so it is not read: convert it with "
-          "transformers, AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder, "
-          "safe_serialization=True), on a computer where you trust the file",
-          file.path().string()));
+      throw file_error(
+          fmt::format("wsl: {} is a pickle, which can run any program when it is loaded, so it is not read: "
+                      "convert it with "
+                      "transformers, AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder, "
+                      "safe_serialization=True), on a computer where you trust the file",
+                      file.path().string()));
     }
   }
   void read_index(const std::string& folder) {
@@ -107,10 +108,11 @@ class tensor_shards {
   std::map<std::string, std::size_t> where_;  // the file of each tensor
 };
 
-/// Writes tensors to model.safetensors in a folder, or, if they have more than `largest` bytes and that is not
-/// 0, to files of at most that size (larger for a single tensor) and their index. A file or an index
-/// of another division that is there is removed. Throws file_error if the files cannot be written.
-inline void write_tensor_shards(const std::string& folder, std::vector<tensor_view> tensors, u64 largest = 0) {
+/// Writes tensors to model.safetensors in a folder, or, if they have more than `largest` bytes and that is
+/// not 0, to files of at most that size (larger for a single tensor) and their index. A file or an index of
+/// another division that is there is removed. Throws file_error if the files cannot be written.
+inline void write_tensor_shards(const std::string& folder, std::vector<tensor_view> tensors,
+                                u64 largest = 0) {
   std::sort(tensors.begin(), tensors.end(),
             [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
   std::vector<std::vector<tensor_view>> files;

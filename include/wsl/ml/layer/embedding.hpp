@@ -43,8 +43,8 @@ class embedding_stage final : public stage {
   void each(const activation_store& store, const weight_tile& s, F f) const {
     const std::span<const i32> ids = store.ids(inputs[0]);
     for (int t = 0; t < store.tokens(); ++t) {
-      const int row = row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)]
-                                              : first_position_ + store.position(t));
+      const int row =
+          row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)] : first_position_ + store.position(t));
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }

@@ -36,7 +36,7 @@ struct decoder_biases {
 
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
-  int filter = 0;    ///< features inside the feed-forward part; 0: 4 * width
+  int filter = 0;              ///< features inside the feed-forward part; 0: 4 * width
   decoder_biases bias = true;  ///< whether linear layers and norms have biases
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-5f,
@@ -84,7 +84,8 @@ struct decoder {
     for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l);
     const int last = normalized(n, "last norm", x);
     if (tied && bias.head)
-      throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
+      throw std::invalid_argument(
+          "wsl: a head that is the table of tokens has no bias: set tied or bias.head");
     const int logits = tied ? n.tied_linear("head", last, 0)
                             : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
     n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale));
@@ -103,27 +104,30 @@ struct decoder {
     return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside));
   }
   int attention(network& n, const std::string& name, int x, int l) const {
-    const attention_heads shape{heads,  kv_heads, position == positioning::alibi, attention_dropout,
+    const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
                                 window, scale_of_layer(l)};
     int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, initial::normal(deviation));
     if (position == positioning::rotary)
       qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
                      rotary_scale);
     const int y = n.attention(name + "attention", qkv, shape);
-    return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()), dropout);
+    return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()),
+                     dropout);
   }
   f32 scale_of_layer(int l) const {
     if (!scale_by_layer) return attention_scale;
-    const f32 of_all = attention_scale != 0 ? attention_scale
-                                            : 1 / std::sqrt(static_cast<f32>(width_of_head()));
+    const f32 of_all =
+        attention_scale != 0 ? attention_scale : 1 / std::sqrt(static_cast<f32>(width_of_head()));
     return of_all / static_cast<f32>(l + 1);
   }
   int feed_forward(network& n, const std::string& name, int x) const {
     const int inside = inner_width();
     const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
-    const int gate = is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
+    const int gate =
+        is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
     const int y = between_of(n, name + "between", up, gate);
-    return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias.feed_forward, residual()), dropout);
+    return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias.feed_forward, residual()),
+                     dropout);
   }
   int between_of(network& n, const std::string& name, int x, int gate) const {
     switch (between) {

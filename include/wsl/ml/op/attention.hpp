@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of one head of one sequence, on one PE, over all earlier tokens or over a sliding window of
-// the last ones. Queries, keys and values are (tokens, width), with any distance between rows. Only a block of 64 queries and 64 keys has its scores at a time, never the whole
-// sequence; for the backward pass one number of each token is kept, the logarithm of its sum of exponentials.
-// After FlashAttention (arXiv 2205.14135).
+// Causal attention of one head of one sequence, on one PE, over all earlier tokens or over a sliding window
+// of the last ones. Queries, keys and values are (tokens, width), with any distance between rows. Only a
+// block of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass
+// one number of each token is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv
+// 2205.14135).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -83,9 +84,7 @@ struct attention_part {
   bool is_first;
 
   /// The keys of the block, from `begin` to `end` - 1, that query number t of the block sees.
-  int begin(int t, const scoring& how) const {
-    return std::clamp(how.first_key(query + t) - key, 0, end(t));
-  }
+  int begin(int t, const scoring& how) const { return std::clamp(how.first_key(query + t) - key, 0, end(t)); }
   int end(int t) const { return std::min(keys, query + t - key + 1); }
 };
 /// Calls f(part) for each block of scores that the causal mask and the window do not rule out as a whole.
@@ -143,8 +142,8 @@ void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<A>& a, const 
 
 }  // namespace detail
 
-/// y[t] = sum over the keys s that t sees of softmax(scores of t)[s] v[s]. log_sum_exp has one element for each token.
-/// Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
+/// y[t] = sum over the keys s that t sees of softmax(scores of t)[s] v[s]. log_sum_exp has one element for
+/// each token. Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
 template <class T>
 void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q, const matrix<T>& k,
                const matrix<T>& v, const scoring& how) {
@@ -211,7 +210,8 @@ void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matr
       run_vectorized<attention_score_loop>(of_w, how.scale, how.slope, from + begin - first - t, seen);
       run_vectorized<attention_weights_loop>(of_w, log_sum_exp[token], seen);
       if (how.drop.below) drop(of_dw, of_dw, dropped, from + begin, seen);
-      run_vectorized<attention_slope_loop>(of_dw, static_cast<const f32*>(of_w), mean[token], how.scale, seen);
+      run_vectorized<attention_slope_loop>(of_dw, static_cast<const f32*>(of_w), mean[token], how.scale,
+                                           seen);
       if (how.drop.below) drop(of_w, of_w, dropped, from + begin, seen);
       clear_outside(w.row(t), begin, begin + seen, keys), clear_outside(dw.row(t), begin, begin + seen, keys);
     }

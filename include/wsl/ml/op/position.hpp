@@ -38,10 +38,10 @@ inline std::vector<f32> alibi_slopes(int heads) {
 /// (Hugging Face).
 enum class pairs : u8 { neighbours, halves };
 
-/// Slower rotations, with which a model is used for longer sequences than it was trained for: `linear` divides
-/// all frequencies by the factor (position interpolation, arXiv 2306.15595). `llama3` does so only with those
-/// whose wavelength is longer than positions / low; those shorter than positions / high stay, and those
-/// between are interpolated (transformers, modeling_rope_utils.py).
+/// Slower rotations, with which a model is used for longer sequences than it was trained for: `linear`
+/// divides all frequencies by the factor (position interpolation, arXiv 2306.15595). `llama3` does so only
+/// with those whose wavelength is longer than positions / low; those shorter than positions / high stay, and
+/// those between are interpolated (transformers, modeling_rope_utils.py).
 struct rotary_scaling {
   enum class kind : u8 { none, linear, llama3 };
   kind how = kind::none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bloom (transformers, models/bloom): ALiBi, and a norm after the embedding. Queries, keys and values lie head by
-// head.
+// Bloom (transformers, models/bloom): ALiBi, and a norm after the embedding. Queries, keys and values lie
+// head by head.
 #pragma once
 #include "family.hpp"
 
@@ -38,7 +38,8 @@ inline constexpr family bloom{
         r.norm(h + "post_attention_layernorm", o + "norm 2", true);
         r.linear(h + "self_attention.query_key_value", o + "qkv", true, rows);
         r.linear(h + "self_attention.dense", o + "projection", true);
-        r.linear(h + "mlp.dense_h_to_4h", o + "up", true), r.linear(h + "mlp.dense_4h_to_h", o + "down", true);
+        r.linear(h + "mlp.dense_h_to_4h", o + "up", true),
+            r.linear(h + "mlp.dense_4h_to_h", o + "down", true);
       }
       r.norm("transformer.ln_f", "last norm", true);
       if (!d.tied) r.linear("lm_head", "head", false);

@@ -22,8 +22,8 @@ inline decoder read_btlm(const config_file& c) {
   if (c.flag("mup_scale_qk_dot_by_d", c.flag("scale_qk_dot_by_d", false)))
     d.attention_scale = 1 / static_cast<f32>(d.width_of_head());
   d.embedding_scale = c.number("mup_embeddings_scale", c.number("embeddings_scale", 1.f));
-  d.logit_scale =
-      c.number("width_scale", static_cast<f32>(c.number("mup_output_alpha", 1.) * c.number("mup_width_scale", 1.)));
+  d.logit_scale = c.number(
+      "width_scale", static_cast<f32>(c.number("mup_output_alpha", 1.) * c.number("mup_width_scale", 1.)));
   return d;
 }
 inline json write_btlm(const decoder& d) {

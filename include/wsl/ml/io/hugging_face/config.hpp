@@ -169,7 +169,8 @@ inline json write_sizes(const decoder& d, const size_keys& k) {
 
 /// Reads the settings of rotary positions: `rope_theta` and `rope_scaling`, or `rope_parameters`, which has
 /// both since version 5 of transformers. `partial` names the part of a head's features that is rotated.
-inline void read_rotary(const config_file& c, decoder& d, const char* partial, f64 of_head, f64 base = 10000) {
+inline void read_rotary(const config_file& c, decoder& d, const char* partial, f64 of_head,
+                        f64 base = 10000) {
   const config_file both = c.object("rope_parameters"), scaling = c.object("rope_scaling"),
                     &how = scaling.has("rope_type") || scaling.has("type") ? scaling : both;
   d.position = positioning::rotary, d.rotary_pairs = pairs::halves;
@@ -188,7 +189,8 @@ inline void read_rotary(const config_file& c, decoder& d, const char* partial, f
   if (type == "llama3")
     s.low = how.number("low_freq_factor"), s.high = how.number("high_freq_factor"),
     s.positions = how.whole("original_max_position_embeddings");
-  if (!(s.factor > 0) || !(s.high > s.low)) throw c.error("the factors of the rotary positions make no sense");
+  if (!(s.factor > 0) || !(s.high > s.low))
+    throw c.error("the factors of the rotary positions make no sense");
 }
 /// Writes them in both forms.
 inline void write_rotary(json& to, const decoder& d, const char* partial = nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Falcon (transformers, models/falcon): attention and the feed-forward part side by side, on one norm with one
-// head of keys (7B) or on two norms with a head of keys for each group of queries (40B, 180B).
+// Falcon (transformers, models/falcon): attention and the feed-forward part side by side, on one norm with
+// one head of keys (7B) or on two norms with a head of keys for each group of queries (40B, 180B).
 #pragma once
 #include "family.hpp"
 
@@ -25,9 +25,9 @@ inline constexpr family falcon{
       d.epsilon = c.number("layer_norm_epsilon", 1e-5f), d.tied = c.flag("tie_word_embeddings", true);
       d.bias.qkv = d.bias.projection = d.bias.feed_forward = c.flag("bias", false);
       const bool two_norms = is_new && c.whole("num_ln_in_parallel_attn", 2) == 2;
-      d.order = two_norms                                    ? block_order::parallel_two_norms
+      d.order = two_norms                                 ? block_order::parallel_two_norms
                 : is_new || c.flag("parallel_attn", true) ? block_order::parallel
-                                                             : block_order::sequential;
+                                                          : block_order::sequential;
       c.is("alibi", false);
       read_rotary(c, d, "partial_rotary_factor", 1);
       return d;

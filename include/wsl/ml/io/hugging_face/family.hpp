@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A family of models in the files of Hugging Face's transformers: how its config.json describes a decoder, and
-// which tensors have its parameters. Nothing else knows of families: a model that has been read is a decoder
-// like any other.
+// A family of models in the files of Hugging Face's transformers: how its config.json describes a decoder,
+// and which tensors have its parameters. Nothing else knows of families: a model that has been read is a
+// decoder like any other.
 #pragma once
 #include "config.hpp"
 #include "rules.hpp"

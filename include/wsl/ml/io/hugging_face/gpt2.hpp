@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-2, and GPT-3 and Cerebras-GPT in its form (transformers, models/gpt2). Its matrices are those of Conv1D,
-// (inputs, outputs).
+// GPT-2, and GPT-3 and Cerebras-GPT in its form (transformers, models/gpt2). Its matrices are those of
+// Conv1D, (inputs, outputs).
 #pragma once
 #include "family.hpp"
 
@@ -16,7 +16,8 @@ inline void write_gpt2_scores(json& to, const decoder& d) {
   to["scale_attn_by_inverse_layer_idx"] = d.scale_by_layer;
 }
 
-/// GPT-2's tensors, with its Conv1D or with linear layers, and with queries, keys and values in such an order.
+/// GPT-2's tensors, with its Conv1D or with linear layers, and with queries, keys and values in such an
+/// order.
 inline std::vector<tensor_rule> gpt2_tensors(const decoder& d, bool is_conv1d, const std::vector<i32>& qkv) {
   tensor_rules r;
   const auto layer = [&](const std::string& theirs, const std::string& ours, const std::vector<i32>& rows) {
@@ -39,7 +40,10 @@ inline std::vector<tensor_rule> gpt2_tensors(const decoder& d, bool is_conv1d, c
 }
 
 inline constexpr family gpt2{
-    "gpt2", "GPT2LMHeadModel", "transformer.", "lm_head.weight",
+    "gpt2",
+    "GPT2LMHeadModel",
+    "transformer.",
+    "lm_head.weight",
     [](const config_file& c) {
       decoder d{.vocabulary = c.whole("vocab_size", 50257),
                 .positions = c.whole("n_positions", 1024),

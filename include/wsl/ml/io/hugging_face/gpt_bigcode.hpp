@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// GPT-BigCode: SantaCoder, StarCoder and their relatives (transformers, models/gpt_bigcode), a GPT-2 of linear
-// layers whose queries may share one head of keys and values.
+// GPT-BigCode: SantaCoder, StarCoder and their relatives (transformers, models/gpt_bigcode), a GPT-2 of
+// linear layers whose queries may share one head of keys and values.
 #pragma once
 #include "gpt2.hpp"
 
 namespace wsl::ml::hugging_face {
 
 inline constexpr family gpt_bigcode{
-    "gpt_bigcode", "GPTBigCodeForCausalLM", "transformer.", "lm_head.weight",
+    "gpt_bigcode",
+    "GPTBigCodeForCausalLM",
+    "transformer.",
+    "lm_head.weight",
     [](const config_file& c) {
       decoder d = read_sizes(c, old_sizes);
       c.is("add_cross_attention", false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-NeoX and Pythia (transformers, models/gpt_neox): attention and the feed-forward part side by side, each on
-// a norm of its own, and some features of each head rotated. Queries, keys and values lie head by head.
+// GPT-NeoX and Pythia (transformers, models/gpt_neox): attention and the feed-forward part side by side, each
+// on a norm of its own, and some features of each head rotated. Queries, keys and values lie head by head.
 #pragma once
 #include "family.hpp"
 
@@ -16,8 +16,8 @@ inline constexpr family gpt_neox{
       d.filter = c.whole("intermediate_size"), d.between = c.activation("hidden_act", "gelu");
       d.epsilon = c.number("layer_norm_eps", 1e-5f), d.tied = c.flag("tie_word_embeddings", false);
       d.bias.qkv = d.bias.projection = c.flag("attention_bias", true);
-      d.order = c.flag("use_parallel_residual", true) ? block_order::parallel_two_norms
-                                                      : block_order::sequential;
+      d.order =
+          c.flag("use_parallel_residual", true) ? block_order::parallel_two_norms : block_order::sequential;
       read_rotary(c, d, "rotary_pct", 0.25);
       return d;
     },
@@ -41,7 +41,8 @@ inline constexpr family gpt_neox{
         r.norm(h + "post_attention_layernorm", o + "norm 2", true);
         r.linear(h + "attention.query_key_value", o + "qkv", d.bias.qkv, rows);
         r.linear(h + "attention.dense", o + "projection", d.bias.projection);
-        r.linear(h + "mlp.dense_h_to_4h", o + "up", true), r.linear(h + "mlp.dense_4h_to_h", o + "down", true);
+        r.linear(h + "mlp.dense_h_to_4h", o + "up", true),
+            r.linear(h + "mlp.dense_4h_to_h", o + "down", true);
       }
       r.norm("gpt_neox.final_layer_norm", "last norm", true);
       if (!d.tied) r.linear("embed_out", "head", false);

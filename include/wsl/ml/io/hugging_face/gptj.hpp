@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GPT-J and CodeGen (transformers, models/gptj and models/codegen): attention and the feed-forward part side by
-// side on one norm, some features of each head rotated in neighbouring pairs, a bias in the head and none in
-// attention.
+// GPT-J and CodeGen (transformers, models/gptj and models/codegen): attention and the feed-forward part side
+// by side on one norm, some features of each head rotated in neighbouring pairs, a bias in the head and none
+// in attention.
 #pragma once
 #include "family.hpp"
 
@@ -44,7 +44,13 @@ std::vector<tensor_rule> gptj_tensors(const decoder& d, F attention) {
 }
 
 inline constexpr family gptj{
-    "gptj", "GPTJForCausalLM", "transformer.", "lm_head.weight", &read_gptj, &write_gptj, [](const decoder& d) {
+    "gptj",
+    "GPTJForCausalLM",
+    "transformer.",
+    "lm_head.weight",
+    &read_gptj,
+    &write_gptj,
+    [](const decoder& d) {
       const qkv_rows rows(d, pairs::neighbours);
       return gptj_tensors(d, [&](tensor_rules& r, const std::string& theirs, const std::string& ours) {
         r.linear(theirs + "q_proj", ours, false, rows.queries());

@@ -47,7 +47,10 @@ inline std::vector<tensor_rule> llama_tensors(const decoder& d) {
   return r.all;
 }
 
-inline constexpr family llama{"llama", "LlamaForCausalLM", "model.", "lm_head.weight",
+inline constexpr family llama{"llama",
+                              "LlamaForCausalLM",
+                              "model.",
+                              "lm_head.weight",
                               [](const config_file& c) {
                                 decoder d = read_llama(c);
                                 d.bias.qkv = d.bias.projection = c.flag("attention_bias", false);
@@ -62,7 +65,10 @@ inline constexpr family llama{"llama", "LlamaForCausalLM", "model.", "lm_head.we
                               },
                               &llama_tensors};
 
-inline constexpr family mistral{"mistral", "MistralForCausalLM", "model.", "lm_head.weight",
+inline constexpr family mistral{"mistral",
+                                "MistralForCausalLM",
+                                "model.",
+                                "lm_head.weight",
                                 [](const config_file& c) {
                                   decoder d = read_llama(c);
                                   d.window = c.whole("sliding_window", 0);
@@ -75,7 +81,10 @@ inline constexpr family mistral{"mistral", "MistralForCausalLM", "model.", "lm_h
                                 },
                                 &llama_tensors};
 
-inline constexpr family qwen2{"qwen2", "Qwen2ForCausalLM", "model.", "lm_head.weight",
+inline constexpr family qwen2{"qwen2",
+                              "Qwen2ForCausalLM",
+                              "model.",
+                              "lm_head.weight",
                               [](const config_file& c) {
                                 decoder d = read_llama(c);
                                 d.bias.qkv = true;

@@ -13,7 +13,8 @@ inline constexpr family mpt{
     [](const config_file& c) {
       decoder d = read_sizes(c, {"max_seq_len", "n_layers", "n_heads", "d_model"});
       const config_file attention = c.object("attn_config");
-      attention.is("alibi", true), attention.is("alibi_bias_max", 8), attention.is("attn_type", "multihead_attention");
+      attention.is("alibi", true), attention.is("alibi_bias_max", 8),
+          attention.is("attn_type", "multihead_attention");
       attention.is("prefix_lm", false), attention.is("qk_ln", false), attention.is("clip_qkv", 0);
       c.is("no_bias", true), c.is("logit_scale", 1);
       d.attention_scale = attention.number("softmax_scale", 0.f);
@@ -24,11 +25,12 @@ inline constexpr family mpt{
     },
     [](const decoder& d) {
       json c = write_sizes(d, {"max_seq_len", "n_layers", "n_heads", "d_model"});
-      c["attn_config"] = {{"alibi", true},
-                          {"alibi_bias_max", 8},
-                          {"attn_type", "multihead_attention"},
-                          {"attn_pdrop", 0.},
-                          {"softmax_scale", d.attention_scale != 0 ? json(shortest(d.attention_scale)) : json()}};
+      c["attn_config"] = {
+          {"alibi", true},
+          {"alibi_bias_max", 8},
+          {"attn_type", "multihead_attention"},
+          {"attn_pdrop", 0.},
+          {"softmax_scale", d.attention_scale != 0 ? json(shortest(d.attention_scale)) : json()}};
       c["no_bias"] = true, c["expansion_ratio"] = std::max(1, d.inner_width() / d.width);
       c["layer_norm_epsilon"] = shortest(d.epsilon), c["resid_pdrop"] = c["emb_pdrop"] = 0.;
       return c;

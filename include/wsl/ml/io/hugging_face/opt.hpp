@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OPT (transformers, models/opt): a GPT-2 with relu, whose table of positions begins with two rows that belong
-// to no token.
+// OPT (transformers, models/opt): a GPT-2 with relu, whose table of positions begins with two rows that
+// belong to no token.
 #pragma once
 #include "family.hpp"
 
@@ -39,12 +39,14 @@ inline constexpr family opt{
       r.table("model.decoder.embed_positions", "embedding.positions");
       for (int l = 0; l < d.layers; ++l) {
         const std::string h = fmt::format("model.decoder.layers.{}.", l), o = fmt::format("layer {} ", l);
-        r.norm(h + "self_attn_layer_norm", o + "norm 1", true), r.norm(h + "final_layer_norm", o + "norm 2", true);
+        r.norm(h + "self_attn_layer_norm", o + "norm 1", true),
+            r.norm(h + "final_layer_norm", o + "norm 2", true);
         r.linear(h + "self_attn.q_proj", o + "qkv", d.bias.qkv, rows.queries());
         r.linear(h + "self_attn.k_proj", o + "qkv", d.bias.qkv, rows.keys());
         r.linear(h + "self_attn.v_proj", o + "qkv", d.bias.qkv, rows.values());
         r.linear(h + "self_attn.out_proj", o + "projection", d.bias.projection);
-        r.linear(h + "fc1", o + "up", d.bias.feed_forward), r.linear(h + "fc2", o + "down", d.bias.feed_forward);
+        r.linear(h + "fc1", o + "up", d.bias.feed_forward),
+            r.linear(h + "fc2", o + "down", d.bias.feed_forward);
       }
       r.norm("model.decoder.final_layer_norm", "last norm", true);
       if (!d.tied) r.linear("lm_head", "head", false);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where the numbers of a model's parameters lie in the tensors of a family's files. A tensor of theirs has some
-// rows of a parameter of ours in an order of their own: those of the queries, or queries, keys and values head
-// by head, or rotated features in another order. A bias has them as elements, and a Conv1D has the transpose.
+// Where the numbers of a model's parameters lie in the tensors of a family's files. A tensor of theirs has
+// some rows of a parameter of ours in an order of their own: those of the queries, or queries, keys and
+// values head by head, or rotated features in another order. A bias has them as elements, and a Conv1D has
+// the transpose.
 #pragma once
 #include <fmt/format.h>
 
@@ -46,7 +47,8 @@ struct tensor_rule {
     const std::size_t n = count(p), columns = row_size(p);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t row = rows.empty() ? i : static_cast<std::size_t>(rows[i]);
-      for (std::size_t j = 0; j < columns; ++j) f(transposed ? j * n + i : i * columns + j, row * columns + j);
+      for (std::size_t j = 0; j < columns; ++j)
+        f(transposed ? j * n + i : i * columns + j, row * columns + j);
     }
   }
 };
@@ -102,7 +104,9 @@ class qkv_rows {
         rows.push_back(h * head_ + (is_rotated ? order_[static_cast<std::size_t>(i)] : i));
     return rows;
   }
-  static void append(std::vector<i32>& to, const std::vector<i32>& x) { to.insert(to.end(), x.begin(), x.end()); }
+  static void append(std::vector<i32>& to, const std::vector<i32>& x) {
+    to.insert(to.end(), x.begin(), x.end());
+  }
   static std::vector<i32> joined(std::initializer_list<std::vector<i32>> parts) {
     std::vector<i32> all;
     for (const std::vector<i32>& p : parts) append(all, p);
@@ -118,7 +122,9 @@ class tensor_rules {
  public:
   std::vector<tensor_rule> all;
 
-  void table(const std::string& theirs, const std::string& ours) { all.push_back({theirs + ".weight", ours}); }
+  void table(const std::string& theirs, const std::string& ours) {
+    all.push_back({theirs + ".weight", ours});
+  }
   void norm(const std::string& theirs, const std::string& ours, bool bias) {
     all.push_back({theirs + ".weight", ours + ".gain"});
     if (bias) all.push_back({theirs + ".bias", ours + ".bias"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// StarCoder2 (transformers, models/starcoder2): rotary positions, groups of heads of keys, a sliding window, and
-// biases in all layers or in the norms alone.
+// StarCoder2 (transformers, models/starcoder2): rotary positions, groups of heads of keys, a sliding window,
+// and biases in all layers or in the norms alone.
 #pragma once
 #include "family.hpp"
 
@@ -14,7 +14,8 @@ inline constexpr family starcoder2{
     [](const config_file& c) {
       decoder d = read_sizes(c, new_sizes);
       d.filter = c.whole("intermediate_size"), d.kv_heads = c.whole("num_key_value_heads", d.heads);
-      d.between = c.activation("hidden_act", "gelu_pytorch_tanh"), d.epsilon = c.number("norm_epsilon", 1e-5f);
+      d.between = c.activation("hidden_act", "gelu_pytorch_tanh"),
+      d.epsilon = c.number("norm_epsilon", 1e-5f);
       d.bias.qkv = d.bias.projection = d.bias.feed_forward = c.flag("use_bias", true);
       d.window = c.whole("sliding_window", 0), d.tied = c.flag("tie_word_embeddings", true);
       read_rotary(c, d, "partial_rotary_factor", 1);
