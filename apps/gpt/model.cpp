@@ -53,7 +53,7 @@ ml::decoder model_params::decoder() const {
         "dropped with the same probability");
   if (output_bias && share_embedding_weights)
     throw std::invalid_argument(
-        "model.use_bias_in_output must be false with share_embedding_weights: the table of tokens has no bias");
+        "model.use_bias_in_output must be false with share_embedding_weights: that table has no bias");
   ml::decoder_biases biases = ffn_bias;
   biases.qkv = projection_bias, biases.projection = attention_output_bias, biases.head = output_bias;
   if (kv_groups && heads % kv_groups)

@@ -5,7 +5,7 @@
 
 namespace wsl::ml::hugging_face {
 
-/// What of one decoder another does not have, as a list of words; empty if they are the same model. Biases
+/// The parts of one decoder that another does not have, as a list; empty if they are the same model. Biases
 /// that only the second has do not count, for they can be zeros, nor does dropout, nor the order of rotated
 /// pairs, nor the longest sequence where no table limits it.
 inline std::string difference(const decoder& a, const decoder& b) {
@@ -56,7 +56,7 @@ inline decoder as_in_family(const family& f, const decoder& d) {
   c["model_type"] = f.model_type;
   return f.read(config_file("the configuration", c));
 }
-/// What of a decoder a family does not have; empty if it has all.
+/// The parts of a decoder that a family does not have, as a list; empty if it has all.
 inline std::string lacks(const family& f, const decoder& d) {
   try {
     return difference(d, as_in_family(f, d));
