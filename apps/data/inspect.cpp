@@ -104,7 +104,7 @@ void say_text(const std::string& path) {
 
 void say_hugging_face(const std::string& path) {
   pretrained p = read_hugging_face(path);
-  line("GPT-2 of Hugging Face");
+  line("a %s of Hugging Face", p.model_type());
   say_decoder(p.config);
   const network n = p.config.build();
   p.to_weights(n);

@@ -11,6 +11,7 @@ namespace ml = wsl::ml;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
     {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"quick_gelu", ml::nonlinearity::quick_gelu},
     {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
     {"swish", ml::nonlinearity::silu},  {"swiglu", ml::nonlinearity::swiglu},
     {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
@@ -50,12 +51,11 @@ ml::decoder model_params::decoder() const {
     throw std::invalid_argument(
         "model.embedding_dropout_rate must be that of dropout_rate: the embedding and what blocks add are "
         "dropped with the same probability");
-  if (projection_bias != ffn_bias || attention_output_bias != ffn_bias)
+  if (output_bias && share_embedding_weights)
     throw std::invalid_argument(
-        "model: all layers have a bias or none: use_projection_bias_in_attention, use_ffn_bias_in_attention "
-        "and use_ffn_bias must be equal");
-  if (output_bias)
-    throw std::invalid_argument("model.use_bias_in_output must be false: the head has no bias");
+        "model.use_bias_in_output must be false with share_embedding_weights: that table has no bias");
+  ml::decoder_biases biases = ffn_bias;
+  biases.qkv = projection_bias, biases.projection = attention_output_bias, biases.head = output_bias;
   if (kv_groups && heads % kv_groups)
     throw std::invalid_argument("model.num_kv_groups " + std::to_string(kv_groups) +
                                 " does not divide model.num_heads " + std::to_string(heads) +
@@ -75,7 +75,7 @@ ml::decoder model_params::decoder() const {
           .heads = heads,
           .width = hidden_size,
           .filter = filter_size,
-          .bias = ffn_bias,
+          .bias = biases,
           .between = nonlinearity_of(nonlinearity),
           .epsilon = static_cast<wsl::f32>(epsilon),
           .deviation = static_cast<wsl::f32>(deviation),
@@ -112,7 +112,10 @@ train_app::named_words model_params::architecture() const {
            turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
           {"rope_theta", turns ? number(rope_theta) : "null"},
           {"share_embedding_weights", yes(d.tied)},
-          {"use_ffn_bias", yes(d.bias)}};
+          {"use_projection_bias_in_attention", yes(d.bias.qkv)},
+          {"use_ffn_bias_in_attention", yes(d.bias.projection)},
+          {"use_bias_in_output", yes(d.bias.head)},
+          {"use_ffn_bias", yes(d.bias.feed_forward)}};
 }
 
 std::string model_params::words() const {
@@ -140,7 +143,7 @@ void declare(train_app::fields& f, model_params& m) {
       .at_least(1)
       .at_most(largest);
   f.add("nonlinearity", m.nonlinearity, "inside the feed-forward part")
-      .one_of({"gelu", "gelu_new", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
+      .one_of({"gelu", "gelu_new", "quick_gelu", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
   f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm"});
   f.add("layer_norm_epsilon", m.epsilon, "of the norms").above(0).at_most(1);
   f.add("position_embedding_type", m.positions, "how a token knows its place")
@@ -156,7 +159,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("use_projection_bias_in_attention", m.projection_bias, "queries, keys and values have a bias");
   f.add("use_ffn_bias_in_attention", m.attention_output_bias, "what attention gives has a bias");
   f.add("use_ffn_bias", m.ffn_bias, "the feed-forward part and the norms have biases");
-  f.add("use_bias_in_output", m.output_bias, "of the head; must be false");
+  f.add("use_bias_in_output", m.output_bias, "of the head, unless it is the table of tokens");
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
       .at_least(0)

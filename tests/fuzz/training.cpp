@@ -117,8 +117,8 @@ void llmc_states(std::string_view bytes) {
 }
 void hugging_face(std::string_view bytes) {
   const memory_file f(bytes);
-  const decoder d = ml::detail::gpt2_config(f.name());
-  holds(d.width % d.heads == 0 && d.layers > 0);
+  const decoder d = read_hugging_face_config(f.name()).second;
+  holds((d.head_width > 0 || d.width % d.heads == 0) && d.layers > 0);
 }
 
 void shards(std::string_view bytes) {

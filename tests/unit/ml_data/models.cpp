@@ -183,25 +183,27 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
                  {"h.0.attn.masked_bias", {1}, one},
                  {"lm_head.weight", {11, 6}, table}}) == "it is taken");
   CHECK_THAT(rewrite({{"lm_head.weight", {11, 6}, other}}),
-             Contains("lm_head.weight differs from wte.weight"));
-  CHECK_THAT(rewrite({{"h.0.attn.rotary", {1}, one}}), Contains("'h.0.attn.rotary' that GPT-2 has not"));
+             Contains("lm_head.weight differs from the table of tokens"));
+  CHECK_THAT(rewrite({{"h.0.attn.rotary", {1}, one}}), Contains("'h.0.attn.rotary' that gpt2 has not"));
   CHECK_THAT(rewrite({}, "transformer.ln_f.bias"), Contains("has no tensor 'ln_f.bias'"));
   const auto config_says = [&](const std::string& text) {
     files::write(here / "m/config.json", text);
     return files::refusal([&] { read_hugging_face(here / "m"); });
   };
   CHECK_THAT(config_says("{"), Contains("config.json: this is no object in JSON"));
-  CHECK_THAT(config_says("{}"), Contains("'model_type' is not \"gpt2\""));
+  CHECK_THAT(config_says("{}"), Contains("'model_type' is \"\"; known are gpt2, gptj"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","n_layer":-1})"),
              Contains("'n_layer' should be a whole number"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","n_head":5})"),
              Contains("'n_head' 5 does not divide 'n_embd' 768"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","activation_function":"mish"})"),
              Contains("\"mish\", which is not known"));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","tie_word_embeddings":false})"),
-             Contains("'tie_word_embeddings' is false"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","tie_word_embeddings":0})"),
+             Contains("'tie_word_embeddings' should be true or false, not 0"));
+  CHECK_THAT(config_says(R"({"model_type":"llama","vocab_size":7})"),
+             Contains("'num_hidden_layers' is missing"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","layer_norm_epsilon":"small"})"),
-             Contains("should be numbers"));
+             Contains("'layer_norm_epsilon' should be a number"));
   CHECK(config_says(R"({"model_type":"gpt2","n_inner":null})") == "it is taken");
 }
 
