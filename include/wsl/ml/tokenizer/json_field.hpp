@@ -52,7 +52,8 @@ class json_field {
     return value_->get_ref<const std::string&>();
   }
   i32 id() const {
-    if (!value_->is_number_unsigned() || value_->get<u64>() > largest_id)
+    // A negative number is larger than all as an unsigned one.
+    if (!value_->is_number_integer() || value_->get<u64>() > largest_id)
       throw wrong(fmt::format("a whole number up to {}", largest_id).c_str());
     return value_->get<i32>();
   }
