@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stages of a tokenizer, with tokenizers small enough to be read. The expectations of the project's own one
-// (tests/golden/tokenizer) were worked out by hand; its merges are four.
+// The stages of a tokenizer, with tokenizers small enough to be read. The expectations of the project's own
+// one (tests/golden/tokenizer) were worked out by hand; its merges are four.
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
@@ -19,8 +19,9 @@ tokenizer shipped() { return tokenizer::from_file(std::string(golden_folder) + "
 
 // Code points of all kinds, the ones that patterns distinguish among them more often than others.
 std::string random_text(std::mt19937& draw, std::size_t length) {
-  static constexpr char32_t frequent[] = U"  \t\n\r'sStTlLrReEvVdDmMaz09_-.,\u00a0\u0085\u000b\u2028\u3000\u00e9\u0301\u00bd\u0661\u4e2d"
-                                         U"\u017f\u212a\u00df\u2167\U0001f600\u200d\u1e9e\ufb01";
+  static constexpr char32_t frequent[] =
+      U"  \t\n\r'sStTlLrReEvVdDmMaz09_-.,\u00a0\u0085\u000b\u2028\u3000\u00e9\u0301\u00bd\u0661\u4e2d"
+      U"\u017f\u212a\u00df\u2167\U0001f600\u200d\u1e9e\ufb01";
   std::string text;
   while (length--) {
     char32_t c = frequent[draw() % (std::size(frequent) - 1)];
@@ -34,7 +35,8 @@ TEST_CASE("Patterns on UTF-8 match what ICU's do") {
   std::mt19937 draw(1);
   for (const char* expression :
        {ml::detail::gpt2_words, ml::detail::llama3_words,
-        "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]"
+        "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| "
+        "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]"
         "|\\s+(?!\\S)|\\s+",
         "\\p{N}", " {2,}", "[a-zA-Z]{2}|\\d+|\\P{L}{0,2}e", "(?:a|e)\\s*\\n|[^a-z\\-]+"}) {
     INFO(expression);
@@ -88,7 +90,8 @@ TEST_CASE("Every text comes back from bytes, also one token at a time") {
     std::string streamed;
     for (i32 id : all) {
       const std::string piece = out.put(id);
-      for (std::size_t at = 0; at < piece.size();) next_code_point(piece, at);  // it throws for half a character
+      // it throws for half a character
+      for (std::size_t at = 0; at < piece.size();) next_code_point(piece, at);
       streamed += piece;
     }
     CHECK(streamed + out.finish() == text);
@@ -102,14 +105,16 @@ json models(const char* model) { return json{{"model", json::parse(model)}}; }
 tokenizer made(const json& j) { return tokenizer::from_json(j.dump(), "made.json"); }
 
 TEST_CASE("Bytes stand for characters without a token, and unknown ones are fused where that is asked for") {
-  json j = models(R"({"type":"BPE","unk_token":"?","fuse_unk":true,"vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
+  json j = models(
+      R"({"type":"BPE","unk_token":"?","fuse_unk":true,"vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 2});
   j["model"]["fuse_unk"] = false;
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 0, 2});
   j["model"]["byte_fallback"] = true;
   CHECK(made(j).encode("xa") == ids{0, 1});  // not all bytes have tokens
   for (int b = 0; b < 256; ++b) j["model"]["vocab"][fmt::format("<0x{:02X}>", b)] = 4 + b;
-  CHECK(made(j).encode("\xc3\xa9" "ab") == ids{4 + 0xc3, 4 + 0xa9, 3});
+  CHECK(made(j).encode("\xc3\xa9"
+                       "ab") == ids{4 + 0xc3, 4 + 0xa9, 3});
   // A long text without words falls into parts; the result is that of the whole.
   j["model"]["vocab"]["abab"] = 260;
   j["model"]["merges"].push_back("ab ab");
@@ -134,7 +139,8 @@ TEST_CASE("Whole words, and WordPiece with the longest token first") {
   j["pre_tokenizer"] = {{"type", "Whitespace"}};
   CHECK(made(j).encode("one, two") == ids{1, 0, 2});
   CHECK(made(j).decode(ids{1, 2}) == "one two");
-  j = models(R"({"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":6,
+  j = models(
+      R"({"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##","max_input_chars_per_word":6,
     "vocab":{"?":0,"un":1,"##able":2,"##a":3,"u":4}})");
   CHECK(made(j).encode("unable") == ids{1, 2});
   CHECK(made(j).encode("una") == ids{1, 3});
@@ -143,7 +149,8 @@ TEST_CASE("Whole words, and WordPiece with the longest token first") {
 }
 
 TEST_CASE("The unigram model takes the division with the largest score") {
-  json j = models(R"({"type":"Unigram","unk_id":0,"vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
+  json j = models(
+      R"({"type":"Unigram","unk_id":0,"vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
   CHECK(made(j).encode("ab") == ids{1, 2});
   CHECK(made(j).encode("abc") == ids{4});
   CHECK(made(j).encode("axyb") == ids{1, 0, 2});  // unknown characters in a row are one token
@@ -160,7 +167,8 @@ TEST_CASE("Pre-tokenizers divide as the reference describes it") {
   };
   using list = std::vector<std::string>;
   const auto split = [](const char* behavior, bool invert = false) {
-    return json{{"type", "Split"}, {"pattern", {{"String", "-"}}}, {"behavior", behavior}, {"invert", invert}};
+    return json{
+        {"type", "Split"}, {"pattern", {{"String", "-"}}}, {"behavior", behavior}, {"invert", invert}};
   };
   // The example of the reference's documentation, the-final--countdown.
   const std::string text = "the-final--countdown";
@@ -171,12 +179,15 @@ TEST_CASE("Pre-tokenizers divide as the reference describes it") {
   CHECK(words(split("MergedWithNext"), text) == list{"the", "-final", "-", "-countdown"});
   CHECK(words(split("Contiguous"), text) == list{"the", "-", "final", "--", "countdown"});
   CHECK(words({{"type", "Whitespace"}}, "Hey man! a_b 3.5") == list{"Hey", "man", "!", "a_b", "3", ".", "5"});
-  CHECK(words({{"type", "Digits"}, {"individual_digits", true}}, "Call 911!") == list{"Call ", "9", "1", "1", "!"});
+  CHECK(words({{"type", "Digits"}, {"individual_digits", true}}, "Call 911!") ==
+        list{"Call ", "9", "1", "1", "!"});
   CHECK(words({{"type", "Digits"}, {"individual_digits", false}}, "Call 911!") == list{"Call ", "911", "!"});
   CHECK(words({{"type", "Punctuation"}}, "Hello?a") == list{"Hello", "?", "a"});
   CHECK(words({{"type", "BertPreTokenizer"}}, " a,b  c$") == list{"a", ",", "b", "c", "$"});
-  CHECK(words({{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "always"}}, "a b") == list{"_a", "_b"});
-  CHECK(words({{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "never"}}, "a b") == list{"a", "_b"});
+  CHECK(words({{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "always"}}, "a b") ==
+        list{"_a", "_b"});
+  CHECK(words({{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "never"}}, "a b") ==
+        list{"a", "_b"});
   // StarCoder's.
   CHECK(words({{"type", "Sequence"},
                {"pretokenizers",
@@ -192,7 +203,9 @@ TEST_CASE("Normalizers and decoders") {
   };
   CHECK(normalized({{"type", "NFD"}}, "\xc3\xa9") == "e\xcc\x81");
   CHECK(normalized({{"type", "NFC"}}, "e\xcc\x81") == "\xc3\xa9");
-  CHECK(normalized({{"type", "NFKC"}}, "\xef\xac\x81\xc2\xbd") == "fi1\xe2\x81\x84" "2");
+  CHECK(normalized({{"type", "NFKC"}}, "\xef\xac\x81\xc2\xbd") ==
+        "fi1\xe2\x81\x84"
+        "2");
   CHECK(normalized({{"type", "NFKD"}}, "\xef\xac\x81") == "fi");
   CHECK(normalized({{"type", "Lowercase"}}, "\xc3\x89\xce\xa3") == "\xc3\xa9\xcf\x83");
   CHECK(normalized({{"type", "Strip"}}, " \t a b\n ") == "a b");
@@ -200,7 +213,8 @@ TEST_CASE("Normalizers and decoders") {
   CHECK(normalized({{"type", "StripAccents"}}, "e\xcc\x81") == "e");
   CHECK(normalized({{"type", "Nmt"}}, "a\x01\tb") == "a b");
   CHECK(normalized({{"type", "BertNormalizer"}}, "H\xc3\xa9\t\xe4\xb8\xad") == "he  \xe4\xb8\xad ");
-  CHECK(normalized({{"type", "Replace"}, {"pattern", {{"Regex", "(a+)+$"}}}, {"content", "b"}}, "caa") == "cb");
+  CHECK(normalized({{"type", "Replace"}, {"pattern", {{"Regex", "(a+)+$"}}}, {"content", "b"}}, "caa") ==
+        "cb");
   const auto decoded = [&](const json& stage, ml::detail::token_texts tokens) {
     return ml::detail::decoder_of({stage, "decoder", name})(std::move(tokens));
   };
@@ -209,7 +223,8 @@ TEST_CASE("Normalizers and decoders") {
         list{"\xc3\xa9", "a", "\xef\xbf\xbd", "\xef\xbf\xbd"});
   CHECK(decoded({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}, {"do", "##ing", ".", "it"}) ==
         list{"do", "ing", ".", " it"});
-  CHECK(decoded({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 1}}, {"  a ", "b"}) == list{" a", "b"});
+  CHECK(decoded({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 1}}, {"  a ", "b"}) ==
+        list{" a", "b"});
 }
 
 TEST_CASE("SentencePiece's table of replacements") {
@@ -245,7 +260,8 @@ TEST_CASE("A SentencePiece model") {
   const files::folder here;
   std::string model = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3);
   i32 score = 0;
-  for (const std::string& text : {space, std::string("a"), std::string("b"), "a" + std::string("b"), space + "ab"})
+  for (const std::string& text :
+       {space, std::string("a"), std::string("b"), "a" + std::string("b"), space + "ab"})
     model += piece(text, static_cast<f32>(--score), 1);
   files::write(here / "tokenizer.model", model + proto(2, proto(3, 2)));
   const tokenizer bpe = tokenizer::from_file(here / "");
@@ -282,9 +298,11 @@ TEST_CASE("Mistakes in a tokenizer.json are named with their place") {
     return says(j);
   };
   CHECK(says(good) == "it is taken");
-  CHECK_THAT(files::refusal([] { tokenizer::from_json("{", "x.json"); }), Contains("x.json: it is no tokenizer.json"));
+  CHECK_THAT(files::refusal([] { tokenizer::from_json("{", "x.json"); }),
+             Contains("x.json: it is no tokenizer.json"));
   CHECK_THAT(says(json::object()), Contains("made.json: the document: it lacks 'model'"));
-  CHECK_THAT(with("/model/type", "Markov"), Contains("model.type: there is no model 'Markov' here; known are BPE"));
+  CHECK_THAT(with("/model/type", "Markov"),
+             Contains("model.type: there is no model 'Markov' here; known are BPE"));
   CHECK_THAT(with("/model/vocab/the", "x"), Contains("model.vocab.the: it should be a whole number"));
   CHECK_THAT(with("/model/vocab/the", -1), Contains("whole number"));
   CHECK_THAT(with("/model/vocab/the", 16777215), Contains("too large for a vocabulary"));
@@ -293,15 +311,20 @@ TEST_CASE("Mistakes in a tokenizer.json are named with their place") {
   CHECK_THAT(with("/model/merges/0", "t q"), Contains("model.merges[0]: the vocabulary has no 'tq'"));
   CHECK_THAT(with("/model/unk_token", "no"), Contains("model.unk_token: the vocabulary has no 'no'"));
   CHECK_THAT(with("/model/dropout", 0.5), Contains("model.dropout: tokens are not chosen at random here"));
-  CHECK_THAT(with("/normalizer", {{"type", "Upper"}}), Contains("normalizer: there is no normalizer 'Upper'"));
-  CHECK_THAT(with("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "(("}}}, {"behavior", "Isolated"}}),
-             Contains("pre_tokenizer.pattern: character"));
+  CHECK_THAT(with("/normalizer", {{"type", "Upper"}}),
+             Contains("normalizer: there is no normalizer 'Upper'"));
+  CHECK_THAT(
+      with("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "(("}}}, {"behavior", "Isolated"}}),
+      Contains("pre_tokenizer.pattern: character"));
   CHECK_THAT(with("/pre_tokenizer/type", 3), Contains("pre_tokenizer.type: it should be a text, not 3"));
   CHECK_THAT(with("/decoder", {{"type", "Magic"}}), Contains("decoder: there is no decoder 'Magic'"));
-  CHECK_THAT(with("/post_processor/type", "Other"), Contains("post_processor: there is no post-processor 'Other'"));
+  CHECK_THAT(with("/post_processor/type", "Other"),
+             Contains("post_processor: there is no post-processor 'Other'"));
   CHECK_THAT(with("/post_processor/special_tokens/<begin>/ids/0", 999), Contains("there is no token 999"));
-  CHECK_THAT(with("/added_tokens/0/id", 5), Contains("added_tokens[0]: '<begin>' has the number 5 here and 0"));
-  CHECK_THAT(with("/added_tokens/0/content", ""), Contains("added_tokens[0].content: an added token has a text"));
+  CHECK_THAT(with("/added_tokens/0/id", 5),
+             Contains("added_tokens[0]: '<begin>' has the number 5 here and 0"));
+  CHECK_THAT(with("/added_tokens/0/content", ""),
+             Contains("added_tokens[0].content: an added token has a text"));
   json deep = {{"type", "NFC"}};
   for (int i = 0; i < 12; ++i) deep = {{"type", "Sequence"}, {"normalizers", {deep}}};
   CHECK_THAT(with("/normalizer", deep), Contains("sequences are nested more than 8 deep"));

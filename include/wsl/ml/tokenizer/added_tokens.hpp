@@ -14,10 +14,10 @@ struct added_token {
   i32 id = 0;
   std::string text;
   bool is_special = true;
-  bool is_normalized = false;         ///< it is looked for in the normalized text
-  bool takes_space_before = false;    ///< white space before it belongs to it (lstrip)
-  bool takes_space_after = false;     ///< white space after it belongs to it (rstrip)
-  bool is_single_word = false;        ///< it does not count inside of a word
+  bool is_normalized = false;       ///< it is looked for in the normalized text
+  bool takes_space_before = false;  ///< white space before it belongs to it (lstrip)
+  bool takes_space_after = false;   ///< white space after it belongs to it (rstrip)
+  bool is_single_word = false;      ///< it does not count inside of a word
 };
 
 namespace detail {
@@ -37,9 +37,10 @@ class added_tokens {
                     .is_single_word = entry.flag("single_word", false)};
       if (t.text.empty()) throw content.error("an added token has a text");
       if (const auto known = of_model.id(t.text); known && *known != t.id)
-        throw entry.error(fmt::format("'{}' has the number {} here and {} in the vocabulary of the model: make "
-                                      "them equal",
-                                      t.text, t.id, *known));
+        throw entry.error(
+            fmt::format("'{}' has the number {} here and {} in the vocabulary of the model: make "
+                        "them equal",
+                        t.text, t.id, *known));
       if (of_model.has(t.id) && of_model.token(t.id) != t.text)
         throw entry.error(fmt::format("'{}' has the number {}, which '{}' has in the vocabulary of the model",
                                       t.text, t.id, of_model.token(t.id)));
@@ -58,11 +59,12 @@ class added_tokens {
     return {};
   }
 
-  // Calls on_text(begin, end) and on_token(id) for the parts of a text in order: of the tokens that are looked
-  // for in texts that are normalized, or in texts that are not. Of several that match at the leftmost place,
-  // the longest counts.
+  // Calls on_text(begin, end) and on_token(id) for the parts of a text in order: of the tokens that are
+  // looked for in texts that are normalized, or in texts that are not. Of several that match at the leftmost
+  // place, the longest counts.
   template <class OnText, class OnToken>
-  void divide(std::string_view text, bool normalized, bool with_special, OnText on_text, OnToken on_token) const {
+  void divide(std::string_view text, bool normalized, bool with_special, OnText on_text,
+              OnToken on_token) const {
     const byte_trie& trie = tries_[normalized];
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size() && !trie.is_empty();) {
@@ -71,7 +73,8 @@ class added_tokens {
         continue;
       }
       std::size_t bytes = 0, index = 0;
-      trie.each_beginning(text.substr(at), [&](std::size_t n, i32 i) { bytes = n, index = static_cast<std::size_t>(i); });
+      trie.each_beginning(text.substr(at),
+                          [&](std::size_t n, i32 i) { bytes = n, index = static_cast<std::size_t>(i); });
       if (!bytes) {
         ++at;
         continue;

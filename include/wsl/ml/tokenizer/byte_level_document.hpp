@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tokenizer.json of a byte pair encoding over bytes, from its vocabulary and merges. GPT-2's older files and
-// training both make one, so that one reader knows the format.
+// The tokenizer.json of a byte pair encoding over bytes, from its vocabulary and merges. GPT-2's older files
+// and training both make one, so that one reader knows the format.
 #pragma once
 #include "pre_tokenizer.hpp"
 
@@ -20,17 +20,17 @@ inline nlohmann::json byte_level_document(nlohmann::json vocabulary, nlohmann::j
                                           nlohmann::json added, word_style style) {
   using json = nlohmann::json;
   const auto stage = [](bool divides) {
-    return json{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", divides}};
+    return json{
+        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", divides}};
   };
   json pre = stage(true);
   if (style == word_style::llama3)
     pre = {{"type", "Sequence"},
-           {"pretokenizers",
-            json::array({{{"type", "Split"},
-                          {"pattern", {{"Regex", llama3_words}}},
-                          {"behavior", "Isolated"},
-                          {"invert", false}},
-                         stage(false)})}};
+           {"pretokenizers", json::array({{{"type", "Split"},
+                                           {"pattern", {{"Regex", llama3_words}}},
+                                           {"behavior", "Isolated"},
+                                           {"invert", false}},
+                                          stage(false)})}};
   return {{"version", "1.0"},
           {"truncation", nullptr},
           {"padding", nullptr},
@@ -54,7 +54,7 @@ inline nlohmann::json byte_level_document(nlohmann::json vocabulary, nlohmann::j
 
 /// An entry of "added_tokens".
 inline nlohmann::json added_entry(const std::string& text, i32 id, bool is_special) {
-  return {{"id", id},         {"content", text},      {"single_word", false},  {"lstrip", false},
+  return {{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", is_special}};
 }
 

@@ -43,14 +43,15 @@ class byte_pair final : public token_model {
       if (const auto id = tokens_.id(word)) return ids.push_back(*id);
     scratch s;
     if (affixes || takes_whole_words_) return encode_part(word, s, ids);
-    // No token reaches across two characters that are side by side in none. So a text that has not been divided
-    // into words, as those of Llama 2, falls into parts that are independent.
+    // No token reaches across two characters that are side by side in none. So a text that has not been
+    // divided into words, as those of Llama 2, falls into parts that are independent.
     std::size_t begin = 0;
     char32_t before = 0;
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t here = at;
       const char32_t c = unicode::next(word, at);
-      if (here > begin && !neighbours_[neighbours_at(before, c)] && tokens_.id(word.substr(here, at - here))) {
+      if (here > begin && !neighbours_[neighbours_at(before, c)] &&
+          tokens_.id(word.substr(here, at - here))) {
         encode_known_part(word.substr(begin, here - begin), s, ids);
         begin = here;
       }

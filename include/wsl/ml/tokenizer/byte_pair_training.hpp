@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Training of a byte pair encoding over bytes: the pair of neighbours that is most frequent in the words of the
-// texts becomes a token, again and again; of equally frequent pairs, the one whose tokens came first.
+// Training of a byte pair encoding over bytes: the pair of neighbours that is most frequent in the words of
+// the texts becomes a token, again and again; of equally frequent pairs, the one whose tokens came first.
 //   byte_pair_training training({.size = 8000});
 //   training.add(read_text("input.txt"));
 //   write_whole_file("tokenizer.json", training.tokenizer_json());
@@ -14,22 +14,23 @@
 namespace wsl::ml {
 
 struct byte_pair_settings {
-  int size = 8000;                                           ///< of the vocabulary, special tokens included
-  u64 least_count = 2;                                       ///< a rarer pair does not become a token
-  std::vector<std::string> special = {"<|endoftext|>"};      ///< they have the first numbers
+  int size = 8000;                                       ///< of the vocabulary, special tokens included
+  u64 least_count = 2;                                   ///< a rarer pair does not become a token
+  std::vector<std::string> special = {"<|endoftext|>"};  ///< they have the first numbers
   word_style style = word_style::gpt2;
 };
 
 class byte_pair_training {
  public:
-  /// Throws std::invalid_argument for a vocabulary that does not hold the bytes and the special tokens, or has
-  /// more than 2^24 tokens, and for special tokens that are empty, twice there, or the letter of a byte.
+  /// Throws std::invalid_argument for a vocabulary that does not hold the bytes and the special tokens, or
+  /// has more than 2^24 tokens, and for special tokens that are empty, twice there, or the letter of a byte.
   explicit byte_pair_training(byte_pair_settings how) : how_(std::move(how)) {
     const std::size_t least = 256 + how_.special.size();
     if (how_.size < static_cast<i64>(least) || how_.size > 1 << 24)
-      throw std::invalid_argument(fmt::format(
-          "wsl: a vocabulary of {} tokens: it has {} at least, the bytes and the special tokens, and 2^24 at most",
-          how_.size, least));
+      throw std::invalid_argument(
+          fmt::format("wsl: a vocabulary of {} tokens: it has {} at least, the bytes and the special tokens, "
+                      "and 2^24 at most",
+                      how_.size, least));
     for (const std::string& token : how_.special) add_token(token);
     // As the reference numbers them, in the order of the letters that stand for them.
     std::vector<std::pair<char32_t, std::size_t>> letters;
@@ -64,7 +65,8 @@ class byte_pair_training {
       added.push_back(detail::added_entry(how_.special[id], static_cast<i32>(id), true));
     for (const auto& [a, b] : s.merges)
       merges.push_back({s.tokens[static_cast<std::size_t>(a)], s.tokens[static_cast<std::size_t>(b)]});
-    return detail::byte_level_document(std::move(numbers), std::move(merges), std::move(added), how_.style).dump(1);
+    return detail::byte_level_document(std::move(numbers), std::move(merges), std::move(added), how_.style)
+        .dump(1);
   }
 
  private:
@@ -89,7 +91,7 @@ class byte_pair_training {
     std::vector<word> words;
     std::unordered_map<pair, i64, pair_hash> counts;
     std::unordered_map<pair, std::unordered_set<u32>, pair_hash> places;  // the words that may have a pair
-    std::priority_queue<candidate> candidates;                           // counts may have become less since
+    std::priority_queue<candidate> candidates;                            // counts may have become less since
     std::vector<pair> merges;
   };
 
@@ -102,7 +104,13 @@ class byte_pair_training {
   }
 
   state begin() const {
-    state s{.tokens = tokens_, .ids = ids_, .words = {}, .counts = {}, .places = {}, .candidates = {}, .merges = {}};
+    state s{.tokens = tokens_,
+            .ids = ids_,
+            .words = {},
+            .counts = {},
+            .places = {},
+            .candidates = {},
+            .merges = {}};
     for (const auto& [text, count] : counts_) {
       word w{{}, count};
       for (char b : text) w.ids.push_back(of_byte_[static_cast<u8>(b)]);
@@ -135,7 +143,8 @@ class byte_pair_training {
     return false;
   }
   void merge(state& s, const pair& p) const {
-    const std::string made = s.tokens[static_cast<std::size_t>(p.first)] + s.tokens[static_cast<std::size_t>(p.second)];
+    const std::string made =
+        s.tokens[static_cast<std::size_t>(p.first)] + s.tokens[static_cast<std::size_t>(p.second)];
     const auto [found, is_new] = s.ids.emplace(made, static_cast<i32>(s.tokens.size()));
     const i32 id = found->second;
     if (is_new) s.tokens.push_back(made);
@@ -146,7 +155,8 @@ class byte_pair_training {
     for (const pair& g : grown)
       if (const i64 count = s.counts[g]; count > 0) s.candidates.push({count, g});
   }
-  static void merge_in(state& s, u32 index, const pair& p, i32 id, std::unordered_set<pair, pair_hash>& grown) {
+  static void merge_in(state& s, u32 index, const pair& p, i32 id,
+                       std::unordered_set<pair, pair_hash>& grown) {
     word& w = s.words[index];
     const auto count = [&](const std::vector<i32>& ids, i64 change) {
       for (std::size_t i = 0; i + 1 < ids.size(); ++i) {

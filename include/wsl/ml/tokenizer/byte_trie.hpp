@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys of bytes with numbers, of which those are found with which a text begins: the tokens of a unigram model,
-// and the special tokens in a text.
+// Keys of bytes with numbers, of which those are found with which a text begins: the tokens of a unigram
+// model, and the special tokens in a text.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -83,7 +83,8 @@ class charsmap {
     const auto joins = [](char c) { return static_cast<u8>(c) >= 128; };
     // Between two characters of ASCII there is always a boundary, but in CR LF.
     for (std::size_t at = 0; at < text.size();) {
-      const bool alone = !joins(text[at]) && (at + 1 == text.size() || !joins(text[at + 1])) && text[at] != '\r';
+      const bool alone =
+          !joins(text[at]) && (at + 1 == text.size() || !joins(text[at + 1])) && text[at] != '\r';
       if (alone) {
         f(text.substr(at, 1));
         ++at;

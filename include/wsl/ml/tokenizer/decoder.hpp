@@ -110,11 +110,12 @@ inline token_decoder decoder_of(const json_field& f, int depth = 0) {
   }
   if (type == "ByteLevel") return decoded_bytes;
   if (type == "ByteFallback") return joined_bytes;
-  if (type == "Fuse") return [](const token_texts& all) {
-    std::string text;
-    for (const std::string& token : all) text += token;
-    return token_texts{text};
-  };
+  if (type == "Fuse")
+    return [](const token_texts& all) {
+      std::string text;
+      for (const std::string& token : all) text += token;
+      return token_texts{text};
+    };
   if (type == "WordPiece")
     return for_each_token([prefix = f.at("prefix").text(), joins = f.flag("cleanup", true)](
                               std::string token, std::size_t i, std::size_t) {
@@ -134,19 +135,19 @@ inline token_decoder decoder_of(const json_field& f, int depth = 0) {
           return token;
         });
   if (type == "Replace")
-    return for_each_token([from = pattern_of(f.at("pattern")), by = f.at("content").text()](
-                              const std::string& token, std::size_t, std::size_t) {
-      return from.replaced(token, by);
-    });
+    return for_each_token(
+        [from = pattern_of(f.at("pattern")), by = f.at("content").text()](
+            const std::string& token, std::size_t, std::size_t) { return from.replaced(token, by); });
   if (type == "Strip")
     return for_each_token([of = f.at("content").text(), start = static_cast<std::size_t>(f.at("start").id()),
-                           stop = static_cast<std::size_t>(f.at("stop").id())](
-                              const std::string& token, std::size_t, std::size_t) {
+                           stop = static_cast<std::size_t>(f.at("stop").id())](const std::string& token,
+                                                                               std::size_t, std::size_t) {
       return of.empty() ? token : without_ends(token, of, start, stop);
     });
-  throw f.error(fmt::format("there is no decoder '{}' here; known are BPEDecoder, ByteFallback, ByteLevel, Fuse, "
-                            "Metaspace, Replace, Sequence, Strip and WordPiece",
-                            type));
+  throw f.error(
+      fmt::format("there is no decoder '{}' here; known are BPEDecoder, ByteFallback, ByteLevel, Fuse, "
+                  "Metaspace, Replace, Sequence, Strip and WordPiece",
+                  type));
 }
 
 }  // namespace wsl::ml::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-2's first files: encoder.json (elsewhere vocab.json) numbers the tokens, vocab.bpe (merges.txt) lists the
-// merges, one a line after a line with the version.
+// GPT-2's first files: encoder.json (elsewhere vocab.json) numbers the tokens, vocab.bpe (merges.txt) lists
+// the merges, one a line after a line with the version.
 #pragma once
 #include "../data/vocabulary.hpp"
 #include "byte_level_document.hpp"
@@ -44,7 +44,8 @@ inline nlohmann::json merges_of_gpt2(const std::string& name, const nlohmann::js
     if (!bytes_of_letters(first) || !bytes_of_letters(second)) throw error("a character stands for no byte");
     if (!numbers.contains(first) || !numbers.contains(second) || !numbers.contains(first + second))
       throw error(fmt::format(
-          "'{}' or what it makes is no token: this list does not belong to the tokens of encoder.json", words));
+          "'{}' or what it makes is no token: this list does not belong to the tokens of encoder.json",
+          words));
     merges.push_back({first, second});
   }
   return merges;

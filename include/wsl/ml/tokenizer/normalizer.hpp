@@ -18,7 +18,8 @@ using normalizer = std::function<std::string(std::string)>;
 constexpr int deepest_sequence = 8;
 inline void check_depth(const json_field& f, int depth) {
   if (depth > deepest_sequence)
-    throw f.error(fmt::format("sequences are nested more than {} deep: write one sequence", deepest_sequence));
+    throw f.error(
+        fmt::format("sequences are nested more than {} deep: write one sequence", deepest_sequence));
 }
 
 /// {"String": "..."} or {"Regex": "..."}.
@@ -40,8 +41,8 @@ struct bert_normalizer {
   }
   static bool is_chinese(char32_t c) {
     return (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x3400 && c <= 0x4dbf) || (c >= 0x20000 && c <= 0x2a6df) ||
-           (c >= 0x2a700 && c <= 0x2b73f) || (c >= 0x2b740 && c <= 0x2b81f) || (c >= 0x2b920 && c <= 0x2ceaf) ||
-           (c >= 0xf900 && c <= 0xfaff) || (c >= 0x2f800 && c <= 0x2fa1f);
+           (c >= 0x2a700 && c <= 0x2b73f) || (c >= 0x2b740 && c <= 0x2b81f) ||
+           (c >= 0x2b920 && c <= 0x2ceaf) || (c >= 0xf900 && c <= 0xfaff) || (c >= 0x2f800 && c <= 0x2fa1f);
   }
   std::string operator()(const std::string& text) const {
     std::string out;
@@ -84,9 +85,11 @@ inline std::string stripped(const std::string& text, bool left, bool right) {
 inline std::string nmt(const std::string& text) {
   std::string out;
   unicode::each(text, [&](char32_t c) {
-    if ((c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f || c == 0x8f || c == 0x9f) return;
-    const bool space = c == 9 || c == 0xa || c == 0xc || c == 0xd || c == 0x1680 || (c >= 0x200b && c <= 0x200f) ||
-                       c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xfeff || c == 0xfffd;
+    if ((c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f || c == 0x8f || c == 0x9f)
+      return;
+    const bool space = c == 9 || c == 0xa || c == 0xc || c == 0xd || c == 0x1680 ||
+                       (c >= 0x200b && c <= 0x200f) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                       c == 0xfeff || c == 0xfffd;
     append_utf8(out, space ? U' ' : c);
   });
   return out;
@@ -140,10 +143,10 @@ inline normalizer normalizer_of(const json_field& f, int depth = 0) {
       return [map = charsmap(*bytes)](const std::string& text) { return map.applied(text); };
     } catch (const std::invalid_argument& e) { throw table.error(e.what()); }
   }
-  throw f.error(
-      fmt::format("there is no normalizer '{}' here; known are BertNormalizer, ByteLevel, Lowercase, NFC, NFD, "
-                  "NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip and StripAccents",
-                  type));
+  throw f.error(fmt::format(
+      "there is no normalizer '{}' here; known are BertNormalizer, ByteLevel, Lowercase, NFC, NFD, "
+      "NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip and StripAccents",
+      type));
 }
 
 }  // namespace wsl::ml::detail

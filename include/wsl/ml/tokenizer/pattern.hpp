@@ -63,7 +63,8 @@ class sequence_parser {
       if (!some) return {};
       for (pattern_sequence& s : *some) {
         // One that matches nothing at all has places between characters, which ICU counts as it does.
-        if (std::all_of(s.begin(), s.end(), [](const auto& i) { return i.least == 0 || i.is_negative_lookahead; }))
+        if (std::all_of(s.begin(), s.end(),
+                        [](const auto& i) { return i.least == 0 || i.is_negative_lookahead; }))
           return {};
         all.push_back(std::move(s));
       }
@@ -267,7 +268,8 @@ class pattern {
     if (icu_) divide_by_icu(text, match);
     else if (!sequences_.empty()) divide_by_sequences(text, match);
     else if (!literal_.empty())
-      for (std::size_t at = 0; (at = text.find(literal_, at)) != std::string_view::npos; at += literal_.size())
+      for (std::size_t at = 0; (at = text.find(literal_, at)) != std::string_view::npos;
+           at += literal_.size())
         match(at, at + literal_.size());
     if (done < text.size()) f(done, text.size(), false);
   }

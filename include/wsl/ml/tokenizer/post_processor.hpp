@@ -71,14 +71,16 @@ inline post_processor post_processor_of(const json_field& f, int depth = 0) {
     bool adds = false;
     for (const json_field& one : f.at("processors").items()) {
       if (one.at("type").text() == "ByteLevel") continue;
-      if (std::exchange(adds, true)) throw one.error("a second post-processor that adds tokens: keep one of them");
+      if (std::exchange(adds, true))
+        throw one.error("a second post-processor that adds tokens: keep one of them");
       made = post_processor_of(one, depth + 1);
     }
     return made;
   }
-  throw f.error(fmt::format("there is no post-processor '{}' here; known are BertProcessing, ByteLevel, "
-                            "RobertaProcessing, Sequence and TemplateProcessing",
-                            type));
+  throw f.error(
+      fmt::format("there is no post-processor '{}' here; known are BertProcessing, ByteLevel, "
+                  "RobertaProcessing, Sequence and TemplateProcessing",
+                  type));
 }
 
 }  // namespace wsl::ml::detail

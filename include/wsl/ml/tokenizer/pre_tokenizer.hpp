@@ -19,7 +19,9 @@ struct words {
   explicit words(std::string all, bool at_begin) : text(std::move(all)), begins_input(at_begin) {
     ranges.push_back({0, text.size()});
   }
-  std::string_view of(const range& r) const { return std::string_view(text).substr(r.begin, r.end - r.begin); }
+  std::string_view of(const range& r) const {
+    return std::string_view(text).substr(r.begin, r.end - r.begin);
+  }
 
   /// Puts the text that f makes of each word in its place.
   template <class F>
@@ -156,7 +158,8 @@ inline pre_tokenizer pre_tokenizer_of(const json_field& f, int depth = 0) {
   if (type == "Sequence") {
     check_depth(f, depth);
     std::vector<pre_tokenizer> all;
-    for (const json_field& one : f.at("pretokenizers").items()) all.push_back(pre_tokenizer_of(one, depth + 1));
+    for (const json_field& one : f.at("pretokenizers").items())
+      all.push_back(pre_tokenizer_of(one, depth + 1));
     return [all](words& w) {
       for (const pre_tokenizer& one : all) {
         if (w.are_bytes) w.rewrite([](std::string_view word, std::size_t) { return letters_of_bytes(word); });
@@ -170,24 +173,26 @@ inline pre_tokenizer pre_tokenizer_of(const json_field& f, int depth = 0) {
   if (type == "Split")
     return division(divider_of(f.at("behavior")),
                     matches_of(pattern_of(f.at("pattern")), f.flag("invert", false)));
-  if (type == "Whitespace") return division(divider::removed, [](std::string_view word, auto g) {
-    // What matches \w+|[^\w\s]+ is kept.
-    const auto kind_at = [&](std::size_t& at) {
-      const char32_t c = unicode::next(word, at);
-      return unicode::is_word(c) ? 1 : unicode::is_space(c) ? 0 : 2;
-    };
-    for (std::size_t at = 0; at < word.size();) {
-      const std::size_t begin = at;
-      const int kind = kind_at(at);
-      for (std::size_t next = at; next < word.size() && kind_at(next) == kind;) at = next;
-      g(begin, at, kind == 0);
-    }
-  });
+  if (type == "Whitespace")
+    return division(divider::removed, [](std::string_view word, auto g) {
+      // What matches \w+|[^\w\s]+ is kept.
+      const auto kind_at = [&](std::size_t& at) {
+        const char32_t c = unicode::next(word, at);
+        return unicode::is_word(c) ? 1 : unicode::is_space(c) ? 0 : 2;
+      };
+      for (std::size_t at = 0; at < word.size();) {
+        const std::size_t begin = at;
+        const int kind = kind_at(at);
+        for (std::size_t next = at; next < word.size() && kind_at(next) == kind;) at = next;
+        g(begin, at, kind == 0);
+      }
+    });
   if (type == "WhitespaceSplit") return division(divider::removed, characters_that(unicode::is_space));
-  if (type == "BertPreTokenizer") return [](words& w) {
-    divide(w, divider::removed, characters_that(unicode::is_space));
-    divide(w, divider::isolated, characters_that(unicode::is_punctuation));
-  };
+  if (type == "BertPreTokenizer")
+    return [](words& w) {
+      divide(w, divider::removed, characters_that(unicode::is_space));
+      divide(w, divider::isolated, characters_that(unicode::is_punctuation));
+    };
   if (type == "Digits")
     return division(f.flag("individual_digits", false) ? divider::isolated : divider::contiguous,
                     characters_that(unicode::is_number));
@@ -196,10 +201,11 @@ inline pre_tokenizer pre_tokenizer_of(const json_field& f, int depth = 0) {
                     characters_that(unicode::is_punctuation));
   if (type == "CharDelimiterSplit")
     return division(divider::removed, matches_of(pattern::of_text(f.at("delimiter").text())));
-  throw f.error(fmt::format(
-      "there is no pre-tokenizer '{}' here; known are BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, "
-      "Metaspace, Punctuation, Sequence, Split, Whitespace and WhitespaceSplit",
-      type));
+  throw f.error(
+      fmt::format("there is no pre-tokenizer '{}' here; known are BertPreTokenizer, ByteLevel, "
+                  "CharDelimiterSplit, Digits, "
+                  "Metaspace, Punctuation, Sequence, Split, Whitespace and WhitespaceSplit",
+                  type));
 }
 
 }  // namespace wsl::ml::detail

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A SentencePiece model (tokenizer.model, spiece.model) as a tokenizer.json. The file is a protocol buffer
-// (google/sentencepiece, src/sentencepiece_model.proto), of which the fields are read that an encoding depends
-// on. It is read here and not by SentencePiece's library, which ends the process on some broken files.
+// (google/sentencepiece, src/sentencepiece_model.proto), of which the fields are read that an encoding
+// depends on. It is read here and not by SentencePiece's library, which ends the process on some broken
+// files.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -46,8 +47,8 @@ class proto_message {
     }
   }
   file_error error() const {
-    return file_error(fmt::format("wsl: {}, byte {}: it is neither a tokenizer.json nor a SentencePiece model",
-                                  *file_, offset_ + at_));
+    return file_error(fmt::format(
+        "wsl: {}, byte {}: it is neither a tokenizer.json nor a SentencePiece model", *file_, offset_ + at_));
   }
 
  private:
@@ -140,17 +141,19 @@ struct sentencepiece_model {
   }
 };
 
-// The merges that pieces stand for: each piece is made of any two others. The score of what a merge makes is its
-// rank.
+// The merges that pieces stand for: each piece is made of any two others. The score of what a merge makes is
+// its rank.
 inline nlohmann::json merges_of(const sentencepiece_model& m, const nlohmann::json& numbers) {
   std::vector<const sentencepiece_model::piece*> order;
   for (const auto& p : m.pieces)
-    if (p.type == sentencepiece_model::normal || p.type == sentencepiece_model::user_defined) order.push_back(&p);
+    if (p.type == sentencepiece_model::normal || p.type == sentencepiece_model::user_defined)
+      order.push_back(&p);
   std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->score > b->score; });
   nlohmann::json merges = nlohmann::json::array();
   const auto is_normal = [&](const std::string& text) {
     const auto found = numbers.find(text);
-    return found != numbers.end() && m.pieces[found->template get<std::size_t>()].type == sentencepiece_model::normal;
+    return found != numbers.end() &&
+           m.pieces[found->template get<std::size_t>()].type == sentencepiece_model::normal;
   };
   for (const auto* p : order)
     for (std::size_t cut = 0; cut + 1 < p->text.size();) {
@@ -169,7 +172,8 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
   if (m.model != 1 && m.model != 2)
     throw file_error(fmt::format("wsl: {}: only models of the types unigram and bpe are known here", file));
   if (m.spaces_after || !m.escapes_spaces)
-    throw file_error(fmt::format("wsl: {}: a model that keeps spaces or has them after words is not known here", file));
+    throw file_error(
+        fmt::format("wsl: {}: a model that keeps spaces or has them after words is not known here", file));
   const std::string space = "\xe2\x96\x81";
 
   json numbers = json::object(), scores = json::array(), added = json::array();
@@ -204,8 +208,8 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
   if (m.dummy_prefix) normalizers.push_back({{"type", "Prepend"}, {"prepend", space}});
   normalizers.push_back(replace("String", " ", space));
 
-  json decoders = json::array(
-      {replace("String", space, " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}});
+  json decoders =
+      json::array({replace("String", space, " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}});
   if (m.dummy_prefix) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
 
   // As the libraries of these models do: Llama's texts begin with a token, T5's end with one.
@@ -226,12 +230,9 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
                  {"special_tokens", {{name, {{"id", name}, {"ids", {edge}}, {"tokens", {name}}}}}}};
   }
 
-  json made = is_bpe ? json{{"type", "BPE"},
-                            {"unk_token", unknown},
-                            {"fuse_unk", true},
-                            {"byte_fallback", m.byte_fallback},
-                            {"vocab", numbers},
-                            {"merges", merges_of(m, numbers)}}
+  json made = is_bpe ? json{{"type", "BPE"},    {"unk_token", unknown},
+                            {"fuse_unk", true}, {"byte_fallback", m.byte_fallback},
+                            {"vocab", numbers}, {"merges", merges_of(m, numbers)}}
                      : json{{"type", "Unigram"},
                             {"unk_id", unknown_id},
                             {"byte_fallback", m.byte_fallback},

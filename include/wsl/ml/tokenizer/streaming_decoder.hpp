@@ -15,7 +15,8 @@ class streaming_decoder {
   explicit streaming_decoder(const tokenizer& by, decode_options how = {}) : by_(&by), how_(how) {}
   streaming_decoder(tokenizer&&, decode_options = {}) = delete;
 
-  /// The text that a token completes, possibly none. Throws std::invalid_argument for a number that no token has.
+  /// The text that a token completes, possibly none. Throws std::invalid_argument for a number that no token
+  /// has.
   std::string put(i32 id) {
     by_->token(id);
     if (how_.skip_special_tokens && by_->is_special(id)) return {};

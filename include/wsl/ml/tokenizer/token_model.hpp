@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model finds the tokens of one word; a vocabulary numbers them. The kinds are in byte_pair.hpp, unigram.hpp
-// and word_piece.hpp.
+// A model finds the tokens of one word; a vocabulary numbers them. The kinds are in byte_pair.hpp,
+// unigram.hpp and word_piece.hpp.
 #pragma once
 #include <memory>
 #include <optional>
@@ -23,9 +23,10 @@ class vocabulary {
       const json_field place = f.child(number, token);
       const i32 id = place.id();
       if (static_cast<u64>(id) > most)
-        throw place.error(fmt::format("the number {} is too large for a vocabulary of {} tokens", id,
-                                      f.value().size()));
-      if (v.has(id)) throw place.error(fmt::format("'{}' has the number {} already", v.tokens_[std::size_t(id)], id));
+        throw place.error(
+            fmt::format("the number {} is too large for a vocabulary of {} tokens", id, f.value().size()));
+      if (v.has(id))
+        throw place.error(fmt::format("'{}' has the number {} already", v.tokens_[std::size_t(id)], id));
       v.add(token, id);
     }
     return v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tokenizers of language models: from text to the numbers of tokens and back, as a tokenizer.json of Hugging
-// Face describes it (github.com/huggingface/tokenizers): GPT-2, Llama, Mistral, StarCoder, BERT, T5 and others.
-// An encoding goes through five stages:
+// Face describes it (github.com/huggingface/tokenizers): GPT-2, Llama, Mistral, StarCoder, BERT, T5 and
+// others. An encoding goes through five stages:
 //   text -> special tokens -> normalizer -> pre-tokenizer -> model -> post-processor -> numbers
 //         <|endoftext|>      lower case    words         BPE, ...  [CLS] ... [SEP]
 // and decoding through one, the decoder.
@@ -39,18 +39,18 @@ struct encoded_pair {
 
 class tokenizer {
  public:
-  /// From a tokenizer.json, a SentencePiece model (tokenizer.model), or a folder that has one of them or GPT-2's
-  /// vocab.json and merges.txt (also called encoder.json and vocab.bpe). Files beside it that transformers write
-  /// (tokenizer_config.json, special_tokens_map.json) say which tokens begin and end a text. What a
-  /// tokenizer.json says of truncation and padding is left to the caller. Throws file_error.
+  /// From a tokenizer.json, a SentencePiece model (tokenizer.model), or a folder that has one of them or
+  /// GPT-2's vocab.json and merges.txt (also called encoder.json and vocab.bpe). Files beside it that
+  /// transformers write (tokenizer_config.json, special_tokens_map.json) say which tokens begin and end a
+  /// text. What a tokenizer.json says of truncation and padding is left to the caller. Throws file_error.
   static tokenizer from_file(const std::string& path) {
     namespace fs = std::filesystem;
     if (fs::is_directory(path)) return from_folder(path);
     const std::string bytes = read_whole(path);
-    const bool is_json = bytes.find_first_not_of(" \t\r\n") < bytes.size() &&
-                         bytes[bytes.find_first_not_of(" \t\r\n")] == '{';
-    tokenizer t = is_json ? from_json(bytes, path)
-                          : tokenizer(detail::json_of_sentencepiece(bytes, path), path);
+    const bool is_json =
+        bytes.find_first_not_of(" \t\r\n") < bytes.size() && bytes[bytes.find_first_not_of(" \t\r\n")] == '{';
+    tokenizer t =
+        is_json ? from_json(bytes, path) : tokenizer(detail::json_of_sentencepiece(bytes, path), path);
     t.read_roles(fs::path(path).parent_path());
     return t;
   }
@@ -58,7 +58,8 @@ class tokenizer {
   static tokenizer from_json(const std::string& text, const std::string& name) {
     const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object())
-      throw file_error(fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON", name));
+      throw file_error(
+          fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON", name));
     return tokenizer(json, name);
   }
   /// From GPT-2's two files.
@@ -93,11 +94,15 @@ class tokenizer {
 
   /// The tokens of a text. Throws std::invalid_argument if it is not UTF-8, or has a gigabyte or more.
   std::vector<i32> encode(std::string_view text, const encode_options& how = {}) const {
-    return arranged(how.add_special_tokens ? processor_.single : detail::post_processor{}.single, text, {}, how).ids;
+    return arranged(how.add_special_tokens ? processor_.single : detail::post_processor{}.single, text, {},
+                    how)
+        .ids;
   }
   /// The tokens of two texts, as models that compare texts take them.
-  encoded_pair encode_pair(std::string_view first, std::string_view second, const encode_options& how = {}) const {
-    return arranged(how.add_special_tokens ? processor_.pair : detail::post_processor{}.pair, first, second, how);
+  encoded_pair encode_pair(std::string_view first, std::string_view second,
+                           const encode_options& how = {}) const {
+    return arranged(how.add_special_tokens ? processor_.pair : detail::post_processor{}.pair, first, second,
+                    how);
   }
   /// The text of tokens. Bytes that are not UTF-8, as at the edges of a part of a text, become U+FFFD. Throws
   /// std::invalid_argument for a number that no token has.
@@ -142,11 +147,11 @@ class tokenizer {
 
   static std::shared_ptr<const detail::token_model> model_of(const detail::json_field& f) {
     // Files of the first versions do not name the model.
-    const std::string type = f.has("type")                                        ? f.at("type").text()
-                             : f.has("merges")                                    ? "BPE"
+    const std::string type = f.has("type")                                         ? f.at("type").text()
+                             : f.has("merges")                                     ? "BPE"
                              : f.has("unk_id") || f.at("vocab").value().is_array() ? "Unigram"
-                             : f.has("continuing_subword_prefix")                 ? "WordPiece"
-                                                                                  : "WordLevel";
+                             : f.has("continuing_subword_prefix")                  ? "WordPiece"
+                                                                                   : "WordLevel";
     if (type == "BPE") return std::make_shared<detail::byte_pair>(f);
     if (type == "Unigram") return std::make_shared<detail::unigram>(f);
     if (type == "WordPiece" || type == "WordLevel")
@@ -154,7 +159,8 @@ class tokenizer {
     throw f.at("type").error(
         fmt::format("there is no model '{}' here; known are BPE, Unigram, WordLevel and WordPiece", type));
   }
-  void check_template(const detail::json_field& all, const std::vector<detail::template_piece>& pieces) const {
+  void check_template(const detail::json_field& all,
+                      const std::vector<detail::template_piece>& pieces) const {
     for (const detail::template_piece& p : pieces)
       for (i32 id : p.ids)
         if (!added_.find(id) && !model_->tokens().has(id))
@@ -201,8 +207,8 @@ class tokenizer {
   }
   void append(std::vector<i32>& ids, std::string_view text, const encode_options& how) const {
     if (text.size() >= std::size_t{1} << 30)
-      throw std::invalid_argument(
-          fmt::format("wsl: a text of {} bytes is too long to encode at once: encode it in parts", text.size()));
+      throw std::invalid_argument(fmt::format(
+          "wsl: a text of {} bytes is too long to encode at once: encode it in parts", text.size()));
     for (std::size_t at = 0; at < text.size();) next_code_point(text, at);
     detail::word_cache cache;
     const auto token = [&](i32 id) { ids.push_back(id); };
@@ -213,14 +219,15 @@ class tokenizer {
           part, true, how.match_special_tokens,
           [&](std::size_t from, std::size_t to) {
             const bool is_all = from == 0 && to == part.size();
-            append_words(ids, is_all ? std::move(part) : part.substr(from, to - from), begin == 0 && from == 0,
-                         cache);
+            append_words(ids, is_all ? std::move(part) : part.substr(from, to - from),
+                         begin == 0 && from == 0, cache);
           },
           token);
     };
     added_.divide(text, false, how.match_special_tokens, raw, token);
   }
-  void append_words(std::vector<i32>& ids, std::string part, bool begins_input, detail::word_cache& cache) const {
+  void append_words(std::vector<i32>& ids, std::string part, bool begins_input,
+                    detail::word_cache& cache) const {
     detail::words w(std::move(part), begins_input);
     if (pre_tokenizer_) pre_tokenizer_(w);
     for (const detail::words::range& r : w.ranges)
@@ -241,9 +248,10 @@ class tokenizer {
 };
 
 /// The tokens of a text with the end of a text before each section; an empty line ends a section. This is how
-/// llm.c makes its files of Shakespeare (dev/data/tinyshakespeare.py). Throws std::invalid_argument if no token
-/// ends a text.
-inline std::vector<i32> encode_sections(const tokenizer& by, std::string_view text, const encode_options& how = {}) {
+/// llm.c makes its files of Shakespeare (dev/data/tinyshakespeare.py). Throws std::invalid_argument if no
+/// token ends a text.
+inline std::vector<i32> encode_sections(const tokenizer& by, std::string_view text,
+                                        const encode_options& how = {}) {
   if (!by.end_of_text()) throw std::invalid_argument("wsl: this tokenizer has no token that ends a text");
   std::vector<i32> ids;
   for (std::size_t at = 0; at <= text.size();) {

@@ -38,10 +38,9 @@ inline char32_t next(std::string_view text, std::size_t& at) {
   const char32_t lead = byte(at);
   if (lead < 0x80) return ++at, lead;
   if (lead < 0xe0) return at += 2, (lead & 0x1f) << 6 | (byte(at - 1) & 0x3f);
-  if (lead < 0xf0)
-    return at += 3, (lead & 0xf) << 12 | (byte(at - 2) & 0x3f) << 6 | (byte(at - 1) & 0x3f);
-  return at += 4, (lead & 7) << 18 | (byte(at - 3) & 0x3f) << 12 | (byte(at - 2) & 0x3f) << 6 |
-                  (byte(at - 1) & 0x3f);
+  if (lead < 0xf0) return at += 3, (lead & 0xf) << 12 | (byte(at - 2) & 0x3f) << 6 | (byte(at - 1) & 0x3f);
+  return at += 4,
+         (lead & 7) << 18 | (byte(at - 3) & 0x3f) << 12 | (byte(at - 2) & 0x3f) << 6 | (byte(at - 1) & 0x3f);
 }
 inline void step_back(std::string_view text, std::size_t& at) {
   do --at;

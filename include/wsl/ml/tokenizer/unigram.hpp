@@ -30,7 +30,8 @@ class unigram final : public token_model {
     }
     if (f.flag("byte_fallback", false)) bytes_ = byte_tokens(tokens_);
     if (unknown_ < 0 && bytes_.empty())
-      throw f.error("neither 'unk_id' nor tokens of bytes: a character that no token has would have no number");
+      throw f.error(
+          "neither 'unk_id' nor tokens of bytes: a character that no token has would have no number");
     unknown_score_ = least - 10;
   }
   const char* name() const override { return "Unigram"; }
@@ -45,7 +46,8 @@ class unigram final : public token_model {
     };
     std::vector<node> best(word.size() + 1);  // the best division of what is before a byte
     const auto consider = [&](std::size_t begin, std::size_t end, i32 id, f64 score) {
-      if (best[end].begin == std::string_view::npos || score > best[end].score) best[end] = {score, id, begin};
+      if (best[end].begin == std::string_view::npos || score > best[end].score)
+        best[end] = {score, id, begin};
     };
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t one = unicode::bytes_from(word[at]);
@@ -67,7 +69,8 @@ class unigram final : public token_model {
       else parts.push_back({n.begin, end, n.id, is_unknown});
       end = n.begin;
     }
-    for (auto p = parts.rbegin(); p != parts.rend(); ++p) append(word.substr(p->begin, p->end - p->begin), *p, ids);
+    for (auto p = parts.rbegin(); p != parts.rend(); ++p)
+      append(word.substr(p->begin, p->end - p->begin), *p, ids);
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tokens of the words that a text has had so far. Texts repeat their words, so that looking for tokens costs
-// little.
+// The tokens of the words that a text has had so far. Texts repeat their words, so that looking for tokens
+// costs little.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -26,8 +26,8 @@ class word_cache {
         const std::size_t first = ids.size();
         find(word, ids);
         if (used_ == most) return;
-        s = {static_cast<u32>(text_.size()), static_cast<u32>(ids_.size()), static_cast<u32>(ids.size() - first),
-             static_cast<u8>(word.size()), true};
+        s = {static_cast<u32>(text_.size()), static_cast<u32>(ids_.size()),
+             static_cast<u32>(ids.size() - first), static_cast<u8>(word.size()), true};
         text_ += word;
         ids_.insert(ids_.end(), ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end());
         ++used_;
@@ -61,7 +61,8 @@ class word_cache {
     return h;
   }
   void grow() {
-    std::vector<slot> old = std::exchange(slots_, std::vector<slot>(std::max<std::size_t>(256, 4 * slots_.size())));
+    std::vector<slot> old =
+        std::exchange(slots_, std::vector<slot>(std::max<std::size_t>(256, 4 * slots_.size())));
     for (const slot& s : old) {
       if (!s.is_used) continue;
       std::size_t at = hash(std::string_view(text_).substr(s.text, s.bytes)) & (slots_.size() - 1);
