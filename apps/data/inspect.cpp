@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <numeric>
-#include <wsl/ml/data/bpe.hpp>
+#include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
