@@ -9,7 +9,7 @@ using namespace wsl;
 using namespace wsl::ml;
 using namespace fuzz;
 
-// What is read works: it encodes and decodes, or says that an expression takes too long.
+// A tokenizer that has been read encodes and decodes, or says that an expression takes too long.
 void works(const tokenizer& t) {
   try {
     const std::vector<i32> ids = t.encode("Hello  \xc3\xa9 <s> 123 \xf0\x9f\x98\x80\n\n abcabc 'll</s>");

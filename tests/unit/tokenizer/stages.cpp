@@ -150,7 +150,8 @@ TEST_CASE("Whole words, and WordPiece with the longest token first") {
 
 TEST_CASE("The unigram model takes the division with the largest score") {
   json j = models(
-      R"({"type":"Unigram","unk_id":0,"vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
+      R"({"type":"Unigram","unk_id":0,)"
+      R"("vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
   CHECK(made(j).encode("ab") == ids{1, 2});
   CHECK(made(j).encode("abc") == ids{4});
   CHECK(made(j).encode("axyb") == ids{1, 0, 2});  // unknown characters in a row are one token
