@@ -54,9 +54,9 @@ void encode(const encoding& how) {
   const f64 rate = since.rate(text.size());
   if (how.out.empty()) return print(fmt::format("{}\n", fmt::join(ids, " ")));
   write_tokens(how.out, tokens(ids), how.form);
-  print(fmt::format("{}: {} tokens of {} bytes, {:.2f} bytes each; {:.1f} MB/s\n", how.out, ids.size(),
-                    text.size(), static_cast<f64>(text.size()) / static_cast<f64>(std::max<std::size_t>(ids.size(), 1)),
-                    rate));
+  print(fmt::format(
+      "{}: {} tokens of {} bytes, {:.2f} bytes each; {:.1f} MB/s\n", how.out, ids.size(), text.size(),
+      static_cast<f64>(text.size()) / static_cast<f64>(std::max<std::size_t>(ids.size(), 1)), rate));
 }
 
 void decode(const std::string& name, const std::vector<int>& ids, const std::string& file, bool special) {

@@ -179,7 +179,7 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
 
 std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);
-  // What a corpus says is text, also where it reads like a special token.
+  // A corpus is text, also where it reads like a special token.
   if (words_)
     return words_->encode(text, {.add_special_tokens = false, .match_special_tokens = false});
   throw std::invalid_argument(

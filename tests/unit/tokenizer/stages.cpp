@@ -106,7 +106,8 @@ tokenizer made(const json& j) { return tokenizer::from_json(j.dump(), "made.json
 
 TEST_CASE("Bytes stand for characters without a token, and unknown ones are fused where that is asked for") {
   json j = models(
-      R"({"type":"BPE","unk_token":"?","fuse_unk":true,"vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
+      R"({"type":"BPE","unk_token":"?","fuse_unk":true,)"
+      R"("vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 2});
   j["model"]["fuse_unk"] = false;
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 0, 2});
