@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The given encodings of Hugging Face's library (tokenizers), in the data sets, and its training, whose corpus
-// was the first half of tinyshakespeare in pieces of 2000 bytes.
+// The given encodings of Hugging Face's library (tokenizers), in the data sets, and its training, whose
+// corpus was the first half of tinyshakespeare in pieces of 2000 bytes.
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
