@@ -42,8 +42,9 @@ void declare_tokenizer(CLI::App* all, words& w) {
     c->allow_extras()->callback([&w, f] { w.chosen = f; });
     return c;
   };
-  CLI::App* t = command("train", "train a byte pair encoding over bytes on texts, and write its tokenizer.json",
-                        [&w] { train_tokenizer(w.training); });
+  CLI::App* t =
+      command("train", "train a byte pair encoding over bytes on texts, and write its tokenizer.json",
+              [&w] { train_tokenizer(w.training); });
   t->add_option("text", w.training.texts, "files in UTF-8")->required();
   t->add_option("--out", w.training.out, "the tokenizer.json to write")->required();
   t->add_option("--size", w.training.size, "tokens, the special ones included")->capture_default_str();
@@ -56,8 +57,8 @@ void declare_tokenizer(CLI::App* all, words& w) {
       ->capture_default_str();
 
   const char* of = "a tokenizer.json, a SentencePiece model, or a folder of either or of GPT-2's files";
-  CLI::App* e = command("encode", "print the tokens of a text, or write those of a file",
-                        [&w] { encode(w.encoded); });
+  CLI::App* e =
+      command("encode", "print the tokens of a text, or write those of a file", [&w] { encode(w.encoded); });
   e->add_option("tokenizer", w.encoded.tokenizer, of)->required();
   CLI::Option* text = e->add_option("--text", w.encoded.text, "the text itself");
   CLI::Option* file = e->add_option("--in", w.encoded.file, "a file in UTF-8")->excludes(text);
@@ -97,9 +98,10 @@ void declare(CLI::App& app, words& w) {
   CLI::App* t = command("tokenize", "make train.bin and val.bin of a text");
   t->add_option("text", w.how.text, "a file in UTF-8")->required();
   t->add_option("--out", w.how.out, "the folder for the files")->required();
-  t->add_option("--tokenizer", w.how.tokenizer,
-                "a tokenizer.json, a SentencePiece model, or the folder of one of them or of GPT-2's "
-                "encoder.json and vocab.bpe; otherwise tokens are characters, and vocab.json has their numbers");
+  t->add_option(
+      "--tokenizer", w.how.tokenizer,
+      "a tokenizer.json, a SentencePiece model, or the folder of one of them or of GPT-2's "
+      "encoder.json and vocab.bpe; otherwise tokens are characters, and vocab.json has their numbers");
   t->add_flag("--sections", w.how.sections,
               "begin each section, after an empty line, with the token that ends a text, as llm.c does")
       ->needs("--tokenizer");
