@@ -82,7 +82,7 @@ void tokenize(const tokenizing& how) {
            "/vocab.json is of characters, and would be taken for the vocabulary of these tokens: give "
            "another --out");
   const tokenizer by = tokenizer::from_file(how.tokenizer);
-  // What a text says is text, also where it reads like a special token.
+  // A text is text, also where it reads like a special token.
   const encode_options as_text{.add_special_tokens = false, .match_special_tokens = false};
   write_split(how, text, [&](std::string_view part) {
     return how.sections ? encode_sections(by, part, as_text) : by.encode(part, as_text);
