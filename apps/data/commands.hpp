@@ -14,7 +14,8 @@ void inspect(const std::string& path, const std::string& model);
 /// The settings of a tokenization.
 struct tokenizing {
   std::string text, out;
-  std::string tokenizer;      ///< a tokenizer.json or a folder, as tokenizer::from_file takes; empty: by characters
+  /// a tokenizer.json or a folder, as tokenizer::from_file takes; empty: by characters
+  std::string tokenizer;
   bool sections = false;      ///< with <|endoftext|> before each, as llm.c
   double train = 0.9;         ///< the part of the text that is for training
   long long validation = -1;  ///< instead, the number of tokens at the beginning for validation
@@ -29,7 +30,7 @@ struct tokenizer_training {
   long long least_count = 2;
 };
 void train_tokenizer(const tokenizer_training&);
-/// What is encoded: a text, or a file, of which the tokens may go to another file.
+/// The text to encode, or a file, of which the tokens may go to another file.
 struct encoding {
   std::string tokenizer, text, file, out;
   bool add_special = false, match_special = false;
