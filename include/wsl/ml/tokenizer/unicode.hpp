@@ -26,7 +26,7 @@ inline bool is_space(char32_t c) {
 inline bool is_punctuation(char32_t c) {
   return c < 128 ? (c > 32 && c < 127 && !u_isalnum(static_cast<UChar32>(c))) : is_in(c, U_GC_P_MASK);
 }
-/// What regular expressions call \w: letters, marks, decimal digits and connectors.
+/// The \w of regular expressions: letters, marks, decimal digits and connectors.
 inline bool is_word(char32_t c) {
   return u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_ALPHABETIC) ||
          is_in(c, U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK);
