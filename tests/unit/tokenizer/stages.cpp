@@ -25,7 +25,10 @@ std::string random_text(std::mt19937& draw, std::size_t length) {
   std::string text;
   while (length--) {
     char32_t c = frequent[draw() % (std::size(frequent) - 1)];
-    if (draw() % 3 == 0) c = draw() % 2 ? draw() % 0x3000 : draw() % 0x110000;
+    if (draw() % 3 == 0) {
+      const unsigned long below = draw() % 2 ? 0x3000 : 0x110000;
+      c = static_cast<char32_t>(draw() % below);
+    }
     append_utf8(text, c >= 0xd800 && c < 0xe000 ? U'a' : c);
   }
   return text;

@@ -42,7 +42,7 @@ class tokenizer {
   /// From a tokenizer.json, a SentencePiece model (tokenizer.model), or a folder that has one of them or
   /// GPT-2's vocab.json and merges.txt (also called encoder.json and vocab.bpe). Files beside it that
   /// transformers write (tokenizer_config.json, special_tokens_map.json) say which tokens begin and end a
-  /// text. What a tokenizer.json says of truncation and padding is left to the caller. Throws file_error.
+  /// text. Truncation and padding in a tokenizer.json are left to the caller. Throws file_error.
   static tokenizer from_file(const std::string& path) {
     namespace fs = std::filesystem;
     if (fs::is_directory(path)) return from_folder(path);
