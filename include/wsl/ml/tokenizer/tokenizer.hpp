@@ -137,6 +137,11 @@ class tokenizer {
     const auto is_there = [&](const char* name) { return std::filesystem::exists(folder + "/" + name); };
     for (const char* name : {"tokenizer.json", "tokenizer.model", "spiece.model"})
       if (is_there(name)) return from_file(folder + "/" + name);
+    if (!is_there("encoder.json") && !is_there("vocab.json"))
+      throw file_error(
+          fmt::format("wsl: {}: there is no tokenizer in this folder: no tokenizer.json, tokenizer.model, "
+                      "spiece.model, vocab.json or encoder.json",
+                      folder));
     const auto either = [&](const char* one, const char* other) {
       return folder + "/" + (is_there(other) ? other : one);
     };
