@@ -108,9 +108,8 @@ json models(const char* model) { return json{{"model", json::parse(model)}}; }
 tokenizer made(const json& j) { return tokenizer::from_json(j.dump(), "made.json"); }
 
 TEST_CASE("Bytes stand for characters without a token, and unknown ones are fused where that is asked for") {
-  json j = models(
-      R"({"type":"BPE","unk_token":"?","fuse_unk":true,)"
-      R"("vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
+  json j = models(R"({"type":"BPE","unk_token":"?","fuse_unk":true,)"
+                  R"("vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 2});
   j["model"]["fuse_unk"] = false;
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 0, 2});
@@ -153,9 +152,8 @@ TEST_CASE("Whole words, and WordPiece with the longest token first") {
 }
 
 TEST_CASE("The unigram model takes the division with the largest score") {
-  json j = models(
-      R"({"type":"Unigram","unk_id":0,)"
-      R"("vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
+  json j = models(R"({"type":"Unigram","unk_id":0,)"
+                  R"("vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
   CHECK(made(j).encode("ab") == ids{1, 2});
   CHECK(made(j).encode("abc") == ids{4});
   CHECK(made(j).encode("axyb") == ids{1, 0, 2});  // unknown characters in a row are one token
@@ -279,6 +277,9 @@ TEST_CASE("A SentencePiece model") {
   files::write(here / "tokenizer.model", model.substr(0, model.size() - 3));
   CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
              Contains("neither a tokenizer.json nor a SentencePiece model"));
+  files::write(here / "tokenizer.model", model + piece("c", std::nanf(""), 1));
+  CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
+             Contains("piece 8 has the score nan"));
 }
 
 TEST_CASE("The names of the tokens at the ends of a text are read beside the file") {

@@ -5,6 +5,7 @@
 // files.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "byte_level_document.hpp"
@@ -111,6 +112,9 @@ struct sentencepiece_model {
       if (f.number == 2) p.score = std::bit_cast<f32>(static_cast<u32>(f.value));
       if (f.number == 3) p.type = f.value;
     }
+    if (!std::isfinite(p.score))
+      throw file_error(
+          fmt::format("wsl: {}, byte {}: piece {} has the score {}", file, place.at, pieces.size(), p.score));
     for (std::size_t at = 0; at < p.text.size();) {
       const std::size_t n = first_code_point(std::string_view(p.text).substr(at)).bytes;
       if (!n)
@@ -148,7 +152,8 @@ inline nlohmann::json merges_of(const sentencepiece_model& m, const nlohmann::js
   for (const auto& p : m.pieces)
     if (p.type == sentencepiece_model::normal || p.type == sentencepiece_model::user_defined)
       order.push_back(&p);
-  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->score > b->score; });
+  std::sort(order.begin(), order.end(),  // of equal scores the first piece comes first
+            [](auto* a, auto* b) { return a->score != b->score ? a->score > b->score : a < b; });
   nlohmann::json merges = nlohmann::json::array();
   const auto is_normal = [&](const std::string& text) {
     const auto found = numbers.find(text);
