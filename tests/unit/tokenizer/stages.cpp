@@ -4,6 +4,7 @@
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
+#include <cmath>
 #include <random>
 
 #include "../ml_data/files.hpp"
