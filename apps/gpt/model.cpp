@@ -10,11 +10,15 @@ namespace {
 namespace ml = wsl::ml;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
-    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"gelu", ml::nonlinearity::gelu},
+    {"gelu_new", ml::nonlinearity::gelu_tanh},
     {"quick_gelu", ml::nonlinearity::quick_gelu},
-    {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
-    {"swish", ml::nonlinearity::silu},  {"swiglu", ml::nonlinearity::swiglu},
-    {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
+    {"relu", ml::nonlinearity::relu},
+    {"silu", ml::nonlinearity::silu},
+    {"swish", ml::nonlinearity::silu},
+    {"swiglu", ml::nonlinearity::swiglu},
+    {"geglu", ml::nonlinearity::geglu},
+    {"reglu", ml::nonlinearity::reglu}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
   for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;
@@ -97,25 +101,32 @@ train_app::named_words model_params::architecture() const {
   };
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
   const bool turns = d.position == ml::positioning::rotary;
-  return {{"vocab_size", std::to_string(d.vocabulary)},
-          {"hidden_size", std::to_string(d.width)},
-          {"num_hidden_layers", std::to_string(d.layers)},
-          {"num_heads", std::to_string(d.heads)},
-          {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
-          {"max_position_embeddings", std::to_string(d.positions)},
-          {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
-          {"nonlinearity", word_of(d.between)},
-          {"norm_type", norm},
-          {"layer_norm_epsilon", number(epsilon)},
-          {"position_embedding_type", positions},
-          {"rotary_dim",
-           turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
-          {"rope_theta", turns ? number(rope_theta) : "null"},
-          {"share_embedding_weights", yes(d.tied)},
-          {"use_projection_bias_in_attention", yes(d.bias.qkv)},
-          {"use_ffn_bias_in_attention", yes(d.bias.projection)},
-          {"use_bias_in_output", yes(d.bias.head)},
-          {"use_ffn_bias", yes(d.bias.feed_forward)}};
+  train_app::named_words all{
+      {"vocab_size", std::to_string(d.vocabulary)},
+      {"hidden_size", std::to_string(d.width)},
+      {"num_hidden_layers", std::to_string(d.layers)},
+      {"num_heads", std::to_string(d.heads)},
+      {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
+      {"max_position_embeddings", std::to_string(d.positions)},
+      {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
+      {"nonlinearity", word_of(d.between)},
+      {"norm_type", norm},
+      {"layer_norm_epsilon", number(epsilon)},
+      {"position_embedding_type", positions},
+      {"rotary_dim",
+       turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
+      {"rope_theta", turns ? number(rope_theta) : "null"},
+      {"share_embedding_weights", yes(d.tied)},
+      {"use_ffn_bias", yes(d.bias.feed_forward)}};
+  // These are written only where they are not the usual ones, which are those of checkpoints without the
+  // field.
+  const auto unless = [&](const char* field, bool is_usual, const std::string& word) {
+    if (!is_usual) all.emplace_back(field, word);
+  };
+  unless("use_projection_bias_in_attention", d.bias.qkv == d.bias.feed_forward, yes(d.bias.qkv));
+  unless("use_ffn_bias_in_attention", d.bias.projection == d.bias.feed_forward, yes(d.bias.projection));
+  unless("use_bias_in_output", !d.bias.head, "true");
+  return all;
 }
 
 std::string model_params::words() const {
