@@ -281,6 +281,9 @@ TEST_CASE("A SentencePiece model") {
   files::write(here / "tokenizer.model", model + piece("c", std::nanf(""), 1));
   CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
              Contains("piece 8 has the score nan"));
+  files::write(here / "tokenizer.model", model + piece("c", 0, 4));
+  CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
+             Contains("piece 8, 'c', is defined by the user") && Contains("give the tokenizer.json"));
 }
 
 TEST_CASE("The names of the tokens at the ends of a text are read beside the file") {

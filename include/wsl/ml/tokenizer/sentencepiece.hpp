@@ -195,6 +195,11 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
     if (p.type == model::unknown) unknown = p.text, unknown_id = i;
     if (!is_normal && p.type != model::byte && p.type != model::unused && !p.text.empty())
       added.push_back(added_entry(p.text, static_cast<i32>(i), true));
+    if (p.type == model::user_defined && (m.dummy_prefix || m.removes_spaces))
+      throw file_error(fmt::format(
+          "wsl: {}: piece {}, '{}', is defined by the user; such pieces are known here only where the model "
+          "neither removes spaces nor puts one before a text: give the tokenizer.json of this model",
+          file, i, p.text));
     if (p.type == model::user_defined && !p.text.empty())
       added.push_back(added_entry(p.text, static_cast<i32>(i), false));
     if (p.type == model::normal && p.text.find(space, 1) != std::string::npos) divides = false;
@@ -205,9 +210,10 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
     return json{{"type", "Replace"}, {"pattern", {{kind, from}}}, {"content", to}};
   };
   if (!m.charsmap.empty())
-    normalizers.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(m.charsmap)}});
+    normalizers.push_back(
+        {{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(m.charsmap)}, {"longest", true}});
   if (m.removes_spaces) {
-    normalizers.push_back(replace("Regex", "\\A +| +\\z", ""));
+    normalizers.push_back(replace("Regex", "\\A +|[ " + space + "]+\\z", ""));
     normalizers.push_back(replace("Regex", " {2,}", " "));
   }
   if (m.dummy_prefix) normalizers.push_back({{"type", "Prepend"}, {"prepend", space}});
