@@ -148,6 +148,8 @@ TEST_CASE("The gradients of the library's layers and losses are differences") {
   llama.norm = ml::normalization::rmsnorm, llama.position = ml::positioning::rotary,
   llama.between = ml::nonlinearity::swiglu, llama.kv_heads = 1, llama.tied = false;
   check_all(llama.build());
+  llama.experts = 3;
+  check_all(llama.build());
   constexpr ml::sequence net{ml::linear<7, 9>{}, ml::elementwise<ml::gelu>{}, ml::dropout{0.3f},
                              ml::layer_norm<9>{}, ml::linear<9, 4>{}};
   check_all(net.build());
