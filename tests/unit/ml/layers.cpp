@@ -167,6 +167,17 @@ TEST_CASE("The gradients of the library's layers and losses are differences") {
   check_all(corners.build());
 }
 
+TEST_CASE("A mixture has as many experts as weights, all of one width") {
+  ml::network n;
+  const int x = n.input("x", 6), routes = n.routes("routes", n.linear("router", x, 2, false, {}), 1),
+            a = n.linear("a", x, 4, true, {}), b = n.linear("b", x, 5, true, {});
+  CHECK_THROWS_WITH(n.mixture("mixture", routes, {a}),
+                    "wsl: mixture mixes 1 experts by the 2 features of routes");
+  CHECK_THROWS_WITH(n.mixture("mixture", routes, {a, b}),
+                    Contains("mixture joins 4 features of a with 5 features of b"));
+  CHECK(n.width(n.mixture("mixture", routes, {a, a})) == 4);
+}
+
 TEST_CASE("Shapes that do not fit are refused with the names of stages, and with both shapes") {
   CHECK(shape(12).text() == "12");
   CHECK(shape{4, 3, 2}.text() == "4 x 3 x 2");

@@ -59,6 +59,10 @@ TEST_CASE("A model that llm.c has not is refused") {
   other.tied = false;
   CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())),
                     Contains("GPT-2, which has the table of tokens as its head; this model has not"));
+  other = small();
+  other.experts = 2;
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())),
+                    Contains("GPT-2, which has one feed-forward part in a block; this model has not"));
   CHECK_THROWS_WITH(m.to_weights(n),
                     Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
 }
