@@ -11,7 +11,8 @@ function(wsl_part target)
 
   set(text "")
   foreach(package IN LISTS part_PACKAGES)
-    find_package(${package} REQUIRED GLOBAL)
+    separate_arguments(words UNIX_COMMAND "${package}") # a name, and COMPONENTS of which some are meant
+    find_package(${words} REQUIRED GLOBAL)
     string(APPEND text "find_dependency(${package})\n")
   endforeach()
   set(parts ${part_LINKS})

@@ -2,6 +2,7 @@
 // The commands of wsl-data.
 #pragma once
 #include <string>
+#include <vector>
 
 #include <wsl/ml/data/token_file.hpp>
 
@@ -13,13 +14,35 @@ void inspect(const std::string& path, const std::string& model);
 /// The settings of a tokenization.
 struct tokenizing {
   std::string text, out;
-  std::string gpt2;           ///< folder of encoder.json and vocab.bpe; empty: by characters
+  /// a tokenizer.json or a folder, as tokenizer::from_file takes; empty: by characters
+  std::string tokenizer;
   bool sections = false;      ///< with <|endoftext|> before each, as llm.c
   double train = 0.9;         ///< the part of the text that is for training
   long long validation = -1;  ///< instead, the number of tokens at the beginning for validation
   wsl::ml::token_format form = wsl::ml::token_format::llmc;
 };
 void tokenize(const tokenizing&);
+/// Trains a tokenizer on texts and writes it.
+struct tokenizer_training {
+  std::vector<std::string> texts, special = {"<|endoftext|>"};
+  std::string out, words = "gpt2";
+  int size = 8000;
+  long long least_count = 2;
+};
+void train_tokenizer(const tokenizer_training&);
+/// The text to encode, or a file, of which the tokens may go to another file.
+struct encoding {
+  std::string tokenizer, text, file, out;
+  bool add_special = false, match_special = false;
+  wsl::ml::token_format form = wsl::ml::token_format::llmc;
+};
+/// Prints or writes tokens.
+void encode(const encoding&);
+/// Prints the text of tokens: of those given, or of a file's.
+void decode(const std::string& tokenizer, const std::vector<int>& ids, const std::string& file, bool special);
+/// Prints the properties of a tokenizer.
+void show_tokenizer(const std::string& tokenizer);
+
 /// Prints tokens as text.
 void say(const std::string& tokens, const std::string& vocabulary, long long from, long long count);
 

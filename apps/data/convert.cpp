@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/digits.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
+#include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "../files.hpp"
 #include "commands.hpp"
@@ -70,7 +70,7 @@ void import_model(const std::string& folder, const std::string& file) {
 void tokenize(const tokenizing& how) {
   const std::string text = read_text(how.text);
   app::make_folder(how.out);
-  if (how.gpt2.empty()) {
+  if (how.tokenizer.empty()) {
     const characters letters = characters::of(text);
     write_split(how, text, [&](std::string_view part) { return letters.encode(part); });
     write_characters(how.out + "/vocab.json", letters);
@@ -81,9 +81,11 @@ void tokenize(const tokenizing& how) {
     refuse(how.out +
            "/vocab.json is of characters, and would be taken for the vocabulary of these tokens: give "
            "another --out");
-  const bpe gpt2 = bpe::in_folder(how.gpt2);
+  const tokenizer by = tokenizer::from_file(how.tokenizer);
+  // A text is text, also where it reads like a special token.
+  const encode_options as_text{.add_special_tokens = false, .match_special_tokens = false};
   write_split(how, text, [&](std::string_view part) {
-    return how.sections ? encode_sections(gpt2, part) : gpt2.encode(part);
+    return how.sections ? encode_sections(by, part, as_text) : by.encode(part, as_text);
   });
 }
 
@@ -95,9 +97,11 @@ void say(const std::string& file, const std::string& vocabulary, long long from,
   const std::string beside = (std::filesystem::path(file).parent_path() / "vocab.json").string();
   if (vocabulary.empty() && !std::filesystem::exists(beside))
     refuse("there is no vocab.json beside " + file + ": give --vocabulary");
-  const bool folder = std::filesystem::is_directory(vocabulary);
-  const std::string text = folder ? bpe::in_folder(vocabulary).decode(ids)
-                                  : read_characters(vocabulary.empty() ? beside : vocabulary).decode(ids);
+  const std::string& from_file = vocabulary.empty() ? beside : vocabulary;
+  const bool are_characters = std::filesystem::path(from_file).filename() == "vocab.json";
+  const std::string text = are_characters
+                               ? read_characters(from_file).decode(ids)
+                               : tokenizer::from_file(from_file).decode(ids, {.skip_special_tokens = false});
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::printf("\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <numeric>
-#include <wsl/ml/data/bpe.hpp>
+#include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
@@ -104,7 +104,7 @@ void say_text(const std::string& path) {
 
 void say_hugging_face(const std::string& path) {
   pretrained p = read_hugging_face(path);
-  line("GPT-2 of Hugging Face");
+  line("a %s of Hugging Face", p.model_type());
   say_decoder(p.config);
   const network n = p.config.build();
   p.to_weights(n);

@@ -17,6 +17,10 @@ struct words {
   long long train = 60000, test = 10000, from = 0, count = 200;
   unsigned long long seed = 1;
   tokenizing how;
+  tokenizer_training training;
+  encoding encoded;
+  std::vector<int> ids;
+  bool special = false;
   token_format form = token_format::llmc;
   std::function<void()> chosen;
 };
@@ -29,6 +33,56 @@ void add_form(CLI::App& to, token_format& form) {
         "of files of tokens: llmc (with a header, 16 bits a token), llama3 (32 bits) or nanogpt (16 bits, no "
         "header); llmc by default")
       ->check(CLI::IsMember({"llmc", "llama3", "nanogpt"}));
+}
+
+[[noreturn]] void refuse_tokenizer_command(const CLI::App& all) {
+  if (const auto words = all.remaining(); !words.empty()) app::refuse_word(all, words.front(), "command");
+  throw std::invalid_argument("what is there to do? wsl-data tokenizer show <file>, for instance");
+}
+
+void declare_tokenizer(CLI::App* all, words& w) {
+  all->require_subcommand(0, 1)->callback([all] {
+    if (all->get_subcommands().empty()) refuse_tokenizer_command(*all);
+  });
+  const auto command = [&](const char* name, const char* help, std::function<void()> f) {
+    CLI::App* c = all->add_subcommand(name, help);
+    c->allow_extras()->callback([&w, f] { w.chosen = f; });
+    return c;
+  };
+  CLI::App* t =
+      command("train", "train a byte pair encoding over bytes on texts, and write its tokenizer.json",
+              [&w] { train_tokenizer(w.training); });
+  t->add_option("text", w.training.texts, "files in UTF-8")->required();
+  t->add_option("--out", w.training.out, "the tokenizer.json to write")->required();
+  t->add_option("--size", w.training.size, "tokens, the special ones included")->capture_default_str();
+  t->add_option("--special", w.training.special, "special tokens, which have the first numbers");
+  t->add_option("--words", w.training.words, "how texts are divided into words: as for gpt2 or as for llama3")
+      ->check(CLI::IsMember({"gpt2", "llama3"}))
+      ->capture_default_str();
+  t->add_option("--least-count", w.training.least_count, "a pair that is rarer does not become a token")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+
+  const char* of = "a tokenizer.json, a SentencePiece model, or a folder of either or of GPT-2's files";
+  CLI::App* e =
+      command("encode", "print the tokens of a text, or write those of a file", [&w] { encode(w.encoded); });
+  e->add_option("tokenizer", w.encoded.tokenizer, of)->required();
+  CLI::Option* text = e->add_option("--text", w.encoded.text, "the text itself");
+  CLI::Option* file = e->add_option("--in", w.encoded.file, "a file in UTF-8")->excludes(text);
+  e->add_option("--out", w.encoded.out, "the file of tokens to write, instead of printing them")->needs(file);
+  e->add_flag("--add-special", w.encoded.add_special, "with the special tokens around a text");
+  e->add_flag("--match-special", w.encoded.match_special, "special tokens in the text are tokens");
+  add_form(*e, w.encoded.form);
+
+  CLI::App* d = command("decode", "print the text of tokens",
+                        [&w] { decode(w.encoded.tokenizer, w.ids, w.in, w.special); });
+  d->add_option("tokenizer", w.encoded.tokenizer, of)->required();
+  CLI::Option* ids = d->add_option("ids", w.ids, "the numbers of tokens");
+  d->add_option("--in", w.in, "a file of tokens")->excludes(ids);
+  d->add_flag("--special", w.special, "with the special tokens");
+
+  CLI::App* s = command("show", "say what a tokenizer is", [&w] { show_tokenizer(w.encoded.tokenizer); });
+  s->add_option("tokenizer", w.encoded.tokenizer, of)->required();
 }
 
 void declare(CLI::App& app, words& w) {
@@ -51,12 +105,13 @@ void declare(CLI::App& app, words& w) {
   CLI::App* t = command("tokenize", "make train.bin and val.bin of a text");
   t->add_option("text", w.how.text, "a file in UTF-8")->required();
   t->add_option("--out", w.how.out, "the folder for the files")->required();
-  t->add_option("--gpt2", w.how.gpt2,
-                "the folder of GPT-2's encoder.json and vocab.bpe; otherwise tokens are characters, and "
-                "vocab.json has their numbers");
+  t->add_option(
+      "--tokenizer", w.how.tokenizer,
+      "a tokenizer.json, a SentencePiece model, or the folder of one of them or of GPT-2's "
+      "encoder.json and vocab.bpe; otherwise tokens are characters, and vocab.json has their numbers");
   t->add_flag("--sections", w.how.sections,
-              "begin each section, after an empty line, with <|endoftext|>, as llm.c does")
-      ->needs("--gpt2");
+              "begin each section, after an empty line, with the token that ends a text, as llm.c does")
+      ->needs("--tokenizer");
   CLI::Option* part = t->add_option("--train", w.how.train,
                                     "the part of the text that is for training; the rest is for validation")
                           ->check(CLI::Range(0., 1.))
@@ -68,12 +123,14 @@ void declare(CLI::App& app, words& w) {
   add_form(*t, w.how.form);
   does(t, [&w] { tokenize(w.how); });
 
+  declare_tokenizer(command("tokenizer", "train a tokenizer, encode and decode with one, show one"), w);
+
   CLI::App* s = command("say", "print tokens as text");
   s->add_option("tokens", w.in, "a file of tokens")->required();
   s->add_option(
       "--vocabulary", w.vocabulary,
-      "vocab.json of characters, or the folder of GPT-2's encoder.json and vocab.bpe; the vocab.json "
-      "beside the file if it is not given");
+      "vocab.json of characters, or what tokenize takes as --tokenizer; the vocab.json beside the file if it "
+      "is not given");
   s->add_option("--from", w.from, "the first token")->check(app::at_least(0))->capture_default_str();
   s->add_option("--count", w.count, "how many tokens")->check(app::at_least(0))->capture_default_str();
   does(s, [&w] { say(w.in, w.vocabulary, w.from, w.count); });

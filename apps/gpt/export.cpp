@@ -30,11 +30,15 @@ void must_be(const std::string& from, const ml::decoder& theirs, const ml::decod
   compare("vocab_size", theirs.vocabulary, ours.vocabulary),
       compare("nonlinearity", word_of(theirs.between), word_of(ours.between));
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
-  for (const char* name : {"use_ffn_bias", "use_ffn_bias_in_attention", "use_projection_bias_in_attention"})
-    compare(name, yes(theirs.bias), yes(ours.bias));
+  compare("use_ffn_bias", yes(theirs.bias.feed_forward), yes(ours.bias.feed_forward));
+  compare("use_ffn_bias_in_attention", yes(theirs.bias.projection), yes(ours.bias.projection));
+  compare("use_projection_bias_in_attention", yes(theirs.bias.qkv), yes(ours.bias.qkv));
+  compare("use_bias_in_output", yes(theirs.bias.head), yes(ours.bias.head));
   if (!differs.empty())
     throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" +
                          differs);
+  if (const std::string others = ml::hugging_face::difference(theirs, ours); !others.empty())
+    throw ml::file_error("--initial_weights: " + from + " is of another model, which differs in " + others);
 }
 ml::weights weights_of(ml::trainer_base& t) {
   ml::weights w(t.model());
@@ -49,23 +53,9 @@ void set_weights(ml::trainer_base& t, const ml::weights& w) {
   for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
 }
 
-std::string why_no_hugging_face(const ml::decoder& d) {
-  std::string lacks;
-  const auto needs = [&](const char* what, bool has) {
-    lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
-  };
-  needs("layernorm", d.norm == ml::normalization::layernorm);
-  needs("learned positions", d.position == ml::positioning::learned);
-  needs("keys and values for each head", !d.kv_heads || d.kv_heads == d.heads);
-  needs("a head tied to the table of tokens", d.tied);
-  needs("one matrix before the nonlinearity, no gate", d.between != ml::nonlinearity::swiglu &&
-                                                           d.between != ml::nonlinearity::geglu &&
-                                                           d.between != ml::nonlinearity::reglu);
-  return lacks.empty() ? "" : "GPT2LMHeadModel has " + lacks + ", this model has not";
-}
+std::string why_no_hugging_face(const ml::decoder& d) { return ml::why_no_hugging_face(d); }
 
 std::string why_no_llmc(const ml::decoder& d) {
-  if (const std::string why = why_no_hugging_face(d); !why.empty()) return why;
   try {
     ml::check_is_llmc(d);
     return "";
@@ -92,6 +82,7 @@ void import_weights(const std::string& from, const ml::decoder& d, ml::trainer_b
           " is neither a model.bin of llm.c nor a folder with config.json and model.safetensors");
     ml::pretrained p = ml::read_hugging_face(from);
     must_be(from, p.config, d);
+    p.config.rotary_pairs = d.rotary_pairs;
     set_weights(t, p.to_weights(t.model()));
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models in the files of other programs: GPT-2 as llm.c and as Hugging Face's transformers have it.
+// Models in the files of other programs: GPT-2 as llm.c has it, and the families of Hugging Face's
+// transformers.
 #pragma once
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/train/trainer_base.hpp>
@@ -8,7 +9,7 @@ namespace gpt_app {
 
 void set_weights(wsl::ml::trainer_base& t, const wsl::ml::weights& w);
 
-/// Why llm.c, or GPT2LMHeadModel of transformers, has no such model; empty if it has.
+/// Why llm.c, or each family of transformers, has no such model; empty if it has.
 std::string why_no_llmc(const wsl::ml::decoder& d);
 std::string why_no_hugging_face(const wsl::ml::decoder& d);
 

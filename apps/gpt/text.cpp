@@ -179,14 +179,16 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
 
 std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);
-  if (words_) return words_->encode(text);
+  // A corpus is text, also where it reads like a special token.
+  if (words_)
+    return words_->encode(text, {.add_special_tokens = false, .match_special_tokens = false});
   throw std::invalid_argument(
       "the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
 }
 
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
   if (letters_) return letters_->decode(ids);
-  if (words_) return words_->decode(ids);
+  if (words_) return words_->decode(ids, {.skip_special_tokens = false});
   std::string numbers;
   for (const wsl::i32 id : ids) numbers += std::to_string(id) + " ";
   return numbers;
@@ -201,7 +203,7 @@ vocabulary vocabulary::from_saved(const std::string& text, const std::string& fo
 
 vocabulary vocabulary::gpt2(const std::string& folder) {
   vocabulary v;
-  if (!folder.empty()) v.words_ = std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder));
+  if (!folder.empty()) v.words_ = std::make_shared<const ml::tokenizer>(ml::tokenizer::from_file(folder));
   v.is_gpt2_ = true;
   return v;
 }

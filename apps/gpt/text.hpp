@@ -3,9 +3,9 @@
 #pragma once
 #include <memory>
 #include <optional>
-#include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/token_file.hpp>
+#include <wsl/ml/tokenizer/tokenizer.hpp>
 
 namespace gpt_app {
 
@@ -34,7 +34,7 @@ class vocabulary {
 
  private:
   std::optional<wsl::ml::characters> letters_;
-  std::shared_ptr<const wsl::ml::bpe> words_;
+  std::shared_ptr<const wsl::ml::tokenizer> words_;
   bool is_gpt2_ = false;
 };
 

@@ -40,8 +40,9 @@ inline lesson text(const ml::decoder& model, int sequences, int length) {
   t.ids = some_numbers(sequences * length, model.vocabulary),
   t.targets = some_numbers(sequences * length, model.vocabulary);
   t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
-  t.shape = {model.vocabulary, model.layers, model.heads,
-             model.width,      model.bias,   model.between == ml::nonlinearity::gelu_tanh,
+  t.shape = {model.vocabulary, model.layers,
+             model.heads,      model.width,
+             model.bias.norms, model.between == ml::nonlinearity::gelu_tanh,
              sequences,        length};
   return t;
 }

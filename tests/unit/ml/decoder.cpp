@@ -56,10 +56,13 @@ class plain_decoder {
     grid x(tokens, d_.width);
     for (int t = 0; t < tokens; ++t)
       for (int i = 0; i < d_.width; ++i)
-        x(t, i) = of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + place(t, i);
+        x(t, i) = (of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + learned(t, i)) *
+                      static_cast<f64>(d_.embedding_scale) +
+                  wave(t, i);
+    if (d_.embedding_norm) x = norm("embedding norm", x);
     for (int l = 0; l < d_.layers; ++l) {
       const std::string name = "layer " + std::to_string(l) + " ";
-      grid first = norm(name + "norm 1", x), attended = attention(name, first);
+      grid first = norm(name + "norm 1", x), attended = attention(name, first, l);
       if (d_.order == ml::block_order::sequential) {
         x = sum(x, attended);
         x = sum(x, feed_forward(name, norm(name + "norm 2", x)));
@@ -68,7 +71,10 @@ class plain_decoder {
         x = sum(sum(x, attended), feed_forward(name, beside));
       }
     }
-    return linear(d_.tied ? "embedding.tokens" : "head.weight", "", norm("last norm", x), d_.vocabulary);
+    grid y = linear(d_.tied ? "embedding.tokens" : "head.weight", "head.bias", norm("last norm", x),
+                    d_.vocabulary);
+    for (f64& v : y.numbers) v *= static_cast<f64>(d_.logit_scale);
+    return y;
   }
   f64 loss(const lesson& l) {
     f64 sum = 0, counts = 0;
@@ -87,8 +93,11 @@ class plain_decoder {
 
  private:
   f64 of(const std::string& name, int k) { return numbers.at(name)[static_cast<std::size_t>(k)]; }
-  f64 place(int t, int i) {
-    if (d_.position == ml::positioning::learned) return of("embedding.positions", t * d_.width + i);
+  f64 learned(int t, int i) {
+    if (d_.position != ml::positioning::learned) return 0;
+    return of("embedding.positions", (d_.unused_positions + t) * d_.width + i);
+  }
+  f64 wave(int t, int i) {
     const f64 angle = t * std::pow(1e4, -static_cast<f64>(i / 2 * 2) / d_.width);
     return d_.position != ml::positioning::fixed ? 0 : i % 2 ? std::cos(angle) : std::sin(angle);
   }
@@ -96,14 +105,13 @@ class plain_decoder {
     grid y(x.rows, x.columns);
     const bool centred = d_.norm == ml::normalization::layernorm;
     plain::norm<f64>(y.all(), x.all(), numbers.at(name + ".gain").data(),
-                     centred && d_.bias ? numbers.at(name + ".bias").data() : nullptr,
+                     numbers.contains(name + ".bias") ? numbers.at(name + ".bias").data() : nullptr,
                      static_cast<f64>(d_.epsilon), centred);
     return y;
   }
   grid linear(const std::string& weight, const std::string& bias, grid x, int outputs) {
     grid y(x.rows, outputs);
-    const f64 *w = numbers.at(weight).data(),
-              *b = bias.empty() || !d_.bias ? nullptr : numbers.at(bias).data();
+    const f64 *w = numbers.at(weight).data(), *b = numbers.contains(bias) ? numbers.at(bias).data() : nullptr;
     for (int t = 0; t < x.rows; ++t)
       for (int o = 0; o < outputs; ++o) {
         f64 sum = b ? b[o] : 0;
@@ -119,10 +127,13 @@ class plain_decoder {
     for (std::size_t k = 0; k < a.numbers.size(); ++k) a.numbers[k] += b.numbers[k];
     return a;
   }
-  grid attention(const std::string& name, const grid& x) {
-    const int head = d_.width / d_.heads, groups = d_.kv_heads ? d_.kv_heads : d_.heads, tokens = x.rows;
-    grid qkv = layer(name + "qkv", x, (d_.heads + 2 * groups) * head), y(tokens, d_.width),
+  grid attention(const std::string& name, const grid& x, int l) {
+    const int head = d_.head_width ? d_.head_width : d_.width / d_.heads,
+              groups = d_.kv_heads ? d_.kv_heads : d_.heads, tokens = x.rows;
+    grid qkv = layer(name + "qkv", x, (d_.heads + 2 * groups) * head), y(tokens, d_.heads * head),
          weights(tokens, tokens);
+    f64 scale = d_.attention_scale != 0 ? static_cast<f64>(d_.attention_scale) : 1 / std::sqrt(head);
+    if (d_.scale_by_layer) scale /= l + 1;
     if (d_.position == ml::positioning::rotary)
       for (int h = 0; h < d_.heads + groups; ++h)
         turn(qkv, h * head, d_.rotary_features ? d_.rotary_features : head);
@@ -133,7 +144,7 @@ class plain_decoder {
                             : 0;
       const auto part = [&](grid& g, int from) { return g.all().part(0, from, tokens, head); };
       plain::attention<f64>(part(y, h * head), weights.all(), part(qkv, h * head), part(qkv, key),
-                            part(qkv, key + groups * head), 1 / std::sqrt(head), slope);
+                            part(qkv, key + groups * head), scale, slope, d_.window);
     }
     return layer(name + "projection", y, d_.width);
   }
@@ -143,22 +154,54 @@ class plain_decoder {
         f64& a = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i : i));
         f64& b = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i + 1 : i + features / 2));
         const std::complex<f64> z =
-            std::complex(a, b) * std::polar(1., t * std::pow(d_.rotary_base, -2. * i / features));
+            std::complex(a, b) * std::polar(1., t * frequency(std::pow(d_.rotary_base, -2. * i / features)));
         a = z.real(), b = z.imag();
       }
+  }
+  /// By wavelengths, as Llama 3's own code has it.
+  f64 frequency(f64 f) const {
+    const ml::rotary_scaling& s = d_.rotary_scale;
+    const f64 wave = 2 * M_PI / f;
+    if (s.how == ml::rotary_scaling::kind::none) return f;
+    if (s.how == ml::rotary_scaling::kind::linear || wave > s.positions / s.low) return f / s.factor;
+    if (wave < s.positions / s.high) return f;
+    const f64 smooth = (s.positions / wave - s.low) / (s.high - s.low);
+    return (1 - smooth) * f / s.factor + smooth * f;
   }
   f64 between(f64 x) {
     using ml::nonlinearity;
     switch (d_.between) {
       case nonlinearity::relu:
       case nonlinearity::reglu: return plain::relu::value(x);
+      case nonlinearity::quick_gelu: return plain::quick_gelu::value(x);
       case nonlinearity::silu:
       case nonlinearity::swiglu: return plain::silu::value(x);
       case nonlinearity::gelu_tanh: return plain::gelu_tanh::value(x);
       default: return plain::gelu::value(x);
     }
   }
-  grid feed_forward(const std::string& name, const grid& x) {
+  grid feed_forward(const std::string& name, grid x) {
+    if (!d_.experts) return expert(name, x);
+    grid scores = layer(name + "router", x, d_.experts);
+    grid y(x.rows, d_.width);
+    for (int t = 0; t < x.rows; ++t) {
+      // The softmax over all experts; of the largest, divided by their sum.
+      std::vector<std::pair<f64, int>> p;
+      for (int e = 0; e < d_.experts; ++e) p.emplace_back(std::exp(scores(t, e)), e);
+      std::sort(p.rbegin(), p.rend());
+      p.resize(static_cast<std::size_t>(d_.experts_per_token));
+      f64 sum = 0;
+      for (const auto& [weight, e] : p) sum += weight;
+      grid one(1, x.columns);
+      for (int i = 0; i < x.columns; ++i) one(0, i) = x(t, i);
+      for (const auto& [weight, e] : p) {
+        grid out = expert(name + "expert " + std::to_string(e) + " ", one);
+        for (int i = 0; i < d_.width; ++i) y(t, i) += weight / sum * out(0, i);
+      }
+    }
+    return y;
+  }
+  grid expert(const std::string& name, const grid& x) {
     const int inside = d_.filter ? d_.filter : 4 * d_.width;
     grid up = layer(name + "up", x, inside);
     if (d_.between >= ml::nonlinearity::swiglu) {
@@ -235,6 +278,33 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
   check_decoder("StarCoder", with([](decoder& d) { d.kv_heads = 1, d.between = nonlinearity::relu; }));
   check_decoder("fixed positions",
                 with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
+  check_decoder("Bloom", with([](decoder& d) {
+                  d.position = positioning::alibi, d.embedding_norm = true,
+                  d.between = nonlinearity::quick_gelu;
+                }));
+  for (const int count : {1, 2, 3})
+    check_decoder("Mixtral", with([&](decoder& d) {
+                    d.norm = normalization::rmsnorm, d.position = positioning::rotary, d.tied = false;
+                    d.between = nonlinearity::swiglu, d.experts = 3, d.experts_per_token = count;
+                  }));
+  check_decoder("Mistral", with([](decoder& d) {
+                  d.norm = normalization::rmsnorm, d.between = nonlinearity::swiglu, d.bias = false,
+                  d.position = positioning::rotary, d.rotary_pairs = pairs::halves, d.kv_heads = 2,
+                  d.tied = false, d.window = 3, d.head_width = 6;
+                  d.rotary_scale = {rotary_scaling::kind::linear, 2.5};
+                }));
+  check_decoder("Llama 3", with([](decoder& d) {
+                  d.position = positioning::rotary, d.rotary_base = 50, d.tied = false, d.bias = false;
+                  d.bias.qkv = d.bias.head = true;
+                  d.rotary_scale = {rotary_scaling::kind::llama3, 8, 1, 4, 16};
+                }));
+  check_decoder("OPT", with([](decoder& d) {
+                  d.unused_positions = 2, d.scale_by_layer = true, d.between = nonlinearity::relu;
+                }));
+  check_decoder("BTLM", with([](decoder& d) {
+                  d.position = positioning::alibi, d.between = nonlinearity::swiglu;
+                  d.attention_scale = 0.25f, d.embedding_scale = 3, d.logit_scale = 0.5f;
+                }));
   check_decoder("no positions", with([](decoder& d) {
                   d.position = positioning::none, d.between = nonlinearity::geglu,
                   d.norm = normalization::rmsnorm, d.layers = 1;
@@ -269,6 +339,15 @@ TEST_CASE("A decoder that cannot be says why") {
   d.rotary_features = 3;
   CHECK_THROWS_WITH(d.build(),
                     "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");
+  d = llama(1);
+  d = llama();
+  d.experts = -1;
+  CHECK_THROWS_WITH(d.build(), "wsl: a block has -1 experts: at least 1, or 0 for no router");
+  for (const int count : {0, 5}) {
+    d.experts = 4, d.experts_per_token = count;
+    CHECK_THROWS_WITH(d.build(), "wsl: layer 0 routes sends each token to " + std::to_string(count) +
+                                     " experts: from 1 to all 4");
+  }
   d = llama(1);
   CHECK_THROWS_WITH(d.build(), "wsl: dropout drops with a probability of at least 0 and below 1, not 1");
 }

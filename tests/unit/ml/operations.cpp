@@ -51,6 +51,7 @@ TEST_CASE("Activations") {
     check_activation<ml::gelu, plain::gelu>(range);
     check_activation<ml::gelu_tanh, plain::gelu_tanh>(range);
     check_activation<ml::silu, plain::silu>(range);
+    check_activation<ml::quick_gelu, plain::quick_gelu>(range);
   }
 }
 
@@ -207,9 +208,9 @@ TEST_CASE("Cross-entropy with a mask") {
   CHECK_THROWS_WITH(ml::cross_entropy(again.s(), wrong, {}, 1), "wsl: token 1 has target 65 of 65 classes");
 }
 
-void check_attention(int tokens, int width, f64 slope) {
+void check_attention(int tokens, int width, f64 slope, int window = 0) {
   const f64 scale = 1 / std::sqrt(width);
-  const ml::scoring how{static_cast<f32>(scale), static_cast<f32>(slope)};
+  const ml::scoring how{static_cast<f32>(scale), static_cast<f32>(slope), {}, window};
   // Queries, keys and values as a decoder has them: thirds of one row.
   both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2),
       weights(tokens, tokens);
@@ -227,7 +228,7 @@ void check_attention(int tokens, int width, f64 slope) {
   CHECK(set.single == d.single);
   const auto forward = [&] {
     plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale,
-                          slope);
+                          slope, window);
     return weighed(y.exact, dy.exact);
   };
   forward();
@@ -241,6 +242,10 @@ void check_attention(int tokens, int width, f64 slope) {
 TEST_CASE("Causal attention, in one block and in several") {
   for (int tokens : {1, 2, 7, 16, 64, 65, 150, 192})
     for (int width : {1, 8, 33}) check_attention(tokens, width, width == 8 ? 0.25 : 0);
+}
+TEST_CASE("Attention with a sliding window, within blocks and over several") {
+  for (int tokens : {1, 7, 65, 150, 192})
+    for (int window : {1, 5, 64, 65, 100, 500}) check_attention(tokens, 8, window == 5 ? 0.25 : 0, window);
 }
 
 // Operands are given, weights and slopes of scores are rounded: each by half a unit of the format's last

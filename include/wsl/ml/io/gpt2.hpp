@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A check that a decoder is a GPT-2, the only model that the files of llm.c and of Hugging Face's
-// GPT2LMHeadModel describe.
+// A check that a decoder is a GPT-2, the only model that the files of llm.c describe.
 #pragma once
 #include <fmt/format.h>
 
@@ -21,6 +20,13 @@ inline void check_is_gpt2(const decoder& d) {
   if (d.order != block_order::sequential) differs("its feed-forward part after attention");
   if (d.kv_heads && d.kv_heads != d.heads) differs("keys and values for each head");
   if (!d.tied) differs("the table of tokens as its head");
+  if (d.window) differs("attention to all tokens before");
+  if (d.width_of_head() * d.heads != d.width) differs("heads that share out the features");
+  if (d.attention_scale != 0 || d.scale_by_layer) differs("scores divided by the root of a head's width");
+  if (d.embedding_norm) differs("no norm after the embedding");
+  if (d.unused_positions) differs("no unused rows in its table of positions");
+  if (d.experts) differs("one feed-forward part in a block");
+  if (d.embedding_scale != 1 || d.logit_scale != 1) differs("no factors of embedding and logits");
 }
 
 }  // namespace wsl::ml

@@ -1,239 +1,190 @@
 // SPDX-License-Identifier: MIT
-// GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors, or several
-// such files and their index (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). The
-// matrices of their Conv1D are (inputs, outputs); ours are (outputs, inputs).
-//   write_hugging_face("export", d, n, w);
-//   const pretrained p = read_hugging_face("export");
+// Causal language models as Hugging Face's transformers keep them: a folder with config.json and
+// model.safetensors, or several such files and their index. The families are in hugging_face/, one header
+// each; docs/guide/data.md lists them. A model that has been read is a `decoder`, and goes back to the same
+// tensors.
+//   pretrained p = read_hugging_face("llama");
 //   const network n = p.config.build();
 //   const weights w = p.to_weights(n);
+//   write_hugging_face("export", p.config, n, w);
 #pragma once
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
-#include <functional>
+#include <set>
 
 #include "../model/weights.hpp"
-#include "gpt2.hpp"
+#include "hugging_face/match.hpp"
 #include "tensor_shards.hpp"
 
 namespace wsl::ml {
 
-namespace detail {
+namespace hugging_face {
 
-struct gpt2_tensor {
-  std::string theirs;  ///< their name, without "transformer."
-  std::string ours;
-  std::function<std::vector<u64>(u64 rows, u64 columns)> shape;
-  bool transposed = false;
+/// The parameter of a network that a rule is for; null if it has none of that name.
+inline const parameter* find_parameter(const network& n, const std::string& name) {
+  const auto& all = n.parameters();
+  const auto p = std::find_if(all.begin(), all.end(), [&](const parameter& x) { return x.name == name; });
+  return p == all.end() ? nullptr : &*p;
+}
+
+/// A tensor in the form of a family.
+struct tensor {
+  std::string name;
+  std::vector<u64> shape;
+  std::vector<f32> numbers;
 };
-
-inline std::vector<gpt2_tensor> gpt2_tensors(int layers) {
-  const auto as_it_is = [](u64 rows, u64 columns) { return std::vector<u64>{rows, columns}; };
-  const auto vector = [](u64, u64 columns) { return std::vector<u64>{columns}; };
-  const auto turned = [](u64 rows, u64 columns) { return std::vector<u64>{columns, rows}; };
-  std::vector<gpt2_tensor> all{{"wte.weight", "embedding.tokens", as_it_is},
-                               {"wpe.weight", "embedding.positions", as_it_is}};
-  for (int l = 0; l < layers; ++l) {
-    const std::string h = fmt::format("h.{}.", l), o = fmt::format("layer {} ", l);
-    for (const auto& [theirs, ours] : {std::pair("ln_1", "norm 1"), {"ln_2", "norm 2"}}) {
-      all.push_back({h + theirs + ".weight", o + ours + ".gain", vector});
-      all.push_back({h + theirs + ".bias", o + ours + ".bias", vector});
-    }
-    for (const auto& [theirs, ours] : {std::pair("attn.c_attn", "qkv"),
-                                       {"attn.c_proj", "projection"},
-                                       {"mlp.c_fc", "up"},
-                                       {"mlp.c_proj", "down"}}) {
-      all.push_back({h + theirs + ".weight", o + ours + ".weight", turned, true});
-      all.push_back({h + theirs + ".bias", o + ours + ".bias", vector});
-    }
+/// The numbers of a model's parameters, or their gradients, as a family's tensors. A bias that the model
+/// lacks is zeros. Throws std::invalid_argument if the network is not one of that decoder.
+inline std::vector<tensor> to_tensors(const family& f, const decoder& d, const network& n, const weights& w) {
+  std::vector<tensor> all;
+  std::set<const parameter*> used;
+  u64 outputs = 0;  // of the last layer, whose bias comes after its weights
+  for (const tensor_rule& r : f.tensors(d)) {
+    if (const parameter* p = find_parameter(n, r.ours)) {
+      const std::vector<f32>& x = w[static_cast<std::size_t>(p - n.parameters().data())];
+      all.push_back({r.theirs, r.shape(*p), r.to_theirs(*p, x)});
+      used.insert(p), outputs = r.count(*p);
+    } else if (r.ours.ends_with(".bias"))
+      all.push_back({r.theirs, {outputs}, std::vector<f32>(static_cast<std::size_t>(outputs))});
+    else
+      throw std::invalid_argument(fmt::format("wsl: {} has '{}', this model has not", f.model_type, r.ours));
   }
-  all.push_back({"ln_f.weight", "last norm.gain", vector});
-  all.push_back({"ln_f.bias", "last norm.bias", vector});
+  for (const parameter& p : n.parameters())
+    if (!used.contains(&p))
+      throw std::invalid_argument(
+          fmt::format("wsl: this model has a parameter '{}' that {} has not", p.name, f.model_type));
   return all;
 }
 
-/// (rows, columns) becomes (columns, rows).
-inline std::vector<f32> transposed(const std::vector<f32>& x, std::size_t rows, std::size_t columns) {
-  std::vector<f32> y(x.size());
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) y[j * rows + i] = x[i * columns + j];
-  return y;
-}
-
-struct activation_name {
-  const char* name;
-  nonlinearity what;
-};
-inline constexpr std::array activation_names{activation_name{"gelu_new", nonlinearity::gelu_tanh},
-                                             activation_name{"gelu_pytorch_tanh", nonlinearity::gelu_tanh},
-                                             activation_name{"gelu", nonlinearity::gelu},
-                                             activation_name{"relu", nonlinearity::relu},
-                                             activation_name{"silu", nonlinearity::silu}};
-
-// Reads config.json, with the defaults of transformers. It is not trusted: a field of the wrong type is an
-// error.
-inline decoder gpt2_config(const std::string& name) {
-  input_file in(name);
-  if (in.size() > 1'000'000) throw in.error("a configuration has less than a million bytes");
-  const std::string text = in.take_text(in.size(), "the text");
-  const auto error = [&](const std::string& why) {
-    return file_error(fmt::format("wsl: {}: {}", name, why));
-  };
-  const auto json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
-  if (!json.is_object()) throw error("this is no object in JSON");
-  const auto whole = [&](const char* key, int otherwise) {
-    const auto found = json.find(key);
-    if (found == json.end() || found->is_null()) return otherwise;
-    if (!found->is_number_unsigned() || *found < 1u || *found > 1u << 24)
-      throw error(fmt::format("'{}' should be a whole number from 1 to 2^24, not {}", key, found->dump()));
-    return found->get<int>();
-  };
-  const auto is = [&](const char* key, const nlohmann::json& wanted) {
-    if (const auto found = json.find(key); found != json.end() && *found != wanted)
-      throw error(fmt::format("'{}' is {}; only {} is known here", key, found->dump(), wanted.dump()));
-  };
-  if (json.value("model_type", nlohmann::json()) != "gpt2") throw error("'model_type' is not \"gpt2\"");
-  is("scale_attn_weights", true), is("scale_attn_by_inverse_layer_idx", false),
-      is("add_cross_attention", false), is("tie_word_embeddings", true);
-  decoder d{.vocabulary = whole("vocab_size", 50257),
-            .positions = whole("n_positions", 1024),
-            .layers = whole("n_layer", 12),
-            .heads = whole("n_head", 12),
-            .width = whole("n_embd", 768)};
-  d.filter = whole("n_inner", 0);
-  const auto activation = json.value("activation_function", nlohmann::json("gelu_new"));
-  const auto* known = std::find_if(activation_names.begin(), activation_names.end(),
-                                   [&](const activation_name& a) { return activation == a.name; });
-  if (known == activation_names.end())
-    throw error(fmt::format("'activation_function' is {}, which is not known here", activation.dump()));
-  d.between = known->what;
-  const auto epsilon = json.value("layer_norm_epsilon", nlohmann::json(1e-5)),
-             deviation = json.value("initializer_range", nlohmann::json(0.02));
-  if (!epsilon.is_number() || !deviation.is_number())
-    throw error("'layer_norm_epsilon' and 'initializer_range' should be numbers");
-  d.epsilon = epsilon.get<f32>(), d.deviation = deviation.get<f32>();
-  if (d.width % d.heads)
-    throw error(fmt::format("'n_head' {} does not divide 'n_embd' {}", d.heads, d.width));
-  return d;
-}
-
-}  // namespace detail
+}  // namespace hugging_face
 
 /// A model that has been read from a folder.
 class pretrained {
  public:
   decoder config;
 
-  /// The weights of the network that `config` builds. Throws file_error for a tensor that is missing, has
-  /// another shape, or is unknown.
+  /// The family of the model: `model_type` of its config.json.
+  const char* model_type() const { return family_->model_type; }
+
+  /// The weights of the network that `config` builds. Its `rotary_pairs` may have been set to the other kind:
+  /// rows of queries and keys are permuted. Throws file_error for a tensor that is missing, has another
+  /// shape, or is unknown.
   weights to_weights(const network& n) {
     weights w(n);
-    std::vector<std::string> known;
-    for (const detail::gpt2_tensor& t : detail::gpt2_tensors(config.layers)) {
-      const std::size_t k = number_of(n, t.ours);
-      const parameter& p = n.parameters()[k];
-      const auto rows = static_cast<u64>(p.rows), columns = static_cast<u64>(p.columns);
-      known.push_back(prefix_ + t.theirs);
-      w[k] = in_.numbers(known.back(), t.shape(rows, columns));
-      if (t.transposed) w[k] = detail::transposed(w[k], columns, rows);
+    std::set<std::string> known;
+    for (const hugging_face::tensor_rule& r : family_->tensors(config)) {
+      const parameter* p = hugging_face::find_parameter(n, r.ours);
+      if (!p)
+        throw std::invalid_argument(fmt::format(
+            "wsl: this network has no '{}'; it is not the one that the configuration builds", r.ours));
+      const std::string name = in_file(r.theirs);
+      known.insert(name);
+      r.from_theirs(*p, w[static_cast<std::size_t>(p - n.parameters().data())],
+                    in_.numbers(name, r.shape(*p)));
     }
-    for (const std::string& name : in_.names()) {
-      if (std::find(known.begin(), known.end(), name) != known.end() || is_buffer(name)) continue;
-      if (name != "lm_head.weight")
-        throw file_error(fmt::format("wsl: {} has a tensor '{}' that GPT-2 has not", in_.name(), name));
-      const auto& table = n.parameters()[0];
-      if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0])
-        throw file_error(fmt::format(
-            "wsl: {}: lm_head.weight differs from wte.weight; only tied tables are known here", in_.name()));
-    }
+    for (const std::string& name : in_.names())
+      if (!known.contains(name) && !is_buffer(name)) check_tied(name, n, w);
     return w;
   }
 
  private:
   friend pretrained read_hugging_face(const std::string& folder);
-  pretrained(decoder d, tensor_shards in)
-      : config(d), in_(std::move(in)), prefix_(in_.has("wte.weight") ? "" : "transformer.") {}
-
-  static std::size_t number_of(const network& n, const std::string& name) {
-    for (std::size_t k = 0; k < n.parameters().size(); ++k)
-      if (n.parameters()[k].name == name) return k;
-    throw std::invalid_argument(
-        fmt::format("wsl: this network has no '{}'; it is not the one that the configuration builds", name));
+  pretrained(const hugging_face::family& f, decoder d, tensor_shards in)
+      : config(d), family_(&f), in_(std::move(in)) {
+    has_prefix_ = in_.has(f.tensors(config).front().theirs);
   }
-  // Whether a tensor is one of the masks that older versions saved.
+
+  /// Names may begin with the family's prefix or not.
+  std::string in_file(const std::string& name) const {
+    return has_prefix_ || !name.starts_with(family_->prefix) ? name
+                                                             : name.substr(std::strlen(family_->prefix));
+  }
+  /// A tensor without a parameter of its own must be the head of a tied model, equal to the table of tokens.
+  void check_tied(const std::string& name, const network& n, const weights& w) {
+    if (name != family_->head)
+      throw file_error(
+          fmt::format("wsl: {} has a tensor '{}' that {} has not", in_.name(), name, family_->model_type));
+    const parameter& table = n.parameters()[0];
+    if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0])
+      throw file_error(
+          fmt::format("wsl: {}: {} differs from the table of tokens, though config.json says that they are "
+                      "tied: set 'tie_word_embeddings' to false",
+                      in_.name(), name));
+  }
+  // Whether a tensor is a mask or a table that transformers compute, which older versions saved.
   static bool is_buffer(std::string_view name) {
-    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+    for (const char* end : {".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias",
+                            ".attn.causal_mask", ".rotary_emb.inv_freq", "relative_pe.slopes"})
+      if (name.ends_with(end)) return true;
+    return false;
   }
 
+  const hugging_face::family* family_;
   tensor_shards in_;
-  std::string prefix_;
+  bool has_prefix_ = true;
 };
 
-/// Reads config.json and the headers of model.safetensors, or of the files that model.safetensors.index.json
-/// names. Names may begin with "transformer." or not. Throws file_error.
-inline pretrained read_hugging_face(const std::string& folder) {
-  const decoder d = detail::gpt2_config(folder + "/config.json");
-  return {d, tensor_shards(folder)};
+/// The family and the decoder of a config.json. Throws file_error.
+inline std::pair<const hugging_face::family*, decoder> read_hugging_face_config(const std::string& name) {
+  const hugging_face::config_file c(name);
+  const std::string type = c.text("model_type", "");
+  const hugging_face::family* f = hugging_face::find_family(type);
+  if (!f)
+    throw c.error("'model_type' is {}; known are {}", hugging_face::printable(type),
+                  hugging_face::family_names());
+  return {f, f->read(c)};
 }
 
-/// Writes a model for GPT2LMHeadModel.from_pretrained. A bias that the model lacks is written as zeros.
-/// Throws std::invalid_argument if the model is not a GPT-2, file_error if the files cannot be
-/// written.
+/// Reads config.json and the headers of model.safetensors, or of the files that model.safetensors.index.json
+/// names. Throws file_error.
+inline pretrained read_hugging_face(const std::string& folder) {
+  const auto [f, d] = read_hugging_face_config(folder + "/config.json");
+  return {*f, d, tensor_shards(folder)};
+}
+
+/// Why no family has a decoder; empty if one has.
+inline std::string why_no_hugging_face(const decoder& d) {
+  using namespace hugging_face;
+  if (family_of(d)) return "";
+  std::string nearest, what;
+  for (const family* f : families)
+    if (const std::string lacking = lacks(*f, d); nearest.empty() || lacking.size() < what.size())
+      nearest = f->model_type, what = lacking;
+  return fmt::format("no family of Hugging Face has this model; the nearest, {}, does not have {}", nearest,
+                     what);
+}
+
+/// The form in which a model is written.
+struct hugging_face_settings {
+  std::string model_type = {};  ///< the family; empty: the first that has the model
+  u64 largest_file = 0;         ///< a model of more bytes is written to several files and an index; 0: never
+};
+
+/// Writes a model for from_pretrained of transformers. A bias that the model lacks, and its family has, is
+/// written as zeros. Throws std::invalid_argument if the family does not have the model, or none has, and
+/// file_error if the files cannot be written.
 inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n,
-                               const weights& w) {
-  check_is_gpt2(d);
-  const auto* activation =
-      std::find_if(detail::activation_names.begin(), detail::activation_names.end(),
-                   [&](const detail::activation_name& a) { return a.what == d.between; });
-  if (activation == detail::activation_names.end())
-    throw std::invalid_argument("wsl: GPT-2 of Hugging Face has no such nonlinearity");
-  std::vector<std::vector<f32>> numbers;
-  std::vector<tensor_view> tensors;
-  const auto tables = detail::gpt2_tensors(d.layers);
-  numbers.reserve(tables.size());
-  std::size_t used = 0;
-  for (const detail::gpt2_tensor& t : tables) {
-    const auto& all = n.parameters();
-    const auto p = std::find_if(all.begin(), all.end(), [&](const parameter& x) { return x.name == t.ours; });
-    if (p != all.end()) {
-      const auto rows = static_cast<std::size_t>(p->rows), columns = static_cast<std::size_t>(p->columns);
-      const std::vector<f32>& x = w[static_cast<std::size_t>(p - all.begin())];
-      numbers.push_back(t.transposed ? detail::transposed(x, rows, columns) : x);
-      tensors.emplace_back("transformer." + t.theirs, t.shape(rows, columns), numbers.back());
-      ++used;
-    } else {
-      // The weights of a layer come before its bias.
-      if (!t.ours.ends_with(".bias"))
-        throw std::invalid_argument(fmt::format("wsl: GPT-2 has '{}', this model has not", t.ours));
-      numbers.emplace_back(static_cast<std::size_t>(tensors.back().shape.back()));
-      tensors.emplace_back("transformer." + t.theirs, std::vector<u64>{numbers.back().size()},
-                           numbers.back());
-    }
-  }
-  if (used != n.parameters().size())
-    throw std::invalid_argument("wsl: this model has parameters that GPT-2 has not");
-  const nlohmann::json config{{"architectures", {"GPT2LMHeadModel"}},
-                              {"model_type", "gpt2"},
-                              {"vocab_size", d.vocabulary},
-                              {"n_positions", d.positions},
-                              {"n_ctx", d.positions},
-                              {"n_embd", d.width},
-                              {"n_layer", d.layers},
-                              {"n_head", d.heads},
-                              {"n_inner", d.filter ? nlohmann::json(d.filter) : nlohmann::json()},
-                              {"activation_function", activation->name},
-                              {"layer_norm_epsilon", d.epsilon},
-                              {"initializer_range", d.deviation},
-                              {"resid_pdrop", 0.},
-                              {"embd_pdrop", 0.},
-                              {"attn_pdrop", 0.},
-                              {"scale_attn_weights", true},
-                              {"tie_word_embeddings", true},
-                              {"torch_dtype", "float32"}};
+                               const weights& w, const hugging_face_settings& how = {}) {
+  using namespace hugging_face;
+  const family* f = how.model_type.empty() ? family_of(d) : find_family(how.model_type);
+  if (!f && how.model_type.empty()) throw std::invalid_argument("wsl: " + why_no_hugging_face(d));
+  if (!f)
+    throw std::invalid_argument(
+        fmt::format("wsl: there is no family '{}'; known are {}", how.model_type, family_names()));
+  if (const std::string lacking = lacks(*f, d); !lacking.empty())
+    throw std::invalid_argument(fmt::format("wsl: {} does not have this model: {}", f->model_type, lacking));
+  const std::vector<tensor> tensors = to_tensors(*f, d, n, w);
+  std::vector<tensor_view> views;
+  for (const tensor& t : tensors) views.emplace_back(t.name, t.shape, t.numbers);
+  json config = f->write(d);
+  config["model_type"] = f->model_type, config["architectures"] = {f->architecture};
+  config["torch_dtype"] = "float32";
   std::error_code why;
   std::filesystem::create_directories(folder, why);
   if (why) throw std::runtime_error(fmt::format("wsl: cannot make the folder {}: {}", folder, why.message()));
-  write_safetensors(folder + "/model.safetensors", std::move(tensors));
+  write_tensor_shards(folder, std::move(views), how.largest_file);
   support::write_whole_file(folder + "/config.json", config.dump(2) + "\n");
 }
 

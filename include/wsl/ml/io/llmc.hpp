@@ -79,7 +79,8 @@ inline void check_is_llmc(const decoder& d) {
   const auto needs = [&](const char* what, bool has) {
     lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
   };
-  needs("gelu by tanh", d.between == nonlinearity::gelu_tanh), needs("biases", d.bias);
+  needs("gelu by tanh", d.between == nonlinearity::gelu_tanh),
+      needs("biases", d.bias == decoder_biases(true));
   needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width),
       needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
   if (!lacks.empty())

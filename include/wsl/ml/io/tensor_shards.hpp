@@ -21,6 +21,7 @@ class tensor_shards {
   /// file_error.
   explicit tensor_shards(const std::string& folder) : name_(folder + "/model.safetensors") {
     const std::string index = name_ + ".index.json";
+    refuse_pickles(folder);
     if (std::filesystem::exists(name_) || !std::filesystem::exists(index)) {
       files_.emplace_back(name_);
       for (const tensor_info& t : files_[0].tensors()) where_[t.name] = 0;
@@ -55,6 +56,22 @@ class tensor_shards {
     return file_error(fmt::format("wsl: {}: {}", name_, fmt::format(text, std::forward<T>(x)...)));
   }
 
+  /// A pickle is a program that runs when it is loaded, so none is read. Throws file_error if a folder has
+  /// nothing else.
+  void refuse_pickles(const std::string& folder) const {
+    std::error_code none;
+    if (std::filesystem::exists(name_) || std::filesystem::exists(name_ + ".index.json")) return;
+    for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
+      const std::string end = file.path().extension().string();
+      if (end != ".bin" && end != ".pt" && end != ".pth" && end != ".ckpt") continue;
+      throw file_error(
+          fmt::format("wsl: {} is a pickle, which can run any program when it is loaded, so it is not read: "
+                      "convert it with "
+                      "transformers, AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder, "
+                      "safe_serialization=True), on a computer where you trust the file",
+                      file.path().string()));
+    }
+  }
   void read_index(const std::string& folder) {
     input_file in(name_);
     if (in.size() > 10'000'000) throw error("an index has less than ten million bytes");
@@ -90,5 +107,37 @@ class tensor_shards {
   std::vector<safetensors_file> files_;
   std::map<std::string, std::size_t> where_;  // the file of each tensor
 };
+
+/// Writes tensors to model.safetensors in a folder, or, if they have more than `largest` bytes and that is
+/// not 0, to files of at most that size (larger for a single tensor) and their index. A file or an index of
+/// another division that is there is removed. Throws file_error if the files cannot be written.
+inline void write_tensor_shards(const std::string& folder, std::vector<tensor_view> tensors,
+                                u64 largest = 0) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
+  std::vector<std::vector<tensor_view>> files;
+  u64 total = 0, in_file = 0;
+  for (tensor_view& t : tensors) {
+    if (files.empty() || (largest && in_file + t.bytes.size() > largest)) files.emplace_back(), in_file = 0;
+    total += t.bytes.size(), in_file += t.bytes.size();
+    files.back().push_back(std::move(t));
+  }
+  const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
+  std::error_code none;
+  if (files.size() < 2) {
+    write_safetensors(whole, files.empty() ? std::vector<tensor_view>{} : std::move(files[0]));
+    std::filesystem::remove(index, none);
+    return;
+  }
+  nlohmann::json map;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", k + 1, files.size());
+    for (const tensor_view& t : files[k]) map[t.name] = name;
+    write_safetensors(folder + "/" + name, std::move(files[k]));
+  }
+  const nlohmann::json all{{"metadata", {{"total_size", total}}}, {"weight_map", map}};
+  support::write_whole_file(index, all.dump(2) + "\n");
+  std::filesystem::remove(whole, none);
+}
 
 }  // namespace wsl::ml

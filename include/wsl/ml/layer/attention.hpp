@@ -14,6 +14,8 @@ struct attention_heads {
   int keys = 0;        ///< heads of keys and of values, a divisor of `queries`; 0: as many as queries
   bool alibi = false;  ///< distant keys have lower scores
   f32 dropout = 0;     ///< probability with which a weight is dropped
+  int window = 0;      ///< a token sees itself and the window - 1 tokens before it; 0: all before it
+  f32 scale = 0;       ///< by which scores are multiplied; 0: 1 / sqrt(width of a head)
 
   int groups() const { return keys ? keys : queries; }
 
@@ -100,7 +102,8 @@ class attention_stage final : public stage {
       }
   }
   scoring scores(const activation_store& store, int sequence, int h) const {
-    scoring how{1 / std::sqrt(static_cast<f32>(width_))};
+    scoring how{heads_.scale != 0 ? heads_.scale : 1 / std::sqrt(static_cast<f32>(width_))};
+    how.window = heads_.window;
     if (heads_.alibi) how.slope = slopes_[static_cast<std::size_t>(h)];
     if (heads_.dropout > 0 && store.random.on)
       how.drop = dropout_rule::with(heads_.dropout, mixed(store.random.key, static_cast<u64>(number)))

@@ -13,7 +13,8 @@ namespace wsl::ml {
 class embedding_stage final : public stage {
  public:
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
-  explicit embedding_stage(int y) : y_(y) {}
+  /// The position of the first token of a sequence is row `first_position` of that table.
+  explicit embedding_stage(int y, int first_position = 0) : y_(y), first_position_(first_position) {}
 
   stage_cut how_cut() const override { return stage_cut::by_rows_of_table; }
 
@@ -34,6 +35,7 @@ class embedding_stage final : public stage {
   row_selection rows_read(int which) const override {
     return which == 0 ? row_selection::of_ids : row_selection::of_positions;
   }
+  int first_position() const override { return first_position_; }
 
  private:
   /// Calls f(token, row of the tile) for the tokens whose row is in the tile.
@@ -41,7 +43,8 @@ class embedding_stage final : public stage {
   void each(const activation_store& store, const weight_tile& s, F f) const {
     const std::span<const i32> ids = store.ids(inputs[0]);
     for (int t = 0; t < store.tokens(); ++t) {
-      const int row = row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)] : store.position(t));
+      const int row =
+          row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)] : first_position_ + store.position(t));
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }
@@ -53,7 +56,7 @@ class embedding_stage final : public stage {
                                                            : -1;
   }
 
-  int y_;
+  int y_, first_position_;
 };
 
 }  // namespace wsl::ml

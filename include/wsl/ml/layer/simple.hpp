@@ -76,6 +76,25 @@ class gate_stage final : public stage {
   int x_, by_, y_;
 };
 
+/// y = factor x
+class scale_stage final : public stage {
+ public:
+  scale_stage(int x, int y, f32 factor) : x_(x), y_(y), factor_(factor) {}
+  stage_cut how_cut() const override { return stage_cut::by_element; }
+  void forward(activation_store& store) const override {
+    const matrix<f32> y = store.value(y_);
+    clear(y);
+    add_scaled(y, store.value(x_), factor_);
+  }
+  void backward(activation_store& store) const override {
+    add_scaled(store.gradient(x_), store.gradient(y_), factor_);
+  }
+
+ private:
+  int x_, y_;
+  f32 factor_;
+};
+
 /// y = a + b
 class sum_stage final : public stage {
  public:

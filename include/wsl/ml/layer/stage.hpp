@@ -123,6 +123,8 @@ class stage {
 
   /// With `of_ids`, the ids are those of the stage's first input.
   virtual row_selection rows_read(int /*which*/) const { return row_selection::all; }
+  /// With `of_positions`, the row of the first token of a sequence; the others follow.
+  virtual int first_position() const { return 0; }
 
   /// About how many operations a token costs, forward and back, a multiply-add being two. With `which` -1 it
   /// is the stage's own work, and `columns` is the width of its output; otherwise it is that of a tile with

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, MPT and
-// their relatives. A block is
+// A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, Falcon,
+// Bloom, MPT and their relatives, which differ in the fields of one configuration. A block is
 //   x = x + project(attention(norm(x)));  x = x + down(f(up(norm(x))))
 // or has both parts side by side. The logits are norm(x) times the table of tokens, or times a matrix of
-// their own. Sizes that do not fit throw std::invalid_argument. See examples/91_decoders.cpp.
+// their own. Sizes that do not fit throw std::invalid_argument. See examples/91_decoders.cpp, and
+// io/hugging_face.hpp for the configurations of published models.
 #pragma once
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace wsl::ml {
 
 /// The function between the matrices of the feed-forward part. The last three multiply up(x) by a function of
 /// gate(x), the product with a third matrix.
-enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu, swiglu, geglu, reglu };
+enum class nonlinearity : u8 { gelu, gelu_tanh, quick_gelu, relu, silu, swiglu, geglu, reglu };
 enum class normalization : u8 { layernorm, rmsnorm };
 /// The encoding of a token's position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
 /// penalties, or none.
@@ -23,10 +24,20 @@ enum class positioning : u8 { learned, fixed, rotary, alibi, none };
 /// The feed-forward part after attention, or beside it on the same norm (GPT-J) or one of its own (GPT-NeoX).
 enum class block_order : u8 { sequential, parallel, parallel_two_norms };
 
+/// The layers that have biases: all but the head, none, or those that are set.
+struct decoder_biases {
+  bool qkv = true;         ///< queries, keys and values
+  bool projection = true;  ///< the output of attention
+  bool feed_forward = true, norms = true, head = false;
+
+  constexpr decoder_biases(bool all = true) : qkv(all), projection(all), feed_forward(all), norms(all) {}
+  friend bool operator==(const decoder_biases&, const decoder_biases&) = default;
+};
+
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
-  int filter = 0;    ///< features inside the feed-forward part; 0: 4 * width
-  bool bias = true;  ///< whether linear layers and norms have biases
+  int filter = 0;              ///< features inside the feed-forward part; 0: 4 * width
+  decoder_biases bias = true;  ///< whether linear layers and norms have biases
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-5f,
       deviation = 0.02f;  ///< added to the variance in norms; standard deviation of the initial weights
@@ -43,25 +54,54 @@ struct decoder {
   /// Probabilities of dropout: of the embedding and of the branches that are added to x; of the weights of
   /// attention.
   f32 dropout = 0, attention_dropout = 0;
+  rotary_scaling rotary_scale = {};  ///< slower rotations for longer sequences
+  int head_width = 0;                ///< features of a head; 0: width / heads
+  int window = 0;                    ///< attention to the last tokens only (Mistral); 0: to all before
+  f32 attention_scale = 0;           ///< factor of the scores; 0: 1 / sqrt(head width)
+  bool scale_by_layer = false;       ///< the scores of layer l are divided by l + 1
+  bool embedding_norm = false;       ///< a norm between the embedding and the first block (Bloom)
+  int unused_positions = 0;          ///< rows before that of the first position in its table (OPT: 2)
+  /// Factors of the embedding and of the logits, with which muP makes models of any width train alike.
+  f32 embedding_scale = 1, logit_scale = 1;
+  /// Feed-forward parts of a block (Mixtral), of which a router chooses `experts_per_token` for each token;
+  /// 0: one, without a router. The experts are not balanced by a loss.
+  int experts = 0, experts_per_token = 2;
+
+  /// The features of a head; of all queries; of all keys, or of all values.
+  int width_of_head() const { return head_width ? head_width : heads ? width / heads : 0; }
+  int of_queries() const { return head_width ? heads * head_width : width; }
+  int of_keys() const { return kv_heads ? kv_heads * width_of_head() : of_queries(); }
+  /// The features inside the feed-forward part, and whether it has a gate.
+  int inner_width() const { return filter ? filter : 4 * width; }
+  bool is_gated() const { return between >= nonlinearity::swiglu; }
 
   /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
+    if (experts < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
     network n;
     int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
-                        initial::normal(deviation));
+                        initial::normal(deviation), unused_positions);
+    x = n.scale("embedding scale", x, embedding_scale);
     if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
+    if (embedding_norm) x = normalized(n, "embedding norm", x);
     x = n.dropout("dropout", x, dropout);
-    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x);
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l);
     const int last = normalized(n, "last norm", x);
-    n.cross_entropy("loss", tied ? n.tied_linear("head", last, 0)
-                                 : n.linear("head", last, vocabulary, false, initial::normal(deviation)));
+    if (tied && bias.head)
+      throw std::invalid_argument(
+          "wsl: a head that is the table of tokens has no bias: set tied or bias.head");
+    const int logits = tied ? n.tied_linear("head", last, 0)
+                            : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
+    n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale));
     return n;
   }
 
  private:
-  int block(network& n, const std::string& name, int x) const {
+  int block(network& n, const std::string& name, int x, int l) const {
     const int first = normalized(n, name + "norm 1", x);
-    const int attended = attention(n, name, first);
+    const int attended = attention(n, name, first, l);
     if (order == block_order::sequential) {
       x = n.sum(name + "sum 1", x, attended);
       return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x)));
@@ -69,28 +109,46 @@ struct decoder {
     const int beside = order == block_order::parallel ? first : normalized(n, name + "norm 2", x);
     return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside));
   }
-  int attention(network& n, const std::string& name, int x) const {
-    const attention_heads shape{heads, kv_heads, position == positioning::alibi, attention_dropout};
-    const int of_keys = kv_heads && heads ? width / heads * kv_heads : width;
-    int qkv = n.linear(name + "qkv", x, width + 2 * of_keys, bias, initial::normal(deviation));
+  int attention(network& n, const std::string& name, int x, int l) const {
+    const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
+                                window, scale_of_layer(l)};
+    int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, initial::normal(deviation));
     if (position == positioning::rotary)
-      qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs);
+      qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
+                     rotary_scale);
     const int y = n.attention(name + "attention", qkv, shape);
-    return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias, residual()), dropout);
+    return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()),
+                     dropout);
+  }
+  f32 scale_of_layer(int l) const {
+    if (!scale_by_layer) return attention_scale;
+    const f32 of_all =
+        attention_scale != 0 ? attention_scale : 1 / std::sqrt(static_cast<f32>(width_of_head()));
+    return of_all / static_cast<f32>(l + 1);
   }
   int feed_forward(network& n, const std::string& name, int x) const {
-    const int inside = filter ? filter : 4 * width;
-    const int up = n.linear(name + "up", x, inside, bias, initial::normal(deviation));
-    const bool gated =
-        between == nonlinearity::swiglu || between == nonlinearity::geglu || between == nonlinearity::reglu;
-    const int gate = gated ? n.linear(name + "gate", x, inside, bias, initial::normal(deviation)) : up;
+    return n.dropout(name + "dropout 2", experts ? mixture(n, name, x) : expert(n, name, x), dropout);
+  }
+  int mixture(network& n, const std::string& name, int x) const {
+    const int scores = n.linear(name + "router", x, experts, false, initial::normal(deviation));
+    const int routes = n.routes(name + "routes", scores, experts_per_token);
+    std::vector<int> outputs;
+    for (int e = 0; e < experts; ++e) outputs.push_back(expert(n, fmt::format("{}expert {} ", name, e), x));
+    return n.mixture(name + "mixture", routes, outputs);
+  }
+  int expert(network& n, const std::string& name, int x) const {
+    const int inside = inner_width();
+    const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
+    const int gate =
+        is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
     const int y = between_of(n, name + "between", up, gate);
-    return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias, residual()), dropout);
+    return n.linear(name + "down", y, width, bias.feed_forward, residual());
   }
   int between_of(network& n, const std::string& name, int x, int gate) const {
     switch (between) {
       case nonlinearity::gelu: return n.activation<gelu>(name, x);
       case nonlinearity::gelu_tanh: return n.activation<gelu_tanh>(name, x);
+      case nonlinearity::quick_gelu: return n.activation<quick_gelu>(name, x);
       case nonlinearity::relu: return n.activation<relu>(name, x);
       case nonlinearity::silu: return n.activation<silu>(name, x);
       case nonlinearity::swiglu: return n.gate<silu>(name, x, gate);
@@ -100,7 +158,7 @@ struct decoder {
     return x;
   }
   int normalized(network& n, const std::string& name, int x) const {
-    return n.norm(name, x, epsilon, norm == normalization::layernorm, bias);
+    return n.norm(name, x, epsilon, norm == normalization::layernorm, bias.norms);
   }
   /// Layers that add to the residual start the smaller, the more of them there are (GPT-2).
   initial residual() const { return initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers))); }

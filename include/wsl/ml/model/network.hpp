@@ -16,6 +16,7 @@
 #include "../layer/embedding.hpp"
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
+#include "../layer/mixture.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 
@@ -113,22 +114,23 @@ class network {
 
   /// Row ids[t] of a table of tokens, (vocabulary, width), plus the row of the token's position of a table
   /// (positions, width), unless `positions` is 0. The ids are the input "ids".
+  /// The first `unused` rows of the table of positions belong to no token.
   int embedding(const std::string& name, int vocabulary, int positions, int width,
-                initial start = initial::normal(0.02f)) {
-    return embedding_of(name, common_ids(name, vocabulary), positions, width, start);
+                initial start = initial::normal(0.02f), int unused = 0) {
+    return embedding_of(name, common_ids(name, vocabulary), positions, width, start, unused);
   }
   /// The same for ids that `ids` has made.
   int embedding_of(const std::string& name, int ids, int positions, int width,
-                   initial start = initial::normal(0.02f)) {
+                   initial start = initial::normal(0.02f), int unused = 0) {
     const value_info& x = info(ids);
     if (!x.is_ids() || x.each != shape(1))
       throw std::invalid_argument(
           fmt::format("wsl: {} looks up one id of each token, which {} are not", name, of(ids)));
     limit_positions(positions);
     std::vector<parameter> tables{{"tokens", x.ids_below, width, start}};
-    if (positions) tables.push_back({"positions", positions, width, start});
+    if (positions) tables.push_back({"positions", unused + positions, width, start});
     const int y = next_value();
-    return add(name, std::make_unique<embedding_stage>(y), {ids}, width, std::move(tables));
+    return add(name, std::make_unique<embedding_stage>(y, unused), {ids}, width, std::move(tables));
   }
   int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
     std::vector<parameter> parameters;
@@ -160,13 +162,16 @@ class network {
   int attention(const std::string& name, int qkv, const attention_heads& heads) {
     const int head = head_width(name, qkv, heads);
     check_probability(name, heads.dropout);
+    if (heads.window < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: {} has a window of {} tokens: at least 1, or 0 for all", name, heads.window));
     return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads, head), {qkv},
                heads.queries * head);
   }
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
   int rotary(const std::string& name, int qkv, const attention_heads& heads, int positions, int features = 0,
-             f64 base = 10000, pairs which = pairs::neighbours) {
+             f64 base = 10000, pairs which = pairs::neighbours, const rotary_scaling& scaling = {}) {
     const int head = head_width(name, qkv, heads), turned = features ? features : head;
     if (turned < 2 || turned > head || turned % 2)
       throw std::invalid_argument(fmt::format(
@@ -174,7 +179,7 @@ class network {
     limit_positions(positions);
     return add(name,
                std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
-                                              rotation(positions, turned, base, which)),
+                                              rotation(positions, turned, base, which, scaling)),
                {qkv}, shape_of(qkv));
   }
   /// x plus fixed sinusoids of each position.
@@ -189,6 +194,11 @@ class network {
     if (probability == 0) return x;
     return add(name, std::make_unique<dropout_stage>(x, next_value(), probability), {x}, shape_of(x));
   }
+  /// factor x. With factor 1 no stage is added.
+  int scale(const std::string& name, int x, f32 factor) {
+    if (factor == 1) return x;
+    return add(name, std::make_unique<scale_stage>(x, next_value(), factor), {x}, shape_of(x));
+  }
   template <class F>
   int activation(const std::string& name, int x) {
     return add(name, std::make_unique<activation_stage<F>>(x, next_value()), {x}, shape_of(x));
@@ -197,6 +207,23 @@ class network {
   int gate(const std::string& name, int x, int by) {
     same_width(name, x, by);
     return add(name, std::make_unique<gate_stage<F>>(x, by, next_value()), {x, by}, shape_of(x));
+  }
+  /// The weights with which each token goes to `count` experts: the softmax over its largest scores.
+  int routes(const std::string& name, int scores, int count) {
+    if (count < 1 || count > width(scores))
+      throw std::invalid_argument(fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}",
+                                              name, count, width(scores)));
+    return add(name, std::make_unique<route_stage>(scores, next_value(), count), {scores}, shape_of(scores));
+  }
+  /// The sum of the experts' outputs by these weights.
+  int mixture(const std::string& name, int routes, const std::vector<int>& experts) {
+    if (experts.size() != static_cast<std::size_t>(width(routes)))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} mixes {} experts by the {}", name, experts.size(), of(routes)));
+    std::vector<stage_input> inputs{routes};
+    for (const int x : experts) same_width(name, experts[0], x), inputs.emplace_back(x);
+    return add(name, std::make_unique<mixture_stage>(routes, experts, next_value()), inputs,
+               shape_of(experts[0]));
   }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);

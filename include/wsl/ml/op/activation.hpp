@@ -30,6 +30,14 @@ struct gelu_tanh {
   }
   static constexpr f32 a = 1.59576912f, b = 0.0713548162f;  // 2 sqrt(2 / pi) and 0.044715 times that
 };
+/// x sigmoid(1.702 x), a rougher GELU
+struct quick_gelu {
+  [[gnu::always_inline]] static f32 value(f32 x) { return x * sigmoid(1.702f * x); }
+  [[gnu::always_inline]] static f32 slope(f32 x) {
+    const f32 s = sigmoid(1.702f * x);
+    return s + 1.702f * x * s * (1 - s);
+  }
+};
 /// x sigmoid(x)
 struct silu {
   [[gnu::always_inline]] static f32 value(f32 x) { return x * sigmoid(x); }

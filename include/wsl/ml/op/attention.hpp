@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of one head of one sequence, on one PE. Queries, keys and values are (tokens, width), with
-// any distance between rows. Only a block of 64 queries and 64 keys has its scores at a time, never the whole
-// sequence; for the backward pass one number of each token is kept, the logarithm of its sum of exponentials.
-// After FlashAttention (arXiv 2205.14135).
+// Causal attention of one head of one sequence, on one PE, over all earlier tokens or over a sliding window
+// of the last ones. Queries, keys and values are (tokens, width), with any distance between rows. Only a
+// block of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass
+// one number of each token is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv
+// 2205.14135).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,10 +18,15 @@
 
 namespace wsl::ml {
 
-/// The scores: scale * q[t] . k[s] - slope * (t - s). Dropout may drop weights.
+/// The scores: scale * q[t] . k[s] - slope * (t - s). Dropout may drop weights. Query t sees itself and the
+/// window - 1 tokens before it, or all of them if the window is 0.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropout_rule drop = {};
+  int window = 0;
+
+  /// The first key that query t sees.
+  int first_key(int t) const { return window && t >= window ? t - window + 1 : 0; }
 };
 
 namespace detail {
@@ -72,16 +78,29 @@ struct scale_row_loop {
   }
 };
 
-/// Calls f(first query, queries, first key, keys) for each block of scores that the causal mask does not rule
-/// out as a whole.
+/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen.
+struct attention_part {
+  int query, queries, key, keys;
+  bool is_first;
+
+  /// The keys of the block, from `begin` to `end` - 1, that query number t of the block sees.
+  int begin(int t, const scoring& how) const { return std::clamp(how.first_key(query + t) - key, 0, end(t)); }
+  int end(int t) const { return std::min(keys, query + t - key + 1); }
+};
+/// Calls f(part) for each block of scores that the causal mask and the window do not rule out as a whole.
 template <class F>
-void each_attention_block(int tokens, F f) {
-  for (int q = 0; q < tokens; q += attention_block)
-    for (int k = 0; k <= q; k += attention_block)
-      f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
+void each_attention_block(int tokens, const scoring& how, F f) {
+  for (int q = 0; q < tokens; q += attention_block) {
+    const int first = how.first_key(q) / attention_block * attention_block;
+    for (int k = first; k <= q; k += attention_block)
+      f(attention_part{q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k),
+                       k == first});
+  }
 }
-/// The number of keys that the query q may see, of a block that starts at key k.
-inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
+/// Clears the scores of the keys that a query does not see.
+inline void clear_outside(f32* row, int begin, int end, int keys) {
+  std::fill(row, row + begin, 0.f), std::fill(row + end, row + keys, 0.f);
+}
 
 template <class T>
 matrix<T> rows_of(const matrix<T>& x, int from, int count) {
@@ -123,8 +142,8 @@ void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<A>& a, const 
 
 }  // namespace detail
 
-/// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_sum_exp has one element for each token.
-/// Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
+/// y[t] = sum over the keys s that t sees of softmax(scores of t)[s] v[s]. log_sum_exp has one element for
+/// each token. Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
 template <class T>
 void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q, const matrix<T>& k,
                const matrix<T>& v, const scoring& how) {
@@ -132,19 +151,23 @@ void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>
   alignas(64) f32 numbers[attention_block * attention_block];
   f32 largest[attention_block], total[attention_block];
   score_operand<std::remove_const_t<T>> operand;
-  each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
+  each_attention_block(q.rows(), how, [&](const attention_part& part) {
+    const auto [first, queries, from, keys, is_first] = part;
     const matrix<f32> s(numbers, queries, keys), out = rows_of(y, first, queries);
-    if (from == 0) {
+    if (is_first) {
       std::fill_n(largest, queries, -1e30f), std::fill_n(total, queries, 0.f);
       for (int t = 0; t < queries; ++t) std::fill_n(out.row(t), out.columns(), 0.f);
     }
     multiply(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
     for (int t = 0; t < queries; ++t) {
-      const int seen = keys_before(first + t, from, keys);
-      run_vectorized<attention_score_loop>(s.row(t), how.scale, how.slope, from - first - t, seen);
-      run_vectorized<attention_row_loop>(s.row(t), out.row(t), &largest[t], &total[t], seen, out.columns());
-      if (how.drop.below) drop(s.row(t), s.row(t), how.drop.of_row(static_cast<u64>(first + t)), from, seen);
-      std::fill(s.row(t) + seen, s.row(t) + keys, 0.f);
+      const int begin = part.begin(t, how), seen = part.end(t) - begin;
+      f32* const row = s.row(t) + begin;
+      if (seen) {
+        run_vectorized<attention_score_loop>(row, how.scale, how.slope, from + begin - first - t, seen);
+        run_vectorized<attention_row_loop>(row, out.row(t), &largest[t], &total[t], seen, out.columns());
+        if (how.drop.below) drop(row, row, how.drop.of_row(static_cast<u64>(first + t)), from + begin, seen);
+      }
+      clear_outside(s.row(t), begin, begin + seen, keys);
     }
     multiply_add(out, operand(s), rows_of(v, from, keys));
     if (from != first) return;
@@ -172,26 +195,28 @@ void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matr
   for (int t = 0; t < q.rows(); ++t)
     mean[static_cast<std::size_t>(t)] = product_of_rows(dy.row(t), y.row(t), y.columns(), room);
   score_operand<std::remove_const_t<T>> of_weights, of_slopes;
-  each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
+  each_attention_block(q.rows(), how, [&](const attention_part& part) {
+    const auto [first, queries, from, keys, is_first] = part;
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
     const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys),
                of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
     multiply(w, of_q, of_k.transposed());
     multiply(dw, of_dy, of_v.transposed());
     for (int t = 0; t < queries; ++t) {
-      const int seen = keys_before(first + t, from, keys);
+      const int begin = part.begin(t, how), seen = part.end(t) - begin;
+      f32 *const of_w = w.row(t) + begin, *const of_dw = dw.row(t) + begin;
       const std::size_t token = static_cast<std::size_t>(first + t);
       const dropout_rule dropped = how.drop.of_row(static_cast<u64>(first + t));
-      run_vectorized<attention_score_loop>(w.row(t), how.scale, how.slope, from - first - t, seen);
-      run_vectorized<attention_weights_loop>(w.row(t), log_sum_exp[token], seen);
-      if (how.drop.below) drop(dw.row(t), dw.row(t), dropped, from, seen);
-      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token],
-                                           how.scale, seen);
-      if (how.drop.below) drop(w.row(t), w.row(t), dropped, from, seen);
-      std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
+      run_vectorized<attention_score_loop>(of_w, how.scale, how.slope, from + begin - first - t, seen);
+      run_vectorized<attention_weights_loop>(of_w, log_sum_exp[token], seen);
+      if (how.drop.below) drop(of_dw, of_dw, dropped, from + begin, seen);
+      run_vectorized<attention_slope_loop>(of_dw, static_cast<const f32*>(of_w), mean[token], how.scale,
+                                           seen);
+      if (how.drop.below) drop(of_w, of_w, dropped, from + begin, seen);
+      clear_outside(w.row(t), begin, begin + seen, keys), clear_outside(dw.row(t), begin, begin + seen, keys);
     }
-    // the first block of its rows
-    const bool begins_query = overwrite.query && from == 0, begins_keys = overwrite.keys && from == first;
+    // Keys are seen first by the queries of their own tokens.
+    const bool begins_query = overwrite.query && is_first, begins_keys = overwrite.keys && from == first;
     const auto weights_of_block = of_weights(w), slopes_of_block = of_slopes(dw);
     set_or_add(begins_keys, rows_of(dv, from, keys), weights_of_block.transposed(), of_dy);
     set_or_add(begins_query, rows_of(dq, first, queries), slopes_of_block, of_k);

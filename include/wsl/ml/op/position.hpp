@@ -3,6 +3,7 @@
 // 3.5), a rotation of queries and keys (rotary, arXiv 2104.09864), or a penalty of distant keys (ALiBi, arXiv
 // 2108.12409). Positions count from 0.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -37,14 +38,35 @@ inline std::vector<f32> alibi_slopes(int heads) {
 /// (Hugging Face).
 enum class pairs : u8 { neighbours, halves };
 
+/// Slower rotations, with which a model is used for longer sequences than it was trained for: `linear`
+/// divides all frequencies by the factor (position interpolation, arXiv 2306.15595). `llama3` does so only
+/// with those whose wavelength is longer than positions / low; those shorter than positions / high stay, and
+/// those between are interpolated (transformers, modeling_rope_utils.py).
+struct rotary_scaling {
+  enum class kind : u8 { none, linear, llama3 };
+  kind how = kind::none;
+  f64 factor = 1, low = 1, high = 4;
+  int positions = 0;  ///< of the sequences for which the model was trained
+
+  f64 of_frequency(f64 frequency) const {
+    if (how == kind::none) return frequency;
+    if (how == kind::linear) return frequency / factor;
+    const f64 turns = positions * frequency / (2 * M_PI);  // in a sequence
+    const f64 kept = std::clamp((turns - low) / (high - low), 0., 1.);
+    return frequency * ((1 - kept) / factor + kept);
+  }
+  friend bool operator==(const rotary_scaling&, const rotary_scaling&) = default;
+};
+
 /// The rotation of the first `features` features of a head: pair i at position t by the angle t / base^(2 i /
 /// features).
 class rotation {
  public:
-  rotation(int positions, int features, f64 base, pairs which) : half_(features / 2), which_(which) {
+  rotation(int positions, int features, f64 base, pairs which, const rotary_scaling& scaling = {})
+      : half_(features / 2), which_(which) {
     for (int t = 0; t < positions; ++t)
       for (int i = 0; i < half_; ++i) {
-        const f64 angle = t * std::pow(base, -2. * i / features);
+        const f64 angle = t * scaling.of_frequency(std::pow(base, -2. * i / features));
         table_.push_back({static_cast<f32>(std::cos(angle)), static_cast<f32>(std::sin(angle))});
       }
   }

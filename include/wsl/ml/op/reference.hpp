@@ -53,6 +53,17 @@ struct gelu_tanh {
     return std::sqrt(2 / T(M_PI)) * (x + T(0.044715) * x * x * x);
   }
 };
+struct quick_gelu {
+  template <class T>
+  static T value(T x) {
+    return x / (1 + std::exp(-T(1.702) * x));
+  }
+  template <class T>
+  static T slope(T x) {
+    const T s = 1 / (1 + std::exp(-T(1.702) * x));
+    return s * (1 + T(1.702) * x * (1 - s));
+  }
+};
 struct silu {
   template <class T>
   static T value(T x) {
@@ -130,15 +141,15 @@ T cross_entropy(const matrix<const T>& logits, std::span<const i32> target, std:
   return loss;
 }
 
-/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s]. `weights` is (tokens,
-/// tokens): it keeps the softmax.
+/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s], with t - s below the window
+/// if it is not 0. `weights` is (tokens, tokens): it keeps the softmax.
 template <class T>
 void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q,
-               const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0) {
+               const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0, int window = 0) {
   for (int t = 0; t < q.rows(); ++t) {
     const matrix<T> row = weights.part(t, 0, 1, t + 1);
     for (int s = 0; s <= t; ++s) {
-      row(0, s) = slope * (s - t);
+      row(0, s) = window && t - s >= window ? T(-1e30) : slope * (s - t);
       for (int i = 0; i < q.columns(); ++i) row(0, s) += scale * q(t, i) * k(s, i);
     }
     softmax<T>(row, row);

@@ -20,6 +20,11 @@ struct add_loop {
     for (int i = 0; i < n; ++i) to[i] += x[i];
   }
 };
+struct add_scaled_loop {
+  [[gnu::always_inline]] static void run(f32* to, const f32* x, f32 factor, int n) {
+    for (int i = 0; i < n; ++i) to[i] += factor * x[i];
+  }
+};
 struct sum_loop {
   [[gnu::always_inline]] static void run(f32* to, const f32* a, const f32* b, int n) {
     for (int i = 0; i < n; ++i) to[i] = a[i] + b[i];
@@ -42,6 +47,11 @@ inline void clear(const matrix<f32>& x) {
 /// to += x, of one shape.
 inline void add(const matrix<f32>& to, const matrix<const f32>& x) {
   for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::add_loop>(to.row(t), x.row(t), to.columns());
+}
+/// to += factor x, of one shape.
+inline void add_scaled(const matrix<f32>& to, const matrix<const f32>& x, f32 factor) {
+  for (int t = 0; t < to.rows(); ++t)
+    run_vectorized<detail::add_scaled_loop>(to.row(t), x.row(t), factor, to.columns());
 }
 /// to = a + b, of one shape.
 inline void set_sum(const matrix<f32>& to, const matrix<const f32>& a, const matrix<const f32>& b) {

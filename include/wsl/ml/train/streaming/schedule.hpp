@@ -237,7 +237,7 @@ class streaming_schedule {
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     } else if (s.rows_read(which) == row_selection::of_positions) {
       rows.resize(static_cast<std::size_t>(b.length));
-      std::iota(rows.begin(), rows.end(), 0);
+      std::iota(rows.begin(), rows.end(), s.first_position());
     }
     return rows;
   }

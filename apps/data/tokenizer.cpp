@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <chrono>
+#include <wsl/ml/tokenizer/byte_pair_training.hpp>
+#include <wsl/ml/tokenizer/tokenizer.hpp>
+
+#include "commands.hpp"
+
+namespace data_app {
+namespace {
+using namespace wsl;
+using namespace wsl::ml;
+
+class stopwatch {
+ public:
+  /// The megabytes of each second that a text of so many bytes took.
+  f64 rate(std::size_t bytes) const {
+    const std::chrono::duration<f64> s = std::chrono::steady_clock::now() - begin_;
+    return static_cast<f64>(bytes) / 1e6 / std::max(s.count(), 1e-9);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace
+
+void train_tokenizer(const tokenizer_training& how) {
+  byte_pair_training training({.size = how.size,
+                               .least_count = static_cast<u64>(how.least_count),
+                               .special = how.special,
+                               .style = how.words == "gpt2" ? word_style::gpt2 : word_style::llama3});
+  std::size_t bytes = 0;
+  for (const std::string& name : how.texts) {
+    const std::string text = read_text(name);
+    training.add(text), bytes += text.size();
+  }
+  const std::string json = training.tokenizer_json();
+  support::write_whole_file(how.out, json + "\n");
+  print(fmt::format("{}: {} tokens, trained on {} bytes\n", how.out,
+                    tokenizer::from_json(json, how.out).size(), bytes));
+}
+
+void encode(const encoding& how) {
+  if (how.file.empty() && how.text.empty())
+    throw std::invalid_argument("what is there to encode? give --text or --in");
+  const tokenizer by = tokenizer::from_file(how.tokenizer);
+  const std::string text = how.file.empty() ? how.text : read_text(how.file);
+  const stopwatch since;
+  const std::vector<i32> ids =
+      by.encode(text, {.add_special_tokens = how.add_special, .match_special_tokens = how.match_special});
+  const f64 rate = since.rate(text.size());
+  if (how.out.empty()) return print(fmt::format("{}\n", fmt::join(ids, " ")));
+  write_tokens(how.out, tokens(ids), how.form);
+  print(fmt::format(
+      "{}: {} tokens of {} bytes, {:.2f} bytes each; {:.1f} MB/s\n", how.out, ids.size(), text.size(),
+      static_cast<f64>(text.size()) / static_cast<f64>(std::max<std::size_t>(ids.size(), 1)), rate));
+}
+
+void decode(const std::string& name, const std::vector<int>& ids, const std::string& file, bool special) {
+  if (file.empty() && ids.empty())
+    throw std::invalid_argument(
+        "what is there to decode? give numbers of tokens, or a file of them with --in");
+  const tokenizer by = tokenizer::from_file(name);
+  std::vector<i32> all = ids;
+  if (!file.empty()) {
+    const tokens in = read_tokens(file);
+    all.resize(static_cast<std::size_t>(in.size()));
+    in.copy(0, all);
+  }
+  print(by.decode(all, {.skip_special_tokens = !special}) + "\n");
+}
+
+void show_tokenizer(const std::string& name) {
+  const tokenizer t = tokenizer::from_file(name);
+  print(fmt::format("{}\n  {}, {} tokens\n", name, t.model_name(), t.size()));
+  const auto role = [&](const char* what, std::optional<i32> id) {
+    if (id) print(fmt::format("  a text {} with {} {}\n", what, *id, t.token(*id)));
+  };
+  role("begins", t.begin_of_text()), role("ends", t.end_of_text());
+  std::size_t shown = 0;
+  for (const added_token& a : t.added()) {
+    if (++shown > 16) break;
+    print(fmt::format("  {:>7} {}{}\n", a.id, a.text, a.is_special ? ", special" : ""));
+  }
+  if (t.added().size() > 16) print(fmt::format("  and {} more added tokens\n", t.added().size() - 16));
+  print(fmt::format("  around a text: {}\n", fmt::join(t.encode(""), " ")));
+}
+
+}  // namespace data_app

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Whether a family has a decoder: its configuration, written and read again, must say the same.
+#pragma once
+#include "families.hpp"
+
+namespace wsl::ml::hugging_face {
+
+/// The parts of one decoder that another does not have, as a list; empty if they are the same model. Biases
+/// that only the second has do not count, for they can be zeros, nor does dropout, nor the order of rotated
+/// pairs, nor the longest sequence where no table limits it.
+inline std::string difference(const decoder& a, const decoder& b) {
+  std::string all;
+  const auto unless = [&](bool same, const char* what) {
+    if (!same) all += (all.empty() ? "" : ", ") + std::string(what);
+  };
+  const auto keys = [](const decoder& d) { return d.kv_heads ? d.kv_heads : d.heads; };
+  const auto rotated = [](const decoder& d) {
+    return d.rotary_features ? d.rotary_features : d.width_of_head();
+  };
+  const auto scale = [](const decoder& d) {
+    return d.attention_scale != 0 ? d.attention_scale : 1 / std::sqrt(static_cast<f32>(d.width_of_head()));
+  };
+  unless(a.vocabulary == b.vocabulary && a.layers == b.layers && a.heads == b.heads && a.width == b.width,
+         "its sizes");
+  unless(a.inner_width() == b.inner_width(), "the width of its feed-forward part");
+  unless(a.between == b.between, "its nonlinearity");
+  unless(a.epsilon == b.epsilon && a.norm == b.norm, "its norms");
+  unless(keys(a) == keys(b), "its heads of keys");
+  unless(a.width_of_head() == b.width_of_head(), "the width of its heads");
+  unless(a.position == b.position && a.unused_positions == b.unused_positions &&
+             (a.position != positioning::learned || a.positions == b.positions),
+         "its positions");
+  unless(a.position != positioning::rotary || b.position != positioning::rotary ||
+             (rotated(a) == rotated(b) && a.rotary_base == b.rotary_base && a.rotary_scale == b.rotary_scale),
+         "its rotation of queries and keys");
+  unless(a.order == b.order, "the order of its blocks");
+  unless(a.tied == b.tied, a.tied ? "a head tied to the table of tokens" : "a head of its own");
+  unless(a.window == b.window, "its window of attention");
+  unless(std::abs(scale(a) / scale(b) - 1) < 1e-6f && a.scale_by_layer == b.scale_by_layer,
+         "the scale of its scores");
+  unless(a.experts == b.experts && (!a.experts || a.experts_per_token == b.experts_per_token), "its experts");
+  unless(a.embedding_norm == b.embedding_norm, "the norm after its embedding");
+  unless(a.embedding_scale == b.embedding_scale && a.logit_scale == b.logit_scale,
+         "the factors of its embedding and logits");
+  const auto covers = [](bool first, bool second) { return second || !first; };
+  unless(covers(a.bias.qkv, b.bias.qkv) && covers(a.bias.projection, b.bias.projection) &&
+             covers(a.bias.feed_forward, b.bias.feed_forward) && covers(a.bias.head, b.bias.head) &&
+             (a.norm == normalization::rmsnorm || covers(a.bias.norms, b.bias.norms)),
+         "its biases");
+  return all;
+}
+
+/// The decoder that a family's configuration of d describes. Throws file_error if the family has nothing like
+/// it.
+inline decoder as_in_family(const family& f, const decoder& d) {
+  json c = f.write(d);
+  c["model_type"] = f.model_type;
+  return f.read(config_file("the configuration", c));
+}
+/// The parts of a decoder that a family does not have, as a list; empty if it has all.
+inline std::string lacks(const family& f, const decoder& d) {
+  try {
+    return difference(d, as_in_family(f, d));
+  } catch (const file_error& e) { return e.what(); }
+}
+/// The family with which a decoder is written: the first that has the same biases, or else one in which some
+/// are zeros. Null if no family has it.
+inline const family* family_of(const decoder& d) {
+  const family* with_zeros = nullptr;
+  for (const family* f : families) {
+    if (!lacks(*f, d).empty()) continue;
+    if (difference(as_in_family(*f, d), d).empty()) return f;
+    if (!with_zeros) with_zeros = f;
+  }
+  return with_zeros;
+}
+
+}  // namespace wsl::ml::hugging_face
