@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 
+#include <wsl/layout/check.hpp>
 #include <wsl/layout/explain.hpp>
 
 #include "checker_layouts.hpp"

@@ -12,6 +12,7 @@
 
 #include <wsl/engine/reference.hpp>
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/layout/check.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
 #include "checker_layouts.hpp"

@@ -8,6 +8,7 @@
 
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/layout/check.hpp>
 
 #include "engine_changing.hpp"
 #include "seeds.hpp"

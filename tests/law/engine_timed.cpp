@@ -8,6 +8,8 @@
 
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/engine/timed/engine.hpp>
+#include <wsl/layout/check.hpp>
 
 #include "engine_changing.hpp"
 #include "engine_random.hpp"

@@ -4,6 +4,7 @@
 // so that no buffer is kept from one visit to the next.
 #include "engines.hpp"
 
+#include <wsl/engine/threaded/buffers.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
 #include <array>

@@ -6,6 +6,7 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/layout/check.hpp>
 #include <wsl/layout/filters.hpp>
 #include <wsl/layout/switches.hpp>
 

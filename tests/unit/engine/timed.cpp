@@ -4,6 +4,8 @@
 #include <wsl/core/half.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/engine/timed/costs.hpp>
+#include <wsl/engine/timed/engine.hpp>
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/layout/injection.hpp>
 #include <wsl/layout/switches.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/engine/reference.hpp>
 #include <wsl/ml/model/sequence.hpp>
+#include <wsl/ml/train/pipelined/worker.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report_text.hpp>
 #include <wsl/ml/train/trainer.hpp>

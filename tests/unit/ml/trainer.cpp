@@ -6,6 +6,10 @@
 #include <wsl/ml/train/memory_need.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report_text.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
+#include <wsl/ml/train/streaming/memory_server.hpp>
+#include <wsl/ml/train/streaming/swarm.hpp>
+#include <wsl/ml/train/streaming/worker.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <filesystem>
