@@ -409,7 +409,7 @@ void declare_optimizer(fields& f, optimizer_params& p) {
 void declare_run(fields& f, run_params& p) {
   f.section("runconfig");
   f.add("mode", p.mode, "what to do if the command line does not say it")
-      .one_of({"train", "eval", "train_and_eval"});
+      .one_of({"train", "eval", "train_and_eval", "eval_all"});
   f.add("model_dir", p.model_dir, "folder for all that is written");
   f.add("checkpoint_path", p.checkpoint_path, "go on from this checkpoint");
   f.add(
@@ -437,6 +437,12 @@ void declare_run(fields& f, run_params& p) {
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
   f.add("eval_frequency", p.eval_frequency,
         "steps between two evaluations of train_and_eval; 0: only after the last")
+      .at_least(0);
+  f.add("keep_best_checkpoint", p.keep_best_checkpoint,
+        "keep the checkpoint of the evaluation with the lowest loss, in the folder best (of this program)");
+  f.add("early_stopping_patience", p.early_stopping_patience,
+        "end the run when so many evaluations in a row have no lower loss than one before them; 0: never (of "
+        "this program)")
       .at_least(0);
   f.add("peak_gflops", p.peak_gflops,
         "what the computers can do together, in 10^9 operations a second, for flops_utilization; 0: measured "
@@ -619,6 +625,10 @@ void check(const common_params& p) {
            " must be divisible by num_csx " + std::to_string(r.num_csx) +
            ": each system has an equal part of the batch");
   check_strategy(r);
+  if (r.eval_frequency == 0 && (r.keep_best_checkpoint || r.early_stopping_patience))
+    refuse(std::string("runconfig.") +
+           (r.keep_best_checkpoint ? "keep_best_checkpoint" : "early_stopping_patience") +
+           " needs evaluations on the way: give --eval_frequency, the steps between two of them");
   if (r.load_checkpoint_states == "model" && r.checkpoint_path.empty())
     refuse("runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
   if (r.execution_strategy == "pipeline" && p.precision.format() != precision::f32)

@@ -68,6 +68,8 @@ struct run_params {
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
   f64 peak_gflops = 0;
+  i64 early_stopping_patience = 0;    ///< evaluations without a lower loss that end a run; 0: none do
+  bool keep_best_checkpoint = false;  ///< that of the lowest held-out loss
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true, override_model = false;
   /// all: a checkpoint's run goes on; model: a new run begins with its weights
   std::string load_checkpoint_states = "all";

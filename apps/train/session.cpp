@@ -133,7 +133,7 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "performance.json" ||
-        name == "train" || name == "eval" || name.starts_with("checkpoint_"))
+        name == "train" || name == "eval" || name == "best" || name.starts_with("checkpoint_"))
       files.push_back(entry.path());
   }
   int n = 1;
@@ -314,7 +314,10 @@ void session::require_same() const {
 ml::data_position session::load(const std::string& checkpoint) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
-  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t), unlogged_ = losses_of(checkpoint);
+  if (ranks::root()) {
+    data = ml::load_checkpoint(checkpoint, t);
+    unlogged_ = losses_of(checkpoint), best_ = ml::best_loss(ml::checkpoint(checkpoint));
+  }
   const ml::training_position now = t.position();
   ml::grad_scaler_state scale = now.loss_scale.value_or(ml::grad_scaler_state{});
   i64 at[] = {now.steps,
@@ -425,21 +428,21 @@ bool session::resume(ml::batches* data) {
   return true;
 }
 
-void session::save(const ml::batches& data, const ml::training_loop::unlogged& losses) {
+void session::save(const ml::checkpoints& to, const ml::batches& data,
+                   const ml::training_loop::unlogged& losses) {
   if (!ranks::root()) return;
-  const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
+  ml::text_by_name facts{{"params", params_text_},
+                         {"model", lines_of(task_.architecture)},
+                         {"vocabulary", task_.vocabulary},
+                         {"log.steps", std::to_string(losses.steps)},
+                         {"log.losses", fmt::format("{}", losses.losses)},
+                         {"weights", std::string(name_of(params_.precision.format()))}};
+  best_.add_facts(facts);
   try {
     say("Saved checkpoint %s\n",
-        ml::save_checkpoint(folder, wafer().run(), data.position(),
-                            {{"params", params_text_},
-                             {"model", lines_of(task_.architecture)},
-                             {"vocabulary", task_.vocabulary},
-                             {"log.steps", std::to_string(losses.steps)},
-                             {"log.losses", fmt::format("{}", losses.losses)},
-                             {"weights", std::string(name_of(params_.precision.format()))}})
-            .c_str());
+        ml::save_checkpoint(to, wafer().run(), data.position(), std::move(facts)).c_str());
   } catch (const ml::file_error& e) {
-    const auto last = folder.newest();
+    const auto last = ml::checkpoints(params_.run.model_dir).newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
                              (last ? "goes on from " + *last : "begins anew"));
   }
@@ -458,10 +461,19 @@ ml::loss_curve session::curve_until(i64 step) const {
   }
 }
 
+bool session::has_stopped_improving() const {
+  const i64 patience = params_.run.early_stopping_patience;
+  return patience > 0 && best_.evaluations_since() >= patience;
+}
+
 void session::train(bool and_eval) {
   // so that a limit on the size of files is reported as an error, like a full disk
   std::signal(SIGXFSZ, SIG_IGN);
   const run_params& r = params_.run;
+  if (!and_eval && (r.early_stopping_patience || r.keep_best_checkpoint))
+    throw std::invalid_argument(
+        "runconfig.early_stopping_patience and keep_best_checkpoint are of evaluations on the way: take the "
+        "mode train_and_eval, or --early_stopping_patience 0 --keep_best_checkpoint false");
   require_same();
   predict_threads();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
@@ -476,6 +488,13 @@ void session::train(bool and_eval) {
   if (first >= last) {
     say("Nothing to do: %lld of %lld steps are done; --max_steps above that goes on\n",
         static_cast<long long>(first), static_cast<long long>(last));
+    return;
+  }
+  if (ranks::any(has_stopped_improving())) {
+    say("Nothing to do: no evaluation after that of step %lld has had a lower loss than its %.5f; "
+        "--early_stopping_patience above %lld goes on\n",
+        static_cast<long long>(best_.step()), best_.loss(),
+        static_cast<long long>(best_.evaluations_since()));
     return;
   }
   ml::loss_curve curve;
@@ -510,6 +529,7 @@ void session::train(bool and_eval) {
                             .log_steps = r.log_steps,
                             .checkpoint_steps = r.checkpoint_steps,
                             .eval_steps = eval_every});
+  const ml::checkpoints all_checkpoints(r.model_dir, r.max_checkpoints);
   run.on_stop([](bool asked) { return ranks::any(asked); });
   run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::training_loop::progress& x) {
@@ -541,16 +561,20 @@ void session::train(bool and_eval) {
     eval_events->scalar("accuracy", step, e.accuracy);
     if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
+    if (best_.add(step, e.loss) && r.keep_best_checkpoint)
+      save(ml::checkpoints(file("best").string(), 1), data, run.since_log());
+    if (has_stopped_improving()) run.stop();
   });
   run.on_checkpoint([&](i64) {
     if (!ranks::root()) return;
     write_curve();
-    save(data, run.since_log());
+    save(all_checkpoints, data, run.since_log());
   });
   run.resume(unlogged_);
   // The checkpoint from which a run begins may have been set aside with the run before it, so the run keeps a
   // copy of its own.
-  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0)) save(data, unlogged_);
+  if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0))
+    save(all_checkpoints, data, unlogged_);
 
   // The sum over all processes, measured at the same time.
   const f64 peak = r.peak_gflops > 0
@@ -568,7 +592,8 @@ void session::train(bool and_eval) {
   for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
-  if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
+  const bool interrupted = run.stopped() && t.steps() < last && (stopped_by || !has_stopped_improving());
+  if (interrupted) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
   const std::string as = in_sixteen_bits(params_.precision.format());
   const ml::throughput& speed = run.speed();
@@ -585,7 +610,11 @@ void session::train(bool and_eval) {
   if (const auto scale = t.run().loss_scale_state())
     say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
         static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);
-  say(!(run.stopped() && t.steps() < last) ? "Training completed successfully! (step %lld)\n"
+  if (has_stopped_improving())
+    say("The held-out loss is lowest after step %lld, %.5f; the %lld evaluations since have ended the run\n",
+        static_cast<long long>(best_.step()), best_.loss(),
+        static_cast<long long>(best_.evaluations_since()));
+  say(!interrupted ? "Training completed successfully! (step %lld)\n"
       : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"
           : "Training was stopped after step %lld; the same command without --autoload_last_checkpoint false "
@@ -639,6 +668,44 @@ void session::eval() {
   const evaluation e = with_average(params_.optimizer, wafer(), [&] { return evaluate(); });
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
       100 * e.accuracy);
+}
+
+void session::eval_all() {
+  require_same();
+  if (params_.run.checkpoint_asked)
+    throw std::invalid_argument(
+        "eval_all evaluates the checkpoints in --model_dir: leave --checkpoint_path "
+        "out, or take the mode eval");
+  const ml::checkpoints all(params_.run.model_dir);
+  std::vector<i64> steps = all.steps();
+  i64 count = static_cast<i64>(steps.size());
+  ranks::share({&count, 1});
+  steps.resize(static_cast<std::size_t>(count));  // other processes may not see the folder
+  ranks::share(steps);
+  ml::best_loss lowest;
+  i64 evaluated = 0;
+  for (const i64 step : steps) {
+    const std::string from = all.name_of(step);
+    try {
+      if (ranks::root()) {
+        require_fit(from, false);
+        ml::checkpoint(from).require_undamaged();
+      }
+    } catch (const ml::file_error& e) {
+      if (ranks::size() > 1) throw;  // the others would wait
+      std::fprintf(stderr, "%s\n", e.what());
+      continue;
+    }
+    load(from);
+    lowest.add(step, with_average(params_.optimizer, wafer(), [&] { return evaluate(); }).loss);
+    ++evaluated;
+  }
+  if (evaluated == 0)
+    throw std::invalid_argument("there is no whole checkpoint in " + params_.run.model_dir + ": train first");
+  if (lowest.step() < 0)
+    throw std::runtime_error("none of the losses is a number: the checkpoints are of no use");
+  say("Evaluated %lld checkpoint(s): the lowest loss is %.5f, of %s\n", static_cast<long long>(evaluated),
+      lowest.loss(), all.name_of(lowest.step()).c_str());
 }
 
 ml::streaming_settings session::streaming() const { return streaming(params_); }
@@ -810,15 +877,17 @@ void load(const std::string& checkpoint, machine& m) { ml::load_checkpoint(check
 std::vector<std::pair<std::string, std::string>> common_modes() {
   return {{"train", "train, going on from the last checkpoint in model_dir if there is one"},
           {"eval", "evaluate a checkpoint on the held-out data"},
+          {"eval_all", "evaluate all checkpoints in model_dir on the held-out data"},
           {"train_and_eval", "train, and evaluate on the way and at the end"},
           {"validate", "check the configuration, the data and the shapes; say what would be done"},
           {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"}};
 }
 
 bool run_mode(const std::string& mode, session& s) {
-  if (mode == "train_and_eval" || mode == "eval") s.require_one_replica(mode);
+  if (mode == "train_and_eval" || mode == "eval" || mode == "eval_all") s.require_one_replica(mode);
   if (mode == "train" || mode == "train_and_eval") return s.train(mode == "train_and_eval"), true;
   if (mode == "eval") return s.eval(), true;
+  if (mode == "eval_all") return s.eval_all(), true;
   if (mode == "validate") return s.validate(), true;
   if (mode == "compile") return s.compile(), true;
   return false;

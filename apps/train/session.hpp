@@ -6,6 +6,7 @@
 // wafers are distributed over the processes; only the first prints and writes.
 #pragma once
 #include <wsl/ml/data/batches.hpp>
+#include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 
@@ -51,6 +52,8 @@ class session {
   /// Trains to the last step; with `and_eval` evaluates every eval_frequency steps and at the end.
   void train(bool and_eval);
   void eval();
+  /// Evaluates all checkpoints of the run's folder, and says which has the lowest loss.
+  void eval_all();
   /// Prints what would be trained, on which data and for how long. Throws the errors of `train` before its
   /// first step.
   void validate();
@@ -87,7 +90,9 @@ class session {
                    const std::string& checkpoint) const;
   evaluation evaluate();
   wsl::ml::optimizer rule() const;
-  void save(const wsl::ml::batches& data, const wsl::ml::training_loop::unlogged& losses);
+  void save(const wsl::ml::checkpoints& to, const wsl::ml::batches& data,
+            const wsl::ml::training_loop::unlogged& losses);
+  bool has_stopped_improving() const;
   wsl::ml::loss_curve curve_until(wsl::i64 step) const;
   std::filesystem::path file(const std::string& name) const {
     return std::filesystem::path(params_.run.model_dir) / name;
@@ -98,6 +103,7 @@ class session {
   task task_;
   std::unique_ptr<machine> wafer_;
   wsl::ml::training_loop::unlogged unlogged_;  ///< of the checkpoint from which a run resumes
+  wsl::ml::best_loss best_;                    ///< known to the first process
   int status_ = 0;
 };
 

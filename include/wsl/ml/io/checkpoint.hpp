@@ -176,6 +176,8 @@ class checkpoints {
     std::sort(all.begin(), all.end());
     return all;
   }
+  /// The file of a step.
+  std::string name_of(i64 step) const { return fmt::format("{}/checkpoint_{}.safetensors", folder_, step); }
   /// The newest complete and undamaged checkpoint, if there is one: all of it is read. `rejected`, if given,
   /// gets a sentence for each newer file that is not.
   std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const {
@@ -192,7 +194,6 @@ class checkpoints {
   }
 
  private:
-  std::string name_of(i64 step) const { return fmt::format("{}/checkpoint_{}.safetensors", folder_, step); }
   // Checkpoints of later steps are from a run that has been taken back, and stay.
   void remove_oldest(i64 newest) const {
     if (!keep_) return;

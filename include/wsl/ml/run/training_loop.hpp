@@ -95,12 +95,13 @@ class training_loop {
         stops();
       }
       if (evaluation_ && how_.eval_steps && (due(step + 1, how_.eval_steps) || is_last(step + 1)))
-        uncounted(evaluation_, step + 1);
+        uncounted(evaluation_, step + 1), stops();
       if (checkpoint_ && (due(step + 1, how_.checkpoint_steps) || is_last(step + 1)))
         uncounted(checkpoint_, step + 1);
     }
   }
-  /// Makes the step at hand the last one. May be called from a signal handler or another thread.
+  /// Makes the step at hand the last one. May be called by the functions above, and from a signal handler or
+  /// another thread.
   void stop() { asked_ = true; }
   bool stopped() const { return stopped_; }
   const throughput& speed() const { return speed_; }
