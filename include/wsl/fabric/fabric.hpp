@@ -3,7 +3,7 @@
 // builds the PEs' memories, launches host functions and runs until nothing can happen any more.
 //   fabric f{chain};
 //   f.launch(0, 0);
-//   f.read(7, 0, &runner<red, blue>::seen)
+//   f.read(7, 0, &runner::seen)
 #pragma once
 #include <bit>
 #include <cstdio>
@@ -124,7 +124,7 @@ class fabric {
   /// As launch, but only queues the calls; `run` runs them.
   void start(const area& where = all) {
     static constexpr std::tuple<> none;
-    each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), &none}); });
+    queue_calls(where, &none, only_launch);
   }
   template <auto Task, class... Arguments>
   void start(const area& where, const Arguments&... arguments) {
@@ -165,8 +165,7 @@ class fabric {
     if (engine_->is_running())
       throw fault(
           "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns "
-          "what "
-          "another PE has from that PE's wavelets");
+          "what another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;
     if (P* found = detail::memory_as<P>(placed, engines::state_of(p).memory())) return *found;
@@ -211,8 +210,7 @@ class fabric {
     if (stopped_by_.empty()) return;
     throw fault(
         "wsl: this fabric has stopped: an earlier run of it ended in the middle of its tasks. What it holds "
-        "can "
-        "be read; to go on, mend the first fault and make a new fabric. The first fault was:\n" +
+        "can be read; to go on, mend the first fault and make a new fabric. The first fault was:\n" +
         stopped_by_);
   }
   /// Words that left the grid through host streams and that the host has not read.
@@ -262,16 +260,27 @@ class fabric {
     engine_->refresh(&part, 1);
   }
 
-  template <class F>
-  void each(const area& where, F f) {
+  // Queues a call on each PE of an area, or on none if one of them has no such function.
+  void queue_calls(const area& where, const void* arguments, const detail::binding& (*function_of)(pe&)) {
     resting_engine();
     must_not_have_stopped();
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > plan().width() || r.y1 > plan().height())
       faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan().width(), plan().height());
-    for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
+    support::flat_vector<queued_call> calls;
+    calls.reserve(static_cast<std::size_t>(r.count()));
+    for (int i = 0; i < r.count(); ++i) {
+      pe& p = existing(r.nth(i));
+      calls.push_within({&p, &function_of(p)});
+    }
+    for (const queued_call& c : calls) engine_->call(*c.on, {c.function, arguments});
+    waiting_calls_ += calls.size();
   }
+  struct queued_call {
+    pe* on = nullptr;
+    const detail::binding* function = nullptr;
+  };
 
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
@@ -284,7 +293,7 @@ class fabric {
           support::joined({e.what(), "\n  as an argument of launch<&", support::function_name<Task>(), ">"}));
     }
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
-    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
+    queue_calls(where, kept, launch_named<Task>);
   }
 
   static const detail::binding& only_launch(pe& p) {
