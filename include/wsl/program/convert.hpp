@@ -2,15 +2,18 @@
 // Conversions between the host's numbers and the elements of a PE's memory or the arguments of its tasks. A
 // value of the same type is copied bit by bit. Any number becomes a floating-point number of any width with
 // one rounding, to nearest; an integer becomes an integer of another width or sign if it fits. A
-// floating-point number never becomes an integer by itself, and no number becomes a bool.
+// floating-point number never becomes an integer by itself, and no number becomes a bool. Operations on
+// arrays that convert, such as mov, do without refusals: whole_number_of says what they make of any number.
 #pragma once
 #include <concepts>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "../core/fault.hpp"
 #include "../core/half.hpp"
+#include "../core/scalar.hpp"
 
 namespace wsl::detail {
 
@@ -45,6 +48,30 @@ constexpr To convert(From x) {
   if constexpr (detail::whole<To> && !std::same_as<From, To>)
     if (!std::in_range<To>(x)) detail::does_not_fit(std::to_string(x), sizeof(To), std::is_signed_v<To>);
   return static_cast<To>(x);
+}
+
+/// The integer in the direction of zero; a number beyond the integers of its type becomes the last one on
+/// that side, and NaN becomes 0.
+template <whole To, floating From>
+constexpr To whole_number_of(From x) {
+  if constexpr (is_half<From>) return whole_number_of<To>(static_cast<f32>(x));
+  else {
+    using limits = std::numeric_limits<To>;
+    // Both are powers of two, or zero, so that no floating-point type rounds them.
+    constexpr From low = static_cast<From>(limits::min()), end = static_cast<From>(limits::max() / 2 + 1) * 2;
+    // One selection after the other, and a cast in any case, is a loop that compilers turn into vector code.
+    From y = x >= low ? x : From{};
+    y = y < end ? y : From{};
+    To found = static_cast<To>(y);
+    found = x >= end ? limits::max() : found;
+    return x < low ? limits::min() : found;
+  }
+}
+/// What an operation computes for an element, as an element of its destination.
+template <class To, class From>
+[[gnu::always_inline]] constexpr To as_result(const From& x) {
+  if constexpr (whole<To> && floating<From>) return whole_number_of<To>(x);
+  else return static_cast<To>(x);
 }
 
 /// A scalar operand as an element of the destination's type. Its bits must fit: whole numbers wrap around in

@@ -10,6 +10,7 @@
 
 #include "../../support/copy_block.hpp"
 #include "../../support/min_max.hpp"
+#include "../convert.hpp"
 #include "../task_stack.hpp"
 #include "cost.hpp"
 #include "operands.hpp"
@@ -337,7 +338,7 @@ class [[nodiscard(
                            if constexpr (unit && copies_words) {
                              if (!std::is_constant_evaluated() && copied_as_block(n, d, w...)) return;
                            }
-                           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
+                           for (u32 i = 0; i < n; ++i) d[i] = detail::as_result<T>(f_(w[i]...));
                          }
                        },
                        detail::walk<unit>(s, done, input, output)...};
@@ -410,10 +411,10 @@ class [[nodiscard(
     if (n == 0) return;
     if constexpr (detail::is_constant_walk<First> && sizeof...(Rest) > 0) {
       T total = done == 0 ? static_cast<T>(first[0]) : *dst_.total;
-      for (u32 i = 0; i < n; ++i) total = static_cast<T>(f_(total, rest[i]...));
+      for (u32 i = 0; i < n; ++i) total = detail::as_result<T>(f_(total, rest[i]...));
       *dst_.total = total;
     } else {
-      *dst_.total = static_cast<T>(f_(first[n - 1], rest[n - 1]...));
+      *dst_.total = detail::as_result<T>(f_(first[n - 1], rest[n - 1]...));
     }
   }
 
