@@ -6,6 +6,7 @@
 // arrays that convert, such as mov, do without refusals: whole_number_of says what they make of any number.
 #pragma once
 #include <concepts>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -72,6 +73,34 @@ template <class To, class From>
 [[gnu::always_inline]] constexpr To as_result(const From& x) {
   if constexpr (whole<To> && floating<From>) return whole_number_of<To>(x);
   else return static_cast<To>(x);
+}
+
+[[noreturn]] inline void changes_its_value(const std::string& number, f64 becomes, std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", becomes);
+  throw fault("wsl: " + number + " would become " + text + " as a floating-point number of " +
+              std::to_string(8 * bytes) + " bits: cast it if that is meant");
+}
+
+/// The argument of a launch. Throws fault if an integer does not fit or, as a floating-point number, would
+/// become another one, and if a finite number would become infinite. Fractions are rounded.
+template <class To, class From>
+constexpr To as_exact(const From& x) {
+  const To found = convert<To>(x);
+  if constexpr (floating<To> && whole<From> && std::numeric_limits<From>::digits > 8) {
+    const f64 value = static_cast<f64>(found),
+              end = static_cast<f64>(std::numeric_limits<From>::max() / 2 + 1) * 2;
+    if (!(value < end) || whole_number_of<From>(value) != x)
+      changes_its_value(std::to_string(x), value, sizeof(To));
+  } else if constexpr (floating<To> && floating<From> && sizeof(To) < sizeof(From)) {
+    const f64 before = static_cast<f64>(x), value = static_cast<f64>(found);
+    if (before - before == 0 && value - value != 0) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.9g", before);
+      changes_its_value(text, value, sizeof(To));
+    }
+  }
+  return found;
 }
 
 /// A scalar operand as an element of the destination's type. Its bits must fit: whole numbers wrap around in

@@ -235,12 +235,12 @@ consteval bool fits_launch() {
 
 template <class To, class From>
 To as_argument(const From& given) {
-  if constexpr (number<To>) return convert<To>(given);
+  if constexpr (number<To>) return as_exact<To>(given);
   else return given;
 }
 
-/// The arguments of a launch, converted to the types of the task's parameters. Throws fault if an integer
-/// does not fit.
+/// The arguments of a launch, converted to the types of the task's parameters. Throws fault if a number does
+/// not fit.
 template <auto Task, class... Arguments>
 launch_arguments<Task>* new_arguments(const Arguments&... given) {
   using tuple = launch_arguments<Task>;
