@@ -118,8 +118,8 @@ struct lane {
   }
   /// Words to the next PE as the destination of an operation, and words of the one before as a source:
   /// `me.async(add(right.fabout(me), right.fabin(me), mem(x)))`.
-  fabric_output<T> fabout(const pe& me, int count = forever) const { return {out(me), count}; }
-  fabric_input<T> fabin(const pe& me, int count = forever) const { return {in(me), count}; }
+  fabric_output<T> fabout(const pe& me, int count = as_many_as_others) const { return {out(me), count}; }
+  fabric_input<T> fabin(const pe& me, int count = as_many_as_others) const { return {in(me), count}; }
 
  private:
   constexpr bool in_rows() const { return toward == east || toward == west; }

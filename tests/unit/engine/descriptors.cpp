@@ -158,7 +158,7 @@ namespace {
 /// Passes everything on, for ever, twice as large.
 struct relay {
   int other = 0;
-  void go(pe& me) { me.async(mul(fabout(blue), fabin(red), 2)); }
+  void go(pe& me) { me.async(mul(fabout(blue), fabin(red, forever), 2)); }
   void tick(pe&) { ++other; }
   using tasks = task_list<launch<&relay::go>, launch<&relay::tick>, reads<red>, sends<blue>>;
 };

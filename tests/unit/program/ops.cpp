@@ -336,8 +336,6 @@ TEST_CASE("operands that do not fit together are faults") {
   CHECK_THROWS_WITH(add(&s, mem(x), mem(y)), Contains("4 and 3"));
   CHECK_THROWS_WITH(map_each([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
                     Contains("map_each differ in length: 0 and 3"));
-  CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
-  CHECK_THROWS_WITH(fmax(&s, 1, s), Contains("no operand of fmax says"));
   CHECK(std::vector(x, x + 4) == std::vector<f32>(4));
 }
 
@@ -348,6 +346,13 @@ TEST_CASE("an operation with a fabric operand says so too, before it is started"
   CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red, 5), mem(x))),
                     Contains("mov differ in length: 5 and 4"));
   CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red, -1))), "wsl: an operand of add has -1 elements");
+  CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red))),
+                    "wsl: no operand of add says how many elements there are: give one a length, as in "
+                    "fabin(red, n), or forever");
+  CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red), 3.f)), Contains("no operand of mov says"));
+  CHECK(add(&s, 0, fabin(red, forever)).length() == forever);
+  CHECK(mov(mem(x), fabin(red, forever)).length() == 4);
+  CHECK(mov(fabout(red, forever), mem(x)).length() == 4);
 }
 
 TEST_CASE("a mov copies blocks of every length, and nothing beside them") {
