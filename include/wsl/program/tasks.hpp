@@ -528,6 +528,17 @@ struct join_counters {
   }
 };
 
+/// Whether no local task and no host function is bound a second time. A data task may serve several colors.
+template <class P>
+consteval bool binds_each_task_once() {
+  constexpr const auto& list = table_of<P>.entries;
+  for (const binding& b : list)
+    for (const binding* other = list; other != &b; ++other)
+      if ((b.what == role::local || b.what == role::launch) && other->what == b.what && other->key == b.key)
+        return false;
+  return true;
+}
+
 template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
@@ -539,6 +550,9 @@ consteval program describe() {
     using counters = join_counters<P>;
     static_assert(P::tasks::size > 0,
                   "wsl: a task list has at least one entry: launch, on, local, control, reads, sends or use");
+    static_assert(binds_each_task_once<P>(),
+                  "wsl: a task list binds a local task once, as local<&part::f> or joins<n, &part::f>, and a "
+                  "host function once, as launch<&part::f>");
     return {
         .name = support::type_name<P>(),
         .bytes = counters::bytes,
