@@ -212,23 +212,22 @@ class pe {
     state_.interrupted = true;
   }
 
-  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a
-  /// color.
+  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task, or the
+  /// color of a data task. Throws fault if the program binds none.
   template <auto What>
   void block() {
-    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors |= detail::color_bit(What.id);
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors |= taken_bit(What.id, "block");
     else state_.blocked |= detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
   template <auto What>
   void unblock() {
-    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors &= ~detail::color_bit(What.id);
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors &= ~taken_bit(What.id, "unblock");
     else state_.blocked &= ~detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
 
   /// The same for the data task of a color that is known only at run time, such as `right.in(me)` of a lane.
-  /// Throws fault if the program has none.
   template <payload T>
   void block(color<T> c) {
     state_.blocked_colors |= taken_bit(c.id, "block");
@@ -291,7 +290,7 @@ class pe {
  private:
   u64 taken_bit(int color, const char* call) const {
     const u64 bit = color >= 0 && color < detail::max_colors ? detail::color_bit(color) : 0;
-    if (!(state_.image->takes & bit))
+    if (!(state_.image->takes & bit)) [[unlikely]]
       detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
     return bit;
   }
@@ -417,12 +416,16 @@ class pe {
   static bool names_a_task(const completion& c) {
     return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing;
   }
-  /// Whether the task has the same position here as in its own module's table; it has, unless other modules
-  /// come before that one.
+  /// Whether the task has the same position here as in its own module's task list; it has, unless other
+  /// modules come before that one. Of a color, whether the program has a data task for it.
   [[gnu::always_inline]] bool knows(const completion& c) const {
+    if (c.what == completion::effect::unblock_color) return (state_.image->takes >> c.id & 1) != 0;
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, detail::max_local_tasks)] == c.task;
   }
-  int place_of(const completion& c) const { return names_a_task(c) ? local_id(*c.task, c.id) : c.id; }
+  int place_of(const completion& c) const {
+    if (c.what == completion::effect::unblock_color) static_cast<void>(taken_bit(c.id, "unblock"));
+    return names_a_task(c) ? local_id(*c.task, c.id) : c.id;
+  }
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~detail::local_bit(place);
@@ -435,7 +438,7 @@ class pe {
       case completion::effect::count: t.activates = task_number(c); break;
       case completion::effect::unblock: t.unblocks = task_number(c); break;
       case completion::effect::each_time: t.each_time = task_number(c); break;
-      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;
+      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(place_of(c)); break;
       case completion::effect::nothing: break;
     }
   }

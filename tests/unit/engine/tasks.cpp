@@ -144,6 +144,9 @@ struct chooser {
   void wrong(pe& me, int what) {
     if (what == 0) me.block(blue);
     else if (what == 1) me.unblock(blue);
+    else if (what == 2) me.block<blue>();
+    else if (what == 3) me.unblock<blue>();
+    else if (what == 4) me.async(mov(mem(unused), fabin(blue)), unblocks<blue>());
     else me.block(color<f32>{what});
   }
   using tasks = task_list<on<red, &chooser::take, blocked>, reads<blue>, launch<&chooser::open>,
@@ -171,11 +174,12 @@ TEMPLATE_LIST_TEST_CASE("a data task is blocked and unblocked by a color that is
 }
 
 TEMPLATE_LIST_TEST_CASE("a color without a data task cannot be blocked", "", every_engine) {
-  for (int what : {0, 1, 9, 70, -3}) {
+  for (int what : {0, 1, 2, 3, 4, 9, 70, -3}) {
+    const bool unblocks = what == 1 || what == 3 || what == 4;
     fabric f{chosen, TestType{}};
     CHECK_THROWS_WITH(f.launch<&chooser::wrong>(at(1, 0), what),
-                      Contains("calls me." + std::string(what == 1 ? "unblock" : "block") + " for color " +
-                               std::to_string(what < 2 && what >= 0 ? 1 : what)) &&
+                      Contains("calls me." + std::string(unblocks ? "unblock" : "block") + " for color " +
+                               std::to_string(what < 5 && what >= 0 ? 1 : what)) &&
                           Contains("have no on<color, ...> for it") && Contains("in wrong on PE(1, 0)"));
   }
 }
