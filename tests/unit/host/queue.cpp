@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <unistd.h>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <numeric>
 #include <vector>
 #include <wsl/host/queue.hpp>
@@ -134,7 +136,7 @@ TEST_CASE("an error that nobody waited for comes from the next command of the de
   CHECK_NOTHROW(later.wait());
 }
 
-TEST_CASE("a queue that goes finishes its commands, and swallows an error", "[queue]") {
+TEST_CASE("a queue that goes finishes its commands, and leaves its error to the device", "[queue]") {
   fabric f{line(1)};
   device d{f};
   std::optional<ticket<outcome>> run;
@@ -147,9 +149,42 @@ TEST_CASE("a queue that goes finishes its commands, and swallows an error", "[qu
     open();
   }
   CHECK(run->wait().tasks == 1);
+  CHECK_THROWS_WITH(d.copy_out(&part::x, all), mentions("PE(9, 9)"));
   CHECK(d.copy_out(&part::x, all) == std::vector<int>{11});
+
+  std::optional<ticket<void>> failing;
+  const auto fail = [&](int x) {
+    device_queue later{d};
+    failing = later.fill(&part::x, at(x, 0), 1);
+  };
+  fail(8);
+  CHECK_THROWS_WITH(failing->wait(), mentions("PE(8, 0)"));  // seen, after the queue has gone
+  CHECK_NOTHROW(d.wait());
+  fail(7);
+  CHECK_THROWS_WITH(device_queue{d}, mentions("PE(7, 0)"));
   device_queue again{d};
   CHECK_NOTHROW(again.fill(&part::x, all, 6).wait());
+}
+
+TEST_CASE("a device that goes writes the error that nobody has seen", "[queue]") {
+  std::fflush(stderr);
+  std::FILE* const file = std::tmpfile();
+  const int before = dup(2);
+  REQUIRE(dup2(fileno(file), 2) == 2);
+  {
+    fabric f{line(1)};
+    device d{f};
+    device_queue later{d};
+    later.fill(&part::x, at(9, 9), 1);
+  }
+  std::fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  std::rewind(file);
+  char text[512]{};
+  CHECK(std::fread(text, 1, sizeof text - 1, file) > 0);
+  std::fclose(file);
+  CHECK_THAT(text, mentions("a command of a device_queue failed", "PE(9, 9)"));
 }
 
 TEST_CASE("a device has one queue at a time", "[queue]") {
