@@ -127,8 +127,8 @@ class fabric {
     queue_calls(where, &none, only_launch);
   }
   template <auto Task, class... Arguments>
-  void start(const area& where, const Arguments&... arguments) {
-    if constexpr (detail::fits_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
+  void start(const area& where, Arguments&&... arguments) {
+    if constexpr (detail::fits_queued_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
   }
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a

@@ -220,6 +220,22 @@ inline constexpr bool accepts<Task, Arguments...> = []<std::size_t... I>(std::in
   return (becomes_argument<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
 }(std::index_sequence_for<Arguments...>{});
 
+/// A pointer or a view, such as std::span: what it leads to is somebody else's.
+template <class X>
+concept borrower =
+    (std::is_pointer_v<X> && !std::is_function_v<std::remove_pointer_t<X>>) ||
+    (std::is_trivially_copyable_v<X> && requires(X x) { x.data(), x.size(); } &&
+     !requires { std::tuple_size<X>::value; });
+/// Whether a task would get a view of an argument that is gone before it runs.
+template <class Parameter, class Argument>
+inline constexpr bool views_a_temporary =
+    !std::is_lvalue_reference_v<Argument> && borrower<Parameter> &&
+    !borrower<std::remove_cvref_t<Argument>> && !std::is_null_pointer_v<std::remove_cvref_t<Argument>>;
+template <auto Task, class... Arguments>
+inline constexpr bool outlive_the_call = []<std::size_t... I>(std::index_sequence<I...>) {
+  return !(views_a_temporary<std::remove_cvref_t<input_of<Task, I>>, Arguments> || ...);
+}(std::index_sequence_for<Arguments...>{});
+
 // A launch asks this first and starts nothing if the arguments do not fit: this message is then the only
 // error.
 template <auto Task, class... Arguments>
@@ -230,6 +246,17 @@ consteval bool fits_launch() {
                   "wsl: the arguments of a launch are those of the task after the PE, in number and type; a "
                   "floating-point number becomes a whole one, and any number a bool, only by a cast");
     return accepts<Task, Arguments...>;
+  }
+}
+// A call that is only queued asks this: `Arguments` are references where they have names.
+template <auto Task, class... Arguments>
+consteval bool fits_queued_launch() {
+  if constexpr (!fits_launch<Task, std::remove_cvref_t<Arguments>...>()) return false;
+  else {
+    static_assert(outlive_the_call<Task, Arguments...>,
+                  "wsl: the task runs after this call and would look at an argument that is gone: give the "
+                  "container or the number a name, and let it live until f.run() returns");
+    return outlive_the_call<Task, Arguments...>;
   }
 }
 

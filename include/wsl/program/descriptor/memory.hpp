@@ -90,6 +90,20 @@ template <class T, std::size_t N>
 inline constexpr bool is_span<std::span<T, N>> = true;
 }  // namespace detail
 
+/// Explains that an array without a name is gone before a task or a collective uses it.
+template <class T, std::size_t N>
+memory<const T> mem(const std::array<T, N>&&) {
+  static_assert(detail::is_span<T>,
+                "wsl: mem names elements that live on, members of the program: this array is a temporary");
+  return {nullptr, 0};
+}
+template <class T, std::size_t N>
+memory<T> mem(T (&&)[N]) {
+  static_assert(detail::is_span<T>,
+                "wsl: mem names elements that live on, members of the program: this array is a temporary");
+  return {nullptr, 0};
+}
+
 /// Explains what to write for the elements of a container, or behind a pointer.
 template <class X>
   requires(!detail::is_span<X> && (std::is_pointer_v<X> || requires(X& x) { x.data(), x.size(); }))
