@@ -39,6 +39,10 @@ concept becomes =
     std::same_as<From, To> || (detail::floating<To> && (detail::floating<From> || std::integral<From>)) ||
     (detail::whole<To> && detail::whole<From>);
 
+/// Whether convert may find that a number does not fit.
+template <class To, class From>
+inline constexpr bool may_refuse = whole<To> && whole<From> && !std::same_as<From, To>;
+
 /// Throws fault if an integer does not fit.
 template <class To, class From>
 constexpr To convert(From x) {
@@ -46,7 +50,7 @@ constexpr To convert(From x) {
                 "wsl: the host's numbers and the member's elements must be of one type, or become each other "
                 "without a cast: a "
                 "floating-point number from any number, a whole number from a whole one");
-  if constexpr (detail::whole<To> && !std::same_as<From, To>)
+  if constexpr (may_refuse<To, From>)
     if (!std::in_range<To>(x)) detail::does_not_fit(std::to_string(x), sizeof(To), std::is_signed_v<To>);
   return static_cast<To>(x);
 }
