@@ -62,9 +62,17 @@ template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
   const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
   outbox_waits(open, s, p.outbox);
-  for (const transfer& t : p.microthreads)
-    // otherwise its task waits for room before it can continue
-    if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
+  const auto signalled = [&](const fifo_state* event) {
+    for (const transfer& t : p.microthreads)
+      if (t.signals == event && !t.complete()) return true;
+    return false;
+  };
+  for (const transfer& t : p.microthreads) {
+    if (t.complete()) continue;  // its task waits for room before it can continue
+    operation_waits(open, s, t, main_thread_wanted, starved);
+    if (!open.empty() && open.back().why == wait::reason::ended && t.pops && !signalled(t.pops))
+      open.back().why = wait::reason::unsignalled;
+  }
   call_waits(open, s, p.calls);
 }
 
