@@ -319,9 +319,9 @@ class fabric {
     const program& what = *engines::state_of(p).image->source;
     for (const detail::binding& b : what)
       if (b.what == detail::role::launch && b.key == &detail::task_key<Task>) return b;
-    throw fault(support::joined({"wsl: ", what.name, " at ",
-                                 text_of(coord{engines::state_of(p).x, engines::state_of(p).y}),
-                                 " does not bind launch<&", support::function_name<Task>(), ">"}));
+    throw fault(support::joined(
+        {"wsl: ", what.name, " at ", text_of(coord{engines::state_of(p).x, engines::state_of(p).y}),
+         " does not bind launch<", detail::reference_to(detail::task_key<Task>), ">"}));
   }
 
   // Arguments of launches, until the run that uses them has ended.

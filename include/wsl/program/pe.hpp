@@ -12,9 +12,20 @@ namespace wsl {
 
 namespace detail {
 
-[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
-  const std::string entry = task.entry ? task.entry : "local<&" + std::string(task.name) + ">";
-  throw fault(std::string("wsl: program ") + program + " does not bind " + entry + " in its tasks");
+/// "&part::step".
+inline std::string reference_to(const task_identity& task) {
+  return std::string("&") + task.owner + "::" + task.name;
+}
+[[noreturn]] inline void the_program_does_not_bind_this_task(const program& what, const task_identity& task) {
+  const std::string entry = task.entry ? task.entry : "local<" + reference_to(task) + ">";
+  std::string otherwise;
+  for (const binding& b : what)
+    if (b.key == &task)
+      otherwise = std::string(", where it is ") +
+                  (b.what == role::launch ? "a host function, launch<...>" : "bound to something else") +
+                  "; what is activated or blocked needs that entry as well";
+  throw fault(std::string("wsl: program ") + what.name + " does not bind " + entry + " in its tasks" +
+              otherwise);
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const engines::program_image& image, int color,
                                                        int missing) {
@@ -83,7 +94,7 @@ namespace detail {
 struct advance_key_table {
   task_identity of[max_colors];
   constexpr advance_key_table() : of{} {
-    for (task_identity& k : of) k = {"then_advance", "advances<color> for the color of then_advance"};
+    for (task_identity& k : of) k = {"then_advance", "", "advances<color> for the color of then_advance"};
   }
 };
 inline constexpr advance_key_table advance_keys;
@@ -320,7 +331,7 @@ class pe {
   }
   int searched_id(const detail::task_identity& task) const {
     const int id = state_.image->local_with(&task);
-    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task);
+    if (id < 0) detail::the_program_does_not_bind_this_task(*state_.image->source, task);
     return id;
   }
 

@@ -283,8 +283,9 @@ TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong pl
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
   CHECK_THROWS_WITH(f.launch(columns(3, edge)), Contains("no PE in the area"));
-  CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f),
-                    Contains("idle at PE(1, 0) does not bind launch<&add>"));
+  CHECK_THROWS_WITH(
+      f.launch<&register_machine::add>(at(1, 0), 1.f),
+      Contains("idle at PE(1, 0) does not bind launch<&") && Contains("register_machine::add>"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a member is read with the type of the program that was placed", "", every_engine) {

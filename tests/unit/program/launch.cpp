@@ -37,12 +37,14 @@ TEST_CASE("a member is read from the program that has it") {
   CHECK(f.read(0, 0, &scaler::x) == 2);
   CHECK_THROWS_WITH(f.read(1, 0, &scaler::x),
                     Contains("PE(1, 0) runs ") && Contains("other, not ") && Contains("scaler"));
-  CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2), Contains("does not bind launch<&scale>"));
+  CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2),
+                    Contains("does not bind launch<&") && Contains("scaler::scale>"));
 }
 
 TEST_CASE("a launch that fails has queued nothing") {
   fabric f{layout{wse2, 3, 1}.place<scaler>(column(0)).place<other>(column(1))};
-  CHECK_THROWS_WITH(f.start<&scaler::scale>(all, 3), Contains("does not bind launch<&scale>"));
+  CHECK_THROWS_WITH(f.start<&scaler::scale>(all, 3),
+                    Contains("does not bind launch<&") && Contains("scaler::scale>"));
   CHECK_THROWS_WITH(f.start<&scaler::scale>(columns(0, 3, 2), 3), Contains("no program at PE(2, 0)"));
   CHECK(f.waiting_calls() == 0);
   f.run();
