@@ -16,6 +16,7 @@
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "../support/always_false.hpp"
 #include "memory_limits.hpp"
 #include "program_memory.hpp"
 
@@ -32,6 +33,19 @@ inline void tell_that_nothing_is_traced() {
   static_cast<void>(told);
 }
 
+/// The engine that the program has chosen.
+template <class Choice>
+auto made_by(const Choice& choice, const layout& plan) {
+  if constexpr (requires { choice.make(plan); }) return choice.make(plan);
+  else {
+    static_assert(
+        support::always_false<Choice>,
+        "wsl: behind the layout stands the choice of an engine: fabric f{plan, threaded{.threads = 4}}, "
+        "reference{} or timed{}");
+    return static_cast<engines::engine*>(nullptr);
+  }
+}
+
 /// The note in reports whose cycles are communication only.
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
@@ -39,7 +53,7 @@ inline constexpr const char* exchange_only_text =
 /// Explains a launch of a named task with coordinates; `f.launch(x, y)` takes them.
 template <auto Task>
 consteval void a_named_launch_takes_an_area() {
-  static_assert(std::is_void_v<decltype(Task)>,
+  static_assert(support::always_false_for<Task>,
                 "wsl: the launch of a named task takes an area, then the task's arguments: "
                 "f.launch<&part::start>(at(x, y), arguments...)");
 }
@@ -82,7 +96,8 @@ class fabric {
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice)
-      : engine_((require(plan), detail::made_on_this_computer(plan, [&] { return choice.make(plan); }))) {
+      : engine_((require(plan),
+                 detail::made_on_this_computer(plan, [&] { return detail::made_by(choice, plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 

@@ -119,6 +119,13 @@ struct microthread {
   int number;
 };
 
+namespace detail {
+
+template <class C>
+inline constexpr bool is_completion = std::is_same_v<C, completion> || requires { typename C::by_engine; };
+
+}  // namespace detail
+
 class pe {
  public:
   int x() const { return state_.x; }
@@ -255,17 +262,24 @@ class pe {
   /// send, when its last word is in the output queue).
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
-    state_.interrupt();
-    if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
-      at_once now;
-      if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
-        (happen(when_complete, when_complete.id), ...);
-        return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+    constexpr bool known = (detail::is_completion<Completion> && ...);
+    static_assert(
+        known,
+        "wsl: the completions of an operation are calls: then<&part::sent>(), unblocks<&part::next>(), "
+        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}");
+    if constexpr (known) {
+      state_.interrupt();
+      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
+        at_once now;
+        if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
+          (happen(when_complete, when_complete.id), ...);
+          return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+        }
       }
+      op.taken_apart([&](auto... parts) __attribute__((always_inline)) {
+        later<F, Dst, Src...>::start(*this, parts..., when_complete...);
+      });
     }
-    op.taken_apart([&](auto... parts) __attribute__((always_inline)) {
-      later<F, Dst, Src...>::start(*this, parts..., when_complete...);
-    });
   }
 
   /// Runs a computation beside the tasks, in memory that none of them touches until it is complete:

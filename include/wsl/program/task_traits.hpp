@@ -67,6 +67,13 @@ template <auto Task>
 inline constexpr bool outlives_its_arguments =
     signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
 
+/// Whether a parameter is a reference through which the task could change its argument, of which it has none.
+template <class Tuple>
+inline constexpr bool changes_its_input = false;
+template <class... T>
+inline constexpr bool changes_its_input<std::tuple<T...>> =
+    ((std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>) || ...);
+
 /// The arguments of a host call, as the host keeps them until every PE has run it.
 template <auto Task>
 using launch_arguments = typename decayed<typename signature_of<Task>::input>::type;

@@ -191,7 +191,12 @@ consteval bool is_task() {
   if constexpr (task_like<Task>) {
     static_assert(!outlives_its_arguments<Task>,
                   "wsl: a task that waits takes its arguments by value, not by reference");
-    return !outlives_its_arguments<Task>;
+    constexpr bool changes = changes_its_input<typename signature_of<Task>::input>;
+    static_assert(
+        !changes || outlives_its_arguments<Task>,
+        "wsl: a task takes its arguments by value, void f(pe& me, f32 x): they are copies of a word or "
+        "of the host's numbers, and nobody would see what it writes to them");
+    return !outlives_its_arguments<Task> && !changes;
   }
   return false;
 }
