@@ -107,8 +107,7 @@ inline std::string call(coord at, const char* module) {
       support::joined({call(at, module), " with ", size, " ", what, " and a rim of width ", width, ", and ",
                        text_of(other), " with ", others, " and a rim of width ", others_width,
                        " in the same call: PEs beside each other have as many rows, PEs above each other as "
-                       "many columns, and "
-                       "all rims have one width"}));
+                       "many columns, and all rims have one width"}));
 }
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {

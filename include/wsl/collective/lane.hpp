@@ -146,9 +146,9 @@ struct lane {
   }
   constexpr void open(layout& l, color<T> c, const region& there, bool enters) const {
     const port side = enters ? opposite(toward) : port{toward};
-    const area edge = area{there.x0, there.x1, there.y0, there.y1, there.sx, there.sy};
-    if (enters) l.path(c, there, side >> ramp).stream_in(c, edge, side);
-    else l.path(c, there, ramp >> side).stream_out(c, edge, side);
+    const area ends_there{there.x0, there.x1, there.y0, there.y1, there.sx, there.sy};
+    if (enters) l.path(c, there, side >> ramp).stream_in(c, ends_there, side);
+    else l.path(c, there, ramp >> side).stream_out(c, ends_there, side);
   }
 
   constexpr region lanes_of(const layout& l, const char* as) const {

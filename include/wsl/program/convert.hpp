@@ -48,8 +48,7 @@ template <class To, class From>
 constexpr To convert(From x) {
   static_assert(becomes<From, To>,
                 "wsl: the host's numbers and the member's elements must be of one type, or become each other "
-                "without a cast: a "
-                "floating-point number from any number, a whole number from a whole one");
+                "without a cast: a floating-point number from any number, a whole number from a whole one");
   if constexpr (may_refuse<To, From>)
     if (!std::in_range<To>(x)) detail::does_not_fit(std::to_string(x), sizeof(To), std::is_signed_v<To>);
   return static_cast<To>(x);

@@ -57,11 +57,11 @@ struct completion {
   /// modules keep completions in the memory of PEs, where bytes between members would differ from run to run.
   enum class effect : int { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
-  int id;  ///< of the color, or the position of the task in its own module's table
+  int id;  ///< of the color, or the position of the task in its own module's task list
   const detail::task_identity* task = nullptr;
 };
 
-// Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function
+// Not constexpr on purpose: a program's task list is known only after its class, and the bodies of plain function
 // templates are compiled after that.
 
 /// On completion this local task is activated.
