@@ -58,7 +58,7 @@ class awaited {
     }
     element await_resume() const { return value; }
   };
-  // What a call that does not compile returns, so that its sentence is the only error.
+  // The result of a call that does not compile, so that its sentence is the only error.
   struct not_awaitable : std::suspend_never {
     using leaves_main_thread = void;
   };

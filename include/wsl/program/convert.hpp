@@ -71,7 +71,7 @@ constexpr To whole_number_of(From x) {
     return x < low ? limits::min() : found;
   }
 }
-/// What an operation computes for an element, as an element of its destination.
+/// The result of an operation's function, as an element of its destination.
 template <class To, class From>
 [[gnu::always_inline]] constexpr To as_result(const From& x) {
   if constexpr (whole<To> && floating<From>) return whole_number_of<To>(x);

@@ -61,8 +61,8 @@ struct completion {
   const detail::task_identity* task = nullptr;
 };
 
-// Not constexpr on purpose: a program's task list is known only after its class, and the bodies of plain function
-// templates are compiled after that.
+// Not constexpr on purpose: a program's task list is known only after its class, and the bodies of plain
+// function templates are compiled after that.
 
 /// On completion this local task is activated.
 template <auto Task>

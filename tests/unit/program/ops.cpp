@@ -199,7 +199,7 @@ TEST_CASE("mov converts between element types") {
 
 namespace {
 
-/// What a whole number becomes of each of these, by every way that converts.
+/// Checks which whole numbers these become, by every way that converts.
 template <class From, class To>
 void saturates(const From (&from)[8], const To (&expected)[8]) {
   To moved[8]{}, alone[8]{}, called[8]{}, spread[15]{}, last = 1;

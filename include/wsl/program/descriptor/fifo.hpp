@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A FIFO is a buffer in a PE's memory (CSL's @allocate_fifo) between two operations of the PE, or between an
 // operation and its tasks: `me.async(mov(into(waiting), fabin(in, n)))` fills it beside the tasks,
-// `me.async(neg(fabout(out, n), out_of(waiting)))` empties it, and each of them waits while there is no room or
-// nothing to take. See examples/40_pipeline_fifo.cpp.
+// `me.async(neg(fabout(out, n), out_of(waiting)))` empties it, and each of them waits while there is no room
+// or nothing to take. See examples/40_pipeline_fifo.cpp.
 #pragma once
 #include <cstddef>
 
