@@ -29,8 +29,9 @@ inline int words_until_stall(const layout& line, const area& programs) {
   try {
     f.launch(programs);
   } catch (const deadlock& d) {
-    for (const wait& w : d.open())
-      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - static_cast<int>(w.count);
+    for (const deadlock::wait& w : d.open())
+      if (w.why == deadlock::wait::reason::output && w.at == coord{0, 0})
+        return 1000 - static_cast<int>(w.count);
   }
   throw std::runtime_error("the pipeline does not stall");
 }
