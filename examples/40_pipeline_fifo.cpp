@@ -17,8 +17,8 @@ struct stage {
   fifo<i16, 1024> waiting;
 
   void start(pe& me) {
-    me.async(mov(into(waiting), fabin(in)));        // from the fabric into the FIFO, throughout the run
-    me.async(mov(fabout(inner), out_of(waiting)));  // from the FIFO to the router, which sends it back
+    me.async(mov(into(waiting), fabin(in, forever)));        // from the fabric into the FIFO
+    me.async(mov(fabout(inner, forever), out_of(waiting)));  // from there to the router, which sends it back
     me.async(add(fabout(out, N), fabin(inner, N), 1));
   }
 

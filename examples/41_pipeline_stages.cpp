@@ -19,8 +19,8 @@ struct depot {
   fifo<i16, 64> kept;
 
   void start(pe& me) {
-    me.async(mov(into(kept), fabin(in)));
-    me.async(mov(fabout(out), out_of(kept)));
+    me.async(mov(into(kept), fabin(in, forever)));
+    me.async(mov(fabout(out, forever), out_of(kept)));
   }
   using tasks = task_list<local<&depot::start, active>, reads<in>, sends<out>>;
 };

@@ -10,7 +10,7 @@ namespace timing_table {
 struct pipe_end {
   void start(pe& me) {
     if (me.west_edge()) me.async(mov(fabout(even, 1000), u16{1}));
-    else if (!me.east_edge()) me.async(add(fabout(odd), fabin(even), u16{1}));
+    else if (!me.east_edge()) me.async(add(fabout(odd), fabin(even, forever), u16{1}));
   }
   static constexpr color<u16> even{0}, odd{1};
   using tasks = task_list<launch<&pipe_end::start>, sends<even, odd>, reads<even, odd>>;
@@ -29,8 +29,9 @@ inline int words_until_stall(const layout& line, const area& programs) {
   try {
     f.launch(programs);
   } catch (const deadlock& d) {
-    for (const wait& w : d.open())
-      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - static_cast<int>(w.count);
+    for (const deadlock::wait& w : d.open())
+      if (w.why == deadlock::wait::reason::output && w.at == coord{0, 0})
+        return 1000 - static_cast<int>(w.count);
   }
   throw std::runtime_error("the pipeline does not stall");
 }

@@ -63,7 +63,7 @@ struct all_reduce {
    public:
     /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are
     /// equally long, and must not be touched before `done` happens.
-    void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> array, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (reducing_.is_under_way()) faults::the_last_call_is_under_way(name, me.at());

@@ -65,7 +65,7 @@ struct all_to_all {
    public:
     /// Sends the blocks of `give` and receives those of `take`. Both arrays have a block for each PE of the
     /// line, all of the same length.
-    void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> give, memory<T> take, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
       if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());

@@ -11,6 +11,7 @@
 #include <concepts>
 
 #include "../program/suspended_task.hpp"
+#include "../support/always_false.hpp"
 #include "line.hpp"
 
 namespace wsl::collective {
@@ -57,6 +58,10 @@ class awaited {
     }
     element await_resume() const { return value; }
   };
+  // The result of a call that does not compile, so that its sentence is the only error.
+  struct not_awaitable : std::suspend_never {
+    using leaves_main_thread = void;
+  };
 
  public:
   /// The collective with what `start` of its endpoint takes: `co_await total(me, mem(x))`.
@@ -84,8 +89,8 @@ class awaited {
   }
   template <class... Other>
     requires(!can_start<Other...> && !is_value<Other...>)
-  std::suspend_never operator()(pe&, const Other&...) {
-    static_assert(sizeof...(Other) == ~std::size_t{0},
+  not_awaitable operator()(pe&, const Other&...) {
+    static_assert(support::always_false<Other...>,
                   "wsl: an awaited collective takes what its endpoint takes, arrays of its payload: co_await "
                   "total(me, mem(x)), or one value of it");
     return {};

@@ -34,9 +34,7 @@ struct barrier {
   class part {
    public:
     /// `done` happens when every PE of the team has called this.
-    void start(pe& me, completion done = no_completion<u32>(net.first)) {
-      joining_.start(me, mem(word_), done);
-    }
+    void start(pe& me, completion done = then_nothing) { joining_.start(me, mem(word_), done); }
 
    private:
     endpoint<net.word()> joining_;

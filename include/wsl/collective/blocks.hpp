@@ -44,7 +44,7 @@ class block_part {
  public:
   /// At every PE but the root: `done` happens when its own block has been sent or received, and those of
   /// the PEs beyond it have passed.
-  void start(pe& me, memory<T> own, completion done = no_completion<T>(net.first)) {
+  void start(pe& me, memory<T> own, completion done = then_nothing) {
     begin(me, own, done);
     if (is_root()) faults::this_PE_is_the_root(net.name, me.at());
     go_on(me);

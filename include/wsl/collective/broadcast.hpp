@@ -60,7 +60,7 @@ struct broadcast {
    public:
     /// Sends the root's words into those of every other PE; all PEs give arrays of the same length, and may
     /// use them when `done` happens.
-    void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> words, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       must_agree_in_team<net>(me, r, words.length());

@@ -92,14 +92,22 @@ inline std::string call(coord at, const char* module) {
                                text_of(other), " with ", others,
                                " in the same call: all PEs of a team give the same number of words"}));
 }
+[[noreturn]] inline void a_tally_expects_at_least_one_event(const char* module, coord at) {
+  throw fault(call(at, module) + " with an expectation of 0 events: it is complete after at least one");
+}
+[[noreturn]] inline void the_expectations_differ(const char* module, coord at, u32 events, coord other,
+                                                 u32 others) {
+  throw fault(support::joined({call(at, module), " with an expectation of ",
+                               support::counted(events, "event"), ", and ", text_of(other), " of ", others,
+                               " in the same call: all PEs expect the same number"}));
+}
 [[noreturn]] inline void the_tiles_differ(const char* module, coord at, const char* what, int size, int width,
                                           coord other, int others, int others_width) {
   throw fault(
       support::joined({call(at, module), " with ", size, " ", what, " and a rim of width ", width, ", and ",
                        text_of(other), " with ", others, " and a rim of width ", others_width,
                        " in the same call: PEs beside each other have as many rows, PEs above each other as "
-                       "many columns, and "
-                       "all rims have one width"}));
+                       "many columns, and all rims have one width"}));
 }
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {

@@ -51,7 +51,7 @@ struct gather {
    public:
     using base::start;
     /// At the root: collects all blocks into `blocks`. Each is as long as `own`, the root's block.
-    void start(pe& me, memory<T> own, memory<T> blocks, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> own, memory<T> blocks, completion done = then_nothing) {
       base::start_at_root(me, blocks, own, done);
     }
 

@@ -64,13 +64,13 @@ struct halo_exchange {
   class part {
    public:
     /// Fills the rim of `field`, an array of net.cells() words, row by row.
-    void start(pe& me, memory<T> field, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> field, completion done = then_nothing) {
       start(me, field, net.shape(), done);
     }
     /// The same for a tile whose shape is known only now: `filling.start(me, mem(u), tile_shape{rows,
     /// columns, width}, then<&worker::step>())`. PEs beside each other have as many rows, PEs above each
     /// other as many columns, and all have rims of one width.
-    void start(pe& me, memory<T> field, tile_shape tile, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> field, tile_shape tile, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       if (!tile.holds_rim())
         faults::the_rim_is_wider_than_the_tile(name, me.at(), tile.rows, tile.columns, tile.width);

@@ -118,8 +118,8 @@ struct lane {
   }
   /// Words to the next PE as the destination of an operation, and words of the one before as a source:
   /// `me.async(add(right.fabout(me), right.fabin(me), mem(x)))`.
-  fabric_output<T> fabout(const pe& me, int count = forever) const { return {out(me), count}; }
-  fabric_input<T> fabin(const pe& me, int count = forever) const { return {in(me), count}; }
+  fabric_output<T> fabout(const pe& me, int count = as_many_as_others) const { return {out(me), count}; }
+  fabric_input<T> fabin(const pe& me, int count = as_many_as_others) const { return {in(me), count}; }
 
  private:
   constexpr bool in_rows() const { return toward == east || toward == west; }
@@ -146,9 +146,9 @@ struct lane {
   }
   constexpr void open(layout& l, color<T> c, const region& there, bool enters) const {
     const port side = enters ? opposite(toward) : port{toward};
-    const area edge = area{there.x0, there.x1, there.y0, there.y1, there.sx, there.sy};
-    if (enters) l.path(c, there, side >> ramp).stream_in(c, edge, side);
-    else l.path(c, there, ramp >> side).stream_out(c, edge, side);
+    const area ends_there{there.x0, there.x1, there.y0, there.y1, there.sx, there.sy};
+    if (enters) l.path(c, there, side >> ramp).stream_in(c, ends_there, side);
+    else l.path(c, there, ramp >> side).stream_out(c, ends_there, side);
   }
 
   constexpr region lanes_of(const layout& l, const char* as) const {

@@ -152,12 +152,6 @@ using endpoint = typename decltype(net)::template part<net>;
 template <payload T, int first, int count>
 using uses_colors = task_list<reads<color_range<T, count>{first}>, sends<color_range<T, count>{first}>>;
 
-/// A completion without effect: no data task waits for a module's colors.
-template <payload T>
-completion no_completion(int own_color) {
-  return {completion::effect::unblock_color, own_color};
-}
-
 /// Nothing is left to do: `done` happens. The color is one that the endpoint reads.
 template <payload T>
 void finish(pe& me, int own_color, T& unused, const completion& done) {

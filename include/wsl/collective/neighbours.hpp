@@ -69,10 +69,10 @@ struct neighbours {
     send(me, detail::as_payload<T>(value));
   }
   /// Words to the neighbour on a side as the destination of an operation, and its words as a source.
-  fabric_output<T> fabout(const pe& me, port side, int count = forever) const {
+  fabric_output<T> fabout(const pe& me, port side, int count = as_many_as_others) const {
     return to(side).fabout(me, count);
   }
-  fabric_input<T> fabin(const pe& me, port side, int count = forever) const {
+  fabric_input<T> fabin(const pe& me, port side, int count = as_many_as_others) const {
     return to(opposite(side)).fabin(me, count);
   }
 };

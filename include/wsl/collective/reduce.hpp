@@ -85,7 +85,7 @@ struct reduce {
     /// Combines the arrays of all PEs of a team into the root's; those of other PEs are overwritten. They
     /// are equally long, and must not be touched before `done` happens: then the root has the result, and
     /// any other PE has sent its contribution.
-    void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> array, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (is_under_way()) faults::the_last_call_is_under_way(name, me.at());

@@ -41,7 +41,7 @@ struct ring_all_reduce {
   class part {
    public:
     /// Combines the words of all PEs of a line and leaves the total in each of them.
-    void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> words, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       must_agree_in_team<net>(me, r, words.length());
@@ -50,6 +50,7 @@ struct ring_all_reduce {
       words_ = words, done_ = done, step_ = 0;
       step(me);
     }
+
    private:
     color<T> out() const { return {net.ring().out(size_, place_)}; }
     color<T> in() const { return {net.ring().in(size_, place_)}; }

@@ -59,7 +59,7 @@ struct scatter {
     using base::start;
     /// At the root: sends `blocks`, one for each PE and as long as `own`, and copies its own block to
     /// `own`.
-    void start(pe& me, memory<T> blocks, memory<T> own, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> blocks, memory<T> own, completion done = then_nothing) {
       base::start_at_root(me, blocks, own, done);
     }
 

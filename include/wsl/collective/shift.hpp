@@ -79,7 +79,7 @@ struct shift {
    public:
     /// Sends `give` and receives `take`, another array of the same length. A PE at the beginning of a line
     /// that is not cyclic receives nothing, and its `take` keeps its values.
-    void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
+    void start(pe& me, memory<T> give, memory<T> take, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()),
                 place = net.place_of(size, along(me.at() - corner(r), net.direction()));
@@ -97,6 +97,7 @@ struct shift {
       else if (in >= 0) me.async(mov(take, fabin(color<T>{in})), done);
       else finish(me, net.first, unused_, done);
     }
+
    private:
     void exchanged(pe& me) {
       me.block<&part::exchanged>();

@@ -58,7 +58,7 @@ class single_color_all_reduce {
  public:
   /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are equally
   /// long.
-  void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+  void start(pe& me, memory<T> array, completion done = then_nothing) {
     const region r = rectangle_of(me, net.where, net.name);
     if (array.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
     if (stage_ != idle) faults::the_last_call_is_under_way(net.name, me.at());
@@ -70,6 +70,7 @@ class single_color_all_reduce {
     distance_ = {rows_.distance_of(me.x() - r.x0), columns_.distance_of(me.y() - r.y0)};
     go_on(me);
   }
+
  private:
   int broadcast_stage() const { return (rows_.size() > 1) + (columns_.size() > 1); }
   bool is_root() const { return distance_.x == 0 && distance_.y == 0; }
@@ -123,10 +124,10 @@ class single_color_all_reduce {
   int stage_ = idle;
 
  public:
-  using tasks = task_list<local<&single_color_all_reduce::sent>,
-                          local<&single_color_all_reduce::stage_ended, blocked>,
-                          on_teardown<line, &single_color_all_reduce::torn_down>,
-                          uses_colors<T, net.first, 1>, may_steer<line, switch_adv, teardown>>;
+  using tasks =
+      task_list<local<&single_color_all_reduce::sent>, local<&single_color_all_reduce::stage_ended, blocked>,
+                on_teardown<line, &single_color_all_reduce::torn_down>, uses_colors<T, net.first, 1>,
+                may_steer<line, switch_adv, teardown>>;
 };
 
 }  // namespace wsl::collective

@@ -55,16 +55,31 @@ template <auto net>
 class tally_counter {
  public:
   /// Sets how many events complete the tally, at least 1. Every PE calls it with the same number before its
-  /// first report. A tally that is complete begins anew.
+  /// first report. A tally that is complete begins anew. Throws fault if the number is 0, or if the call of
+  /// another PE named another one.
   void expect(pe& me, u32 most) {
+    if (most == 0) faults::a_tally_expects_at_least_one_event(net.name, me.at());
+    const region r = rectangle_of(me, net.where, net.name);
+    const team_sizes::size agreed = agreed_in_team<net, team::rectangle>(me, r, most);
+    if (agreed.words != most)
+      faults::the_expectations_differ(net.name, me.at(), most, agreed.of, agreed.words);
     expected_ = most;
     look(me);
+  }
+  /// A number of another type, if it fits.
+  template <detail::other_than<u32> Value>
+  void expect(pe& me, const Value& most) {
+    expect(me, detail::as_payload<u32>(most));
   }
   /// Reports an event at this PE, or `times` of them.
   void report(pe& me, u32 times = 1) {
     const region r = rectangle_of(me, net.where, net.name);
     if (me.x() > r.x0) me.send(net.along_row(), times);
     else add(me, times);
+  }
+  template <detail::other_than<u32> Value>
+  void report(pe& me, const Value& times) {
+    report(me, detail::as_payload<u32>(times));
   }
 
  private:

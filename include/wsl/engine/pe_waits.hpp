@@ -34,6 +34,16 @@ void operation_waits(waits& open, const pe_state& s, const transfer& t, bool mai
   else if (fed) note(wait::reason::output, t.output);
 }
 
+/// Says of the wait of `t` that no operation in flight signals the event for which it waits, if that is so;
+/// each_operation(use) calls use with each operation of the PE.
+template <class Operations>
+void event_waits(waits& open, const transfer& t, Operations each_operation) {
+  if (open.empty() || open.back().why != wait::reason::ended || !t.pops) return;
+  bool signalled = false;
+  each_operation([&](const transfer& other) { signalled |= other.signals == t.pops && !other.complete(); });
+  if (!signalled) open.back().why = wait::reason::unsignalled;
+}
+
 /// The words that tasks of a quiet PE have sent and that wait for room. They leave in order, so only those of
 /// the first color wait for room; the others wait behind them.
 inline void outbox_waits(waits& open, const pe_state& s, const support::flat_queue<wavelet>& outbox) {
@@ -62,9 +72,13 @@ template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
   const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
   outbox_waits(open, s, p.outbox);
-  for (const transfer& t : p.microthreads)
-    // otherwise its task waits for room before it can continue
-    if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
+  for (const transfer& t : p.microthreads) {
+    if (t.complete()) continue;  // its task waits for room before it can continue
+    operation_waits(open, s, t, main_thread_wanted, starved);
+    event_waits(open, t, [&](auto signals) {
+      for (const transfer& other : p.microthreads) signals(other);
+    });
+  }
   call_waits(open, s, p.calls);
 }
 

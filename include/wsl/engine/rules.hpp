@@ -9,6 +9,7 @@
 
 #include "../core/fault.hpp"
 #include "../program/pe.hpp"
+#include "engine.hpp"
 #include "task_exception.hpp"
 
 namespace wsl::engines {
@@ -16,6 +17,15 @@ namespace wsl::engines {
 /// "PE(3, 1) of runner<...>", as messages name a PE.
 inline std::string name_of(const pe_state& s) {
   return support::joined({text_of(coord{s.x, s.y}), " of ", s.image->source->name});
+}
+
+/// The remedy where two operations use one color at a time. The colors of a library module are its own.
+inline std::string one_at_a_time(const pe_state& s, int color, const char* otherwise) {
+  for (const detail::claim& c : static_cast<const engine&>(*s.image->engine).plan().claims())
+    if (color >= c.first && color < c.first + c.count && c.where.has({s.x, s.y}))
+      return support::joined({"; the color is one of ", c.module,
+                              ", whose last call is not complete here: call it again from its completion"});
+  return otherwise;
 }
 
 /// Adds the place to the exception that is being handled.
@@ -85,7 +95,8 @@ inline void has_path(const pe_state& s, int color, bool path) {
 inline void one_writer(const pe_state& s, int color, bool in_flight) {
   if (in_flight)
     throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
-                " while an operation still sends on it; wait for its completion");
+                " while an operation still sends on it" +
+                one_at_a_time(s, color, "; wait for its completion"));
 }
 
 inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
@@ -156,8 +167,9 @@ inline void has_queue_alone(const pe_state& s, const transfer& t) {
 inline void one_reader(const pe_state& s, int color, bool taken) {
   if (taken)
     throw fault(
-        "wsl: " + name_of(s) + " reads color " + std::to_string(color) +
-        " twice at once; a color has one reader: wait for the completion of the operation that reads it");
+        "wsl: " + name_of(s) + " reads color " + std::to_string(color) + " twice at once" +
+        one_at_a_time(s, color,
+                      "; a color has one reader: wait for the completion of the operation that reads it"));
 }
 
 /// All rules for an operation that a task of this PE starts. `in_flight` gives access to the PE's other

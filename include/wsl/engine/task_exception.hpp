@@ -5,11 +5,22 @@
 // fabric::stopped_by() tells the place. docs/guide/mistakes.md says so to users.
 #pragma once
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <typeinfo>
 
 namespace wsl::engines {
+
+/// A std::bad_alloc of a task, with its place.
+class out_of_memory : public std::bad_alloc {
+ public:
+  explicit out_of_memory(const std::string& text) : text_(text) {}
+  const char* what() const noexcept override { return text_.what(); }
+
+ private:
+  std::runtime_error text_;  // whose copies throw nothing
+};
 
 class task_exception : public std::exception {
  public:
@@ -28,6 +39,10 @@ class task_exception : public std::exception {
   [[noreturn]] void rethrow_original() const {
     try {
       std::rethrow_exception(original_);
+    } catch (const std::bad_alloc& e) {
+      if (typeid(e) == typeid(std::bad_alloc) || typeid(e) == typeid(std::bad_array_new_length))
+        throw out_of_memory(text_);
+      throw;
     } catch (const std::logic_error& e) {
       throw_if_same<std::logic_error, std::invalid_argument, std::domain_error, std::length_error,
                     std::out_of_range>(e);

@@ -3,7 +3,7 @@
 // builds the PEs' memories, launches host functions and runs until nothing can happen any more.
 //   fabric f{chain};
 //   f.launch(0, 0);
-//   f.read(7, 0, &runner<red, blue>::seen)
+//   f.read(7, 0, &runner::seen)
 #pragma once
 #include <bit>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "../support/always_false.hpp"
 #include "memory_limits.hpp"
 #include "program_memory.hpp"
 
@@ -32,6 +33,19 @@ inline void tell_that_nothing_is_traced() {
   static_cast<void>(told);
 }
 
+/// The engine that the program has chosen.
+template <class Choice>
+auto made_by(const Choice& choice, const layout& plan) {
+  if constexpr (requires { choice.make(plan); }) return choice.make(plan);
+  else {
+    static_assert(
+        support::always_false<Choice>,
+        "wsl: behind the layout stands the choice of an engine: fabric f{plan, threaded{.threads = 4}}, "
+        "reference{} or timed{}");
+    return static_cast<engines::engine*>(nullptr);
+  }
+}
+
 /// The note in reports whose cycles are communication only.
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
@@ -39,7 +53,7 @@ inline constexpr const char* exchange_only_text =
 /// Explains a launch of a named task with coordinates; `f.launch(x, y)` takes them.
 template <auto Task>
 consteval void a_named_launch_takes_an_area() {
-  static_assert(std::is_void_v<decltype(Task)>,
+  static_assert(support::always_false_for<Task>,
                 "wsl: the launch of a named task takes an area, then the task's arguments: "
                 "f.launch<&part::start>(at(x, y), arguments...)");
 }
@@ -82,7 +96,8 @@ class fabric {
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice)
-      : engine_((require(plan), detail::made_on_this_computer(plan, [&] { return choice.make(plan); }))) {
+      : engine_((require(plan),
+                 detail::made_on_this_computer(plan, [&] { return detail::made_by(choice, plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
@@ -124,11 +139,11 @@ class fabric {
   /// As launch, but only queues the calls; `run` runs them.
   void start(const area& where = all) {
     static constexpr std::tuple<> none;
-    each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), &none}); });
+    queue_calls(where, &none, only_launch);
   }
   template <auto Task, class... Arguments>
-  void start(const area& where, const Arguments&... arguments) {
-    if constexpr (detail::fits_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
+  void start(const area& where, Arguments&&... arguments) {
+    if constexpr (detail::fits_queued_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
   }
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then, and fault if a
@@ -165,8 +180,7 @@ class fabric {
     if (engine_->is_running())
       throw fault(
           "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns "
-          "what "
-          "another PE has from that PE's wavelets");
+          "what another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;
     if (P* found = detail::memory_as<P>(placed, engines::state_of(p).memory())) return *found;
@@ -211,8 +225,7 @@ class fabric {
     if (stopped_by_.empty()) return;
     throw fault(
         "wsl: this fabric has stopped: an earlier run of it ended in the middle of its tasks. What it holds "
-        "can "
-        "be read; to go on, mend the first fault and make a new fabric. The first fault was:\n" +
+        "can be read; to go on, mend the first fault and make a new fabric. The first fault was:\n" +
         stopped_by_);
   }
   /// Words that left the grid through host streams and that the host has not read.
@@ -262,16 +275,27 @@ class fabric {
     engine_->refresh(&part, 1);
   }
 
-  template <class F>
-  void each(const area& where, F f) {
+  // Queues a call on each PE of an area, or on none if one of them has no such function.
+  void queue_calls(const area& where, const void* arguments, const detail::binding& (*function_of)(pe&)) {
     resting_engine();
     must_not_have_stopped();
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > plan().width() || r.y1 > plan().height())
       faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan().width(), plan().height());
-    for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
+    support::flat_vector<queued_call> calls;
+    calls.reserve(static_cast<std::size_t>(r.count()));
+    for (int i = 0; i < r.count(); ++i) {
+      pe& p = existing(r.nth(i));
+      calls.push_within({&p, &function_of(p)});
+    }
+    for (const queued_call& c : calls) engine_->call(*c.on, {c.function, arguments});
+    waiting_calls_ += calls.size();
   }
+  struct queued_call {
+    pe* on = nullptr;
+    const detail::binding* function = nullptr;
+  };
 
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
@@ -284,7 +308,7 @@ class fabric {
           support::joined({e.what(), "\n  as an argument of launch<&", support::function_name<Task>(), ">"}));
     }
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
-    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
+    queue_calls(where, kept, launch_named<Task>);
   }
 
   static const detail::binding& only_launch(pe& p) {
@@ -310,9 +334,9 @@ class fabric {
     const program& what = *engines::state_of(p).image->source;
     for (const detail::binding& b : what)
       if (b.what == detail::role::launch && b.key == &detail::task_key<Task>) return b;
-    throw fault(support::joined({"wsl: ", what.name, " at ",
-                                 text_of(coord{engines::state_of(p).x, engines::state_of(p).y}),
-                                 " does not bind launch<&", support::function_name<Task>(), ">"}));
+    throw fault(support::joined(
+        {"wsl: ", what.name, " at ", text_of(coord{engines::state_of(p).x, engines::state_of(p).y}),
+         " does not bind launch<", detail::reference_to(detail::task_key<Task>), ">"}));
   }
 
   // Arguments of launches, until the run that uses them has ended.

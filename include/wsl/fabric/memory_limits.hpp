@@ -11,7 +11,7 @@ namespace wsl::detail {
 
 /// Throws fault if the programs of a layout need more memory than this computer has.
 void fit_this_computer(const layout& plan);
-[[noreturn]] void the_computer_has_too_little_memory(const layout& plan);
+[[noreturn]] void the_engine_needs_more_memory(const layout& plan);
 
 /// Makes an engine. Throws fault if the memory of the computer is too small for the grid.
 template <class Make>
@@ -19,7 +19,7 @@ engines::engine* made_on_this_computer(const layout& plan, Make make) {
   fit_this_computer(plan);
   try {
     return make();
-  } catch (const std::bad_alloc&) { the_computer_has_too_little_memory(plan); }
+  } catch (const std::bad_alloc&) { the_engine_needs_more_memory(plan); }
 }
 
 /// Throws fault if a PE that this process runs has more in its members, and in what they own, than the memory

@@ -27,13 +27,13 @@ struct race_report {
   /// the PE's differing step in the defined order, and under the seed; empty if equal
   std::string first_order, second_order;
   std::string defined_end, other_end;  ///< the texts of the exceptions of the runs; empty if they ended well
-  /// types of members whose contents could not be compared, with their programs: "std::shared_ptr<int> of
-  /// part"
+  /// members whose contents could not be compared, with their programs: "std::shared_ptr<int> of part"
   std::vector<std::string> not_compared;
+  u64 never_run = 0;  ///< calls that were queued with `start` and that no `run` has run, in the defined order
 
   explicit operator bool() const { return found; }
   std::string text() const {
-    if (!found) return "no race was found" + not_compared_text();
+    if (!found) return "no race was found" + never_run_text() + not_compared_text() + same_end_text();
     const std::string seed_text = "under seed " + std::to_string(seed);
     if (defined_end != other_end)
       return "the run ends differently " + seed_text + ":\n" + ending(other_end) + "\ninstead of\n" +
@@ -47,12 +47,25 @@ struct race_report {
   }
 
  private:
+  std::string never_run_text() const {
+    if (never_run == 0) return "";
+    return "; not looked at: " + support::counted(never_run, "call") +
+           " that start has queued and nobody has run: let the function end with f.run()";
+  }
+  std::string same_end_text() const {
+    if (defined_end.empty()) return "";
+    return "; but every order ended with the same exception, and what would come after it was not looked "
+           "at:\n" +
+           defined_end;
+  }
   std::string not_compared_text() const {
     std::string text;
     for (const std::string& type : not_compared) text += (text.empty() ? "" : ", ") + type;
     if (text.empty()) return "";
     return "; not compared: what is behind " + text +
-           "; let the program list its members with members(), or specialize wsl::pe_storage for the type";
+           "; let the program list its members with members(), or specialize wsl::pe_storage for the type, "
+           "or keep "
+           "what a pointer or a std::span leads to in the program";
   }
   static std::string ending(const std::string& what) {
     return what.empty() ? "an end without a fault" : what;
@@ -114,6 +127,15 @@ class memory_of_pe final : private storage_visitor {
   }
   /// Types of members whose contents are not known.
   const std::vector<const char*>& unknown_types() const { return unknown_types_; }
+  /// The first byte of a member that leads outside of what is compared, such as a pointer or a std::span; -1
+  /// if there is none. `same` is this memory after another run in the same order: only addresses differ.
+  int place_of_address(const memory_of_pe& same) const {
+    for (std::size_t i = 0; i + word <= size_; i += word)
+      if (!is_owner(i) && leads_outside(i) && same.leads_outside(i) &&
+          std::memcmp(program_ + i, same.program_ + i, word) != 0)
+        return static_cast<int>(i);
+    return -1;
+  }
 
  private:
   static constexpr std::size_t word = sizeof(void*);
@@ -122,6 +144,16 @@ class memory_of_pe final : private storage_visitor {
                            std::size_t at, std::size_t size) {
     const std::size_t n = support::min(word, size - at);
     return std::memcmp(a + at, b + at, n) != 0 && std::memcmp(a + at, same + at, n) == 0;
+  }
+  // User programs lie in the lower half of the addresses, and nothing lies in their first pages.
+  bool leads_outside(std::size_t at) const {
+    std::uintptr_t address;
+    std::memcpy(&address, program_ + at, word);
+    if (address < 0x10000 || address >> (8 * word - 16) != 0) return false;
+    for (const auto& [first, last] : compared_)
+      if (first <= address && address <= last) return false;
+    const auto own = reinterpret_cast<std::uintptr_t>(program_);
+    return address < own || address > own + size_;
   }
   // The bytes of a container are addresses and capacities; its elements are compared instead.
   bool is_owner(std::size_t at) const {
@@ -138,29 +170,37 @@ class memory_of_pe final : private storage_visitor {
     const auto* from = static_cast<const unsigned char*>(first);
     values_.insert(values_.end(), from, from + bytes);
     sizes_.push_back(bytes);
+    compared_.push_back(
+        {reinterpret_cast<std::uintptr_t>(from), reinterpret_cast<std::uintptr_t>(from) + bytes});
   }
   void unknown(const char* type) override { unknown_types_.push_back(type); }
 
   const unsigned char* program_;
   std::size_t size_;
   std::vector<std::pair<std::size_t, std::size_t>> owners_;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> compared_;  // where the values were
   std::vector<unsigned char> values_;
   std::vector<std::size_t> sizes_;
   std::vector<const char*> unknown_types_;
 };
 
-/// "std::shared_ptr<int> of part" for each such type of each program, in their order.
-inline std::vector<std::string> not_compared(trial& run) {
+/// "std::shared_ptr<int> of part" for each such type of each program, in their order; or "an address at byte
+/// 16 of part" if the type of the member is not known.
+inline std::vector<std::string> not_compared(trial& run, trial& same) {
   std::vector<std::string> found;
+  const auto add = [&](const std::string& member, const pe_state& s) {
+    const std::string text = member + " of " + s.image->source->name;
+    if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(text);
+  };
   const region grid = run.f.plan().grid();
   for (int i = 0; i < grid.count(); ++i) {
     const pe_state* s = run.state(grid.nth(i));
-    if (!s || !s->image->source->storage) continue;
+    if (!s) continue;
     const memory_of_pe memory(*s);
-    for (const char* type : memory.unknown_types()) {
-      const std::string text = std::string(type) + " of " + s->image->source->name;
-      if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(text);
-    }
+    for (const char* type : memory.unknown_types()) add(type, *s);
+    if (!memory.unknown_types().empty()) continue;
+    const int at = memory.place_of_address(memory_of_pe(*same.state(grid.nth(i))));
+    if (at >= 0) add("an address at byte " + std::to_string(at), *s);
   }
   return found;
 }
@@ -220,7 +260,9 @@ race_report find_race(const layout& plan, Drive drive, u64 seeds = 16, threaded 
     if (const race_report r = races::compare(defined, same, other, seed)) return r;
   }
   race_report none;
-  none.not_compared = races::not_compared(defined);
+  none.not_compared = races::not_compared(defined, same);
+  none.defined_end = none.other_end = defined.thrown;
+  none.never_run = defined.f.waiting_calls();
   return none;
 }
 

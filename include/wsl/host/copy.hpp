@@ -54,9 +54,15 @@ void with_place_in_faults(coord c, F f) {
   }
 }
 
+inline void on_the_grid(const region& r, const layout& plan) {
+  if (!r.empty() && (r.x0 < 0 || r.y0 < 0 || r.x1 > plan.width() || r.y1 > plan.height()))
+    faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan.width(), plan.height());
+}
+
 /// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
 template <class Symbol, class F>
 void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
+  on_the_grid(r, on.plan());
   for (int i = 0; i < r.count(); ++i) what.at(on, r.nth(i));
   for (int y = 0; y < r.rows(); ++y)
     for (int x = 0; x < r.columns(); ++x)
@@ -91,11 +97,21 @@ void copy_numbers(To* to, std::size_t to_step, const From* from, std::size_t fro
   for (std::size_t i = 0; i < n; ++i) to[i * to_step] = convert<To>(from[i * from_step]);
 }
 
+/// Throws the fault of the first number that does not fit, before a copy has changed anything.
+template <class To, class From>
+void must_fit(const From* from, std::size_t from_step, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) static_cast<void>(convert<To>(from[i * from_step]));
+}
+
 template <class Symbol, class Host>
 void copy_in(fabric& on, const Symbol& what, const region& r, const host_index& at,
              std::span<const Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
+  if constexpr (may_refuse<element, Host>)
+    each_block(on, what, r, at, [&](element*, std::size_t from) {
+      must_fit<element>(host.data() + from, at.element, Symbol::length);
+    });
   each_block(on, what, r, at, [&](element* to, std::size_t from) {
     copy_numbers(to, 1, host.data() + from, at.element, Symbol::length);
   });
@@ -105,7 +121,11 @@ template <class Symbol, class Host>
 void copy_out(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
+  on_the_grid(r, on.plan());
   if (on.engine_in_use().spread()) refresh(on.engine_in_use(), on, what, r);
+  if constexpr (may_refuse<Host, element>)
+    each_block(on, what, r, at,
+               [&](const element* from, std::size_t) { must_fit<Host>(from, 1, Symbol::length); });
   each_block(on, what, r, at, [&](const element* from, std::size_t to) {
     copy_numbers(host.data() + to, at.element, from, 1, Symbol::length);
   });

@@ -28,13 +28,6 @@ namespace wsl {
 
 namespace detail {
 
-/// The commands between two moments at which the host saw an error: the first failure among them is the error
-/// of the rest.
-struct command_batch {
-  std::exception_ptr error;  // written by the worker; the host reads it after a command of the batch is done
-  std::atomic<bool> seen = false;
-};
-
 struct nothing {};
 
 template <class T>
@@ -88,12 +81,13 @@ class ticket {
 
 class device_queue final : public detail::commands<device_queue>, private detail::background {
  public:
-  /// A device has at most one queue at a time, and outlives it.
+  /// A device has at most one queue at a time, and outlives it. Throws the error of an earlier queue that the
+  /// host has not seen.
   explicit device_queue(device& d) : device_(free(d)), worker_([this] { work(); }) { d.behind_ = this; }
   device_queue(const device_queue&) = delete;
   device_queue& operator=(const device_queue&) = delete;
 
-  /// Executes the queued commands. An error that the host has not waited for is lost with the queue.
+  /// Executes the queued commands. The next command of the device throws an error that the host has not seen.
   ~device_queue() {
     {
       const std::lock_guard lock(mutex_);
@@ -102,13 +96,14 @@ class device_queue final : public detail::commands<device_queue>, private detail
     more_.notify_one();
     worker_.join();
     device_.behind_ = nullptr;
+    if (batch_->error && !batch_->seen) device_.left_ = std::move(batch_);
   }
 
   /// Waits until all commands are done; throws an error that the host has not seen.
   void wait() override {
     std::unique_lock lock(mutex_);
     quiet_.wait(lock, [this] { return commands_.empty() && !busy_; });
-    if (batch_->error && !batch_->seen.exchange(true)) std::rethrow_exception(batch_->error);
+    batch_->throw_unless_seen();
   }
 
  private:
@@ -116,6 +111,7 @@ class device_queue final : public detail::commands<device_queue>, private detail
 
   static device& free(device& d) {
     if (d.behind_) throw fault("wsl: this device has a queue already; a device has one at a time");
+    d.tell_what_is_left();
     return d;
   }
 

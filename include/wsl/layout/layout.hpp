@@ -8,6 +8,7 @@
 #include "../core/area.hpp"
 #include "../core/builder_faults.hpp"
 #include "../core/machine.hpp"
+#include "../support/always_false.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"
@@ -109,6 +110,15 @@ class layout {
     const int before = paths_.size();
     path(c, where, how);
     if (paths_.size() > before) (give(paths_[before], options), ...);
+    return *this;
+  }
+
+  template <class Color, class... Rest>
+    requires(!detail::color_like<Color>)
+  constexpr layout& path(const Color&, const Rest&...) {
+    static_assert(
+        support::always_false<Color>,
+        "wsl: a path is that of a color: .path(red, area, ramp >> east) with constexpr color<f32> red{0}");
     return *this;
   }
 

@@ -12,9 +12,20 @@ namespace wsl {
 
 namespace detail {
 
-[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const task_identity& task) {
-  const std::string entry = task.entry ? task.entry : "local<&" + std::string(task.name) + ">";
-  throw fault(std::string("wsl: program ") + program + " does not bind " + entry + " in its tasks");
+/// "&part::step".
+inline std::string reference_to(const task_identity& task) {
+  return std::string("&") + task.owner + "::" + task.name;
+}
+[[noreturn]] inline void the_program_does_not_bind_this_task(const program& what, const task_identity& task) {
+  const std::string entry = task.entry ? task.entry : "local<" + reference_to(task) + ">";
+  std::string otherwise;
+  for (const binding& b : what)
+    if (b.key == &task)
+      otherwise = std::string(", where it is ") +
+                  (b.what == role::launch ? "a host function, launch<...>" : "bound to something else") +
+                  "; what is activated or blocked needs that entry as well";
+  throw fault(std::string("wsl: program ") + what.name + " does not bind " + entry + " in its tasks" +
+              otherwise);
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const engines::program_image& image, int color,
                                                        int missing) {
@@ -46,12 +57,12 @@ struct completion {
   /// modules keep completions in the memory of PEs, where bytes between members would differ from run to run.
   enum class effect : int { activate, count, unblock, unblock_color, each_time, nothing };
   effect what;
-  int id;  ///< of the color, or the position of the task in its own module's table
+  int id;  ///< of the color, or the position of the task in its own module's task list
   const detail::task_identity* task = nullptr;
 };
 
-// Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function
-// templates are compiled after that.
+// Not constexpr on purpose: a program's task list is known only after its class, and the bodies of plain
+// function templates are compiled after that.
 
 /// On completion this local task is activated.
 template <auto Task>
@@ -83,7 +94,7 @@ namespace detail {
 struct advance_key_table {
   task_identity of[max_colors];
   constexpr advance_key_table() : of{} {
-    for (task_identity& k : of) k = {"then_advance", "advances<color> for the color of then_advance"};
+    for (task_identity& k : of) k = {"then_advance", "", "advances<color> for the color of then_advance"};
   }
 };
 inline constexpr advance_key_table advance_keys;
@@ -107,6 +118,13 @@ struct microthread {
   using by_engine = void;
   int number;
 };
+
+namespace detail {
+
+template <class C>
+inline constexpr bool is_completion = std::is_same_v<C, completion> || requires { typename C::by_engine; };
+
+}  // namespace detail
 
 class pe {
  public:
@@ -212,23 +230,22 @@ class pe {
     state_.interrupted = true;
   }
 
-  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a
-  /// color.
+  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task, or the
+  /// color of a data task. Throws fault if the program binds none.
   template <auto What>
   void block() {
-    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors |= detail::color_bit(What.id);
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors |= taken_bit(What.id, "block");
     else state_.blocked |= detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
   template <auto What>
   void unblock() {
-    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors &= ~detail::color_bit(What.id);
+    if constexpr (detail::color_like<decltype(What)>) state_.blocked_colors &= ~taken_bit(What.id, "unblock");
     else state_.blocked &= ~detail::local_bit(local_id<What>());
     state_.interrupted = true;
   }
 
   /// The same for the data task of a color that is known only at run time, such as `right.in(me)` of a lane.
-  /// Throws fault if the program has none.
   template <payload T>
   void block(color<T> c) {
     state_.blocked_colors |= taken_bit(c.id, "block");
@@ -245,17 +262,24 @@ class pe {
   /// send, when its last word is in the output queue).
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
-    state_.interrupt();
-    if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
-      at_once now;
-      if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
-        (happen(when_complete, when_complete.id), ...);
-        return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+    constexpr bool known = (detail::is_completion<Completion> && ...);
+    static_assert(
+        known,
+        "wsl: the completions of an operation are calls: then<&part::sent>(), unblocks<&part::next>(), "
+        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}");
+    if constexpr (known) {
+      state_.interrupt();
+      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
+        at_once now;
+        if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
+          (happen(when_complete, when_complete.id), ...);
+          return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+        }
       }
+      op.taken_apart([&](auto... parts) __attribute__((always_inline)) {
+        later<F, Dst, Src...>::start(*this, parts..., when_complete...);
+      });
     }
-    op.taken_apart([&](auto... parts) __attribute__((always_inline)) {
-      later<F, Dst, Src...>::start(*this, parts..., when_complete...);
-    });
   }
 
   /// Runs a computation beside the tasks, in memory that none of them touches until it is complete:
@@ -291,7 +315,7 @@ class pe {
  private:
   u64 taken_bit(int color, const char* call) const {
     const u64 bit = color >= 0 && color < detail::max_colors ? detail::color_bit(color) : 0;
-    if (!(state_.image->takes & bit))
+    if (!(state_.image->takes & bit)) [[unlikely]]
       detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
     return bit;
   }
@@ -321,7 +345,7 @@ class pe {
   }
   int searched_id(const detail::task_identity& task) const {
     const int id = state_.image->local_with(&task);
-    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task);
+    if (id < 0) detail::the_program_does_not_bind_this_task(*state_.image->source, task);
     return id;
   }
 
@@ -417,12 +441,16 @@ class pe {
   static bool names_a_task(const completion& c) {
     return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing;
   }
-  /// Whether the task has the same position here as in its own module's table; it has, unless other modules
-  /// come before that one.
+  /// Whether the task has the same position here as in its own module's task list; it has, unless other
+  /// modules come before that one. Of a color, whether the program has a data task for it.
   [[gnu::always_inline]] bool knows(const completion& c) const {
+    if (c.what == completion::effect::unblock_color) return (state_.image->takes >> c.id & 1) != 0;
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, detail::max_local_tasks)] == c.task;
   }
-  int place_of(const completion& c) const { return names_a_task(c) ? local_id(*c.task, c.id) : c.id; }
+  int place_of(const completion& c) const {
+    if (c.what == completion::effect::unblock_color) static_cast<void>(taken_bit(c.id, "unblock"));
+    return names_a_task(c) ? local_id(*c.task, c.id) : c.id;
+  }
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~detail::local_bit(place);
@@ -435,7 +463,7 @@ class pe {
       case completion::effect::count: t.activates = task_number(c); break;
       case completion::effect::unblock: t.unblocks = task_number(c); break;
       case completion::effect::each_time: t.each_time = task_number(c); break;
-      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;
+      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(place_of(c)); break;
       case completion::effect::nothing: break;
     }
   }

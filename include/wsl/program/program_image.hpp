@@ -10,7 +10,7 @@ namespace wsl::engines {
 struct send_window;
 struct receive_window;
 
-/// A program's table indexed for execution, with the entry that each color, local task or control wavelet
+/// A program's task list indexed for execution, with the entry that each color, local task or control wavelet
 /// starts; and everything that the PEs of one placement whose ramps send the same colors have in common.
 struct program_image {
   const program* source = nullptr;

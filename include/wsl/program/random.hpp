@@ -5,11 +5,21 @@
 // The generator is SplitMix64.
 #pragma once
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "../support/split_mix.hpp"
+#include "convert.hpp"
 #include "pe.hpp"
 
 namespace wsl {
+
+namespace detail {
+[[noreturn]] inline void no_number_is_below(const std::string& n) {
+  throw fault("wsl: below(n) of a prng draws one of the numbers 0 to n - 1, n from 1 to 4294967295, not " +
+              n);
+}
+}  // namespace detail
 
 class prng {
  public:
@@ -25,8 +35,14 @@ class prng {
 
   constexpr u64 bits64() { return support::split_mixed(state_ += support::split_mix_step); }
   constexpr u32 bits() { return static_cast<u32>(bits64() >> 32); }
-  /// A number from 0 to n - 1, n >= 1; the probabilities of two numbers differ by at most n / 2^32 of either.
-  constexpr u32 below(u32 n) { return static_cast<u32>((u64{bits()} * n) >> 32); }
+  /// A number from 0 to n - 1; the probabilities of two numbers differ by at most n / 2^32 of either. Throws
+  /// fault if n is less than 1 or more than a u32 holds.
+  template <detail::whole N>
+  constexpr u32 below(N n) {
+    if (n < 1 || !std::in_range<u32>(n)) [[unlikely]]
+      detail::no_number_is_below(std::to_string(n));
+    return static_cast<u32>((u64{bits()} * static_cast<u32>(n)) >> 32);
+  }
   /// A number of [0, 1), a multiple of 2^-24.
   constexpr f32 uniform() { return static_cast<f32>(bits() >> 8) * 0x1p-24f; }
   /// A number of [low, high); rounding may reach `high`.

@@ -20,10 +20,9 @@ namespace detail {
 /// The identity of a task is the address of this.
 struct task_identity {
   const char* name;
-  const char* entry = nullptr;  ///< in a list of tasks, of what is not bound by local<&name>
+  const char* owner = "";       ///< the class whose member it is
+  const char* entry = nullptr;  ///< in a list of tasks, of what is not bound by local<&owner::name>
 };
-template <auto Task>
-inline constexpr task_identity task_key{support::function_name<Task>()};
 
 template <class F>
 struct signature {
@@ -39,6 +38,14 @@ struct signature<R (P::*)(pe&, In...)> {
   using owner = P;
   using input = std::tuple<In...>;
 };
+
+template <auto Task>
+inline constexpr task_identity task_key = [] {
+  if constexpr (signature<decltype(Task)>::is_task)
+    return task_identity{support::function_name<Task>(),
+                         support::type_name<typename signature<decltype(Task)>::owner>()};
+  else return task_identity{support::function_name<Task>()};
+}();
 
 template <class Tuple>
 struct decayed;
@@ -59,6 +66,13 @@ using signature_of = signature<decltype(Task)>;
 template <auto Task>
 inline constexpr bool outlives_its_arguments =
     signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
+
+/// Whether a parameter is a reference through which the task could change its argument, of which it has none.
+template <class Tuple>
+inline constexpr bool changes_its_input = false;
+template <class... T>
+inline constexpr bool changes_its_input<std::tuple<T...>> =
+    ((std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>) || ...);
 
 /// The arguments of a host call, as the host keeps them until every PE has run it.
 template <auto Task>

@@ -191,7 +191,12 @@ consteval bool is_task() {
   if constexpr (task_like<Task>) {
     static_assert(!outlives_its_arguments<Task>,
                   "wsl: a task that waits takes its arguments by value, not by reference");
-    return !outlives_its_arguments<Task>;
+    constexpr bool changes = changes_its_input<typename signature_of<Task>::input>;
+    static_assert(
+        !changes || outlives_its_arguments<Task>,
+        "wsl: a task takes its arguments by value, void f(pe& me, f32 x): they are copies of a word or "
+        "of the host's numbers, and nobody would see what it writes to them");
+    return !outlives_its_arguments<Task> && !changes;
   }
   return false;
 }
@@ -220,6 +225,22 @@ inline constexpr bool accepts<Task, Arguments...> = []<std::size_t... I>(std::in
   return (becomes_argument<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
 }(std::index_sequence_for<Arguments...>{});
 
+/// A pointer or a view, such as std::span: what it leads to is somebody else's.
+template <class X>
+concept borrower =
+    (std::is_pointer_v<X> && !std::is_function_v<std::remove_pointer_t<X>>) ||
+    (std::is_trivially_copyable_v<X> && requires(X x) { x.data(), x.size(); } &&
+     !requires { std::tuple_size<X>::value; });
+/// Whether a task would get a view of an argument that is gone before it runs.
+template <class Parameter, class Argument>
+inline constexpr bool views_a_temporary =
+    !std::is_lvalue_reference_v<Argument> && borrower<Parameter> &&
+    !borrower<std::remove_cvref_t<Argument>> && !std::is_null_pointer_v<std::remove_cvref_t<Argument>>;
+template <auto Task, class... Arguments>
+inline constexpr bool outlive_the_call = []<std::size_t... I>(std::index_sequence<I...>) {
+  return !(views_a_temporary<std::remove_cvref_t<input_of<Task, I>>, Arguments> || ...);
+}(std::index_sequence_for<Arguments...>{});
+
 // A launch asks this first and starts nothing if the arguments do not fit: this message is then the only
 // error.
 template <auto Task, class... Arguments>
@@ -232,15 +253,26 @@ consteval bool fits_launch() {
     return accepts<Task, Arguments...>;
   }
 }
+// A call that is only queued asks this: `Arguments` are references where they have names.
+template <auto Task, class... Arguments>
+consteval bool fits_queued_launch() {
+  if constexpr (!fits_launch<Task, std::remove_cvref_t<Arguments>...>()) return false;
+  else {
+    static_assert(outlive_the_call<Task, Arguments...>,
+                  "wsl: the task runs after this call and would look at an argument that is gone: give the "
+                  "container or the number a name, and let it live until f.run() returns");
+    return outlive_the_call<Task, Arguments...>;
+  }
+}
 
 template <class To, class From>
 To as_argument(const From& given) {
-  if constexpr (number<To>) return convert<To>(given);
+  if constexpr (number<To>) return as_exact<To>(given);
   else return given;
 }
 
-/// The arguments of a launch, converted to the types of the task's parameters. Throws fault if an integer
-/// does not fit.
+/// The arguments of a launch, converted to the types of the task's parameters. Throws fault if a number does
+/// not fit.
 template <auto Task, class... Arguments>
 launch_arguments<Task>* new_arguments(const Arguments&... given) {
   using tuple = launch_arguments<Task>;
@@ -528,6 +560,17 @@ struct join_counters {
   }
 };
 
+/// Whether no local task and no host function is bound a second time. A data task may serve several colors.
+template <class P>
+consteval bool binds_each_task_once() {
+  constexpr const auto& list = table_of<P>.entries;
+  for (const binding& b : list)
+    for (const binding* other = list; other != &b; ++other)
+      if ((b.what == role::local || b.what == role::launch) && other->what == b.what && other->key == b.key)
+        return false;
+  return true;
+}
+
 template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
@@ -539,6 +582,9 @@ consteval program describe() {
     using counters = join_counters<P>;
     static_assert(P::tasks::size > 0,
                   "wsl: a task list has at least one entry: launch, on, local, control, reads, sends or use");
+    static_assert(binds_each_task_once<P>(),
+                  "wsl: a task list binds a local task once, as local<&part::f> or joins<n, &part::f>, and a "
+                  "host function once, as launch<&part::f>");
     return {
         .name = support::type_name<P>(),
         .bytes = counters::bytes,

@@ -164,8 +164,8 @@ struct reporter {
     sum += all_of_them;
     if (++over < rounds) go(me);
   }
-  using tasks = task_list<launch<&reporter::begin>, use<&reporter::count>,
-                          on<net.complete(), &reporter::next>>;
+  using tasks =
+      task_list<launch<&reporter::begin>, use<&reporter::count>, on<net.complete(), &reporter::next>>;
 };
 
 template <auto net, class Engine>
@@ -196,4 +196,40 @@ TEST_CASE("a tally is complete everywhere when the last report has come") {
         tallies<reports>(width, height, threaded{.threads = threads, .pes_per_partition = 2});
     }
   tallies<reports_inside>(5, 4, threaded{.threads = 2, .pes_per_partition = 3});
+}
+
+namespace {
+
+struct expecting {
+  tally_counter<reports> count;
+  void same(pe& me, int events) { count.expect(me, events); }
+  void different(pe& me) { count.expect(me, me.x() + 1); }
+  void report(pe& me, int times) { count.report(me, times); }
+  void done(pe&, u32) {}
+  using tasks = task_list<launch<&expecting::same>, launch<&expecting::different>, launch<&expecting::report>,
+                          use<&expecting::count>, on<reports.complete(), &expecting::done>>;
+};
+
+}  // namespace
+
+TEST_CASE("all PEs expect the same number of events, at least one") {
+  layout l{wse2, 3, 2};
+  l.place<expecting>(all).wire(reports);
+  const auto message = [&](auto what) {
+    fabric f{l};
+    try {
+      what(f);
+    } catch (const fault& e) { return std::string(e.what()); }
+    return std::string("nothing");
+  };
+  CHECK_THAT(message([](fabric& f) { f.launch<&expecting::same>(all, 0); }),
+             Catch::Contains("PE(0, 0) calls tally with an expectation of 0 events"));
+  CHECK_THAT(message([](fabric& f) { f.launch<&expecting::same>(all, -2); }),
+             Catch::Contains("-2 does not fit into an unsigned number of 32 bits"));
+  CHECK_THAT(message([](fabric& f) { f.launch<&expecting::report>(all, -1); }),
+             Catch::Contains("-1 does not fit"));
+  CHECK_THAT(
+      message([](fabric& f) { f.launch<&expecting::different>(all); }),
+      Catch::Contains("calls tally with an expectation of 2 events, and PE(0, 0) of 1 in the same call"));
+  CHECK(message([](fabric& f) { f.launch<&expecting::same>(all, 7); }) == "nothing");
 }

@@ -108,7 +108,9 @@ TEST_CASE("a collective that has begun is not begun again") {
   fabric f{everything(), reference{}};
   f.start<&caller::add_up>(at(1, 1));
   f.start<&caller::add_up>(at(1, 1));
-  CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(1, 1)") && Contains("reads color"));
+  CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(1, 1)") && Contains("reads color") &&
+                                 Contains("twice at once; the color is one of reduce, whose last call is not "
+                                          "complete here: call it again from its completion"));
 }
 
 TEST_CASE("nor is an all-reduce that takes turns") {

@@ -158,7 +158,7 @@ namespace {
 /// Passes everything on, for ever, twice as large.
 struct relay {
   int other = 0;
-  void go(pe& me) { me.async(mul(fabout(blue), fabin(red), 2)); }
+  void go(pe& me) { me.async(mul(fabout(blue), fabin(red, forever), 2)); }
   void tick(pe&) { ++other; }
   using tasks = task_list<launch<&relay::go>, launch<&relay::tick>, reads<red>, sends<blue>>;
 };
@@ -213,8 +213,8 @@ struct polite {
   void go(pe& me) { me.async(mov(fabout(green), mem(x)), unblocks<blue>(), then<&polite::done>()); }
   void done(pe&) { ++sent; }
   void hear(pe&, f32 x_) { heard = heard * 10 + x_ + 100 * static_cast<f32>(sent == 0); }
-  using tasks = task_list<launch<&polite::go>, local<&polite::done>, on<blue, &polite::hear, blocked>,
-                          sends<green>>;
+  using tasks =
+      task_list<launch<&polite::go>, local<&polite::done>, on<blue, &polite::hear, blocked>, sends<green>>;
 };
 
 struct counterpart {
@@ -300,8 +300,8 @@ struct careful_sender {
     co_await left;
     co_await left;
   }
-  using tasks = task_list<launch<&careful_sender::go>, launch<&careful_sender::once_too_often>,
-                          sends<red, blue>>;
+  using tasks =
+      task_list<launch<&careful_sender::go>, launch<&careful_sender::once_too_often>, sends<red, blue>>;
 };
 
 struct two_sums {
@@ -331,6 +331,7 @@ TEMPLATE_LIST_TEST_CASE("a task waits for the end of operations that it started 
   CHECK(f.read(1, 0, &two_sums::blues) == 6000);
 
   f.start<&two_sums::go>(column(1));
-  CHECK_THROWS_WITH(f.launch<&careful_sender::once_too_often>(column(0)),
-                    Contains("PE(0, 0) of") && Contains("co_await waits for the completion of 1 operation"));
+  CHECK_THROWS_WITH(
+      f.launch<&careful_sender::once_too_often>(column(0)),
+      Contains("PE(0, 0) of") && Contains("co_await waits for an event that no operation in flight signals"));
 }

@@ -43,12 +43,14 @@ struct culprit {
   void wrong_read(pe& me) { me.async(mov(mem(n), fabin(red_as_i32))); }
   void unbound(pe& me) { me.activate<&culprit::not_in_the_table>(); }
   void not_in_the_table(pe&) {}
+  void activates_a_host_function(pe& me) { me.activate<&culprit::unbound>(); }
   void out_of_the_array(pe&) { mov(mem(x), mem(x).part(4, 5)); }
   void lengths(pe& me) { me.async(mov(mem(x), fabin(red, 7))); }
   task after_a_wait(pe& me) {
     co_await mov(fabout(blue), mem(x));
     me.send(green, 1.f);
   }
+  void out_of_memory(pe&) { throw std::bad_alloc(); }
   void own_exception(pe&) { throw std::invalid_argument("of the program"); }
   task own_exception_after_a_wait(pe&) {
     co_await mov(fabout(blue), mem(x));
@@ -59,6 +61,7 @@ struct culprit {
       launch<&culprit::send_into_operation>, launch<&culprit::undeclared_send>,
       launch<&culprit::undeclared_output>, launch<&culprit::undeclared_read>, launch<&culprit::wrong_send>,
       launch<&culprit::wrong_output>, launch<&culprit::wrong_read>, launch<&culprit::unbound>,
+      launch<&culprit::activates_a_host_function>, launch<&culprit::out_of_memory>,
       launch<&culprit::out_of_the_array>, launch<&culprit::lengths>, launch<&culprit::after_a_wait>,
       launch<&culprit::own_exception>, launch<&culprit::own_exception_after_a_wait>, reads<red>, sends<blue>>;
 };
@@ -112,7 +115,14 @@ TEMPLATE_LIST_TEST_CASE("what a task list does not declare is not sent or read",
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
                     who && Contains("reads color 2 with mov, but its task list does not say reads<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
-                    Contains("does not bind local<&not_in_the_table>") && Contains("in unbound on PE(1, 0)"));
+                    Contains("does not bind local<&") &&
+                        Contains("culprit::not_in_the_table> in its tasks\n") &&
+                        Contains("in unbound on PE(1, 0)"));
+  CHECK_THROWS_WITH(
+      (provoke<TestType, &culprit::activates_a_host_function>()),
+      Contains("does not bind local<&") &&
+          Contains("culprit::unbound> in its tasks, where it is a host function, launch<...>; what is "
+                   "activated or blocked needs that entry as well"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
@@ -151,6 +161,9 @@ TEMPLATE_LIST_TEST_CASE("standard exceptions of the program keep their types and
   CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception_after_a_wait>()),
                     StartsWith("of the program\n  in own_exception_after_a_wait on PE(1, 0) of "));
   CHECK_THROWS_AS((provoke<TestType, &culprit::own_exception>()), std::invalid_argument);
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::out_of_memory>()),
+                    Contains("bad_alloc\n  in out_of_memory on PE(1, 0) of "));
+  CHECK_THROWS_AS((provoke<TestType, &culprit::out_of_memory>()), std::bad_alloc);
 }
 
 namespace {

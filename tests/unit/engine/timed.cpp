@@ -118,7 +118,7 @@ struct busy {
 struct sender {
   void start(pe& me, bool relays) {
     if (me.west_edge()) me.async(mov(fabout(red, 1000), 1.f));
-    else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red), 1.f));
+    else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red, forever), 1.f));
   }
   using tasks = task_list<launch<&sender::start>, sends<red, blue>, reads<red, blue>>;
 };

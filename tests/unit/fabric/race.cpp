@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -59,9 +60,7 @@ struct careful_file {
 template <class File>
 layout talk() {
   layout l{wse2, 5, 3};
-  l.place<speaker<add_it>>(at(2, 1))
-      .place<speaker<reset_it>>(at(4, 1))
-      .place<File>(at(3, 1));
+  l.place<speaker<add_it>>(at(2, 1)).place<speaker<reset_it>>(at(4, 1)).place<File>(at(3, 1));
   return l.path(add_it, at(2, 1), ramp >> east)
       .path(add_it, at(3, 1), west >> ramp)
       .path(reset_it, at(4, 1), ramp >> west)
@@ -351,4 +350,72 @@ TEST_CASE("a report says what was not compared") {
   REQUIRE(r.not_compared.size() == 1);
   CHECK_THAT(r.text(), StartsWith("no race was found; not compared: what is behind std::shared_ptr<") &&
                            Contains("secretive_keeper; let the program list its members with members()"));
+}
+
+namespace {
+
+/// Keeps the order in memory of the host.
+struct borrowing_keeper {
+  i32 heard = 0;
+  std::span<i32> order;
+  void add(pe&, i32 x) { order[0] = 3 * order[0] + x; }
+  void reset(pe&, i32 x) { order[0] = 3 * order[0] - x; }
+  using tasks = task_list<on<add_it, &borrowing_keeper::add>, on<reset_it, &borrowing_keeper::reset>>;
+};
+struct without_list {
+  std::span<i32> order;
+};
+struct inheriting_keeper : without_list {
+  void add(pe&, i32 x) { order[0] = 3 * order[0] + x; }
+  void reset(pe&, i32 x) { order[0] = 3 * order[0] - x; }
+  using tasks = task_list<on<add_it, &inheriting_keeper::add>, on<reset_it, &inheriting_keeper::reset>>;
+};
+/// Its addresses lead to itself and to its own storage.
+struct introspective_keeper {
+  i32 sum = 0;
+  i32* where = &sum;
+  std::vector<i32> list = std::vector<i32>(4);
+  i32* last = &list[3];
+  void add(pe&, i32 x) { *where += x; }
+  void reset(pe&, i32 x) { *where -= x; }
+  using tasks = task_list<on<add_it, &introspective_keeper::add>, on<reset_it, &introspective_keeper::reset>>;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a report says that what is behind an address was not compared", "", borrowing_keeper,
+                   inheriting_keeper) {
+  std::deque<i32> behind;
+  const race_report r = find_race(talk<TestType>(), [&](fabric& f) {
+    f.program_at<TestType>({3, 1}).order = std::span(&behind.emplace_back(), 1);
+    both_speak(f);
+  });
+  CHECK_FALSE(r);
+  REQUIRE(r.not_compared.size() == 1);
+  CHECK_THAT(r.not_compared[0], StartsWith("an address at byte ") && EndsWith("_keeper"));
+}
+
+TEST_CASE("an address of what is compared is none that leads outside") {
+  CHECK(find_race(talk<introspective_keeper>(), both_speak).text() == "no race was found");
+}
+
+TEST_CASE("a report says that calls were queued and not run") {
+  const race_report r = find_race(talk<register_file>(), [](fabric& f) {
+    f.start<&speaker<add_it>::say>(at(2, 1), 20);
+    f.start<&speaker<reset_it>::say>(at(4, 1), 1);
+  });
+  CHECK_FALSE(r);
+  CHECK(r.never_run == 2);
+  CHECK(r.text() ==
+        "no race was found; not looked at: 2 calls that start has queued and nobody has run: let the "
+        "function end with f.run()");
+}
+
+TEST_CASE("a report says that every order ended in the same way") {
+  const race_report r =
+      find_race(talk<register_file>(), [](fabric& f) { f.launch<&speaker<add_it>::say>(at(0, 0), 1); });
+  CHECK_FALSE(r);
+  CHECK_THAT(r.text(),
+             StartsWith("no race was found; but every order ended with the same exception, and what "
+                        "would come after it was not looked at:\nwsl: there is no program at PE(0, 0)"));
 }

@@ -152,8 +152,14 @@ TEST_CASE("host numbers of another type convert with one rounding", "[device]") 
   CHECK_THROWS_WITH(d.copy_in(&part::byte, all, std::vector<int>{0, 256}),
                     Catch::Contains("256 does not fit into an unsigned number of 8 bits"
                                     "\n  in the copy of a member of 1 "
-                             "unsigned char on PE(1, 0) of ") &&
+                                    "unsigned char on PE(1, 0) of ") &&
                         Catch::Contains("part"));
+  CHECK_THROWS_AS(d.copy_in(&part::byte, all, std::vector<int>{7, -1}), fault);
+  CHECK(f.read(0, 0, &part::byte) == 0);  // a copy is done to all PEs or to none
+  d.copy_in(&part::byte, all, std::vector<int>{7, 200});
+  std::vector<i8> narrow(2, -1);
+  CHECK_THROWS_WITH(d.copy_out(&part::byte, all, narrow), Catch::Contains("200 does not fit"));
+  CHECK(narrow == std::vector<i8>(2, -1));
 }
 
 TEST_CASE("a broadcast gives rows, columns or all PEs the same block", "[device]") {
@@ -229,7 +235,9 @@ TEST_CASE("an area without PEs takes no numbers", "[device]") {
   CHECK(d.copy_out(&part::scalar, columns(1, edge)).empty());
   CHECK(f.read(0, 0, &part::scalar) == -1);
   CHECK_THROWS_WITH(d.copy_in(&part::scalar, columns(1, edge), one), mentions("no PE of", "takes 0"));
-  CHECK_THROWS_WITH(d.fill(&part::scalar, at(1, 0), 3.f), mentions("PE(1, 0) has no program"));
+  CHECK_THROWS_WITH(d.fill(&part::scalar, at(1, 0), 3.f),
+                    mentions("columns 1 to 1, rows 0 to 0 leave the grid of 1 x 1 PEs"));
+  CHECK_THROWS_WITH(d.copy_out(&part::scalar, columns(0, 4)), mentions("leave the grid of 1 x 1 PEs"));
 }
 
 TEST_CASE("one symbol serves programs of several types", "[device]") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <unistd.h>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <numeric>
 #include <vector>
 #include <wsl/host/queue.hpp>
@@ -124,17 +126,17 @@ TEST_CASE("an error that nobody waited for comes from the next command of the de
   device_queue later{d};
   later.fill(&part::x, at(3, 0), 1);
   later.fill(&part::x, all, 2);
-  CHECK_THROWS_WITH(d.fill(&part::log, all, 1), mentions("PE(3, 0)"));
+  CHECK_THROWS_WITH(d.fill(&part::log, all, 1), mentions("columns 3 to 3, rows 0 to 0 leave"));
   CHECK_NOTHROW(d.wait());
   CHECK(d.copy_out(&part::log, all) == std::vector<int>{0});
   CHECK(d.copy_out(&part::x, all) == std::vector<int>{0});
 
   later.fill(&part::x, at(4, 0), 1);
-  CHECK_THROWS_WITH(later.wait(), mentions("PE(4, 0)"));
+  CHECK_THROWS_WITH(later.wait(), mentions("columns 4 to 4"));
   CHECK_NOTHROW(later.wait());
 }
 
-TEST_CASE("a queue that goes finishes its commands, and swallows an error", "[queue]") {
+TEST_CASE("a queue that goes finishes its commands, and leaves its error to the device", "[queue]") {
   fabric f{line(1)};
   device d{f};
   std::optional<ticket<outcome>> run;
@@ -147,9 +149,42 @@ TEST_CASE("a queue that goes finishes its commands, and swallows an error", "[qu
     open();
   }
   CHECK(run->wait().tasks == 1);
+  CHECK_THROWS_WITH(d.copy_out(&part::x, all), mentions("columns 9 to 9"));
   CHECK(d.copy_out(&part::x, all) == std::vector<int>{11});
+
+  std::optional<ticket<void>> failing;
+  const auto fail = [&](int x) {
+    device_queue later{d};
+    failing = later.fill(&part::x, at(x, 0), 1);
+  };
+  fail(8);
+  CHECK_THROWS_WITH(failing->wait(), mentions("columns 8 to 8"));  // seen, after the queue has gone
+  CHECK_NOTHROW(d.wait());
+  fail(7);
+  CHECK_THROWS_WITH(device_queue{d}, mentions("columns 7 to 7"));
   device_queue again{d};
   CHECK_NOTHROW(again.fill(&part::x, all, 6).wait());
+}
+
+TEST_CASE("a device that goes writes the error that nobody has seen", "[queue]") {
+  std::fflush(stderr);
+  std::FILE* const file = std::tmpfile();
+  const int before = dup(2);
+  REQUIRE(dup2(fileno(file), 2) == 2);
+  {
+    fabric f{line(1)};
+    device d{f};
+    device_queue later{d};
+    later.fill(&part::x, at(9, 9), 1);
+  }
+  std::fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  std::rewind(file);
+  char text[512]{};
+  CHECK(std::fread(text, 1, sizeof text - 1, file) > 0);
+  std::fclose(file);
+  CHECK_THAT(text, mentions("a command of a device_queue failed", "columns 9 to 9"));
 }
 
 TEST_CASE("a device has one queue at a time", "[queue]") {

@@ -19,6 +19,10 @@ f64 distance(std::span<const f32> x, std::span<const f32> y) {
   return off / largest;
 }
 
+// A network owns its stages: a copy is refused where it is asked for, not inside the library.
+static_assert(!std::is_copy_constructible_v<ml::network> && !std::is_copy_assignable_v<ml::network> &&
+              std::is_nothrow_move_constructible_v<ml::network>);
+
 TEST_CASE("The golden GPT-2: logits, loss and every gradient") {
   const auto g = golden::load();
   if (!g) {

@@ -114,6 +114,8 @@ TEST_CASE(
   };
   listener l;
   pe me;
+  program_image image{program_v<listener>};
+  state_of(me).image = &image;
   const u32 words[] = {to_bits(1.f), to_bits(2.f), to_bits(3.f), to_bits(4.f)};
   const binding& hear = table_of<listener>.entries[0];
   CHECK(hear.run(&l, me, words, 2) == 2);

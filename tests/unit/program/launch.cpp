@@ -3,6 +3,7 @@
 #include <wsl/fabric/fabric.hpp>
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 using namespace wsl;
 using Catch::Contains;
@@ -36,7 +37,18 @@ TEST_CASE("a member is read from the program that has it") {
   CHECK(f.read(0, 0, &scaler::x) == 2);
   CHECK_THROWS_WITH(f.read(1, 0, &scaler::x),
                     Contains("PE(1, 0) runs ") && Contains("other, not ") && Contains("scaler"));
-  CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2), Contains("does not bind launch<&scale>"));
+  CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2),
+                    Contains("does not bind launch<&") && Contains("scaler::scale>"));
+}
+
+TEST_CASE("a launch that fails has queued nothing") {
+  fabric f{layout{wse2, 3, 1}.place<scaler>(column(0)).place<other>(column(1))};
+  CHECK_THROWS_WITH(f.start<&scaler::scale>(all, 3),
+                    Contains("does not bind launch<&") && Contains("scaler::scale>"));
+  CHECK_THROWS_WITH(f.start<&scaler::scale>(columns(0, 3, 2), 3), Contains("no program at PE(2, 0)"));
+  CHECK(f.waiting_calls() == 0);
+  f.run();
+  CHECK(f.read(0, 0, &scaler::x) == 2);
 }
 
 namespace {
@@ -50,8 +62,9 @@ struct measured {
   void take(pe&, u32 n) { count = n; }
   void take_small(pe&, u16 n, bool b) { small = n, set = b; }
   void take_real(pe&, f32 x) { real = x; }
-  using tasks =
-      task_list<launch<&measured::take>, launch<&measured::take_small>, launch<&measured::take_real>>;
+  void take_half(pe&, f16 x) { real = static_cast<f32>(x); }
+  using tasks = task_list<launch<&measured::take>, launch<&measured::take_small>,
+                          launch<&measured::take_real>, launch<&measured::take_half>>;
 };
 
 }  // namespace
@@ -72,6 +85,20 @@ TEST_CASE("the arguments of a launch keep their value, or are refused") {
   CHECK(f.read(0, 0, &measured::real) == 3);
   f.launch<&measured::take_real>(all, 0.25);
   CHECK(f.read(0, 0, &measured::real) == 0.25f);
+  f.launch<&measured::take_real>(all, 1. / 3);  // fractions are rounded
+  CHECK(f.read(0, 0, &measured::real) == 1.f / 3);
+  f.launch<&measured::take_real>(all, 1 << 30);
+  CHECK(f.read(0, 0, &measured::real) == 0x1p30f);
+  CHECK_THROWS_WITH(f.launch<&measured::take_real>(all, 16'777'217),
+                    Contains("16777217 would become 16777216 as a floating-point number of 32 bits") &&
+                        Contains("as an argument of launch<&take_real>"));
+  CHECK_THROWS_WITH(f.launch<&measured::take_real>(all, std::numeric_limits<u64>::max()),
+                    Contains("18446744073709551615 would become"));
+  CHECK_THROWS_WITH(f.launch<&measured::take_real>(all, 1e300), Contains("1e+300 would become inf"));
+  f.launch<&measured::take_real>(all, std::numeric_limits<f64>::infinity());
+  CHECK(f.read(0, 0, &measured::real) == std::numeric_limits<f32>::infinity());
+  CHECK_THROWS_WITH(f.launch<&measured::take_half>(all, 2049), Contains("2049 would become 2048"));
+  CHECK_THROWS_WITH(f.launch<&measured::take_half>(all, 1e5f), Contains("100000 would become inf"));
 }
 
 namespace {

@@ -51,6 +51,17 @@ TEST_CASE("random numbers have the distribution that they say") {
   CHECK(moments[4] / n == Approx(3).margin(5 * std::sqrt(96. / n)));
 }
 
+TEST_CASE("a random number is below one that is positive") {
+  prng r{7};
+  CHECK(r.below(1) == 0);
+  CHECK(r.below(4294967295) < 4294967295);
+  CHECK_THROWS_WITH(
+      r.below(0),
+      "wsl: below(n) of a prng draws one of the numbers 0 to n - 1, n from 1 to 4294967295, not 0");
+  CHECK_THROWS_WITH(r.below(-4), Catch::Contains("not -4"));
+  CHECK_THROWS_WITH(r.below(u64{1} << 32), Catch::Contains("not 4294967296"));
+}
+
 TEST_CASE("notes keep what they were given, and count the rest") {
   notes<7> log;
   log.add("begin");

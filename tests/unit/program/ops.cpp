@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
 using namespace wsl;
-using wsl::detail::to_bits;
 using Catch::Contains;
+using wsl::detail::to_bits;
 
 namespace {
 
@@ -196,6 +197,47 @@ TEST_CASE("mov converts between element types") {
   CHECK(half[0].bits == 0x3555);
 }
 
+namespace {
+
+/// Checks which whole numbers these become, by every way that converts.
+template <class From, class To>
+void saturates(const From (&from)[8], const To (&expected)[8]) {
+  To moved[8]{}, alone[8]{}, called[8]{}, spread[15]{}, last = 1;
+  mov(mem(moved), mem(from));
+  for (int i = 0; i < 8; ++i) mov(mem(alone).part(i, 1), mem(from).part(i, 1));
+  map_each([](From x) { return x; }, mem(called), mem(from));
+  mov(mem(spread).every(2), mem(from));
+  for (std::size_t i = 0; i < 8; ++i) {
+    CAPTURE(i);
+    CHECK(moved[i] == expected[i]);
+    CHECK(alone[i] == expected[i]);
+    CHECK(called[i] == expected[i]);
+    CHECK(spread[2 * i] == expected[i]);
+    mov(&last, mem(from).part(static_cast<int>(i), 1));
+    CHECK(last == expected[i]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a floating-point number beyond the whole ones becomes the last of them, NaN becomes 0") {
+  constexpr f32 infinite = std::numeric_limits<f32>::infinity(), nan = std::numeric_limits<f32>::quiet_NaN();
+  const f32 x[8]{1e10f, -1e10f, nan, infinite, -infinite, -2.7f, 300.9f, 3e9f};
+  saturates<f32, i32>(x, {2147483647, -2147483647 - 1, 0, 2147483647, -2147483647 - 1, -2, 300, 2147483647});
+  saturates<f32, u32>(x, {4294967295, 0, 0, 4294967295, 0, 0, 300, 3000000000});
+  saturates<f32, i16>(x, {32767, -32768, 0, 32767, -32768, -2, 300, 32767});
+  saturates<f32, i8>(x, {127, -128, 0, 127, -128, -2, 127, 127});
+  saturates<f32, u8>(x, {255, 0, 0, 255, 0, 0, 255, 255});
+  const f64 wide[8]{1e300, -1e300, nan, 2147483647.9, -2147483648.9, 4294967295., -0.9, 65536.};
+  saturates<f64, i32>(wide,
+                      {2147483647, -2147483647 - 1, 0, 2147483647, -2147483647 - 1, 2147483647, 0, 65536});
+  saturates<f64, u16>(wide, {65535, 0, 0, 65535, 0, 65535, 0, 65535});
+  const f16 half[8]{f16{infinite}, f16{-infinite}, f16{nan},   f16{65504.f},
+                    f16{-1.f},     f16{0.5f},      f16{-0.5f}, f16{127.5f}};
+  saturates<f16, i16>(half, {32767, -32768, 0, 32767, -1, 0, 0, 127});
+  saturates<f16, u16>(half, {65535, 0, 0, 65504, 0, 0, 0, 127});
+}
+
 TEST_CASE("sums of halves may be kept in a float") {
   f16 x[3]{f16{1.f}, f16{1.f / 1024}, f16{1.f / 2048}};
   f32 wide = 0;
@@ -294,8 +336,6 @@ TEST_CASE("operands that do not fit together are faults") {
   CHECK_THROWS_WITH(add(&s, mem(x), mem(y)), Contains("4 and 3"));
   CHECK_THROWS_WITH(map_each([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
                     Contains("map_each differ in length: 0 and 3"));
-  CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
-  CHECK_THROWS_WITH(fmax(&s, 1, s), Contains("no operand of fmax says"));
   CHECK(std::vector(x, x + 4) == std::vector<f32>(4));
 }
 
@@ -306,6 +346,13 @@ TEST_CASE("an operation with a fabric operand says so too, before it is started"
   CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red, 5), mem(x))),
                     Contains("mov differ in length: 5 and 4"));
   CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red, -1))), "wsl: an operand of add has -1 elements");
+  CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red))),
+                    "wsl: no operand of add says how many elements there are: give one a length, as in "
+                    "fabin(red, n), or forever");
+  CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red), 3.f)), Contains("no operand of mov says"));
+  CHECK(add(&s, 0, fabin(red, forever)).length() == forever);
+  CHECK(mov(mem(x), fabin(red, forever)).length() == 4);
+  CHECK(mov(fabout(red, forever), mem(x)).length() == 4);
 }
 
 TEST_CASE("a mov copies blocks of every length, and nothing beside them") {

@@ -87,8 +87,8 @@ TEST_CASE("a transfer knows what it moves") {
   CHECK(through.output == thin.id);
   CHECK(through.output_type == &payload_type_of<f16>);
   CHECK_FALSE(through.endless());
-  CHECK(mov(fabout(red), fabin(blue)).start().endless());
-  CHECK(add(&s, 0, fabin(blue)).start().endless());
+  CHECK(mov(fabout(red), fabin(blue, forever)).start().endless());
+  CHECK(add(&s, 0, fabin(blue, forever)).start().endless());
   CHECK(mov(mem(x).part(0, 0), fabin(red)).start().complete());
 }
 

@@ -61,8 +61,8 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::push, r::stream, r::call, r::unread,
-                r::held, r::join, r::router_switch, r::router, r::lost})
+  for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::unsignalled, r::push, r::stream, r::call,
+                r::unread, r::held, r::join, r::router_switch, r::router, r::lost})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -108,6 +108,10 @@ inline std::string predicate(const wait_group& g) {
       return joined({w.what, " holds ", so_many("wavelet"), color, " behind those of another color"});
     case wait::reason::pop: return joined({w.what, " waits for ", so_many("element"), " of an empty FIFO"});
     case wait::reason::ended: return joined({w.what, " waits for the completion of ", so_many("operation")});
+    case wait::reason::unsignalled:
+      return joined({w.what,
+                     " waits for an event that no operation in flight signals: start one with "
+                     "me.async(..., signals(event)) before"});
     case wait::reason::push:
       return joined({w.what, " waits for room for ", so_many("element"), " in a full FIFO"});
     case wait::reason::unread:

@@ -13,11 +13,12 @@ struct wait {
   enum class reason {
     /// a descriptor operation or a suspended task waits for wavelets of `color`; `count` elements are missing
     input,
-    output,  ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
-    behind,  ///< `count` wavelets of `color` were sent after others that wait for room
-    pop,     ///< an operation waits for `count` elements of a FIFO
-    ended,   ///< a suspended task waits for the completion of `count` operations
-    push,    ///< an operation waits for room for `count` elements in a FIFO
+    output,       ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
+    behind,       ///< `count` wavelets of `color` were sent after others that wait for room
+    pop,          ///< an operation waits for `count` elements of a FIFO
+    ended,        ///< a suspended task waits for the completion of `count` operations
+    unsignalled,  ///< the same, but no operation in flight signals the event for which the task waits
+    push,         ///< an operation waits for room for `count` elements in a FIFO
     /// `count` wavelets of `color` lie in the input queue, or with `on_the_way` between the sender's output
     /// queue and there, and no task or operation may take them
     unread,

@@ -62,8 +62,8 @@ struct topology {
       for (int i = 0; i < s.where.count(); ++i)
         streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}});
     if (writers() > most_writers)
-      throw fault("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " +
-                  std::to_string(writers()));
+      throw fault("wsl: the threaded engine has at most " + std::to_string(most_writers) +
+                  " PEs and streams, not " + std::to_string(writers()) + ": use a smaller grid");
     visits = support::flat_vector<visited>(writers());
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);

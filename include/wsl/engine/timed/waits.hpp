@@ -30,9 +30,15 @@ inline void unread_words(waits& open, const timed_processor& p, const pe_state& 
 
 inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, mesh& m) {
   outbox_waits(open, s, p.outbox);
-  for (u64 left = p.in_flight; left; left &= left - 1)
-    operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
-  for (const flight& f : p.own) operation_waits(open, p, s, f, m);
+  const auto each = [&](auto use) {
+    for (u64 left = p.in_flight; left; left &= left - 1)
+      use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+    for (const flight& f : p.own) use(f);
+  };
+  each([&](const flight& f) {
+    operation_waits(open, p, s, f, m);
+    event_waits(open, f.op, [&](auto signals) { each([&](const flight& other) { signals(other.op); }); });
+  });
   call_waits(open, s, p.calls);
   held_tasks(open, s);
   for (const channel_node& n : m.nodes_of(p.router))

@@ -64,16 +64,21 @@ inline u64 bytes_of_programs(const layout& plan) {
   return bytes;
 }
 
-WSL_COMPILED_PART void the_computer_has_too_little_memory(const layout& plan) {
-  throw fault(support::joined({"wsl: a grid of ", plan.width(), " x ", plan.height(), " PEs takes ",
-                               (bytes_of_programs(plan) >> 20) + 1,
-                               " MiB for its programs alone, which is more than this computer has free: use "
-                               "a smaller grid or smaller arrays"}));
+inline std::string memory_of_grid(const layout& plan) {
+  return support::joined({"wsl: a grid of ", plan.width(), " x ", plan.height(), " PEs takes ",
+                          (bytes_of_programs(plan) >> 20) + 1, " MiB for its programs"});
+}
+WSL_COMPILED_PART void the_engine_needs_more_memory(const layout& plan) {
+  throw fault(
+      memory_of_grid(plan) +
+      " and more for its engine, which this computer does not give: use a smaller grid or smaller arrays");
 }
 
 WSL_COMPILED_PART void fit_this_computer(const layout& plan) {
   const u64 pages = static_cast<u64>(sysconf(_SC_PHYS_PAGES)), page = static_cast<u64>(sysconf(_SC_PAGESIZE));
-  if (bytes_of_programs(plan) / page > pages) the_computer_has_too_little_memory(plan);
+  if (bytes_of_programs(plan) / page > pages)
+    throw fault(memory_of_grid(plan) +
+                " alone, which is more than this computer has: use a smaller grid or smaller arrays");
 }
 
 }  // namespace wsl::detail

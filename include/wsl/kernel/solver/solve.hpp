@@ -113,8 +113,7 @@ class solver_on {
         if (w == 0)
           support::bad_argument(
               {"solver: the centre of the operator has a zero, and its inverse is the preconditioner: take a "
-               "method "
-               "without one"});
+               "method without one"});
     return a.size;
   }
   static constexpr bool has_inverse = requires { requires Method::inverse_diagonal >= 0; };

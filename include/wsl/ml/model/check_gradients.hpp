@@ -52,8 +52,7 @@ struct gradient_report {
     for (int i : worst.indices) at += (at.empty() ? "" : ", ") + std::to_string(i);
     return fmt::format(
         "of {} gradients the worst is that of {} ({}): backward says {:.7g}, the difference is {:.7g}, an "
-        "error "
-        "of {:.2g} where {:.2g} is allowed; {} entries have no slope",
+        "error of {:.2g} where {:.2g} is allowed; {} entries have no slope",
         compared, worst.name, at, worst.backward, worst.difference, worst.error, tolerance, rough);
   }
   /// Throws std::logic_error with the text unless it passed.
@@ -206,8 +205,7 @@ class gradient_checker {
     if (!(std::abs(whole - value_) <= 1e-4 * scale))
       report_.mistake = fmt::format(
           "forward gives {:.7g} with whole parameters and {:.7g} with weight tiles of one row: a stage must "
-          "treat "
-          "a tile as rows tile.row and following of its parameter",
+          "treat a tile as rows tile.row and following of its parameter",
           whole, value_);
     f64 sum = 0;
     for (int s = 0; s < batch_.sequences; ++s) {

@@ -49,6 +49,13 @@ struct stage_input {
 
 class network {
  public:
+  network() = default;
+  network(network&&) = default;
+  network& operator=(network&&) = default;
+  /// It owns its stages: a function that takes a network takes it with std::move, or makes its own.
+  network(const network&) = delete;
+  network& operator=(const network&) = delete;
+
   /// Features that the host gives with every step: `each` is their shape for a token.
   int input(const std::string& name, const shape& each) {
     return new_host_value({name, each, origin::input});

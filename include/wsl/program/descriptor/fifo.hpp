@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A FIFO is a buffer in a PE's memory (CSL's @allocate_fifo) between two operations of the PE, or between an
-// operation and its tasks: `me.async(mov(into(waiting), fabin(in)))` fills it beside the tasks,
-// `me.async(neg(fabout(out), out_of(waiting)))` empties it, and each of them waits while there is no room or
-// nothing to take. See examples/40_pipeline_fifo.cpp.
+// operation and its tasks: `me.async(mov(into(waiting), fabin(in, n)))` fills it beside the tasks,
+// `me.async(neg(fabout(out, n), out_of(waiting)))` empties it, and each of them waits while there is no room
+// or nothing to take. See examples/40_pipeline_fifo.cpp.
 #pragma once
 #include <cstddef>
 
@@ -107,13 +107,13 @@ class fifo_pop {
 /// The end of a FIFO into which an operation puts `count` elements; without a count as many as the other
 /// operands have.
 template <class T, int n>
-constexpr auto into(fifo<T, n>& q, int count = forever) {
+constexpr auto into(fifo<T, n>& q, int count = as_many_as_others) {
   return detail::fifo_push<T>{q.state_, q.elements_, count};
 }
 
 /// The end of a FIFO from which an operation takes `count` elements, likewise.
 template <class T, int n>
-constexpr auto out_of(fifo<T, n>& q, int count = forever) {
+constexpr auto out_of(fifo<T, n>& q, int count = as_many_as_others) {
   return detail::fifo_pop<T>{q.state_, q.elements_, count};
 }
 

@@ -10,6 +10,7 @@
 
 #include "../../core/fault.hpp"
 #include "../../core/scalar.hpp"
+#include "../../support/always_false.hpp"
 
 namespace wsl {
 
@@ -90,12 +91,26 @@ template <class T, std::size_t N>
 inline constexpr bool is_span<std::span<T, N>> = true;
 }  // namespace detail
 
+/// Explains that an array without a name is gone before a task or a collective uses it.
+template <class T, std::size_t N>
+memory<const T> mem(const std::array<T, N>&&) {
+  static_assert(support::always_false<T>,
+                "wsl: mem names elements that live on, members of the program: this array is a temporary");
+  return {nullptr, 0};
+}
+template <class T, std::size_t N>
+memory<T> mem(T (&&)[N]) {
+  static_assert(support::always_false<T>,
+                "wsl: mem names elements that live on, members of the program: this array is a temporary");
+  return {nullptr, 0};
+}
+
 /// Explains what to write for the elements of a container, or behind a pointer.
 template <class X>
   requires(!detail::is_span<X> && (std::is_pointer_v<X> || requires(X& x) { x.data(), x.size(); }))
 memory<int> mem(const X&) {
   static_assert(
-      !std::is_object_v<X>,
+      support::always_false<X>,
       "wsl: mem takes an array, a std::array or a std::span: mem(std::span(v)) for a std::vector that no "
       "task resizes while an operation moves its elements, mem(std::span(first, n)) for a pointer");
   return {nullptr, 0};

@@ -13,6 +13,8 @@ namespace wsl {
 
 /// The length of a fabric operand that takes whatever comes, as long as the program runs.
 inline constexpr int forever = 0x7fffffff;
+/// The length of an operand that has as many elements as the others.
+inline constexpr int as_many_as_others = -0x7fffffff;
 
 template <payload T>
 struct fabric_input {
@@ -30,12 +32,12 @@ struct fabric_output {
 
 /// The next `count` wavelets of a color; without a count as many as the other operands have elements.
 template <payload T>
-constexpr fabric_input<T> fabin(color<T> c, int count = forever) {
+constexpr fabric_input<T> fabin(color<T> c, int count = as_many_as_others) {
   return {c, count};
 }
 
 template <payload T>
-constexpr fabric_output<T> fabout(color<T> c, int count = forever) {
+constexpr fabric_output<T> fabout(color<T> c, int count = as_many_as_others) {
   return {c, count};
 }
 

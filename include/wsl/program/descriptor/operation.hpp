@@ -10,6 +10,7 @@
 
 #include "../../support/copy_block.hpp"
 #include "../../support/min_max.hpp"
+#include "../convert.hpp"
 #include "../task_stack.hpp"
 #include "cost.hpp"
 #include "operands.hpp"
@@ -99,7 +100,7 @@ template <class X>
 constexpr int length_of(const X& operand) {
   if constexpr (is_memory<X> || walked<X>) return operand.length();
   else if constexpr (is_fabric<X>) return operand.count;
-  else return forever;
+  else return as_many_as_others;
 }
 
 template <class X>
@@ -169,7 +170,8 @@ constexpr u32 run_of(const X& x, u64 at) {
   throw fault(std::string("wsl: an operand of ") + operation + " has " + std::to_string(n) + " elements");
 }
 [[noreturn]] inline void operation_has_no_length(const char* operation) {
-  throw fault(std::string("wsl: no operand of ") + operation + " says how many elements there are");
+  throw fault(std::string("wsl: no operand of ") + operation +
+              " says how many elements there are: give one a length, as in fabin(red, n), or forever");
 }
 
 }  // namespace detail
@@ -200,7 +202,6 @@ class [[nodiscard(
   }
 
   constexpr void run_now() const {
-    if (length_ == forever) detail::operation_has_no_length(name_);
     if (!std::is_constant_evaluated() && detail::listening_counter) [[unlikely]]
       detail::listening_counter->operate(cost(), static_cast<u64>(length_));
     move(0, nullptr, nullptr, static_cast<u32>(length_));
@@ -337,7 +338,7 @@ class [[nodiscard(
                            if constexpr (unit && copies_words) {
                              if (!std::is_constant_evaluated() && copied_as_block(n, d, w...)) return;
                            }
-                           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
+                           for (u32 i = 0; i < n; ++i) d[i] = detail::as_result<T>(f_(w[i]...));
                          }
                        },
                        detail::walk<unit>(s, done, input, output)...};
@@ -410,10 +411,10 @@ class [[nodiscard(
     if (n == 0) return;
     if constexpr (detail::is_constant_walk<First> && sizeof...(Rest) > 0) {
       T total = done == 0 ? static_cast<T>(first[0]) : *dst_.total;
-      for (u32 i = 0; i < n; ++i) total = static_cast<T>(f_(total, rest[i]...));
+      for (u32 i = 0; i < n; ++i) total = detail::as_result<T>(f_(total, rest[i]...));
       *dst_.total = total;
     } else {
-      *dst_.total = static_cast<T>(f_(first[n - 1], rest[n - 1]...));
+      *dst_.total = detail::as_result<T>(f_(first[n - 1], rest[n - 1]...));
     }
   }
 
@@ -444,13 +445,14 @@ class [[nodiscard(
   }
 
   constexpr int common_length(const Dst& dst, const Src&... src) const {
-    int n = forever;
+    int n = as_many_as_others;
     for (int length : {detail::length_of(dst), detail::length_of(src)...}) {
-      if (length == forever) continue;
+      if (length == as_many_as_others || (length == forever && n >= 0)) continue;
       if (length < 0) detail::operand_has_a_negative_length(name_, length);
-      if (n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
+      if (n >= 0 && n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
       n = length;
     }
+    if (n < 0) detail::operation_has_no_length(name_);
     return n;
   }
 

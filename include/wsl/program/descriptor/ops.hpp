@@ -80,6 +80,10 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   static_assert((0 + ... + int{is_fabric_input<Src>}) <= 2,
                 "wsl: an operation reads at most two fabric operands");
   static_assert((0 + ... + int{pops<Src>()}) <= 1, "wsl: an operation pops from at most one FIFO");
+  static_assert(
+      !is_accumulator<decltype(destination(dst))> || (is_operand<Src> || ...),
+      "wsl: no operand says how many elements there are: a scalar is assigned by itself, as in s = 1, and a "
+      "fold has a source with elements, as in add(&s, 0, mem(x))");
   operation op(name, f, to, source<T>(src)...);
   if constexpr (decltype(op)::waits) return op;
   else op.run_now();
