@@ -10,11 +10,15 @@ namespace {
 namespace ml = wsl::ml;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
-    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"gelu", ml::nonlinearity::gelu},
+    {"gelu_new", ml::nonlinearity::gelu_tanh},
     {"quick_gelu", ml::nonlinearity::quick_gelu},
-    {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
-    {"swish", ml::nonlinearity::silu},  {"swiglu", ml::nonlinearity::swiglu},
-    {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
+    {"relu", ml::nonlinearity::relu},
+    {"silu", ml::nonlinearity::silu},
+    {"swish", ml::nonlinearity::silu},
+    {"swiglu", ml::nonlinearity::swiglu},
+    {"geglu", ml::nonlinearity::geglu},
+    {"reglu", ml::nonlinearity::reglu}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
   for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;
@@ -67,6 +71,10 @@ ml::decoder model_params::decoder() const {
       throw std::invalid_argument("model." + std::string(field) +
                                   " is of position_embedding_type rotary, not of " + positions +
                                   ": leave it out, or --" + field + " null");
+  if (experts ? experts_of_token > experts : experts_of_token != usual.experts_of_token)
+    throw std::invalid_argument("model.num_experts_per_token " + std::to_string(experts_of_token) +
+                                " must be at most num_experts, which is " +
+                                (experts ? std::to_string(experts) : "not given"));
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
   return {.vocabulary = vocab_size,
@@ -86,7 +94,9 @@ ml::decoder model_params::decoder() const {
           .rotary_base = rope_theta,
           .tied = share_embedding_weights,
           .dropout = static_cast<wsl::f32>(dropout),
-          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout)};
+          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+          .experts = experts,
+          .experts_per_token = experts_of_token};
 }
 
 train_app::named_words model_params::architecture() const {
@@ -97,25 +107,34 @@ train_app::named_words model_params::architecture() const {
   };
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
   const bool turns = d.position == ml::positioning::rotary;
-  return {{"vocab_size", std::to_string(d.vocabulary)},
-          {"hidden_size", std::to_string(d.width)},
-          {"num_hidden_layers", std::to_string(d.layers)},
-          {"num_heads", std::to_string(d.heads)},
-          {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
-          {"max_position_embeddings", std::to_string(d.positions)},
-          {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
-          {"nonlinearity", word_of(d.between)},
-          {"norm_type", norm},
-          {"layer_norm_epsilon", number(epsilon)},
-          {"position_embedding_type", positions},
-          {"rotary_dim",
-           turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
-          {"rope_theta", turns ? number(rope_theta) : "null"},
-          {"share_embedding_weights", yes(d.tied)},
-          {"use_projection_bias_in_attention", yes(d.bias.qkv)},
-          {"use_ffn_bias_in_attention", yes(d.bias.projection)},
-          {"use_bias_in_output", yes(d.bias.head)},
-          {"use_ffn_bias", yes(d.bias.feed_forward)}};
+  train_app::named_words all{
+      {"vocab_size", std::to_string(d.vocabulary)},
+      {"hidden_size", std::to_string(d.width)},
+      {"num_hidden_layers", std::to_string(d.layers)},
+      {"num_heads", std::to_string(d.heads)},
+      {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
+      {"max_position_embeddings", std::to_string(d.positions)},
+      {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
+      {"nonlinearity", word_of(d.between)},
+      {"norm_type", norm},
+      {"layer_norm_epsilon", number(epsilon)},
+      {"position_embedding_type", positions},
+      {"rotary_dim",
+       turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
+      {"rope_theta", turns ? number(rope_theta) : "null"},
+      {"share_embedding_weights", yes(d.tied)},
+      {"use_ffn_bias", yes(d.bias.feed_forward)}};
+  // These are written only where they are not the usual ones, which are those of checkpoints without the
+  // field.
+  const auto unless = [&](const char* field, bool is_usual, const std::string& word) {
+    if (!is_usual) all.emplace_back(field, word);
+  };
+  unless("use_projection_bias_in_attention", d.bias.qkv == d.bias.feed_forward, yes(d.bias.qkv));
+  unless("use_ffn_bias_in_attention", d.bias.projection == d.bias.feed_forward, yes(d.bias.projection));
+  unless("use_bias_in_output", !d.bias.head, "true");
+  unless("num_experts", !d.experts, std::to_string(d.experts));
+  unless("num_experts_per_token", !d.experts, std::to_string(d.experts_per_token));
+  return all;
 }
 
 std::string model_params::words() const {
@@ -160,6 +179,13 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("use_ffn_bias_in_attention", m.attention_output_bias, "what attention gives has a bias");
   f.add("use_ffn_bias", m.ffn_bias, "the feed-forward part and the norms have biases");
   f.add("use_bias_in_output", m.output_bias, "of the head, unless it is the table of tokens");
+  f.add("num_experts", m.experts,
+        "feed-forward parts of a block, among which a router divides the tokens; null: one")
+      .at_least(1)
+      .at_most(1024);
+  f.add("num_experts_per_token", m.experts_of_token, "experts that a token goes to, of num_experts")
+      .at_least(1)
+      .at_most(1024);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
       .at_least(0)
