@@ -18,9 +18,7 @@
 namespace {
 using namespace wsl;
 
-f64 now() {
-  return std::chrono::duration<f64>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+f64 now() { return std::chrono::duration<f64>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 f64 median(std::vector<f64> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];
@@ -59,7 +57,8 @@ int measure(ml::precision format, int threads, int rounds) {
                          .heads = 12,
                          .width = 768,
                          .between = ml::nonlinearity::gelu_tanh};
-  ml::writer w{gpt2, ml::weights(gpt2.build(), 1), {.columns = threads, .precision = format, .threads = threads}};
+  ml::writer w{
+      gpt2, ml::weights(gpt2.build(), 1), {.columns = threads, .precision = format, .threads = threads}};
   support::huge_array memory(static_cast<std::size_t>(w.bytes_of_weights()) / sizeof(f32));
   std::vector<i32> prompt;
   for (int i = 0; i < 32; ++i) prompt.push_back((i * 7919 + 17) % gpt2.vocabulary);
@@ -68,10 +67,11 @@ int measure(ml::precision format, int threads, int rounds) {
   for (int r = 0; r < rounds; ++r) {
     const f64 before = reading(memory, threads), began = now();
     f64 at_first = 0, at_last = 0;
-    const auto texts = w.write(prompt, {.max_tokens = 129, .temperature = 0}, [&](const ml::written_token& t) {
-      at_last = now();
-      if (t.index == 0) at_first = at_last;
-    });
+    const auto texts =
+        w.write(prompt, {.max_tokens = 129, .temperature = 0}, [&](const ml::written_token& t) {
+          at_last = now();
+          if (t.index == 0) at_first = at_last;
+        });
     const f64 after = reading(memory, threads);
     if (r == 0) first = texts[0].tokens;
     if (texts[0].tokens != first) return std::fprintf(stderr, "two rounds wrote different texts\n"), 1;

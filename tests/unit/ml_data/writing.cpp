@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writing text with a cache of keys and values: the logits of each token, and the likeliest texts, are those
+// Writing text with a cache of keys and values: the logits of each token, and the greedy texts, are those
 // of transformers for a tiny model of each family, whatever the number of columns, wherever the weights lie,
 // and however the prompt is cut into blocks.
 #include <wsl/ml/io/hugging_face.hpp>
@@ -24,7 +24,7 @@ f64 error(std::span<const f32> x, std::span<const f32> right) {
   return off / size;
 }
 
-/// What transformers compute for a model: logits of some texts, and the likeliest continuation of the first.
+/// The results of transformers for a model: logits of some texts, and the greedy continuation of the first.
 struct golden {
   int texts, length;
   std::vector<i32> ids, greedy;
@@ -68,7 +68,7 @@ void check(writer& w, const golden& g) {
 TEST_CASE("A writer writes what transformers write, for each family") {
   const char* name =
       GENERATE("gpt2", "gpt_neox", "gptj", "codegen", "llama", "llama3_rope", "mistral", "qwen2", "falcon_7b",
-               "falcon_40b", "bloom", "mpt", "gpt_bigcode", "starcoder2", "phi", "opt");
+               "falcon_40b", "bloom", "mpt", "gpt_bigcode", "starcoder2", "phi", "opt", "mixtral");
   const auto folder = files::data_set(std::string("hf/") + name);
   if (!folder) return;
   INFO(name);

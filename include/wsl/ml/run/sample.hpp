@@ -24,8 +24,8 @@ namespace wsl::ml {
 struct sampling {
   f64 temperature = 1;  ///< logits are divided by it; 0: always the argmax
   int top_k = 0;        ///< draws among this number of largest logits, and those equal to the last; 0: all
-  f64 top_p = 1;        ///< draws among the likeliest tokens that have this probability together
-  f64 min_p = 0;        ///< draws among tokens with at least this part of the probability of the likeliest
+  f64 top_p = 1;        ///< draws among the most probable tokens that have this probability together
+  f64 min_p = 0;        ///< draws among tokens with at least this part of the probability of the best
   /// Logits of tokens that the text has already are divided by it if they are positive, otherwise multiplied
   /// with it (CTRL, arXiv 1909.05858).
   f64 repetition_penalty = 1;
@@ -42,7 +42,7 @@ inline void check_sampling(const sampling& how) {
     throw std::invalid_argument(fmt::format("wsl: sampling: {} is {}, not {}", name, range, value));
   };
   if (!(how.temperature >= 0) || !std::isfinite(how.temperature))
-    refuse("the temperature", "0, which takes the likeliest token, or more", how.temperature);
+    refuse("the temperature", "0, which takes the best token, or more", how.temperature);
   if (how.top_k < 0) refuse("top_k", "0, which leaves all tokens, or more", how.top_k);
   if (!(how.top_p >= 0 && how.top_p <= 1)) refuse("top_p", "a probability from 0 to 1", how.top_p);
   if (!(how.min_p >= 0 && how.min_p <= 1)) refuse("min_p", "a part from 0 to 1", how.min_p);
@@ -89,7 +89,7 @@ inline f32 largest(std::vector<f32> x, int k) {
   std::nth_element(x.begin(), x.begin() + (k - 1), x.end(), std::greater<>());
   return x[static_cast<std::size_t>(k - 1)];
 }
-/// Keeps the likeliest tokens, of equal ones the first, until they have the probability p together.
+/// Keeps the most probable tokens, of equal ones the first, until they have the probability p together.
 inline void keep_top_p(token_choice& c, f64 p) {
   // Tokens that are so unlikely that all of them together are not needed are not sorted.
   const f32 smallest = static_cast<f32>((1 - p) / static_cast<f64>(c.tokens.size()) / 2);
@@ -110,7 +110,7 @@ inline void keep_top_p(token_choice& c, f64 p) {
 }  // namespace detail
 
 /// The choice that a temperature above 0, top_k, top_p and min_p leave. Each rule looks at the probabilities
-/// among the tokens that the rules before it have left, and leaves at least the likeliest.
+/// among the tokens that the rules before it have left, and leaves at least the best.
 inline token_choice choice_of(std::span<const f32> logits, const sampling& how) {
   token_choice c;
   c.probabilities.assign(logits.begin(), logits.end());

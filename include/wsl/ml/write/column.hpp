@@ -37,7 +37,8 @@ class writer_column {
  private:
   /// The columns have added up the embedding, or what a branch adds to x.
   void go_on(pe& me) {
-    const matrix<f32> x = room(x_, block_->rows(), part_.width()), y = room(y_, block_->rows(), part_.width());
+    const matrix<f32> x = room(x_, block_->rows(), part_.width()),
+                      y = room(y_, block_->rows(), part_.width());
     if (branch_ == 0) part_.finish_embedding(x, *block_);
     else add(x, y);
     const int in_layer = part_.is_sequential() ? 2 : 1, layer = branch_ / in_layer;
@@ -70,7 +71,8 @@ class writer_column {
  public:
   using tasks = task_list<launch<&writer_column::load>, launch<&writer_column::resize>,
                           launch<&writer_column::copy_first_text>, launch<&writer_column::pass>,
-                          long_running<local<&writer_column::go_on>>, use<&writer_column::adding_>, use<&writer_column::collecting_>>;
+                          long_running<local<&writer_column::go_on>>, use<&writer_column::adding_>,
+                          use<&writer_column::collecting_>>;
 };
 
 }  // namespace wsl::ml

@@ -5,6 +5,7 @@
 // attention and of the feed-forward part is a sum over its own features, so the columns add up their parts:
 // the tensor parallelism of Megatron-LM (arXiv 1909.08053). See writer.hpp.
 #pragma once
+#include "../layer/mixture.hpp"
 #include "../model/decoder.hpp"
 #include "../op/activation.hpp"
 #include "../op/norm.hpp"
@@ -95,8 +96,12 @@ class decoder_part {
   /// The bytes of weights that a token reads.
   i64 bytes() const {
     i64 n = (config_->tied ? tokens_ : head_).bytes();
-    for (const layer_part& l : layers_)
-      n += l.qkv.bytes() + l.projection.bytes() + l.up.bytes() + l.gate.bytes() + l.down.bytes();
+    for (const layer_part& l : layers_) {
+      const expert& one = l.experts[0];
+      n += l.qkv.bytes() + l.projection.bytes() + l.router.bytes();
+      n += (one.up.bytes() + one.gate.bytes() + one.down.bytes()) *
+           (config_->experts ? config_->experts_per_token : 1);
+    }
     return n;
   }
   int width() const { return config_->width; }
@@ -168,10 +173,15 @@ class decoder_part {
   struct norm {
     std::vector<f32> gain = {}, bias = {};
   };
+  struct expert {
+    weight_part up, gate, down;
+    std::vector<f32> up_bias, gate_bias, down_bias;
+  };
   struct layer_part {
     norm norm_1, norm_2;
-    weight_part qkv, projection, up, gate, down;
-    std::vector<f32> qkv_bias, projection_bias, up_bias, gate_bias, down_bias;
+    weight_part qkv, projection, router;  // the router is whole on every column
+    std::vector<f32> qkv_bias, projection_bias;
+    std::vector<expert> experts;  // one if there is no router
   };
 
   weight_part part(const std::string& name, std::span<const feature_run> rows, feature_run columns) const {
@@ -198,21 +208,31 @@ class decoder_part {
         qkv[]{of_queries,
               {queries + groups_.first * head, groups_.count * head},
               {queries + keys + groups_.first * head, groups_.count * head}},
-        inner[]{inner_}, every[]{{0, config_->width}};
+        every[]{{0, config_->width}};
     layer_part p;
     p.norm_1 = norm_part(name + "norm 1", true);
     p.norm_2 = norm_part(name + "norm 2", config_->order != block_order::parallel);
     p.qkv = part(name + "qkv.weight", qkv, {0, config_->width}), p.qkv_bias = bias(name + "qkv.bias", qkv);
     p.projection = part(name + "projection.weight", every, of_queries);
+    if (column_ == 0) p.projection_bias = bias(name + "projection.bias", every);
+    if (config_->experts) {
+      const feature_run scores[]{{0, config_->experts}};
+      p.router = part(name + "router.weight", scores, {0, config_->width});
+      for (int e = 0; e < config_->experts; ++e)
+        p.experts.push_back(expert_part(fmt::format("{}expert {} ", name, e)));
+    } else p.experts.push_back(expert_part(name));
+    return p;
+  }
+  expert expert_part(const std::string& name) const {
+    const feature_run inner[]{inner_}, every[]{{0, config_->width}};
+    expert p;
     p.up = part(name + "up.weight", inner, {0, config_->width}), p.up_bias = bias(name + "up.bias", inner);
     if (config_->is_gated())
       p.gate = part(name + "gate.weight", inner, {0, config_->width}),
       p.gate_bias = bias(name + "gate.bias", inner);
     p.down = part(name + "down.weight", every, inner_);
-    if (column_ == 0) {  // biases of what the columns add up
-      p.projection_bias = bias(name + "projection.bias", every);
-      p.down_bias = bias(name + "down.bias", every);
-    }
+    // the bias of what the columns add up
+    if (column_ == 0) p.down_bias = bias(name + "down.bias", every);
     return p;
   }
 
@@ -286,6 +306,30 @@ class decoder_part {
     return how;
   }
   void feed_forward(const matrix<f32>& y, const matrix<const f32>& x, const layer_part& of, bool as_block) {
+    if (!config_->experts) return feed_forward(y, x, of.experts[0], as_block);
+    clear(y);
+    const matrix<f32> scores = temporary(routes_, 2 * x.rows(), config_->experts),
+                      weights = scores.part(x.rows(), 0, x.rows(), scores.columns());
+    of.router.multiply(scores.part(0, 0, x.rows(), scores.columns()), x, false);
+    for (int t = 0; t < x.rows(); ++t)
+      set_routes(weights.row(t), scores.row(t), config_->experts, config_->experts_per_token);
+    for (int e = 0; e < config_->experts; ++e) {
+      std::vector<int> tokens;  // that go to this expert
+      for (int t = 0; t < x.rows(); ++t)
+        if (weights(t, e) > 0) tokens.push_back(t);
+      if (tokens.empty()) continue;
+      const int n = static_cast<int>(tokens.size());
+      const matrix<f32> in = temporary(routed_, 2 * n, x.columns()), out = in.part(n, 0, n, x.columns());
+      for (int i = 0; i < n; ++i)
+        std::copy_n(x.row(tokens[static_cast<std::size_t>(i)]), x.columns(), in.row(i));
+      feed_forward(out, in.part(0, 0, n, x.columns()), of.experts[static_cast<std::size_t>(e)], as_block);
+      for (int i = 0; i < n; ++i) {
+        const int t = tokens[static_cast<std::size_t>(i)];
+        add_scaled(row_of(y, t), row_of(out, i), weights(t, e));
+      }
+    }
+  }
+  void feed_forward(const matrix<f32>& y, const matrix<const f32>& x, const expert& of, bool as_block) {
     const matrix<f32> up = temporary(up_, x.rows(), inner_.count);
     of.up.multiply(up, x, as_block);
     add_bias(up, of.up_bias);
@@ -321,7 +365,7 @@ class decoder_part {
   std::vector<layer_part> layers_;
   std::vector<key_value_cache> caches_;
   std::vector<norm_state> norms_;
-  std::vector<f32> normed_, beside_, qkv_, attended_, turned_, scores_, up_, gate_;
+  std::vector<f32> normed_, beside_, qkv_, attended_, turned_, scores_, up_, gate_, routes_, routed_;
 };
 
 }  // namespace wsl::ml

@@ -30,7 +30,7 @@ struct writer_settings {
 /// What is to be written. The settings of the choice of a token are those of `sampling`.
 struct text_settings {
   int max_tokens = 128;  ///< of the continuation
-  f64 temperature = 1;   ///< 0: always the likeliest token
+  f64 temperature = 1;   ///< 0: always the best token
   int top_k = 0;
   f64 top_p = 1, min_p = 0, repetition_penalty = 1;
   std::vector<i32> stop_tokens = {};  ///< a text ends with the first of these
