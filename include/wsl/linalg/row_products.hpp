@@ -40,8 +40,6 @@ struct row_product_loop {
 
  private:
   static constexpr int parts = 16, sums = 4;  // numbers of a sum; sums that grow side by side
-  // Bytes ahead of what is read: processors stop guessing what comes next at the end of a page.
-  static constexpr int ahead = 4096;
 
   template <int vectors>
   [[gnu::always_inline]] static inline void row(const rows_and_vectors<T>& a, int r, int t) {
@@ -52,8 +50,6 @@ struct row_product_loop {
     for (; c + sums * parts <= a.width; c += sums * parts)
       for (int i = 0; i < sums; ++i) {
         const int at = c + i * parts;
-        if (i * parts * int{sizeof(T)} % 64 == 0)
-          __builtin_prefetch(reinterpret_cast<const char*>(w + at) + ahead);
         vec<parts> some;
         load(some, w + at);
         for (int v = 0; v < vectors; ++v) sum[v][i] += some * vec_at<parts>(x + v * a.x_row + at);

@@ -24,7 +24,8 @@ f64 error(std::span<const f32> x, std::span<const f32> right) {
   return off / size;
 }
 
-/// The results of transformers for a model: logits of some texts, and the greedy continuation of the first.
+/// The results of transformers for a model: logits of some texts, and the greedy continuation of the first,
+/// which that of Mixtral lacks.
 struct golden {
   int texts, length;
   std::vector<i32> ids, greedy;
@@ -35,7 +36,7 @@ struct golden {
     const tensor_info& all = *in.find("input_ids");
     texts = static_cast<int>(all.shape[0]), length = static_cast<int>(all.shape[1]);
     ids = small(in.read<i64>(all));
-    greedy = small(in.read<i64>(*in.find("greedy")));
+    if (const tensor_info* t = in.find("greedy")) greedy = small(in.read<i64>(*t));
     logits = in.numbers(*in.find("logits"));
   }
   std::span<const i32> text(int k) const {
@@ -49,6 +50,7 @@ struct golden {
 
 void check(writer& w, const golden& g) {
   for (int k = 0; k < g.texts; ++k) CHECK(error(w.logits(g.text(k)), g.logits_of(k)) < 1e-5);
+  if (g.greedy.empty()) return;
   const std::span<const i32> prompt = std::span(g.greedy).first(6);
   std::vector<f32> written;
   // The end of a text, 1, has been ruled out there.
@@ -73,6 +75,7 @@ TEST_CASE("A writer writes what transformers write, for each family") {
   if (!folder) return;
   INFO(name);
   const golden g(*folder);
+  CHECK(g.greedy.empty() == (name == std::string("mixtral")));
   pretrained p = read_hugging_face(*folder);
   const network n = p.config.build();
   for (int columns : {1, 2, 3}) {
