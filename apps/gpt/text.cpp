@@ -181,14 +181,14 @@ std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);
   // A corpus is text, also where it reads like a special token.
   if (words_)
-    return words_->encode(text, {.add_special_tokens = false, .match_special_tokens = false});
+    return words_->encode(text, {.add_special_tokens = of_model_, .match_special_tokens = of_model_});
   throw std::invalid_argument(
       "the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
 }
 
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
   if (letters_) return letters_->decode(ids);
-  if (words_) return words_->decode(ids, {.skip_special_tokens = false});
+  if (words_) return words_->decode(ids, {.skip_special_tokens = of_model_});
   std::string numbers;
   for (const wsl::i32 id : ids) numbers += std::to_string(id) + " ";
   return numbers;
@@ -205,6 +205,13 @@ vocabulary vocabulary::gpt2(const std::string& folder) {
   vocabulary v;
   if (!folder.empty()) v.words_ = std::make_shared<const ml::tokenizer>(ml::tokenizer::from_file(folder));
   v.is_gpt2_ = true;
+  return v;
+}
+
+vocabulary vocabulary::of_model(const std::string& folder) {
+  vocabulary v;
+  v.words_ = std::make_shared<const ml::tokenizer>(ml::tokenizer::from_file(folder));
+  v.of_model_ = true;
   return v;
 }
 
