@@ -2,10 +2,8 @@
 // wsl-gpt trains language models and samples from them. `wsl-gpt train_and_eval` needs no data and no file:
 // it reads this project's pages.
 #include <cstdio>
-#include <random>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
-#include <wsl/ml/run/sample.hpp>
 
 #include <command.hpp>
 #include <ranks.hpp>
@@ -18,6 +16,7 @@
 #include "model.hpp"
 #include "text.hpp"
 #include "verify.hpp"
+#include "writing.hpp"
 
 namespace gpt_app {
 namespace {
@@ -32,18 +31,11 @@ struct text_params {
   std::string vocabulary, tokenizer_dir;
 };
 
-struct sampling {
-  std::string prompt;
-  int tokens = 300, top_k = 0;
-  f64 temperature = 0.8;
-  i64 seed = 1;
-};
-
 struct options {
   common_params common;
   model_params model;
   text_params train, eval;
-  sampling sample;
+  writing_params sample;
   verification check;
   std::string format, out = ".", initial_weights;
 };
@@ -64,12 +56,7 @@ void declare_text(fields& f, text_params& p) {
 }
 
 void declare_rest(fields& f, options& o) {
-  f.options_of("sample");
-  f.add("prompt", o.sample.prompt, "what the text begins with");
-  f.add("tokens", o.sample.tokens, "how many to write").at_least(1).at_most(1 << 20);
-  f.add("temperature", o.sample.temperature, "0 takes the likeliest token").at_least(0);
-  f.add("top_k", o.sample.top_k, "only so many of the likeliest; 0: all").at_least(0);
-  f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+  declare_writing(f, o.sample);
   f.options_of("verify");
   f.add("model", o.check.model, "model.bin of llm.c");
   f.add("state", o.check.state, "debug_state.bin of llm.c");
@@ -160,8 +147,9 @@ task task_of(options& o, const corpus& text) {
   return t;
 }
 
-/// A trainer with the weights of a run's last checkpoint, or of the one that was asked for.
-std::unique_ptr<machine> trained(options& o, vocabulary& words) {
+/// A run's last checkpoint, or the one that was asked for, and its vocabulary. Throws std::invalid_argument
+/// if there is none, or if it is of another model.
+std::string trained_checkpoint(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty())
@@ -176,11 +164,19 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   require_same_model(from, o.model.architecture(), r.override_model);
+  return from;
+}
+
+/// A trainer with those weights.
+std::unique_ptr<machine> trained(options& o, vocabulary& words) {
+  const std::string from = trained_checkpoint(o, words);
   ml::network model = network_of(o.model.decoder());
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, parameter_groups());
-  auto t = ranks::streaming(
-      std::move(model), rule,
-      {.workers = 1, .threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
+  auto t = ranks::streaming(std::move(model), rule,
+                            {.workers = 1,
+                             .threads = o.common.run.threads,
+                             .precision = o.common.precision.format(),
+                             .loss_scaling = 1.});
   load(from, *t);
   return t;
 }
@@ -192,33 +188,26 @@ std::string vocabulary_of_weights(const run_params& r) {
   return from.empty() ? "" : fact_of(from, "vocabulary");
 }
 
-void sample_from(machine& t, options& o, vocabulary& words) {
-  std::vector<i32> ids = o.sample.prompt.empty() ? std::vector<i32>{0} : words.encode(o.sample.prompt);
-  std::mt19937_64 random(static_cast<wsl::u64>(o.sample.seed));
-  const auto print = [&](std::span<const i32> some) {
-    std::fputs(words.decode(some).c_str(), stdout);
-    std::fflush(stdout);
-  };
-  if (!o.sample.prompt.empty()) print(ids);
-  for (int n = 0; n < o.sample.tokens; ++n) {
-    const std::span<const i32> seen =
-        std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
-    const std::vector<wsl::f32> logits =
-        t.predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    // A vocabulary that was padded to a round number has logits of no word.
-    const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
-    ids.push_back(ml::sample_token(std::span(logits)
-                                       .last(static_cast<std::size_t>(o.model.vocab_size))
-                                       .first(static_cast<std::size_t>(known)),
-                                   {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
-    print(std::span(ids).last(1));
+/// Throws std::invalid_argument for options that say what the folder of transformers says.
+void require_no_model(fields& f) {
+  for (const field& x : f.all()) {
+    const bool is_precision =
+        x.name == "mixed_precision" || x.name == "fp16_type" || x.name == "use_bfloat16";
+    if (((x.section == "model" && !is_precision) || x.name == "checkpoint_path") && x.given.starts_with("--"))
+      throw std::invalid_argument("--" + x.name +
+                                  " and --pretrained both say which model writes: leave one of "
+                                  "them out");
   }
-  std::puts("");
 }
-void sample(options& o) {
-  vocabulary words;
-  const std::unique_ptr<machine> t = trained(o, words);
-  with_average(o.common.optimizer, *t, [&] { sample_from(*t, o, words); });
+void sample(options& o, fields& f) {
+  if (!o.sample.pretrained.empty()) require_no_model(f);
+  const auto model = [&] {
+    if (!o.sample.pretrained.empty()) return pretrained_model(o.sample.pretrained, o.train.tokenizer_dir);
+    vocabulary words;
+    const std::string from = trained_checkpoint(o, words);
+    return model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  };
+  write_texts(model(), o.sample, o.common.precision.format(), o.common.run.threads);
 }
 
 void export_model(options& o) {
@@ -307,7 +296,7 @@ int run(int argc, char** argv) {
                                   ": a model has one vocabulary");
   if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
-  if (*mode == "sample") return sample(o), 0;
+  if (*mode == "sample") return sample(o, f), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   const corpus text = read_corpus({.train = o.common.train_input.data_dir,

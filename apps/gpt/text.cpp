@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/input_file.hpp>
+#include <wsl/ml/tokenizer/chat_template.hpp>
 
 #include "documentation.hpp"
 
@@ -181,14 +182,23 @@ std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);
   // A corpus is text, also where it reads like a special token.
   if (words_)
-    return words_->encode(text, {.add_special_tokens = false, .match_special_tokens = false});
+    return words_->encode(text, {.add_special_tokens = of_model_, .match_special_tokens = of_model_});
   throw std::invalid_argument(
       "the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
 }
 
+std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> vocabulary::chat(
+    const std::string& folder, const std::string& system, const std::string& question) const {
+  if (!words_) throw std::invalid_argument("--chat: the model has no tokenizer: give --tokenizer_dir");
+  const auto by = ml::chat_template::of_folder(folder, *words_);
+  std::vector<ml::chat_message> messages{{"user", question}};
+  if (!system.empty()) messages.insert(messages.begin(), {"system", system});
+  return {words_->encode(by.prompt(messages), {.add_special_tokens = false}), words_->id(by.end_of_turn())};
+}
+
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
   if (letters_) return letters_->decode(ids);
-  if (words_) return words_->decode(ids, {.skip_special_tokens = false});
+  if (words_) return words_->decode(ids, {.skip_special_tokens = of_model_});
   std::string numbers;
   for (const wsl::i32 id : ids) numbers += std::to_string(id) + " ";
   return numbers;
@@ -205,6 +215,13 @@ vocabulary vocabulary::gpt2(const std::string& folder) {
   vocabulary v;
   if (!folder.empty()) v.words_ = std::make_shared<const ml::tokenizer>(ml::tokenizer::from_file(folder));
   v.is_gpt2_ = true;
+  return v;
+}
+
+vocabulary vocabulary::of_model(const std::string& folder) {
+  vocabulary v;
+  v.words_ = std::make_shared<const ml::tokenizer>(ml::tokenizer::from_file(folder));
+  v.of_model_ = true;
   return v;
 }
 
