@@ -3,20 +3,19 @@
 // Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
 #include <cstdio>
 
-#include <language.hpp>
-
 #include "../run.hpp"
+#include "checkpoint.hpp"
 #include "configurations.hpp"
+#include "export.hpp"
+#include "options.hpp"
+#include "sample.hpp"
+#include "stored.hpp"
 #include "verify.hpp"
 
 namespace zoo_app {
 namespace {
 
 using namespace train_app;
-
-struct options : gpt_app::language_params {
-  std::string hf;
-};
 
 int run_verify(const options& o) {
   if (o.hf.empty())
@@ -26,29 +25,42 @@ int run_verify(const options& o) {
 }
 
 int run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "checkpoint") return run_checkpoint(argc - 1, argv + 1);
   options o;
   fields f;
-  declare_inputs(f, o);
-  declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer);
-  declare_run(f, o.common.run);
-  declare_checkpoint_options(f, o.common);
-  f.options_of("model_of");
-  f.add("hf", o.hf, "a folder with config.json and model.safetensors, or its parts and their index");
+  declare(f, o);
   int status = 0;
-  const auto mode =
-      parse(argc, argv,
-            {.name = "wsl-zoo",
-             .about = "Trains, verifies, converts and samples from decoders of Hugging Face, on a simulated "
-                      "wafer.\nwsl-zoo verify --hf FOLDER; wsl-zoo fit --params llama --model_dir run",
-             .modes = {{"verify", "compare a model of Hugging Face with its golden state"}},
-             .configurations = configurations()},
-            f, status);
+  const auto mode = parse(
+      argc, argv,
+      {.name = "wsl-zoo",
+       .about = "Trains, verifies, converts and samples from decoders of Hugging Face, on a simulated wafer.\n"
+                "wsl-zoo verify --hf FOLDER; wsl-zoo fit --params llama --model_dir run; wsl-zoo checkpoint "
+                "--help",
+       .modes = {{"fit", "train, and evaluate on the way and at the end"},
+                 {"validate", "check the configuration, the data and the shapes; say what would be done"},
+                 {"eval", "evaluate a checkpoint on the held-out data"},
+                 {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
+                 {"sample", "write text with a model of Hugging Face, or with a trained one"},
+                 {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
+                 {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
+       .configurations = configurations()},
+      f, status);
   if (!mode) return status;
-  gpt_app::complete(f, o);
-  if (*mode == "verify" && ranks::size() > 1)
+  if (*mode == "checkpoint")
+    throw std::invalid_argument("the word checkpoint comes first: wsl-zoo checkpoint --help");
+  complete(f, o);
+  if ((*mode == "sample" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
-  return run_verify(o);
+  if (*mode == "sample") return sample(o), 0;
+  if (*mode == "verify") return run_verify(o);
+  task t = gpt_app::task_of("wsl-zoo", o);
+  if (!o.hf.empty())
+    t.begin = [&o](wsl::ml::trainer_base& to) {
+      gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
+    };
+  session s(o.common, f.kept_text(), std::move(t));
+  run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);
+  return s.status();
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <ranks.hpp>
 #include <wsl/ml/run/golden_state.hpp>
 
-#include "folder.hpp"
+#include "stored.hpp"
 
 namespace zoo_app {
 namespace {
@@ -14,14 +14,6 @@ namespace ml = wsl::ml;
 namespace ranks = train_app::ranks;
 using difference = ml::golden_difference;
 using wsl::f64;
-
-std::string golden_file_of(const std::string& folder) {
-  for (const char* name : {"/golden.safetensors", "/expected.safetensors"})
-    if (std::filesystem::exists(folder + name)) return folder + name;
-  throw ml::file_error(folder +
-                       " has neither golden.safetensors nor expected.safetensors, with which its model would "
-                       "be compared: give a folder that has one of them");
-}
 
 std::unique_ptr<train_app::machine> machine_for(const train_app::run_params& r, ml::network model,
                                                 const ml::optimizer& rule) {
@@ -65,7 +57,7 @@ void print_kind(const char* name, difference::kind what, const std::vector<diffe
 
 bool verify(const std::string& folder, const train_app::run_params& on) {
   ml::pretrained model = read_folder(folder);
-  ml::golden_state golden(golden_file_of(folder));
+  ml::golden_state golden = ml::golden_state::of_folder(folder);
   const ml::golden_comparison found =
       ml::compare_with_golden(model, golden, [&](ml::network n, const ml::optimizer& rule) {
         return machine_for(on, std::move(n), rule);

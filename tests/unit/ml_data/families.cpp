@@ -20,7 +20,7 @@ struct machine : trainer {
 
 void check_training(const std::string& folder, const streaming_settings& on) {
   pretrained p = read_hugging_face(folder);
-  golden_state g(folder + "/golden.safetensors");
+  golden_state g = golden_state::of_folder(folder);
   const golden_comparison found = compare_with_golden(
       p, g, [&](network n, const optimizer& rule) { return std::make_unique<machine>(std::move(n), rule, on); });
   CHECK(found.lacking.empty());
@@ -52,7 +52,7 @@ void check_round_trip(const std::string& folder) {
   turned.rotary_pairs = turned.rotary_pairs == pairs::halves ? pairs::neighbours : pairs::halves;
   const weights x = p.to_weights(turned.build());
   is_same("turned", turned, turned.build(), x);
-  const golden_state g(folder + "/golden.safetensors");
+  const golden_state g = golden_state::of_folder(folder);
   trainer t(turned.build(), optimizer::sgd(), {.workers = 1, .columns = 1, .threads = 1});
   for (std::size_t k = 0; k < x.size(); ++k) std::copy(x[k].begin(), x[k].end(), t.parameters()[k].begin());
   CHECK(relative_error(t.predict(g.inputs()), g.logits) < 1e-5);

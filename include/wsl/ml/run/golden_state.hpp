@@ -4,15 +4,17 @@
 // forms are read: those of Hugging Face's transformers (input_ids and labels, which the model shifts, grad.*,
 // losses_adamw, greedy), and those of tests/golden/make (ids and targets, gradient.*, losses).
 //   pretrained p = read_hugging_face("llama");
-//   golden_state g("llama/golden.safetensors");
+//   golden_state g = golden_state::of_folder("llama");
 //   for (const golden_difference& d : compare_with_golden(p, g, make)) print(d.name, d.error);
 // See docs/guide/zoo.md.
 #pragma once
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "../io/hugging_face.hpp"
 #include "../model/batch.hpp"
@@ -28,6 +30,7 @@ class golden_state {
   std::vector<f32> losses;        ///< before each step of AdamW: rate 1e-3, weight decay 0.01 on everything
   std::vector<i32> greedy;        ///< some tokens, then the likeliest ones after them
   static constexpr std::size_t prompt = 6;  ///< the number of tokens with which `greedy` begins
+  std::set<i32> never;  ///< tokens that are never written: those that would end the text before its length
 
   /// Throws file_error for a file that has no batch of token ids, or numbers of another type or shape.
   explicit golden_state(const std::string& file) : in_(file) {
@@ -44,6 +47,23 @@ class golden_state {
     for (const char* name : {"losses_adamw", "losses"})
       if (const tensor_info* t = in_.find(name)) losses = in_.numbers(*t);
     if (const tensor_info* t = in_.find("greedy")) greedy = whole_numbers(*t);
+  }
+
+  /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
+  /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
+  static golden_state of_folder(const std::string& folder) {
+    for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
+      if (!std::filesystem::exists(folder + name)) continue;
+      golden_state g(folder + name);
+      const auto config = nlohmann::json::parse(read_whole(folder + "/config.json"), nullptr, false);
+      const auto end = config.is_object() ? config.value("eos_token_id", nlohmann::json()) : nlohmann::json();
+      for (const auto& token : end.is_array() ? end : nlohmann::json::array({end}))
+        if (token.is_number_integer()) g.never.insert(token.get<i32>());
+      return g;
+    }
+    throw file_error(fmt::format("wsl: {} has neither golden.safetensors nor expected.safetensors, with which "
+                                 "its model would be compared: give a folder that has one of them",
+                                 folder));
   }
 
   batch inputs() const {
@@ -202,12 +222,21 @@ class golden_comparer {
     for (int s = 0; s < copies; ++s) ids.insert(ids.end(), golden_.greedy.begin(), golden_.greedy.end());
     const std::vector<f32> out =
         machine.predict({.ids = ids, .sequences = copies, .length = static_cast<int>(length)});
+    const bool fits = out.size() == ids.size() * vocabulary;
     for (std::size_t t = golden_state::prompt; t < length; ++t) {
-      bool same = out.size() == ids.size() * vocabulary;
+      bool same = fits;
       for (std::size_t first = 0; same && first < ids.size(); first += length)
-        same = argmax(std::span(out).subspan((first + t - 1) * vocabulary, vocabulary)) == golden_.greedy[t];
+        same = likeliest(std::span(out).subspan((first + t - 1) * vocabulary, vocabulary)) ==
+               golden_.greedy[t];
       add(kind::greedy, fmt::format("token {}", t), same ? 0 : 1, 0);
     }
+  }
+  i32 likeliest(std::span<const f32> logits) const {
+    std::vector<f32> allowed(logits.begin(), logits.end());
+    for (const i32 token : golden_.never)
+      if (token >= 0 && static_cast<std::size_t>(token) < allowed.size())
+        allowed[static_cast<std::size_t>(token)] = -std::numeric_limits<f32>::infinity();
+    return argmax(allowed);
   }
   void compare_gradients(const weights& ours) {
     const hugging_face::family& f = *hugging_face::find_family(model_.model_type());

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include <algorithm>
+#include <wsl/ml/io/hugging_face.hpp>
+
+namespace zoo_app {
+
+void declare(train_app::fields& f, options& o) {
+  declare_inputs(f, o);
+  declare_all_families(f, o.model), declare_precision(f, o.common.precision);
+  declare_optimizer(f, o.common.optimizer);
+  declare_run(f, o.common.run);
+  f.add("hf", o.hf,
+        "a folder of Hugging Face, with config.json and model.safetensors, or its parts and their index: fit "
+        "begins with its model and weights, sample and verify use them")
+      .of_one_command();
+  declare_checkpoint_options(f, o.common);
+  f.options_of("sample");
+  f.add("prompt", o.sample.prompt,
+        "what the text begins with; without a tokenizer numbers of tokens, such as '12 7 3'");
+  f.add("prompt_file", o.sample.prompt_file, "a file that holds the prompt");
+  f.add("tokens", o.sample.tokens, "how many to write").at_least(1).at_most(1 << 20);
+  f.add("temperature", o.sample.temperature, "0 takes the likeliest token").at_least(0);
+  f.add("top_k", o.sample.top_k, "only so many of the likeliest; 0: all").at_least(0);
+  f.add("top_p", o.sample.top_p, "only the likeliest that together have this probability; 1: all")
+      .above(0)
+      .at_most(1);
+  f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+}
+
+namespace {
+
+struct default_value {
+  const char *field, *value;
+};
+struct defaults_of_model {
+  std::vector<const char*> names;
+  std::vector<default_value> values;
+};
+/// What the models of a name have in common. Fields that may be null are not here: a run that goes on reads
+/// them from its own params, where null says that there are none.
+const std::vector<defaults_of_model>& all_defaults() {
+  const default_value rotary{"position_embedding_type", "rotary"}, alibi{"position_embedding_type", "alibi"},
+      own_head{"share_embedding_weights", "false"}, parallel{"parallel_block", "true"},
+      no_qkv{"use_projection_bias_in_attention", "false"}, no_projection{"use_ffn_bias_in_attention", "false"},
+      no_ffn{"use_ffn_bias", "false"}, head_bias{"use_bias_in_output", "true"},
+      gelu_new{"nonlinearity", "gelu_new"}, swiglu{"nonlinearity", "swiglu"}, rms{"norm_type", "rmsnorm"};
+  static const std::vector<defaults_of_model> all{
+      {{"gpt2", "gpt3", "gpt_bigcode", "santacoder", "starcoder"}, {gelu_new}},
+      {{"llama", "mistral"}, {rotary, rms, swiglu, own_head, no_qkv, no_projection, no_ffn}},
+      {{"qwen2"}, {rotary, rms, swiglu, own_head, no_projection, no_ffn}},
+      {{"gptj", "codegen"}, {rotary, parallel, gelu_new, own_head, no_qkv, no_projection, head_bias}},
+      {{"gpt_neox", "gpt-neox"}, {rotary, parallel, {"use_untied_layer_norm", "true"}, own_head}},
+      {{"phi"}, {rotary, parallel, gelu_new, own_head, head_bias}},
+      {{"falcon"}, {rotary, parallel, no_qkv, no_projection, no_ffn, {"use_norm_bias", "true"}}},
+      {{"bloom"}, {alibi, gelu_new, {"embedding_layer_norm", "true"}}},
+      {{"mpt"}, {alibi, no_qkv, no_projection, no_ffn}},
+      {{"opt"}, {{"nonlinearity", "relu"}}},
+      {{"starcoder2"}, {rotary, gelu_new}},
+      {{"btlm", "jais"}, {alibi, swiglu}}};
+  return all;
+}
+
+void take_defaults(train_app::fields& f, const std::string& model) {
+  for (const defaults_of_model& d : all_defaults())
+    if (std::find(d.names.begin(), d.names.end(), model) != d.names.end())
+      for (const default_value& v : d.values) {
+        train_app::field& field = *f.named(std::string("model.") + v.field).front();
+        if (field.given.empty()) f.read_option(field, v.value, "model.name " + model);
+      }
+}
+
+/// Fields of training alone keep their values.
+void take_folder(train_app::fields& f, options& o) {
+  const gpt_app::model_params asked = o.model;
+  const auto [family, decoder] = wsl::ml::read_hugging_face_config(o.hf + "/config.json");
+  gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
+  theirs.name = family->model_type;
+  std::vector<std::pair<train_app::field*, std::string>> given;
+  for (train_app::field& x : f.all())
+    if (x.section == "model" && !x.given.empty() && x.name != "name") given.emplace_back(&x, x.text());
+  o.model = theirs;
+  o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
+  o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
+  for (const auto& [field, text] : given)
+    if (field->given.starts_with("--") && field->text() != text)
+      throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " + field->text() +
+                                  ": leave it out, or take another folder");
+}
+
+}  // namespace
+
+void complete(train_app::fields& f, options& o) {
+  if (o.hf.empty()) take_defaults(f, o.model.name);
+  else take_folder(f, o);
+  gpt_app::complete(f, o);
+}
+
+}  // namespace zoo_app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The fields of wsl-zoo: those of wsl-gpt, and what distinguishes the families of Hugging Face.
+#pragma once
+#include <language.hpp>
+
+namespace zoo_app {
+
+struct sampling {
+  std::string prompt, prompt_file;
+  int tokens = 100, top_k = 0;
+  wsl::f64 temperature = 0.8, top_p = 1;
+  wsl::i64 seed = 1;
+};
+
+struct options : gpt_app::language_params {
+  std::string hf;  ///< a folder of Hugging Face; empty: none
+  sampling sample;
+};
+
+void declare(train_app::fields& f, options& o);
+/// Sets what was not given: from --hf the model, or else what models of that name have; and what depends on
+/// other fields and on this computer. Throws std::invalid_argument if a given field contradicts --hf.
+void complete(train_app::fields& f, options& o);
+
+}  // namespace zoo_app
