@@ -35,8 +35,15 @@ void add_form(CLI::App& to, token_format& form) {
       ->check(CLI::IsMember({"llmc", "llama3", "nanogpt"}));
 }
 
+[[noreturn]] void refuse_tokenizer_command(const CLI::App& all) {
+  if (const auto words = all.remaining(); !words.empty()) app::refuse_word(all, words.front(), "command");
+  throw std::invalid_argument("what is there to do? wsl-data tokenizer show <file>, for instance");
+}
+
 void declare_tokenizer(CLI::App* all, words& w) {
-  all->require_subcommand(1, 1);
+  all->require_subcommand(0, 1)->callback([all] {
+    if (all->get_subcommands().empty()) refuse_tokenizer_command(*all);
+  });
   const auto command = [&](const char* name, const char* help, std::function<void()> f) {
     CLI::App* c = all->add_subcommand(name, help);
     c->allow_extras()->callback([&w, f] { w.chosen = f; });

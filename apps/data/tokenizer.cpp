@@ -60,6 +60,9 @@ void encode(const encoding& how) {
 }
 
 void decode(const std::string& name, const std::vector<int>& ids, const std::string& file, bool special) {
+  if (file.empty() && ids.empty())
+    throw std::invalid_argument(
+        "what is there to decode? give numbers of tokens, or a file of them with --in");
   const tokenizer by = tokenizer::from_file(name);
   std::vector<i32> all = ids;
   if (!file.empty()) {

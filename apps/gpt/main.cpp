@@ -77,14 +77,14 @@ void export_model(options& o) {
   const std::unique_ptr<machine> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
   if (!o.format.empty()) {
-    const std::string none = o.format == "hf"         ? why_no_hugging_face(d)
+    const std::string none = o.format == "hf"         ? gpt_app::why_no_hugging_face(d)
                              : o.format == "llmc"     ? why_no_llmc(d)
-                             : why_no_llmc(d).empty() ? why_no_hugging_face(d)
+                             : why_no_llmc(d).empty() ? gpt_app::why_no_hugging_face(d)
                                                       : why_no_llmc(d);
     if (!none.empty()) throw std::invalid_argument("--format " + o.format + ": " + none);
   }
   const std::string no_llmc = o.format == "hf" ? "not asked for" : why_no_llmc(d),
-                    no_hf = o.format == "llmc" ? "not asked for" : why_no_hugging_face(d);
+                    no_hf = o.format == "llmc" ? "not asked for" : gpt_app::why_no_hugging_face(d);
   if (!no_llmc.empty() && !no_hf.empty())
     throw std::invalid_argument("no file of another program can hold this model; " + no_llmc +
                                 (no_hf == no_llmc ? "" : "; " + no_hf));

@@ -11,11 +11,15 @@ namespace {
 namespace ml = wsl::ml;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
-    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"gelu", ml::nonlinearity::gelu},
+    {"gelu_new", ml::nonlinearity::gelu_tanh},
     {"quick_gelu", ml::nonlinearity::quick_gelu},
-    {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
-    {"swish", ml::nonlinearity::silu},  {"swiglu", ml::nonlinearity::swiglu},
-    {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
+    {"relu", ml::nonlinearity::relu},
+    {"silu", ml::nonlinearity::silu},
+    {"swish", ml::nonlinearity::silu},
+    {"swiglu", ml::nonlinearity::swiglu},
+    {"geglu", ml::nonlinearity::geglu},
+    {"reglu", ml::nonlinearity::reglu}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
   for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;
@@ -59,7 +63,8 @@ ml::rotary_scaling scaling_of(const model_params& m) {
 wsl::f32 scale_of(const model_params& m) {
   if (m.scale_by_d && m.attention_scale > 0)
     throw std::invalid_argument(
-        "model has scale_qk_dot_by_d and attention_scale, which say the same of the scores: give one of them");
+        "model has scale_qk_dot_by_d and attention_scale, which say the same of the scores: give one of "
+        "them");
   const int head = m.head_dim ? m.head_dim : m.hidden_size / m.heads;
   return m.scale_by_d ? 1 / static_cast<wsl::f32>(head) : static_cast<wsl::f32>(m.attention_scale);
 }
@@ -114,6 +119,10 @@ ml::decoder model_params::decoder() const {
       throw std::invalid_argument("model." + std::string(field) +
                                   " is of position_embedding_type rotary, not of " + positions +
                                   ": leave it out, or --" + field + " null");
+  if (experts ? experts_of_token > experts : experts_of_token != usual.experts_of_token)
+    throw std::invalid_argument("model.num_experts_per_token " + std::to_string(experts_of_token) +
+                                " must be at most num_experts, which is " +
+                                (experts ? std::to_string(experts) : "not given"));
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
   return {.vocabulary = vocab_size,
@@ -131,6 +140,7 @@ ml::decoder model_params::decoder() const {
           .position = positioning_of(positions),
           .rotary_features = rotary_dim,
           .rotary_base = rope_theta,
+          .order = order_of(*this),
           .tied = share_embedding_weights,
           .dropout = static_cast<wsl::f32>(dropout),
           .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
@@ -142,7 +152,9 @@ ml::decoder model_params::decoder() const {
           .embedding_norm = embedding_norm,
           .unused_positions = unused_positions,
           .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
-          .logit_scale = static_cast<wsl::f32>(logits_scale)};
+          .logit_scale = static_cast<wsl::f32>(logits_scale),
+          .experts = experts,
+          .experts_per_token = experts_of_token};
 }
 
 model_params model_params::of(const ml::decoder& d) {
@@ -164,7 +176,8 @@ model_params model_params::of(const ml::decoder& d) {
     if (!is_linear) m.low_frequency = s.low, m.high_frequency = s.high, m.scaling_positions = s.positions;
   }
   m.share_embedding_weights = d.tied;
-  m.projection_bias = d.bias.qkv, m.attention_output_bias = d.bias.projection, m.ffn_bias = d.bias.feed_forward;
+  m.projection_bias = d.bias.qkv, m.attention_output_bias = d.bias.projection,
+  m.ffn_bias = d.bias.feed_forward;
   m.output_bias = d.bias.head;
   if (d.bias.norms != d.bias.feed_forward) m.norm_bias = d.bias.norms ? "true" : "false";
   m.dropout = shortest(d.dropout), m.attention_dropout = shortest(d.attention_dropout);
@@ -173,6 +186,7 @@ model_params model_params::of(const ml::decoder& d) {
   m.window = d.window, m.unused_positions = d.unused_positions;
   m.attention_scale = shortest(d.attention_scale), m.scale_by_layer = d.scale_by_layer;
   m.embedding_norm = d.embedding_norm;
+  if (d.experts) m.experts = d.experts, m.experts_of_token = d.experts_per_token;
   m.embeddings_scale = shortest(d.embedding_scale), m.logits_scale = shortest(d.logit_scale);
   return m;
 }
@@ -185,30 +199,34 @@ train_app::named_words model_params::architecture() const {
   };
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
   const bool turns = d.position == ml::positioning::rotary;
-  train_app::named_words all{{"vocab_size", std::to_string(d.vocabulary)},
-          {"hidden_size", std::to_string(d.width)},
-          {"num_hidden_layers", std::to_string(d.layers)},
-          {"num_heads", std::to_string(d.heads)},
-          {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
-          {"max_position_embeddings", std::to_string(d.positions)},
-          {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
-          {"nonlinearity", word_of(d.between)},
-          {"norm_type", norm},
-          {"layer_norm_epsilon", number(epsilon)},
-          {"position_embedding_type", positions},
-          {"rotary_dim",
-           turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
-          {"rope_theta", turns ? number(rope_theta) : "null"},
-          {"share_embedding_weights", yes(d.tied)},
-          {"use_projection_bias_in_attention", yes(d.bias.qkv)},
-          {"use_ffn_bias_in_attention", yes(d.bias.projection)},
-          {"use_bias_in_output", yes(d.bias.head)},
-          {"use_ffn_bias", yes(d.bias.feed_forward)}};
-  // Only where a model has them, so that the models of older checkpoints are the same.
+  train_app::named_words all{
+      {"vocab_size", std::to_string(d.vocabulary)},
+      {"hidden_size", std::to_string(d.width)},
+      {"num_hidden_layers", std::to_string(d.layers)},
+      {"num_heads", std::to_string(d.heads)},
+      {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
+      {"max_position_embeddings", std::to_string(d.positions)},
+      {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
+      {"nonlinearity", word_of(d.between)},
+      {"norm_type", norm},
+      {"layer_norm_epsilon", number(epsilon)},
+      {"position_embedding_type", positions},
+      {"rotary_dim",
+       turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
+      {"rope_theta", turns ? number(rope_theta) : "null"},
+      {"share_embedding_weights", yes(d.tied)},
+      {"use_ffn_bias", yes(d.bias.feed_forward)}};
+  // These are written only where they are not the usual ones, which are those of checkpoints without the
+  // field.
   const ml::decoder usual;
   const auto unless = [&](const char* field, bool is_usual, const std::string& word) {
     if (!is_usual) all.emplace_back(field, word);
   };
+  unless("use_projection_bias_in_attention", d.bias.qkv == d.bias.feed_forward, yes(d.bias.qkv));
+  unless("use_ffn_bias_in_attention", d.bias.projection == d.bias.feed_forward, yes(d.bias.projection));
+  unless("use_bias_in_output", !d.bias.head, "true");
+  unless("num_experts", !d.experts, std::to_string(d.experts));
+  unless("num_experts_per_token", !d.experts, std::to_string(d.experts_per_token));
   unless("use_norm_bias", d.bias.norms == d.bias.feed_forward, yes(d.bias.norms));
   unless("parallel_block", !parallel_block, "true"), unless("use_untied_layer_norm", !untied_norms, "true");
   unless("head_dim", !d.head_width || d.head_width * d.heads == d.width, std::to_string(d.head_width));
@@ -271,6 +289,13 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("use_ffn_bias_in_attention", m.attention_output_bias, "what attention gives has a bias");
   f.add("use_ffn_bias", m.ffn_bias, "the feed-forward part and the norms have biases");
   f.add("use_bias_in_output", m.output_bias, "of the head, unless it is the table of tokens");
+  f.add("num_experts", m.experts,
+        "feed-forward parts of a block, among which a router divides the tokens; null: one")
+      .at_least(1)
+      .at_most(1024);
+  f.add("num_experts_per_token", m.experts_of_token, "experts that a token goes to, of num_experts")
+      .at_least(1)
+      .at_most(1024);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
       .at_least(0)
@@ -318,7 +343,8 @@ void declare_all_families(train_app::fields& f, model_params& m) {
   f.add("original_max_position_embeddings", m.scaling_positions, "of pos_scaling_type llama3")
       .at_least(1)
       .at_most(1 << 24);
-  f.add("unused_positions", m.unused_positions, "rows before the first of the table, as in OPT (of this program)")
+  f.add("unused_positions", m.unused_positions,
+        "rows before the first of the table, as in OPT (of this program)")
       .at_least(1)
       .at_most(largest);
   f.add("embedding_layer_norm", m.embedding_norm, "a norm after the embedding, as in Bloom");

@@ -786,7 +786,10 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   for (const auto& [name, value] : ours)
     if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
       differs += (differs.empty() ? "" : ", ") + name + " is " +
-                 (there == theirs.end() ? "nothing" : there->second) + " there, not " + value;
+                 (there == theirs.end() ? "the usual" : there->second) + " there, not " + value;
+  for (const auto& [name, value] : theirs)
+    if (std::none_of(ours.begin(), ours.end(), [&](const auto& o) { return o.first == name; }))
+      differs += (differs.empty() ? "" : ", ") + name + " is " + value + " there, not the usual";
   if (differs.empty()) return;
   if (!override_it)
     throw std::invalid_argument(checkpoint + " is of another model: " + differs +

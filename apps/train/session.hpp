@@ -19,7 +19,8 @@ struct scaling_prediction;
 
 namespace train_app {
 
-/// The description of a model in words: names and values of the fields that its shapes do not determine.
+/// The description of a model in words: names and values of the fields that its shapes do not determine. A
+/// field that is left out has its usual value, as in the files of earlier versions, which did not know it.
 using named_words = std::vector<std::pair<std::string, std::string>>;
 
 /// The model and the data that an application trains.

@@ -45,8 +45,8 @@ u64 bytes_of(const std::string& text) {
   const auto found = units.find(unit);
   if (error != std::errc{} || found == units.end() || !(number * found->second >= 1) ||
       number * found->second > 1e15)
-    throw std::invalid_argument("--shard-size is a number of bytes of at least 1, such as 500MB or 5GB, not '" +
-                                text + "'");
+    throw std::invalid_argument(
+        "--shard-size is a number of bytes of at least 1, such as 500MB or 5GB, not '" + text + "'");
   return static_cast<u64>(number * found->second);
 }
 
@@ -69,8 +69,9 @@ stored_model read_model(const conversion& c) {
   refuse_pickle(c.path);
   if (c.from_format == "wsl") return read_checkpoint(c.path);
   if (std::filesystem::is_regular_file(c.path))
-    throw std::invalid_argument(c.path + " is a file, and a model of hf is a folder with config.json and "
-                                         "model.safetensors: give the folder it is in");
+    throw std::invalid_argument(c.path +
+                                " is a file, and a model of hf is a folder with config.json and "
+                                "model.safetensors: give the folder it is in");
   return read_hugging_face_model(c.path);
 }
 
@@ -98,19 +99,42 @@ int convert(const conversion& c) {
     const std::string file = write_checkpoint(c.out, m);
     std::printf("%s: %zu tensors\n%s/params.yaml\n", file.c_str(), tensors, c.out.c_str());
   } else {
-    ml::write_hugging_face(c.out, m.config, m.network, m.numbers, {.model_type = c.model, .largest_file = largest});
+    ml::write_hugging_face(c.out, m.config, m.network, m.numbers,
+                           {.model_type = c.model, .largest_file = largest});
     std::printf("%s: %s\n%s/config.json\n", ml::tensor_shards(c.out).name().c_str(), c.model.c_str(),
                 c.out.c_str());
   }
   return 0;
 }
 
-int list() {
-  std::printf("%-14s %-22s %s\n", "model", "class of transformers", "formats");
-  for (const hf::family* f : hf::families)
-    std::printf("%-14s %-22s hf wsl\n", f->model_type, f->architecture);
-  std::printf("\nhf: a folder with config.json and model.safetensors, or its parts and their index\n"
-              "wsl: checkpoint_<step>.safetensors of wsl-zoo and wsl-gpt, or the folder of a run\n");
+/// The files of a model.
+std::vector<std::string> files_of(const std::string& path) {
+  if (!is_hugging_face(path)) return {checkpoint_file(path)};
+  return ml::tensor_shards(path).files();
+}
+
+int list(const std::string& path) {
+  if (path.empty()) {
+    std::printf("%-14s %-22s %s\n", "model", "class of transformers", "formats");
+    for (const hf::family* f : hf::families)
+      std::printf("%-14s %-22s hf wsl\n", f->model_type, f->architecture);
+    std::printf(
+        "\nhf: a folder with config.json and model.safetensors, or its parts and their index\n"
+        "wsl: checkpoint_<step>.safetensors of wsl-zoo and wsl-gpt, or the folder of a run\n");
+    return 0;
+  }
+  refuse_pickle(path);
+  std::size_t tensors = 0;
+  u64 numbers = 0;
+  for (const std::string& file : files_of(path)) {
+    const ml::safetensors_file in(file);
+    for (const ml::tensor_info& t : in.tensors()) {
+      std::printf("%-56s %-4s %s\n", t.name.c_str(), std::string(t.type.name).c_str(),
+                  shape_text(t.shape).c_str());
+      ++tensors, numbers += t.count();
+    }
+  }
+  std::printf("list: %zu tensors of %llu numbers\n", tensors, static_cast<unsigned long long>(numbers));
   return 0;
 }
 
@@ -134,8 +158,8 @@ struct named_tensors {
   }
 };
 
-/// Two folders of Hugging Face, or one and a checkpoint, are compared in the names of the family, two files as
-/// they are.
+/// Two folders of Hugging Face, or one and a checkpoint, are compared in the names of the family, two files
+/// as they are.
 named_tensors tensors_of(const std::string& path, const std::string& other) {
   refuse_pickle(path);
   if (is_hugging_face(path)) {
@@ -172,7 +196,8 @@ int diff(const std::string& first, const std::string& second) {
     }
     if (!count) continue;
     std::printf("%s: %llu of %zu numbers differ, by %.3g at most, %.3g of the largest\n", name.c_str(),
-                static_cast<unsigned long long>(count), x.numbers.size(), largest, size > 0 ? largest / size : largest);
+                static_cast<unsigned long long>(count), x.numbers.size(), largest,
+                size > 0 ? largest / size : largest);
     ++differing;
   }
   for (const auto& [name, y] : b.all)
@@ -203,7 +228,11 @@ void declare(CLI::App& app, words& w) {
               "leave out what the optimizer keeps in a checkpoint");
   c->add_flag("--show", w.convert.shows, "print the names of both sides and write nothing");
 
-  command("list", "print the models and the formats that are known", &list);
+  CLI::App* l = command("list",
+                        "print the names, types and shapes of a model's tensors; without a path the "
+                        "models and the formats that are known",
+                        [&w] { return list(w.first); });
+  l->add_option("path", w.first, "a folder of hf, a file of safetensors, or the folder of a run");
 
   CLI::App* d = command("diff", "say which tensors of two models differ, and by how much; status 1 if any do",
                         [&w] { return diff(w.first, w.second); });

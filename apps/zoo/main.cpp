@@ -33,12 +33,15 @@ int run(int argc, char** argv) {
   const auto mode = parse(
       argc, argv,
       {.name = "wsl-zoo",
-       .about = "Trains, verifies, converts and samples from decoders of Hugging Face, on a simulated wafer.\n"
-                "wsl-zoo verify --hf FOLDER; wsl-zoo fit --params llama --model_dir run; wsl-zoo checkpoint "
-                "--help",
+       .about =
+           "Trains, verifies, converts and samples from decoders of Hugging Face, on a simulated wafer.\n"
+           "wsl-zoo verify --hf FOLDER; wsl-zoo fit --name llama --model_dir run; wsl-zoo checkpoint "
+           "--help",
        .modes = {{"fit", "train, and evaluate on the way and at the end"},
                  {"validate", "check the configuration, the data and the shapes; say what would be done"},
                  {"eval", "evaluate a checkpoint on the held-out data"},
+                 {"config",
+                  "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
@@ -49,6 +52,10 @@ int run(int argc, char** argv) {
   if (*mode == "checkpoint")
     throw std::invalid_argument("the word checkpoint comes first: wsl-zoo checkpoint --help");
   complete(f, o);
+  if (*mode == "config") {
+    if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
+    return 0;
+  }
   if ((*mode == "sample" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;

@@ -43,12 +43,14 @@ struct defaults_of_model {
 const std::vector<defaults_of_model>& all_defaults() {
   const default_value rotary{"position_embedding_type", "rotary"}, alibi{"position_embedding_type", "alibi"},
       own_head{"share_embedding_weights", "false"}, parallel{"parallel_block", "true"},
-      no_qkv{"use_projection_bias_in_attention", "false"}, no_projection{"use_ffn_bias_in_attention", "false"},
-      no_ffn{"use_ffn_bias", "false"}, head_bias{"use_bias_in_output", "true"},
-      gelu_new{"nonlinearity", "gelu_new"}, swiglu{"nonlinearity", "swiglu"}, rms{"norm_type", "rmsnorm"};
+      no_qkv{"use_projection_bias_in_attention", "false"},
+      no_projection{"use_ffn_bias_in_attention", "false"}, no_ffn{"use_ffn_bias", "false"},
+      head_bias{"use_bias_in_output", "true"}, gelu_new{"nonlinearity", "gelu_new"},
+      swiglu{"nonlinearity", "swiglu"}, rms{"norm_type", "rmsnorm"};
   static const std::vector<defaults_of_model> all{
       {{"gpt2", "gpt3", "gpt_bigcode", "santacoder", "starcoder"}, {gelu_new}},
       {{"llama", "mistral"}, {rotary, rms, swiglu, own_head, no_qkv, no_projection, no_ffn}},
+      {{"mixtral"}, {rotary, rms, swiglu, own_head, no_qkv, no_projection, no_ffn, {"num_experts", "8"}}},
       {{"qwen2"}, {rotary, rms, swiglu, own_head, no_projection, no_ffn}},
       {{"gptj", "codegen"}, {rotary, parallel, gelu_new, own_head, no_qkv, no_projection, head_bias}},
       {{"gpt_neox", "gpt-neox"}, {rotary, parallel, {"use_untied_layer_norm", "true"}, own_head}},
@@ -85,8 +87,8 @@ void take_folder(train_app::fields& f, options& o) {
   o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
   for (const auto& [field, text] : given)
     if (field->given.starts_with("--") && field->text() != text)
-      throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " + field->text() +
-                                  ": leave it out, or take another folder");
+      throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " +
+                                  field->text() + ": leave it out, or take another folder");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sample.hpp"
 
+#include <charconv>
 #include <cstdio>
 #include <sstream>
-#include <charconv>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
 #include "../files.hpp"
@@ -25,8 +25,9 @@ std::vector<i32> numbers_in(const std::string& text, int vocabulary) {
     i32 id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc{} || end != word.data() + word.size() || id < 0 || id >= vocabulary)
-      throw std::invalid_argument("the folder has no tokenizer.json, so a prompt is numbers of tokens from 0 to " +
-                                  std::to_string(vocabulary - 1) + ", and '" + word + "' is none");
+      throw std::invalid_argument(
+          "the folder has no tokenizer.json, so a prompt is numbers of tokens from 0 to " +
+          std::to_string(vocabulary - 1) + ", and '" + word + "' is none");
     ids.push_back(id);
   }
   return ids;
@@ -46,8 +47,8 @@ void print_continuation(train_app::machine& t, const options& o, const ml::token
   const ml::network& model = t.run().model();
   const int tokens = model.width(model.logits());
   const int known = words ? words->size() : letters.size();
-  std::vector<i32> ids = prompt.empty()  ? std::vector<i32>{}
-                         : words         ? words->encode(prompt)
+  std::vector<i32> ids = prompt.empty()   ? std::vector<i32>{}
+                         : words          ? words->encode(prompt)
                          : letters.size() ? letters.encode(prompt)
                                           : numbers_in(prompt, tokens);
   if (ids.empty()) ids.push_back(words && words->begin_of_text() ? *words->begin_of_text() : 0);
@@ -63,15 +64,14 @@ void print_continuation(train_app::machine& t, const options& o, const ml::token
     std::fflush(stdout);
   };
   for (const i32 id : ids) print(id);
-  gpt_app::write_tokens(
-      t,
-      {.prompt = ids,
-       .tokens = s.tokens,
-       .how = {.temperature = s.temperature, .top_k = s.top_k, .top_p = s.top_p},
-       .seed = static_cast<wsl::u64>(s.seed),
-       .positions = positions,
-       .known_tokens = std::min(known, tokens)},
-      print);
+  gpt_app::write_tokens(t,
+                        {.prompt = ids,
+                         .tokens = s.tokens,
+                         .how = {.temperature = s.temperature, .top_k = s.top_k, .top_p = s.top_p},
+                         .seed = static_cast<wsl::u64>(s.seed),
+                         .positions = positions,
+                         .known_tokens = std::min(known, tokens)},
+                        print);
   if (stream) std::fputs(stream->finish().c_str(), stdout);
   std::puts("");
 }

@@ -14,8 +14,8 @@ namespace ml = wsl::ml;
 namespace hf = ml::hugging_face;
 using wsl::u64;
 
-constexpr const char* encoders[] = {"albert", "bert", "deberta", "deberta-v2", "distilbert", "electra", "esm",
-                                    "modernbert", "roberta", "xlm-roberta"};
+constexpr const char* encoders[] = {"albert",  "bert", "deberta",    "deberta-v2", "distilbert",
+                                    "electra", "esm",  "modernbert", "roberta",    "xlm-roberta"};
 constexpr const char* with_decoders[] = {"bart", "marian", "mbart", "mt5", "pegasus", "t5", "umt5"};
 
 void require_decoder(const std::string& folder) {
@@ -76,7 +76,8 @@ ml::pretrained read_folder(const std::string& folder) {
 stored_model read_hugging_face_model(const std::string& folder) {
   ml::pretrained p = read_folder(folder);
   p.config.rotary_pairs = ml::pairs::neighbours;
-  stored_model m{.config = p.config, .network = p.config.build(), .numbers = {}, .model_type = p.model_type()};
+  stored_model m{
+      .config = p.config, .network = p.config.build(), .numbers = {}, .model_type = p.model_type()};
   m.numbers = p.to_weights(m.network);
   return m;
 }
@@ -85,8 +86,9 @@ std::string checkpoint_file(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return path;
   std::vector<std::string> refused;
   if (const auto newest = ml::checkpoints(path).newest(&refused)) return *newest;
-  throw ml::file_error(refused.empty() ? path + " has no checkpoint_<step>.safetensors: give the folder of a "
-                                                "run, or the file of a checkpoint"
+  throw ml::file_error(refused.empty() ? path +
+                                             " has no checkpoint_<step>.safetensors: give the folder of a "
+                                             "run, or the file of a checkpoint"
                                        : refused.front());
 }
 
@@ -116,8 +118,8 @@ std::string write_checkpoint(const std::string& folder, stored_model& m) {
   const std::string params = f.kept_text();
   app::make_folder(folder);
   app::write_file(folder + "/params.yaml", train_app::params_of + "wsl-zoo\n" + params);
-  ml::text_by_name facts{{"params", params}, {"model", architecture}, {"vocabulary", ""},
-                         {"weights", "f32"}, {"seed", "1"}};
+  ml::text_by_name facts{
+      {"params", params}, {"model", architecture}, {"vocabulary", ""}, {"weights", "f32"}, {"seed", "1"}};
   ml::add_facts(facts, ml::data_position{});
   return ml::checkpoints(folder).save(0, arrays_of(m.network, m.numbers), std::move(facts));
 }

@@ -11,7 +11,7 @@ struct stored_model {
   wsl::ml::decoder config;  ///< its rotary pairs are neighbours
   wsl::ml::network network;
   wsl::ml::weights numbers;
-  std::string model_type = {};        ///< of Hugging Face; empty: a checkpoint does not say
+  std::string model_type = {};       ///< of Hugging Face; empty: a checkpoint does not say
   bool has_optimizer_state = false;  ///< beside the weights
 };
 

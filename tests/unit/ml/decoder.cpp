@@ -180,7 +180,28 @@ class plain_decoder {
       default: return plain::gelu::value(x);
     }
   }
-  grid feed_forward(const std::string& name, const grid& x) {
+  grid feed_forward(const std::string& name, grid x) {
+    if (!d_.experts) return expert(name, x);
+    grid scores = layer(name + "router", x, d_.experts);
+    grid y(x.rows, d_.width);
+    for (int t = 0; t < x.rows; ++t) {
+      // The softmax over all experts; of the largest, divided by their sum.
+      std::vector<std::pair<f64, int>> p;
+      for (int e = 0; e < d_.experts; ++e) p.emplace_back(std::exp(scores(t, e)), e);
+      std::sort(p.rbegin(), p.rend());
+      p.resize(static_cast<std::size_t>(d_.experts_per_token));
+      f64 sum = 0;
+      for (const auto& [weight, e] : p) sum += weight;
+      grid one(1, x.columns);
+      for (int i = 0; i < x.columns; ++i) one(0, i) = x(t, i);
+      for (const auto& [weight, e] : p) {
+        grid out = expert(name + "expert " + std::to_string(e) + " ", one);
+        for (int i = 0; i < d_.width; ++i) y(t, i) += weight / sum * out(0, i);
+      }
+    }
+    return y;
+  }
+  grid expert(const std::string& name, const grid& x) {
     const int inside = d_.filter ? d_.filter : 4 * d_.width;
     grid up = layer(name + "up", x, inside);
     if (d_.between >= ml::nonlinearity::swiglu) {
@@ -261,6 +282,11 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
                   d.position = positioning::alibi, d.embedding_norm = true,
                   d.between = nonlinearity::quick_gelu;
                 }));
+  for (const int count : {1, 2, 3})
+    check_decoder("Mixtral", with([&](decoder& d) {
+                    d.norm = normalization::rmsnorm, d.position = positioning::rotary, d.tied = false;
+                    d.between = nonlinearity::swiglu, d.experts = 3, d.experts_per_token = count;
+                  }));
   check_decoder("Mistral", with([](decoder& d) {
                   d.norm = normalization::rmsnorm, d.between = nonlinearity::swiglu, d.bias = false,
                   d.position = positioning::rotary, d.rotary_pairs = pairs::halves, d.kv_heads = 2,
@@ -313,6 +339,15 @@ TEST_CASE("A decoder that cannot be says why") {
   d.rotary_features = 3;
   CHECK_THROWS_WITH(d.build(),
                     "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");
+  d = llama(1);
+  d = llama();
+  d.experts = -1;
+  CHECK_THROWS_WITH(d.build(), "wsl: a block has -1 experts: at least 1, or 0 for no router");
+  for (const int count : {0, 5}) {
+    d.experts = 4, d.experts_per_token = count;
+    CHECK_THROWS_WITH(d.build(), "wsl: layer 0 routes sends each token to " + std::to_string(count) +
+                                     " experts: from 1 to all 4");
+  }
   d = llama(1);
   CHECK_THROWS_WITH(d.build(), "wsl: dropout drops with a probability of at least 0 and below 1, not 1");
 }

@@ -148,6 +148,8 @@ TEST_CASE("The gradients of the library's layers and losses are differences") {
   llama.norm = ml::normalization::rmsnorm, llama.position = ml::positioning::rotary,
   llama.between = ml::nonlinearity::swiglu, llama.kv_heads = 1, llama.tied = false;
   check_all(llama.build());
+  llama.experts = 3;
+  check_all(llama.build());
   constexpr ml::sequence net{ml::linear<7, 9>{}, ml::elementwise<ml::gelu>{}, ml::dropout{0.3f},
                              ml::layer_norm<9>{}, ml::linear<9, 4>{}};
   check_all(net.build());
@@ -163,6 +165,17 @@ TEST_CASE("The gradients of the library's layers and losses are differences") {
   }));
   constexpr ml::sequence corners{ml::linear<7, 9>{}, ml::elementwise<ml::relu>{}, ml::linear<9, 4>{}};
   check_all(corners.build());
+}
+
+TEST_CASE("A mixture has as many experts as weights, all of one width") {
+  ml::network n;
+  const int x = n.input("x", 6), routes = n.routes("routes", n.linear("router", x, 2, false, {}), 1),
+            a = n.linear("a", x, 4, true, {}), b = n.linear("b", x, 5, true, {});
+  CHECK_THROWS_WITH(n.mixture("mixture", routes, {a}),
+                    "wsl: mixture mixes 1 experts by the 2 features of routes");
+  CHECK_THROWS_WITH(n.mixture("mixture", routes, {a, b}),
+                    Contains("mixture joins 4 features of a with 5 features of b"));
+  CHECK(n.width(n.mixture("mixture", routes, {a, a})) == 4);
 }
 
 TEST_CASE("Shapes that do not fit are refused with the names of stages, and with both shapes") {

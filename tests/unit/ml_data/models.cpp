@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <random>
+#include <set>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
@@ -58,6 +59,10 @@ TEST_CASE("A model that llm.c has not is refused") {
   other.tied = false;
   CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())),
                     Contains("GPT-2, which has the table of tokens as its head; this model has not"));
+  other = small();
+  other.experts = 2;
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())),
+                    Contains("GPT-2, which has one feed-forward part in a block; this model has not"));
   CHECK_THROWS_WITH(m.to_weights(n),
                     Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
 }
@@ -256,6 +261,118 @@ TEST_CASE("A model in several files is read by their index, and a wrong index is
   map.erase(bias);
   CHECK_THAT(with("transformer.wte.weight", map["transformer.wte.weight"]),
              Contains("has a tensor 'transformer.ln_f.bias' that the index does not have there"));
+}
+
+/// A small decoder that a family has: with the function, and the head, that it knows.
+decoder like(const hugging_face::family& f) {
+  decoder d{.vocabulary = 11, .positions = 8, .layers = 2, .heads = 4, .width = 32, .filter = 64};
+  if (std::string_view(f.model_type) == "mixtral") d.experts = 4;
+  for (const bool tied : {true, false})
+    for (const nonlinearity between : {nonlinearity::gelu, nonlinearity::relu, nonlinearity::swiglu}) {
+      d.tied = tied, d.between = between;
+      try {
+        return hugging_face::as_in_family(f, d);
+      } catch (const file_error&) {}
+    }
+  throw std::logic_error("no small decoder is one of this family");
+}
+
+TEST_CASE("A model of each family is written whole or in several files, and comes back from either") {
+  const files::folder here;
+  for (const hugging_face::family* f : hugging_face::families) {
+    INFO(f->model_type);
+    const decoder d = like(*f);
+    const network n = d.build();
+    const weights w(n, 7);
+    write_hugging_face(here / "whole", d, n, w, {f->model_type});
+    write_hugging_face(here / "parts", d, n, w, {f->model_type, 17000});
+    CHECK_FALSE(std::filesystem::exists(here / "parts/model.safetensors"));
+    std::size_t files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(here / "parts"))
+      if (file.path().extension() == ".safetensors") {
+        ++files;
+        CHECK(file.file_size() < 17000 + 4000);  // with a header
+      }
+    CHECK(files > 2);
+    pretrained p = read_hugging_face(here / "parts");
+    CHECK(hugging_face::difference(p.config, d).empty());
+    const weights back = p.to_weights(n);
+    CHECK(equal(back, w));
+    // Written whole again, in the place of the parts, it has the same bytes, and the index is gone.
+    write_hugging_face(here / "parts", p.config, n, back, {f->model_type});
+    CHECK(read_whole(here / "parts/model.safetensors") == read_whole(here / "whole/model.safetensors"));
+    CHECK(read_whole(here / "parts/config.json") == read_whole(here / "whole/config.json"));
+    CHECK_FALSE(std::filesystem::exists(here / "parts/model.safetensors.index.json"));
+    std::filesystem::remove_all(here / "parts");
+  }
+}
+
+TEST_CASE("Pickles are refused with the way to convert them, unless there is something else") {
+  const files::folder here;
+  const network n = small().build();
+  write_hugging_face(here / "m", small(), n, weights(n, 5));
+  const auto says = [&] { return files::refusal([&] { read_hugging_face(here / "m"); }); };
+  files::write(here / "m/pytorch_model.bin", "\x80\x02");
+  CHECK(says() == "it is taken");
+  std::filesystem::remove(here / "m/model.safetensors");
+  for (const std::string name : {"pytorch_model.bin", "consolidated.00.pth", "model.pt", "last.ckpt"}) {
+    std::filesystem::remove(here / "m/pytorch_model.bin");
+    files::write(here / ("m/" + name), "\x80\x02");
+    CHECK_THAT(says(), Contains(name + " is a pickle, which can run any program") &&
+                           Contains("safe_serialization=True"));
+    std::filesystem::remove(here / ("m/" + name));
+  }
+  CHECK_THAT(says(), Contains("cannot read " + here / "m/model.safetensors"));
+}
+
+TEST_CASE("Rotary settings are read in the old form and in the new") {
+  const files::folder here;
+  const auto file = [&](const nlohmann::json& more) {
+    nlohmann::json c{{"model_type", "llama"},        {"vocab_size", 11},       {"hidden_size", 32},
+                     {"num_attention_heads", 4},     {"num_hidden_layers", 1}, {"intermediate_size", 64},
+                     {"max_position_embeddings", 64}};
+    c.update(more);
+    files::write(here / "config.json", c.dump());
+    return here / "config.json";
+  };
+  const auto read = [&](const nlohmann::json& more) { return read_hugging_face_config(file(more)).second; };
+  const auto says = [&](const nlohmann::json& more) { return files::refusal([&] { read(more); }); };
+  using nlohmann::json;
+  CHECK(read(json::object()).rotary_base == 10000);
+  for (const json& form : {json{{"rope_theta", 5000}},
+                           json{{"rope_parameters", {{"rope_theta", 5000}, {"rope_type", "default"}}}}}) {
+    CHECK(read(form).rotary_base == 5000);
+    CHECK(read(form).rotary_scale == rotary_scaling{});
+  }
+  const json llama3{{"rope_type", "llama3"},
+                    {"factor", 8},
+                    {"low_freq_factor", 1},
+                    {"high_freq_factor", 4},
+                    {"original_max_position_embeddings", 32}};
+  json with_base = llama3;
+  with_base["rope_theta"] = 5000;
+  for (const json& form :
+       {json{{"rope_theta", 5000}, {"rope_scaling", llama3}},
+        json{{"rope_theta", 5000}, {"rope_parameters", llama3}}, json{{"rope_parameters", with_base}},
+        json{{"rope_scaling", llama3}, {"rope_parameters", with_base}}}) {
+    const decoder d = read(form);
+    CHECK(d.rotary_base == 5000);
+    CHECK(d.rotary_scale == rotary_scaling{rotary_scaling::kind::llama3, 8, 1, 4, 32});
+  }
+  // The first files said "type".
+  for (const char* key : {"type", "rope_type"})
+    CHECK(read({{"rope_scaling", {{key, "linear"}, {"factor", 2}}}}).rotary_scale ==
+          rotary_scaling{rotary_scaling::kind::linear, 2});
+  CHECK(read({{"rope_scaling", nullptr}}).rotary_scale == rotary_scaling{});
+  CHECK_THAT(says({{"rope_scaling", {{"type", "yarn"}, {"factor", 2}}}}),
+             Contains("scaled by 'yarn'; linear and llama3 are known"));
+  CHECK_THAT(says({{"rope_scaling", {{"type", "linear"}}}}), Contains("'factor' is missing"));
+  CHECK_THAT(says({{"rope_scaling", {{"type", "linear"}, {"factor", 0}}}}), Contains("make no sense"));
+  CHECK_THAT(says({{"rope_scaling", "linear"}}), Contains("'rope_scaling' should be an object"));
+  CHECK_THAT(says({{"rope_theta", -1}}), Contains("the base of rotary positions is -1"));
+  json upside_down = llama3;
+  upside_down["low_freq_factor"] = 5;
+  CHECK_THAT(says({{"rope_scaling", upside_down}}), Contains("make no sense"));
 }
 
 struct run {

@@ -4,6 +4,7 @@
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
+#include <cmath>
 #include <random>
 
 #include "../ml_data/files.hpp"
@@ -25,7 +26,10 @@ std::string random_text(std::mt19937& draw, std::size_t length) {
   std::string text;
   while (length--) {
     char32_t c = frequent[draw() % (std::size(frequent) - 1)];
-    if (draw() % 3 == 0) c = draw() % 2 ? draw() % 0x3000 : draw() % 0x110000;
+    if (draw() % 3 == 0) {
+      const unsigned long below = draw() % 2 ? 0x3000 : 0x110000;
+      c = static_cast<char32_t>(draw() % below);
+    }
     append_utf8(text, c >= 0xd800 && c < 0xe000 ? U'a' : c);
   }
   return text;
@@ -105,9 +109,8 @@ json models(const char* model) { return json{{"model", json::parse(model)}}; }
 tokenizer made(const json& j) { return tokenizer::from_json(j.dump(), "made.json"); }
 
 TEST_CASE("Bytes stand for characters without a token, and unknown ones are fused where that is asked for") {
-  json j = models(
-      R"({"type":"BPE","unk_token":"?","fuse_unk":true,)"
-      R"("vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
+  json j = models(R"({"type":"BPE","unk_token":"?","fuse_unk":true,)"
+                  R"("vocab":{"?":0,"a":1,"b":2,"ab":3},"merges":["a b"]})");
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 2});
   j["model"]["fuse_unk"] = false;
   CHECK(made(j).encode("xabyzb") == ids{0, 3, 0, 0, 2});
@@ -150,9 +153,8 @@ TEST_CASE("Whole words, and WordPiece with the longest token first") {
 }
 
 TEST_CASE("The unigram model takes the division with the largest score") {
-  json j = models(
-      R"({"type":"Unigram","unk_id":0,)"
-      R"("vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
+  json j = models(R"({"type":"Unigram","unk_id":0,)"
+                  R"("vocab":[["?",0],["a",-1],["b",-1],["ab",-2.5],["abc",-1.5],["c",-1]]})");
   CHECK(made(j).encode("ab") == ids{1, 2});
   CHECK(made(j).encode("abc") == ids{4});
   CHECK(made(j).encode("axyb") == ids{1, 0, 2});  // unknown characters in a row are one token
@@ -276,6 +278,12 @@ TEST_CASE("A SentencePiece model") {
   files::write(here / "tokenizer.model", model.substr(0, model.size() - 3));
   CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
              Contains("neither a tokenizer.json nor a SentencePiece model"));
+  files::write(here / "tokenizer.model", model + piece("c", std::nanf(""), 1));
+  CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
+             Contains("piece 8 has the score nan"));
+  files::write(here / "tokenizer.model", model + piece("c", 0, 4));
+  CHECK_THAT(files::refusal([&] { tokenizer::from_file(here / "tokenizer.model"); }),
+             Contains("piece 8, 'c', is defined by the user") && Contains("give the tokenizer.json"));
 }
 
 TEST_CASE("The names of the tokens at the ends of a text are read beside the file") {

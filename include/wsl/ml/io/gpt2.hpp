@@ -25,6 +25,7 @@ inline void check_is_gpt2(const decoder& d) {
   if (d.attention_scale != 0 || d.scale_by_layer) differs("scores divided by the root of a head's width");
   if (d.embedding_norm) differs("no norm after the embedding");
   if (d.unused_positions) differs("no unused rows in its table of positions");
+  if (d.experts) differs("one feed-forward part in a block");
   if (d.embedding_scale != 1 || d.logit_scale != 1) differs("no factors of embedding and logits");
 }
 

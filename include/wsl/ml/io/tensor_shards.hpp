@@ -48,6 +48,12 @@ class tensor_shards {
 
   /// The name of the file, or of the index.
   const std::string& name() const { return name_; }
+  /// The names of the files that have the tensors.
+  std::vector<std::string> files() const {
+    std::vector<std::string> all;
+    for (const safetensors_file& f : files_) all.push_back(f.name());
+    return all;
+  }
   /// The names of all tensors, sorted.
   std::vector<std::string> names() const {
     std::vector<std::string> all;

@@ -63,6 +63,9 @@ struct decoder {
   int unused_positions = 0;          ///< rows before that of the first position in its table (OPT: 2)
   /// Factors of the embedding and of the logits, with which muP makes models of any width train alike.
   f32 embedding_scale = 1, logit_scale = 1;
+  /// Feed-forward parts of a block (Mixtral), of which a router chooses `experts_per_token` for each token;
+  /// 0: one, without a router. The experts are not balanced by a loss.
+  int experts = 0, experts_per_token = 2;
 
   /// The features of a head; of all queries; of all keys, or of all values.
   int width_of_head() const { return head_width ? head_width : heads ? width / heads : 0; }
@@ -74,6 +77,9 @@ struct decoder {
 
   /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
+    if (experts < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
     network n;
     int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
                         initial::normal(deviation), unused_positions);
@@ -121,13 +127,22 @@ struct decoder {
     return of_all / static_cast<f32>(l + 1);
   }
   int feed_forward(network& n, const std::string& name, int x) const {
+    return n.dropout(name + "dropout 2", experts ? mixture(n, name, x) : expert(n, name, x), dropout);
+  }
+  int mixture(network& n, const std::string& name, int x) const {
+    const int scores = n.linear(name + "router", x, experts, false, initial::normal(deviation));
+    const int routes = n.routes(name + "routes", scores, experts_per_token);
+    std::vector<int> outputs;
+    for (int e = 0; e < experts; ++e) outputs.push_back(expert(n, fmt::format("{}expert {} ", name, e), x));
+    return n.mixture(name + "mixture", routes, outputs);
+  }
+  int expert(network& n, const std::string& name, int x) const {
     const int inside = inner_width();
     const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
     const int gate =
         is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
     const int y = between_of(n, name + "between", up, gate);
-    return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias.feed_forward, residual()),
-                     dropout);
+    return n.linear(name + "down", y, width, bias.feed_forward, residual());
   }
   int between_of(network& n, const std::string& name, int x, int gate) const {
     switch (between) {

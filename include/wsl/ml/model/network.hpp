@@ -16,6 +16,7 @@
 #include "../layer/embedding.hpp"
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
+#include "../layer/mixture.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 
@@ -206,6 +207,23 @@ class network {
   int gate(const std::string& name, int x, int by) {
     same_width(name, x, by);
     return add(name, std::make_unique<gate_stage<F>>(x, by, next_value()), {x, by}, shape_of(x));
+  }
+  /// The weights with which each token goes to `count` experts: the softmax over its largest scores.
+  int routes(const std::string& name, int scores, int count) {
+    if (count < 1 || count > width(scores))
+      throw std::invalid_argument(fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}",
+                                              name, count, width(scores)));
+    return add(name, std::make_unique<route_stage>(scores, next_value(), count), {scores}, shape_of(scores));
+  }
+  /// The sum of the experts' outputs by these weights.
+  int mixture(const std::string& name, int routes, const std::vector<int>& experts) {
+    if (experts.size() != static_cast<std::size_t>(width(routes)))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} mixes {} experts by the {}", name, experts.size(), of(routes)));
+    std::vector<stage_input> inputs{routes};
+    for (const int x : experts) same_width(name, experts[0], x), inputs.emplace_back(x);
+    return add(name, std::make_unique<mixture_stage>(routes, experts, next_value()), inputs,
+               shape_of(experts[0]));
   }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);

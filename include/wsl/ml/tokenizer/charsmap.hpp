@@ -58,8 +58,22 @@ class charsmap {
     replacements_ = bytes.substr(4 + size);
   }
 
+  // From left to right, the longest sequence of bytes that the table has is replaced, as SentencePiece does.
+  std::string applied_to_longest(std::string_view text) const {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t bytes = unicode::bytes_from(text[at]);
+      std::string_view by = text.substr(at, bytes);
+      each_entry(text.substr(at), [&](std::size_t n, std::string_view found) {
+        bytes = n, by = found;
+        return true;
+      });
+      out += by, at += bytes;
+    }
+    return out;
+  }
   // A grapheme of up to five bytes is replaced as a whole, if the table has it or its beginning; otherwise
-  // each of its characters is. This is how the reference library applies the table.
+  // each of its characters is. This is how the library of tokenizer.json applies the table.
   std::string applied(std::string_view text) const {
     std::string out;
     const auto append = [&](std::string_view part) {
@@ -114,24 +128,34 @@ class charsmap {
     }
   }
 
-  // The replacement of the shortest beginning of a text that the table has.
-  std::optional<std::string_view> replacement(std::string_view text) const {
+  // Calls f(bytes, replacement) for the beginnings of a text that the table has, from the shortest on, as
+  // long as it returns true.
+  template <class F>
+  void each_entry(std::string_view text, F f) const {
     const auto offset = [](u32 unit) { return (unit >> 10) << ((unit & 1u << 9) >> 6); };
     std::size_t at = offset(units_[0]);
-    for (char c : text) {
-      const u32 byte = static_cast<u8>(c);
+    for (std::size_t n = 1; n <= text.size(); ++n) {
+      const u32 byte = static_cast<u8>(text[n - 1]);
       at ^= byte;
-      if (byte == 0 || at >= units_.size() || (units_[at] & (1u << 31 | 0xff)) != byte) return {};
+      if (byte == 0 || at >= units_.size() || (units_[at] & (1u << 31 | 0xff)) != byte) return;
       const bool has_leaf = units_[at] >> 8 & 1;
       at ^= offset(units_[at]);
-      if (at >= units_.size()) return {};
+      if (at >= units_.size()) return;
       if (!has_leaf) continue;
       const std::size_t place = units_[at] & ((1u << 31) - 1);
-      if (place >= replacements_.size()) return {};
+      if (place >= replacements_.size()) return;
       const std::size_t end = std::min(replacements_.find('\0', place), replacements_.size());
-      return std::string_view(replacements_).substr(place, end - place);
+      if (!f(n, std::string_view(replacements_).substr(place, end - place))) return;
     }
-    return {};
+  }
+  // The replacement of the shortest beginning of a text that the table has.
+  std::optional<std::string_view> replacement(std::string_view text) const {
+    std::optional<std::string_view> shortest;
+    each_entry(text, [&](std::size_t, std::string_view found) {
+      shortest = found;
+      return false;
+    });
+    return shortest;
   }
 
   std::vector<u32> units_;

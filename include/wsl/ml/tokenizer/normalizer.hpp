@@ -140,7 +140,10 @@ inline normalizer normalizer_of(const json_field& f, int depth = 0) {
     if (!bytes) throw table.error("it is not base64");
     if (bytes->empty()) return [](std::string text) { return text; };
     try {
-      return [map = charsmap(*bytes)](const std::string& text) { return map.applied(text); };
+      // Only tables that come from a SentencePiece model say `longest`.
+      return [map = charsmap(*bytes), longest = f.flag("longest", false)](const std::string& text) {
+        return longest ? map.applied_to_longest(text) : map.applied(text);
+      };
     } catch (const std::invalid_argument& e) { throw table.error(e.what()); }
   }
   throw f.error(fmt::format(

@@ -87,7 +87,7 @@ class sequence_parser {
     while (!ends()) {
       const bool any_case = take("(?i:");
       if (any_case || take("(?:")) {
-        // What may give up some of its characters again must not be tried anew for each alternative.
+        // Items that may give up characters again must not be tried anew for each alternative.
         for (const pattern_sequence& s : all)
           for (const pattern_item& i : s)
             if (i.least != i.most && !i.possessive) return {};

@@ -6,7 +6,7 @@
 
 namespace wsl::ml::detail {
 
-/// What stands in a row: special tokens, and the first or the second text.
+/// A piece of a template: special tokens, or the first or the second text.
 struct template_piece {
   enum what { special, first, second } is = special;
   std::vector<i32> ids;  ///< of a special token

@@ -38,7 +38,7 @@ struct words {
 
 using pre_tokenizer = std::function<void(words&)>;
 
-/// What becomes of the matches of a pattern that divides a word.
+/// The fate of the matches of a pattern that divides a word.
 enum class divider { removed, isolated, contiguous, merged_with_previous, merged_with_next };
 
 inline divider divider_of(const json_field& f) {
@@ -175,7 +175,7 @@ inline pre_tokenizer pre_tokenizer_of(const json_field& f, int depth = 0) {
                     matches_of(pattern_of(f.at("pattern")), f.flag("invert", false)));
   if (type == "Whitespace")
     return division(divider::removed, [](std::string_view word, auto g) {
-      // What matches \w+|[^\w\s]+ is kept.
+      // Runs that match \w+|[^\w\s]+ are kept.
       const auto kind_at = [&](std::size_t& at) {
         const char32_t c = unicode::next(word, at);
         return unicode::is_word(c) ? 1 : unicode::is_space(c) ? 0 : 2;

@@ -5,6 +5,7 @@
 // files.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "byte_level_document.hpp"
@@ -111,6 +112,9 @@ struct sentencepiece_model {
       if (f.number == 2) p.score = std::bit_cast<f32>(static_cast<u32>(f.value));
       if (f.number == 3) p.type = f.value;
     }
+    if (!std::isfinite(p.score))
+      throw file_error(
+          fmt::format("wsl: {}, byte {}: piece {} has the score {}", file, place.at, pieces.size(), p.score));
     for (std::size_t at = 0; at < p.text.size();) {
       const std::size_t n = first_code_point(std::string_view(p.text).substr(at)).bytes;
       if (!n)
@@ -148,7 +152,8 @@ inline nlohmann::json merges_of(const sentencepiece_model& m, const nlohmann::js
   for (const auto& p : m.pieces)
     if (p.type == sentencepiece_model::normal || p.type == sentencepiece_model::user_defined)
       order.push_back(&p);
-  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->score > b->score; });
+  std::sort(order.begin(), order.end(),  // of equal scores the first piece comes first
+            [](auto* a, auto* b) { return a->score != b->score ? a->score > b->score : a < b; });
   nlohmann::json merges = nlohmann::json::array();
   const auto is_normal = [&](const std::string& text) {
     const auto found = numbers.find(text);
@@ -190,6 +195,11 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
     if (p.type == model::unknown) unknown = p.text, unknown_id = i;
     if (!is_normal && p.type != model::byte && p.type != model::unused && !p.text.empty())
       added.push_back(added_entry(p.text, static_cast<i32>(i), true));
+    if (p.type == model::user_defined && (m.dummy_prefix || m.removes_spaces))
+      throw file_error(fmt::format(
+          "wsl: {}: piece {}, '{}', is defined by the user; such pieces are known here only where the model "
+          "neither removes spaces nor puts one before a text: give the tokenizer.json of this model",
+          file, i, p.text));
     if (p.type == model::user_defined && !p.text.empty())
       added.push_back(added_entry(p.text, static_cast<i32>(i), false));
     if (p.type == model::normal && p.text.find(space, 1) != std::string::npos) divides = false;
@@ -200,9 +210,10 @@ inline nlohmann::json json_of_sentencepiece(std::string_view bytes, const std::s
     return json{{"type", "Replace"}, {"pattern", {{kind, from}}}, {"content", to}};
   };
   if (!m.charsmap.empty())
-    normalizers.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(m.charsmap)}});
+    normalizers.push_back(
+        {{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(m.charsmap)}, {"longest", true}});
   if (m.removes_spaces) {
-    normalizers.push_back(replace("Regex", "\\A +| +\\z", ""));
+    normalizers.push_back(replace("Regex", "\\A +|[ " + space + "]+\\z", ""));
     normalizers.push_back(replace("Regex", " {2,}", " "));
   }
   if (m.dummy_prefix) normalizers.push_back({{"type", "Prepend"}, {"prepend", space}});

@@ -26,7 +26,7 @@ class streaming_decoder {
     const bool waits = text.ends_with(replacement) && pending_.size() < 8;
     return waits ? std::string() : release(text);
   }
-  /// The rest, with U+FFFD for bytes that have stayed incomplete. What follows is another text.
+  /// The rest, with U+FFFD for bytes that have stayed incomplete. The next token begins another text.
   std::string finish() {
     std::string rest = pending_.empty() ? std::string() : release(by_->decode(of_both(), how_));
     before_.clear(), shown_ = 0;

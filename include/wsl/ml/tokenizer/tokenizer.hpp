@@ -42,7 +42,7 @@ class tokenizer {
   /// From a tokenizer.json, a SentencePiece model (tokenizer.model), or a folder that has one of them or
   /// GPT-2's vocab.json and merges.txt (also called encoder.json and vocab.bpe). Files beside it that
   /// transformers write (tokenizer_config.json, special_tokens_map.json) say which tokens begin and end a
-  /// text. What a tokenizer.json says of truncation and padding is left to the caller. Throws file_error.
+  /// text. Truncation and padding in a tokenizer.json are left to the caller. Throws file_error.
   static tokenizer from_file(const std::string& path) {
     namespace fs = std::filesystem;
     if (fs::is_directory(path)) return from_folder(path);
@@ -137,6 +137,11 @@ class tokenizer {
     const auto is_there = [&](const char* name) { return std::filesystem::exists(folder + "/" + name); };
     for (const char* name : {"tokenizer.json", "tokenizer.model", "spiece.model"})
       if (is_there(name)) return from_file(folder + "/" + name);
+    if (!is_there("encoder.json") && !is_there("vocab.json"))
+      throw file_error(
+          fmt::format("wsl: {}: there is no tokenizer in this folder: no tokenizer.json, tokenizer.model, "
+                      "spiece.model, vocab.json or encoder.json",
+                      folder));
     const auto either = [&](const char* one, const char* other) {
       return folder + "/" + (is_there(other) ? other : one);
     };

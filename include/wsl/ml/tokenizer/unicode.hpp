@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What tokenizers ask of Unicode, answered by ICU: classes of code points, normal forms, lower case, and text
-// between UTF-8 and ICU's UTF-16. Texts are valid UTF-8 here; tokenizer::encode has checked them.
+// The questions of tokenizers about Unicode, answered by ICU: classes of code points, normal forms, lower
+// case, and text between UTF-8 and ICU's UTF-16. Texts are valid UTF-8 here; tokenizer::encode has checked
+// them.
 #pragma once
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>

@@ -9,6 +9,7 @@
 #include "gpt_neox.hpp"
 #include "gptj.hpp"
 #include "llama.hpp"
+#include "mixtral.hpp"
 #include "mpt.hpp"
 #include "opt.hpp"
 #include "phi.hpp"
@@ -16,9 +17,9 @@
 
 namespace wsl::ml::hugging_face {
 
-inline constexpr const family* families[]{&gpt2,        &gptj,       &codegen, &gpt_neox, &llama, &mistral,
-                                          &qwen2,       &falcon,     &bloom,   &mpt,      &opt,   &phi,
-                                          &gpt_bigcode, &starcoder2, &btlm,    &jais};
+inline constexpr const family* families[]{&gpt2,    &gptj,        &codegen,    &gpt_neox, &llama, &mistral,
+                                          &mixtral, &qwen2,       &falcon,     &bloom,    &mpt,   &opt,
+                                          &phi,     &gpt_bigcode, &starcoder2, &btlm,     &jais};
 
 /// The names of all families, for messages.
 inline std::string family_names() {
