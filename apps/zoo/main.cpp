@@ -17,9 +17,13 @@ namespace {
 
 using namespace train_app;
 
-int run_verify(const options& o) {
+int run_verify(const options& o, fields& f) {
   if (o.hf.empty())
     throw std::invalid_argument("verify needs --hf, a folder with a model and its golden.safetensors");
+  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
+    if (f.is_asked(name))
+      throw std::invalid_argument("--" + std::string(name) +
+                                  ": verify compares numbers of f32, weights are not rounded: leave it out");
   check_strategy(o.common.run);
   return verify(o.hf, o.common.run) ? 0 : 1;
 }
@@ -59,7 +63,7 @@ int run(int argc, char** argv) {
   if ((*mode == "sample" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
-  if (*mode == "verify") return run_verify(o);
+  if (*mode == "verify") return run_verify(o, f);
   task t = gpt_app::task_of("wsl-zoo", o);
   if (!o.hf.empty())
     t.begin = [&o](wsl::ml::trainer_base& to) {

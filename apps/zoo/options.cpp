@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
 
+#include "stored.hpp"
+
 namespace zoo_app {
 
 void declare(train_app::fields& f, options& o) {
@@ -75,6 +77,7 @@ void take_defaults(train_app::fields& f, const std::string& model) {
 
 /// Fields of training alone keep their values.
 void take_folder(train_app::fields& f, options& o) {
+  require_decoder(o.hf);
   const gpt_app::model_params asked = o.model;
   const auto [family, decoder] = wsl::ml::read_hugging_face_config(o.hf + "/config.json");
   gpt_app::model_params theirs = gpt_app::model_params::of(decoder);

@@ -18,20 +18,6 @@ constexpr const char* encoders[] = {"albert",  "bert", "deberta",    "deberta-v2
                                     "electra", "esm",  "modernbert", "roberta",    "xlm-roberta"};
 constexpr const char* with_decoders[] = {"bart", "marian", "mbart", "mt5", "pegasus", "t5", "umt5"};
 
-void require_decoder(const std::string& folder) {
-  const hf::config_file config(folder + "/config.json");
-  const std::string type = config.text("model_type", "");
-  const auto is_in = [&](const auto& names) {
-    return std::find(std::begin(names), std::end(names), type) != std::end(names);
-  };
-  const char* what = is_in(encoders)        ? "an encoder"
-                     : is_in(with_decoders) ? "an encoder with a decoder"
-                                            : nullptr;
-  if (what)
-    throw config.error("'model_type' is {}, {}: give a folder of a causal decoder, which are {}", type, what,
-                       hf::family_names());
-}
-
 /// The arrays of weights, as checkpoints have them.
 std::vector<ml::named_array> arrays_of(const ml::network& n, ml::weights& w) {
   std::vector<ml::named_array> all;
@@ -66,9 +52,27 @@ void refuse_pickle(const std::string& path) {
   if (std::filesystem::is_regular_file(path) && ml::is_pickle(path)) throw ml::pickle_refusal(path);
 }
 
-ml::pretrained read_folder(const std::string& folder) {
+void require_decoder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     throw ml::file_error(folder + " is no folder: give one with config.json and model.safetensors");
+  if (!is_hugging_face(folder))
+    throw ml::file_error(
+        folder +
+        " has no config.json: give a folder of Hugging Face, with config.json and model.safetensors");
+  const hf::config_file config(folder + "/config.json");
+  const std::string type = config.text("model_type", "");
+  const auto is_in = [&](const auto& names) {
+    return std::find(std::begin(names), std::end(names), type) != std::end(names);
+  };
+  const char* what = is_in(encoders)        ? "an encoder"
+                     : is_in(with_decoders) ? "an encoder with a decoder"
+                                            : nullptr;
+  if (what)
+    throw config.error("'model_type' is {}, {}: give a folder of a causal decoder, which are {}", type, what,
+                       hf::family_names());
+}
+
+ml::pretrained read_folder(const std::string& folder) {
   require_decoder(folder);
   return ml::read_hugging_face(folder);
 }
@@ -106,6 +110,8 @@ stored_model read_checkpoint(const std::string& path) {
 }
 
 std::string write_checkpoint(const std::string& folder, stored_model& m) {
+  if (std::filesystem::exists(folder + "/params.yaml") || !ml::checkpoints(folder).steps().empty())
+    throw ml::file_error(folder + " has a run: give a new folder, so that nothing of it is written over");
   options o;
   train_app::fields f;
   declare(f, o);

@@ -20,6 +20,9 @@ bool is_hugging_face(const std::string& path);
 /// Throws wsl::ml::file_error for a pickle.
 void refuse_pickle(const std::string& path);
 
+/// Throws wsl::ml::file_error for a path that is no folder with a config.json, and for a model of another
+/// kind, such as an encoder.
+void require_decoder(const std::string& folder);
 /// Reads a folder of Hugging Face. Throws wsl::ml::file_error, also for an encoder.
 wsl::ml::pretrained read_folder(const std::string& folder);
 /// The same with its weights.
@@ -31,7 +34,7 @@ std::string checkpoint_file(const std::string& path);
 /// Reads the weights of a checkpoint, and of its params the model. Throws wsl::ml::file_error.
 stored_model read_checkpoint(const std::string& path);
 /// Writes the weights as the checkpoint of step 0 in a folder, with params.yaml, so that `fit`, `eval` and
-/// `sample` take it. Returns the name of the file.
+/// `sample` take it. Returns the name of the file. Throws wsl::ml::file_error if the folder has a run.
 std::string write_checkpoint(const std::string& folder, stored_model& m);
 
 }  // namespace zoo_app
