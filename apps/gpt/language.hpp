@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the trainers of language models share, wsl-gpt and wsl-zoo: the settings of a run, its data and its
-// model as a task of a session, and a trained model that is loaded again.
+// The parts that trainers of language models share, wsl-gpt and wsl-zoo: the settings of a run, its data and
+// its model as a task of a session, and a trained model that is loaded again.
 #pragma once
 #include <command.hpp>
 #include <ranks.hpp>

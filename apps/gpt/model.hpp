@@ -20,7 +20,7 @@ struct model_params {
       embedding_dropout = -1;
   bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
        output_bias = false;
-  // What only some families have; declare_families has their fields. Empty words and 0: not given.
+  // Settings that only some families have, the fields of declare_all_families. Empty words and 0: not given.
   std::string norm_bias = {}, scaling_type = {};
   bool parallel_block = false, untied_norms = false, embedding_norm = false, scale_by_d = false,
        scale_by_layer = false;

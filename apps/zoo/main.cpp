@@ -6,6 +6,7 @@
 #include "../run.hpp"
 #include "checkpoint.hpp"
 #include "configurations.hpp"
+#include "evaluate.hpp"
 #include "export.hpp"
 #include "options.hpp"
 #include "sample.hpp"
@@ -43,7 +44,7 @@ int run(int argc, char** argv) {
            "--help",
        .modes = {{"fit", "train, and evaluate on the way and at the end"},
                  {"validate", "check the configuration, the data and the shapes; say what would be done"},
-                 {"eval", "evaluate a checkpoint on the held-out data"},
+                 {"eval", "evaluate a checkpoint on the held-out data, or a model on --text or --choices"},
                  {"config",
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
@@ -60,9 +61,13 @@ int run(int argc, char** argv) {
     if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
     return 0;
   }
-  if ((*mode == "sample" || *mode == "verify") && ranks::size() > 1)
+  const bool reads_file = *mode == "eval" && (!o.eval_of.text.empty() || !o.eval_of.choices.empty());
+  if (*mode == "eval" && !o.hf.empty() && !reads_file)
+    throw std::invalid_argument("eval --hf needs --text or --choices, a file to evaluate the model on");
+  if ((*mode == "sample" || *mode == "verify" || reads_file) && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
+  if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   task t = gpt_app::task_of("wsl-zoo", o);
   if (!o.hf.empty())

@@ -29,6 +29,15 @@ void declare(train_app::fields& f, options& o) {
       .above(0)
       .at_most(1);
   f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+  f.options_of("eval");
+  f.add("text", o.eval_of.text,
+        "a file of text, of which the loss and the perplexity of a token are printed");
+  f.add("choices", o.eval_of.choices,
+        "a file of questions, a JSON object in each line, in the form of HellaSwag, ARC or LAMBADA");
+  f.add("window", o.eval_of.window, "tokens of --text that are read at once; null: as many as the model can")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("limit", o.eval_of.limit, "only the first questions; null: all").at_least(1);
 }
 
 namespace {
@@ -40,8 +49,8 @@ struct defaults_of_model {
   std::vector<const char*> names;
   std::vector<default_value> values;
 };
-/// What the models of a name have in common. Fields that may be null are not here: a run that goes on reads
-/// them from its own params, where null says that there are none.
+/// The values that models of a name have in common. Fields that may be null are not here: a run that goes on
+/// reads them from its own params, where null says that there are none.
 const std::vector<defaults_of_model>& all_defaults() {
   const default_value rotary{"position_embedding_type", "rotary"}, alibi{"position_embedding_type", "alibi"},
       own_head{"share_embedding_weights", "false"}, parallel{"parallel_block", "true"},

@@ -12,9 +12,15 @@ struct sampling {
   wsl::i64 seed = 1;
 };
 
+struct evaluation {
+  std::string text, choices;
+  int window = 0, limit = 0;  ///< 0: as many as the model can; all
+};
+
 struct options : gpt_app::language_params {
   std::string hf;  ///< a folder of Hugging Face; empty: none
   sampling sample;
+  evaluation eval_of;
 };
 
 void declare(train_app::fields& f, options& o);

@@ -21,8 +21,9 @@ struct machine : trainer {
 void check_training(const std::string& folder, const streaming_settings& on) {
   pretrained p = read_hugging_face(folder);
   golden_state g = golden_state::of_folder(folder);
-  const golden_comparison found = compare_with_golden(
-      p, g, [&](network n, const optimizer& rule) { return std::make_unique<machine>(std::move(n), rule, on); });
+  const golden_comparison found = compare_with_golden(p, g, [&](network n, const optimizer& rule) {
+    return std::make_unique<machine>(std::move(n), rule, on);
+  });
   CHECK(found.left_out.empty());
   const std::size_t tensors = safetensors_file(folder + "/model.safetensors").tensors().size();
   CHECK(found.all.size() == 2 + tensors + 11 + 12);  // logits and loss, gradients, steps, tokens

@@ -29,7 +29,7 @@ class golden_state {
   std::vector<f32> logits;  ///< (tokens, vocabulary), as all that follows empty if the file has none
   std::optional<f64> loss = {};
   std::vector<f32> losses;  ///< before each step of AdamW: rate 1e-3, weight decay 0.01 on everything
-  std::vector<i32> greedy;  ///< some tokens, then the likeliest ones after them
+  std::vector<i32> greedy;  ///< some tokens, then the argmax after each
   static constexpr std::size_t prompt = 6;  ///< the number of tokens with which `greedy` begins
   /// The part of `loss` that keeps experts equally busy, which the models of this library do not have.
   f64 balancing = 0;
@@ -263,7 +263,7 @@ class golden_comparer {
       std::copy(weights_[k].begin(), weights_[k].end(), to[k].begin());
     return machine;
   }
-  /// If each token is the likeliest one after the tokens of the reference before it, the continuations are
+  /// If each token is the argmax after the tokens of the reference before it, the continuations are
   /// equal. So one forward pass tells, with the same sequence in each place of the batch.
   template <class Machine>
   void compare_greedy(Machine& machine) {

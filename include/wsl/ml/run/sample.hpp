@@ -19,8 +19,8 @@ namespace wsl::ml {
 struct sampling {
   f64 temperature = 1;  ///< logits are divided by it; 0: always the argmax
   int top_k = 0;        ///< draws among this number of largest logits; 0: among all
-  /// Draws among the fewest likeliest tokens, of those of top_k, whose probabilities add up to this; 1: among
-  /// all.
+  /// Draws among the fewest most probable tokens, of those of top_k, whose probabilities add up to this; 1:
+  /// among all.
   f64 top_p = 1;
 };
 
@@ -50,7 +50,8 @@ inline i32 sample_token(std::span<const f32> logits, const sampling& how, std::m
   for (f64 sum = 0; i32 k : order)
     cumulative.push_back(sum += std::exp((logit(k) - logit(order[0])) / how.temperature));
   if (how.top_p < 1) {
-    const auto last = std::lower_bound(cumulative.begin(), cumulative.end() - 1, how.top_p * cumulative.back());
+    const auto last =
+        std::lower_bound(cumulative.begin(), cumulative.end() - 1, how.top_p * cumulative.back());
     cumulative.erase(last + 1, cumulative.end());
   }
   const f64 at = static_cast<f64>(random() >> 11) * 0x1p-53 * cumulative.back();
