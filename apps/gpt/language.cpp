@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "language.hpp"
 
-#include <random>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
 
@@ -142,7 +141,7 @@ task task_of(const std::string& program, language_params& p) {
                                 .of_weights = vocabulary_of_weights(p.common.run)}));
 }
 
-std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
+std::string trained_checkpoint(language_params& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty())
@@ -157,30 +156,26 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   require_same_model(from, o.model.architecture(), r.override_model);
+  return from;
+}
+
+std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
+  const std::string from = trained_checkpoint(o, words);
   ml::network model = network_of(o.model.decoder());
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, parameter_groups());
-  auto t = ranks::streaming(
-      std::move(model), rule,
-      {.workers = 1, .threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
+  auto t = ranks::streaming(std::move(model), rule,
+                            {.workers = 1,
+                             .threads = o.common.run.threads,
+                             .precision = o.common.precision.format(),
+                             .loss_scaling = 1.});
   load(from, *t);
   return t;
 }
 
-void write_tokens(machine& t, const continuation& c, const std::function<void(i32)>& each) {
-  const ml::network& model = t.run().model();
-  const auto all = static_cast<std::size_t>(model.width(model.logits()));
-  // A vocabulary that was padded to a round number has logits of no word.
-  const std::size_t known = c.known_tokens ? std::min(all, static_cast<std::size_t>(c.known_tokens)) : all;
-  std::vector<i32> ids = c.prompt;
-  std::mt19937_64 random(c.seed);
-  for (int n = 0; n < c.tokens; ++n) {
-    const std::span<const i32> seen =
-        std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(c.positions)));
-    const std::vector<wsl::f32> logits =
-        t.predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    ids.push_back(ml::sample_token(std::span(logits).last(all).first(known), c.how, random));
-    each(ids.back());
-  }
+stored_model trained_model(language_params& o) {
+  vocabulary words;
+  const std::string from = trained_checkpoint(o, words);
+  return model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
 }
 
 }  // namespace gpt_app

@@ -5,10 +5,10 @@
 #include <command.hpp>
 #include <ranks.hpp>
 #include <session.hpp>
-#include <wsl/ml/run/sample.hpp>
 
 #include "model.hpp"
 #include "text.hpp"
+#include "writing.hpp"
 
 namespace gpt_app {
 
@@ -38,16 +38,7 @@ train_app::task task_of(const std::string& program, language_params& p);
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
 
-/// The text that a model writes.
-struct continuation {
-  std::vector<wsl::i32> prompt;  ///< at least one token
-  int tokens = 0;
-  wsl::ml::sampling how;
-  wsl::u64 seed = 1;
-  int positions = 0;     ///< the longest sequence of the model
-  int known_tokens = 0;  ///< of a vocabulary that was padded to a round number; 0: all
-};
-/// Calls each(token) for each token that the model writes.
-void write_tokens(train_app::machine& t, const continuation& c, const std::function<void(wsl::i32)>& each);
+/// The same model, whose weights are read where they lie: the averages of them if the run keeps those.
+stored_model trained_model(language_params& p);
 
 }  // namespace gpt_app

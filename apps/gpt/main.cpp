@@ -9,35 +9,25 @@
 #include "export.hpp"
 #include "language.hpp"
 #include "verify.hpp"
+#include "writing.hpp"
 
 namespace gpt_app {
 namespace {
 
 namespace ml = wsl::ml;
 using namespace train_app;
-using wsl::i32;
-
-/// The options of `sample`.
-struct sampling {
-  std::string prompt;
-  int tokens = 300, top_k = 0;
-  f64 temperature = 0.8;
-  i64 seed = 1;
-};
 
 struct options : language_params {
-  sampling sample;
+  writing_params sample;
   verification check;
   std::string format, out = ".", initial_weights;
 };
 
 void declare_rest(fields& f, options& o) {
-  f.options_of("sample");
-  f.add("prompt", o.sample.prompt, "what the text begins with");
-  f.add("tokens", o.sample.tokens, "how many to write").at_least(1).at_most(1 << 20);
-  f.add("temperature", o.sample.temperature, "0 takes the likeliest token").at_least(0);
-  f.add("top_k", o.sample.top_k, "only so many of the likeliest; 0: all").at_least(0);
-  f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+  declare_writing(f, o.sample);
+  f.add("pretrained", o.sample.pretrained,
+        "write with the model of this folder of transformers: config.json, model.safetensors or its parts, "
+        "and a tokenizer");
   f.options_of("verify");
   f.add("model", o.check.model, "model.bin of llm.c");
   f.add("state", o.check.state, "debug_state.bin of llm.c");
@@ -50,26 +40,22 @@ void declare_rest(fields& f, options& o) {
   f.add("out", o.out, "folder for the files");
 }
 
-void sample_from(machine& t, options& o, vocabulary& words) {
-  const auto print = [&](std::span<const i32> some) {
-    std::fputs(words.decode(some).c_str(), stdout);
-    std::fflush(stdout);
-  };
-  const bool has_prompt = !o.sample.prompt.empty();
-  const continuation c{.prompt = has_prompt ? words.encode(o.sample.prompt) : std::vector<i32>{0},
-                       .tokens = o.sample.tokens,
-                       .how = {.temperature = o.sample.temperature, .top_k = o.sample.top_k},
-                       .seed = static_cast<wsl::u64>(o.sample.seed),
-                       .positions = o.model.max_position_embeddings,
-                       .known_tokens = words.size()};
-  if (has_prompt) print(c.prompt);
-  write_tokens(t, c, [&](i32 token) { print({&token, 1}); });
-  std::puts("");
+/// Throws std::invalid_argument for options that say what the folder of transformers says.
+void require_no_model(fields& f) {
+  for (const field& x : f.all()) {
+    const bool is_precision =
+        x.name == "mixed_precision" || x.name == "fp16_type" || x.name == "use_bfloat16";
+    if (((x.section == "model" && !is_precision) || x.name == "checkpoint_path") && x.given.starts_with("--"))
+      throw std::invalid_argument("--" + x.name +
+                                  " and --pretrained both say which model writes: leave one of "
+                                  "them out");
+  }
 }
-void sample(options& o) {
-  vocabulary words;
-  const std::unique_ptr<machine> t = trained(o, words);
-  with_average(o.common.optimizer, *t, [&] { sample_from(*t, o, words); });
+void sample(options& o, fields& f) {
+  if (!o.sample.pretrained.empty()) require_no_model(f);
+  write_texts(o.sample.pretrained.empty() ? trained_model(o)
+                                          : pretrained_model(o.sample.pretrained, o.train.tokenizer_dir),
+              o.sample, o.common.precision.format(), o.common.run.threads);
 }
 
 void export_model(options& o) {
@@ -147,7 +133,7 @@ int run(int argc, char** argv) {
   gpt_app::complete(f, o);
   if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
-  if (*mode == "sample") return sample(o), 0;
+  if (*mode == "sample") return sample(o, f), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   task t = task_of("wsl-gpt", o);

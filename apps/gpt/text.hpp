@@ -5,7 +5,7 @@
 #include <optional>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/token_file.hpp>
-#include <wsl/ml/tokenizer/tokenizer.hpp>
+#include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
 namespace gpt_app {
 
@@ -17,13 +17,19 @@ class vocabulary {
   explicit vocabulary(wsl::ml::characters letters) : letters_(std::move(letters)) {}
   /// GPT-2's numbers; with a folder of encoder.json and vocab.bpe also their words.
   static vocabulary gpt2(const std::string& folder);
+  /// The tokenizer of a model that another program has trained, with the special tokens with which its texts
+  /// begin. Throws wsl::ml::file_error.
+  static vocabulary of_model(const std::string& folder);
 
   /// The number of tokens; 0 if it is not known.
   int size() const { return letters_ ? letters_->size() : words_ ? words_->size() : is_gpt2_ ? 50257 : 0; }
-  /// Throws std::invalid_argument for text that the vocabulary cannot encode.
+  /// Without words a text is numbers with blanks between them. Throws std::invalid_argument for text that the
+  /// vocabulary cannot encode.
   std::vector<wsl::i32> encode(std::string_view text) const;
   /// Numbers with blanks between them if there are no words.
   std::string decode(std::span<const wsl::i32> ids) const;
+  /// The token with which a text begins that has no other; 0 if none is known.
+  wsl::i32 begin_of_text() const { return of_model_ ? words_->begin_of_text().value_or(0) : 0; }
 
   /// The part of it that a checkpoint stores; words are in files of their own.
   std::string saved() const {
@@ -33,9 +39,26 @@ class vocabulary {
   static vocabulary from_saved(const std::string& text, const std::string& folder);
 
  private:
+  friend class text_stream;
+
   std::optional<wsl::ml::characters> letters_;
   std::shared_ptr<const wsl::ml::tokenizer> words_;
-  bool is_gpt2_ = false;
+  bool is_gpt2_ = false, of_model_ = false;  // whether texts have special tokens
+};
+
+/// Decodes tokens one at a time, as a model writes them: a character appears when its last byte is there.
+class text_stream {
+ public:
+  /// Refers to the vocabulary.
+  explicit text_stream(const vocabulary& by) : by_(&by) {
+    if (by.words_) words_.emplace(*by.words_, wsl::ml::decode_options{.skip_special_tokens = by.of_model_});
+  }
+  std::string put(wsl::i32 id) { return words_ ? words_->put(id) : by_->decode({&id, 1}); }
+  std::string finish() { return words_ ? words_->finish() : ""; }
+
+ private:
+  const vocabulary* by_;
+  std::optional<wsl::ml::streaming_decoder> words_;
 };
 
 struct corpus {

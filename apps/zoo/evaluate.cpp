@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
+#include <wsl/ml/run/sample.hpp>
 
 #include "../files.hpp"
 #include "loaded.hpp"
@@ -71,8 +71,7 @@ void print_perplexity(const loaded_model& m, const evaluation& e) {
               std::exp(loss));
 }
 
-/// The likelihood of an answer. What the tokens of both together have more than those of the context is the
-/// answer's.
+/// The likelihood of an answer, whose tokens are those by which both together have more than the context.
 likelihood likelihood_of(const loaded_model& m, const question& q, const std::string& answer) {
   std::vector<i32> context = m.encode(q.context), text = m.encode(q.context + answer);
   std::size_t first = context.size();

@@ -2,8 +2,6 @@
 #include "loaded.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <sstream>
 
 #include "export.hpp"
 #include "stored.hpp"
@@ -13,20 +11,6 @@ namespace {
 
 namespace ml = wsl::ml;
 using wsl::i32;
-
-std::vector<i32> numbers_in(const std::string& text, int vocabulary) {
-  std::vector<i32> ids;
-  std::istringstream in(text);
-  for (std::string word; in >> word;) {
-    i32 id = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (error != std::errc{} || end != word.data() + word.size() || id < 0 || id >= vocabulary)
-      throw std::invalid_argument("the model has no tokenizer, so a text is numbers of tokens from 0 to " +
-                                  std::to_string(vocabulary - 1) + ", and '" + word + "' is none");
-    ids.push_back(id);
-  }
-  return ids;
-}
 
 /// The tokenizer of a folder, if it has one.
 std::optional<ml::tokenizer> tokenizer_in(const std::string& folder) {
@@ -41,19 +25,15 @@ int loaded_model::tokens() const {
   const ml::network& n = on->run().model();
   return n.width(n.logits());
 }
-int loaded_model::known_tokens() const {
-  const int known = words ? words->size() : letters.size();
-  return known ? std::min(known, tokens()) : tokens();
-}
 
 std::vector<i32> loaded_model::encode(const std::string& text, bool specials) const {
-  const std::vector<i32> ids = words            ? words->encode(text, {.add_special_tokens = specials})
-                               : letters.size() ? letters.encode(text)
-                                                : numbers_in(text, tokens());
+  const std::vector<i32> ids =
+      words ? words->encode(text, {.add_special_tokens = specials}) : letters.encode(text);
   for (const i32 id : ids)
     if (id >= tokens())
       throw std::invalid_argument("token " + std::to_string(id) + " of the text is beyond the model's " +
-                                  std::to_string(tokens()) + ": its tokenizer is of another model");
+                                  std::to_string(tokens()) +
+                                  (words ? ": its tokenizer is of another model" : ": give others"));
   return ids;
 }
 

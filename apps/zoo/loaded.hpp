@@ -14,9 +14,8 @@ struct loaded_model {
   gpt_app::vocabulary letters;              ///< of a run
   int positions = 0;                        ///< of the longest sequence
 
-  /// The number of tokens that the model has, and of those that have a text (all, if that is not known).
+  /// The number of tokens that the model has.
   int tokens() const;
-  int known_tokens() const;
   /// The tokens of a text; numbers, where there is no tokenizer. `specials` adds those that the tokenizer
   /// puts around a text. Throws std::invalid_argument for a text that has other tokens than the model.
   std::vector<wsl::i32> encode(const std::string& text, bool specials = false) const;

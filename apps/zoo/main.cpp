@@ -9,7 +9,6 @@
 #include "evaluate.hpp"
 #include "export.hpp"
 #include "options.hpp"
-#include "sample.hpp"
 #include "stored.hpp"
 #include "verify.hpp"
 
@@ -17,6 +16,12 @@ namespace zoo_app {
 namespace {
 
 using namespace train_app;
+
+void sample(options& o) {
+  gpt_app::write_texts(
+      o.hf.empty() ? gpt_app::trained_model(o) : gpt_app::pretrained_model(o.hf, o.train.tokenizer_dir),
+      o.sample, o.common.precision.format(), o.common.run.threads);
+}
 
 int run_verify(const options& o, fields& f) {
   if (o.hf.empty())

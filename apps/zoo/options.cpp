@@ -18,17 +18,7 @@ void declare(train_app::fields& f, options& o) {
         "begins with its model and weights, sample and verify use them")
       .of_one_command();
   declare_checkpoint_options(f, o.common);
-  f.options_of("sample");
-  f.add("prompt", o.sample.prompt,
-        "what the text begins with; without a tokenizer numbers of tokens, such as '12 7 3'");
-  f.add("prompt_file", o.sample.prompt_file, "a file that holds the prompt");
-  f.add("tokens", o.sample.tokens, "how many to write").at_least(1).at_most(1 << 20);
-  f.add("temperature", o.sample.temperature, "0 takes the likeliest token").at_least(0);
-  f.add("top_k", o.sample.top_k, "only so many of the likeliest; 0: all").at_least(0);
-  f.add("top_p", o.sample.top_p, "only the likeliest that together have this probability; 1: all")
-      .above(0)
-      .at_most(1);
-  f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+  gpt_app::declare_writing(f, o.sample);
   f.options_of("eval");
   f.add("text", o.eval_of.text,
         "a file of text, of which the loss and the perplexity of a token are printed");

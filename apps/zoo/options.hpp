@@ -5,13 +5,6 @@
 
 namespace zoo_app {
 
-struct sampling {
-  std::string prompt, prompt_file;
-  int tokens = 100, top_k = 0;
-  wsl::f64 temperature = 0.8, top_p = 1;
-  wsl::i64 seed = 1;
-};
-
 struct evaluation {
   std::string text, choices;
   int window = 0, limit = 0;  ///< 0: as many as the model can; all
@@ -19,7 +12,7 @@ struct evaluation {
 
 struct options : gpt_app::language_params {
   std::string hf;  ///< a folder of Hugging Face; empty: none
-  sampling sample;
+  gpt_app::writing_params sample;
   evaluation eval_of;
 };
 

@@ -7,6 +7,7 @@
 //   const network n = p.config.build();
 //   const weights w = p.to_weights(n);
 //   write_hugging_face("export", p.config, n, w);
+//   writer text{p.config, p.mapped_weights(n)};                       // reads the weights where they lie
 #pragma once
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 
 #include "../model/weights.hpp"
 #include "hugging_face/match.hpp"
+#include "mapped_weights.hpp"
 #include "tensor_shards.hpp"
 
 namespace wsl::ml {
@@ -73,19 +75,25 @@ class pretrained {
   /// shape, or is unknown.
   weights to_weights(const network& n) {
     weights w(n);
-    std::set<std::string> known;
-    for (const hugging_face::tensor_rule& r : family_->tensors(config)) {
-      const parameter* p = hugging_face::find_parameter(n, r.ours);
-      if (!p)
-        throw std::invalid_argument(fmt::format(
-            "wsl: this network has no '{}'; it is not the one that the configuration builds", r.ours));
-      const std::string name = in_file(r.theirs);
-      known.insert(name);
-      r.from_theirs(*p, w[static_cast<std::size_t>(p - n.parameters().data())],
-                    in_.numbers(name, r.shape(*p)));
-    }
-    for (const std::string& name : in_.names())
-      if (!known.contains(name) && !is_buffer(name)) check_tied(name, n, w);
+    each_tensor(n, [&](const hugging_face::tensor_rule& r, std::size_t k, const std::string& name) {
+      const parameter& p = n.parameters()[k];
+      r.from_theirs(p, w[k], in_.numbers(name, r.shape(p)));
+    });
+    return w;
+  }
+  /// The same weights where they lie in the files, which are mapped: what a writer of text takes its parts
+  /// from. Throws what to_weights throws.
+  stored_weights mapped_weights(const network& n) {
+    stored_weights w(n);
+    file_mapper files(w);
+    each_tensor(n, [&](const hugging_face::tensor_rule& r, std::size_t k, const std::string& name) {
+      const parameter& p = n.parameters()[k];
+      safetensors_file& in = in_.file_of(name);
+      const tensor_info& t = in.get(name, r.shape(p));
+      if (r.is_vector()) r.from_theirs(p, files.vector(k, static_cast<std::size_t>(p.size())), in.numbers(t));
+      else files.add(k, in, t, r.rows, r.transposed);
+    });
+    w.complete();
     return w;
   }
 
@@ -96,22 +104,45 @@ class pretrained {
     has_prefix_ = in_.has(f.tensors(config).front().theirs);
   }
 
+  /// Calls f(rule, number of the parameter, name in the file) for each tensor that the network needs, and
+  /// checks the others. Throws file_error.
+  template <class F>
+  void each_tensor(const network& n, F f) {
+    std::set<std::string> known;
+    for (const hugging_face::tensor_rule& r : family_->tensors(config)) {
+      const parameter* p = hugging_face::find_parameter(n, r.ours);
+      if (!p)
+        throw std::invalid_argument(fmt::format(
+            "wsl: this network has no '{}'; it is not the one that the configuration builds", r.ours));
+      const std::string name = in_file(r.theirs);
+      known.insert(name);
+      f(r, static_cast<std::size_t>(p - n.parameters().data()), name);
+    }
+    for (const std::string& name : in_.names())
+      if (!known.contains(name) && !is_buffer(name)) check_tied(name, n);
+  }
   /// Names may begin with the family's prefix or not.
   std::string in_file(const std::string& name) const {
     return has_prefix_ || !name.starts_with(family_->prefix) ? name
                                                              : name.substr(std::strlen(family_->prefix));
   }
   /// A tensor without a parameter of its own must be the head of a tied model, equal to the table of tokens.
-  void check_tied(const std::string& name, const network& n, const weights& w) {
+  void check_tied(const std::string& name, const network& n) {
     if (name != family_->head)
       throw file_error(
           fmt::format("wsl: {} has a tensor '{}' that {} has not", in_.name(), name, family_->model_type));
     const parameter& table = n.parameters()[0];
-    if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0])
+    const std::vector<u64> shape{static_cast<u64>(table.rows), static_cast<u64>(table.columns)};
+    if (in_.numbers(name, shape) != in_.numbers(in_file(table_of_tokens()), shape))
       throw file_error(
           fmt::format("wsl: {}: {} differs from the table of tokens, though config.json says that they are "
                       "tied: set 'tie_word_embeddings' to false",
                       in_.name(), name));
+  }
+  std::string table_of_tokens() const {
+    for (const hugging_face::tensor_rule& r : family_->tensors(config))
+      if (r.ours == "embedding.tokens") return r.theirs;
+    return "";
   }
   // Whether a tensor is a mask or a table that transformers compute, which older versions saved.
   static bool is_buffer(std::string_view name) {

@@ -161,6 +161,11 @@ class safetensors_file {
   std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) {
     return numbers(get(tensor, shape));
   }
+  /// The bytes of all tensors, which stay on the disk until they are read; a tensor's begin at `begin`.
+  mapped<std::byte> map() {
+    in_.go_to(data_);
+    return in_.map<std::byte>(in_.left(), "the tensors");
+  }
 
   /// A sum over the bytes of all tensors as they lie in the file, part by part: sum = f(sum, bytes, size),
   /// from 0.

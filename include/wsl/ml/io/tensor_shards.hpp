@@ -65,10 +65,14 @@ class tensor_shards {
   /// Throws file_error if there is no tensor of that name, one of another shape, or one that has no
   /// floating-point numbers.
   std::vector<f32> numbers(const std::string& tensor, const std::vector<u64>& shape) {
+    return file_of(tensor).numbers(tensor, shape);
+  }
+  /// The file that has a tensor. Throws file_error if there is none.
+  safetensors_file& file_of(const std::string& tensor) {
     const auto found = where_.find(tensor);
     if (found == where_.end())
       throw file_error(fmt::format("wsl: {} has no tensor '{}': it is of another model", name_, tensor));
-    return files_[found->second].numbers(tensor, shape);
+    return files_[found->second];
   }
 
  private:

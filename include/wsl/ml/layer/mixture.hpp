@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "../op/rows.hpp"
@@ -13,25 +14,28 @@
 
 namespace wsl::ml {
 
-/// The weights of experts: the softmax over the k largest scores of each token, and 0 for the others. Of
-/// equal scores the first counts as larger.
+/// The weights of experts for a token: the softmax over its k largest scores, and 0 for the others. Of equal
+/// scores the first counts as larger.
+inline void set_routes(f32* weights, const f32* scores, int experts, int k) {
+  std::vector<int> order(static_cast<std::size_t>(experts));
+  std::iota(order.begin(), order.end(), 0);
+  std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                    [&](int a, int b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
+  std::fill_n(weights, experts, 0.f);
+  order.resize(static_cast<std::size_t>(k));
+  f32 sum = 0;
+  for (int e : order) sum += weights[e] = std::exp(scores[e] - scores[order[0]]);
+  for (int e : order) weights[e] /= sum;
+}
+
+/// The weights of experts for each token.
 class route_stage final : public stage {
  public:
   route_stage(int scores, int weights, int k) : scores_(scores), weights_(weights), k_(k) {}
 
   void forward(activation_store& store) const override {
     const matrix<f32> x = store.value(scores_), y = store.value(weights_);
-    std::vector<int> order(static_cast<std::size_t>(x.columns()));
-    for (int t = 0; t < x.rows(); ++t) {
-      const f32* const s = x.row(t);
-      for (int e = 0; e < x.columns(); ++e) order[static_cast<std::size_t>(e)] = e;
-      std::partial_sort(order.begin(), order.begin() + k_, order.end(),
-                        [&](int a, int b) { return s[a] != s[b] ? s[a] > s[b] : a < b; });
-      std::fill_n(y.row(t), y.columns(), 0.f);
-      f32 sum = 0;
-      for (int i = 0; i < k_; ++i) sum += y(t, order[static_cast<std::size_t>(i)]) = weight(s, order, i);
-      for (int i = 0; i < k_; ++i) y(t, order[static_cast<std::size_t>(i)]) /= sum;
-    }
+    for (int t = 0; t < x.rows(); ++t) set_routes(y.row(t), x.row(t), x.columns(), k_);
   }
   void backward(activation_store& store) const override {
     const matrix<f32> dx = store.gradient(scores_);
@@ -44,10 +48,6 @@ class route_stage final : public stage {
   }
 
  private:
-  static f32 weight(const f32* scores, const std::vector<int>& order, int i) {
-    return std::exp(scores[order[static_cast<std::size_t>(i)]] - scores[order[0]]);
-  }
-
   int scores_, weights_, k_;
 };
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "writing.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/write/writer.hpp>
+
+#include "../files.hpp"
+#include "model.hpp"
+
+namespace gpt_app {
+namespace {
+
+namespace fs = std::filesystem;
+namespace ml = wsl::ml;
+using wsl::i32;
+using wsl::i64;
+
+/// The tokens that end a text: `eos_token_id` of generation_config.json, or else of config.json, which is a
+/// number or a list. None if neither says so.
+std::vector<i32> ends_in(const std::string& folder) {
+  for (const char* name : {"/generation_config.json", "/config.json"}) {
+    if (!fs::exists(folder + name)) continue;
+    const nlohmann::json all = nlohmann::json::parse(app::read_file(folder + name), nullptr, false);
+    if (!all.is_object() || !all.contains("eos_token_id") || all["eos_token_id"].is_null()) continue;
+    const nlohmann::json& ids = all["eos_token_id"];
+    std::vector<i32> ends;
+    for (const nlohmann::json& id : ids.is_array() ? ids : nlohmann::json::array({ids})) {
+      if (!id.is_number_integer())
+        throw ml::file_error("wsl: " + folder + name + ": 'eos_token_id' is a number or a list of numbers");
+      ends.push_back(id.get<i32>());
+    }
+    return ends;
+  }
+  return {};
+}
+
+std::string prompt_of(const writing_params& p) {
+  if (p.prompt_file.empty()) return p.prompt;
+  if (!p.prompt.empty())
+    throw std::invalid_argument("--prompt and --prompt_file both give the prompt: leave one of them out");
+  const std::string text = ml::read_text(p.prompt_file);
+  if (text.empty()) throw std::invalid_argument("--prompt_file: " + p.prompt_file + " is empty");
+  return text;
+}
+
+ml::text_settings settings_of(const writing_params& p, const stored_model& m) {
+  if (p.min_tokens > p.tokens)
+    throw std::invalid_argument("--min_tokens " + std::to_string(p.min_tokens) + " is more than --tokens " +
+                                std::to_string(p.tokens));
+  ml::text_settings how{.max_tokens = p.tokens,
+                        .temperature = p.temperature,
+                        .top_k = p.top_k,
+                        .top_p = p.top_p,
+                        .min_p = p.min_p,
+                        .repetition_penalty = p.repetition_penalty,
+                        .stop_tokens = m.ends,
+                        .min_tokens = p.min_tokens,
+                        .stop_strings = p.stop,
+                        .samples = p.samples,
+                        .seed = static_cast<wsl::u64>(p.seed),
+                        // A vocabulary that was padded to a round number has logits of no word.
+                        .known_tokens = std::min(m.words.size(), m.config.vocabulary)};
+  for (const i64 id : p.stop_tokens)
+    if (id >= m.config.vocabulary)
+      throw std::invalid_argument("--stop_tokens has " + std::to_string(id) +
+                                  ", the model has tokens up to " + std::to_string(m.config.vocabulary - 1));
+    else how.stop_tokens.push_back(static_cast<i32>(id));
+  return how;
+}
+
+/// Writes with a window over the text: one that fills the model's positions goes on behind its end, of which
+/// at least half a window is kept.
+class long_writer {
+ public:
+  using listener = std::function<void(i32)>;
+
+  long_writer(ml::writer& by, const vocabulary& words) : by_(by), words_(words) {
+    if (by.max_length() < 2) throw std::invalid_argument("a model with one position cannot write");
+  }
+
+  std::vector<std::vector<i32>> write(const std::vector<i32>& prompt, ml::text_settings how,
+                                      const listener& each) {
+    std::vector<std::vector<i32>> all;
+    for (ml::written_text& t : pass(prompt, {}, how, each)) {
+      all.push_back(std::move(t.tokens));
+      const wsl::u64 seed = ml::seed_of(how.seed, all.size());
+      for (ml::text_end end = t.end; end == ml::text_end::context_full && left(all.back(), how) > 0;) {
+        ml::text_settings rest = how;
+        rest.samples = 1, rest.max_tokens = left(all.back(), how),
+        rest.seed = ml::seed_of(seed, all.back().size());
+        rest.min_tokens = std::max(0, how.min_tokens - static_cast<int>(all.back().size()));
+        const std::vector<ml::written_text> more = pass(prompt, all.back(), rest, each);
+        all.back().insert(all.back().end(), more[0].tokens.begin(), more[0].tokens.end());
+        end = more[0].end;
+      }
+    }
+    return all;
+  }
+
+ private:
+  static int left(const std::vector<i32>& written, const ml::text_settings& how) {
+    return how.max_tokens - static_cast<int>(written.size());
+  }
+  /// Goes on with a text as far as the window reaches.
+  std::vector<ml::written_text> pass(const std::vector<i32>& prompt, const std::vector<i32>& before,
+                                     ml::text_settings& how, const listener& each) {
+    std::vector<i32> text = prompt;
+    text.insert(text.end(), before.begin(), before.end());
+    const int positions = by_.max_length();
+    if (static_cast<int>(text.size()) >= positions)
+      text.erase(text.begin(),
+                 text.end() - std::clamp(positions - how.max_tokens, positions / 2, positions - 1));
+    how.text_of = [&](std::span<const i32> ids) {
+      std::vector<i32> whole = before;
+      whole.insert(whole.end(), ids.begin(), ids.end());
+      return words_.decode(whole);
+    };
+    return by_.write(text, how, [&](const ml::written_token& t) { each(t.id); });
+  }
+
+  ml::writer& by_;
+  const vocabulary& words_;
+};
+
+void show(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void declare_writing(train_app::fields& f, writing_params& p) {
+  f.options_of("sample");
+  f.add("prompt", p.prompt, "what the text begins with");
+  f.add("prompt_file", p.prompt_file, "a file with the prompt");
+  f.add("tokens", p.tokens, "how many to write").at_least(1).at_most(1 << 20);
+  f.add("min_tokens", p.min_tokens, "no token ends the text before so many").at_least(0).at_most(1 << 20);
+  f.add("temperature", p.temperature, "0 takes the likeliest token").at_least(0);
+  f.add("top_k", p.top_k, "only so many of the likeliest; 0: all").at_least(0);
+  f.add("top_p", p.top_p, "only the likeliest that have this probability together").at_least(0).at_most(1);
+  f.add("min_p", p.min_p, "only tokens with this part of the probability of the likeliest")
+      .at_least(0)
+      .at_most(1);
+  f.add("repetition_penalty", p.repetition_penalty,
+        "above 1, tokens that the text has already become less likely")
+      .above(0);
+  f.add("stop", p.stop, "the text ends with the first of these strings");
+  f.add("stop_tokens", p.stop_tokens, "the text ends with the first of these tokens").at_least(0);
+  f.add("samples", p.samples, "so many texts, written side by side").at_least(1).at_most(1024);
+  f.add("sample_seed", p.seed, "of what is drawn").at_least(0);
+  f.add("sample_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
+      .at_least(1)
+      .at_most(64);
+}
+
+stored_model model_of_checkpoint(const std::string& checkpoint, const ml::decoder& d, vocabulary words,
+                                 bool average) {
+  return {.config = d,
+          .weights = ml::mapped_weights(checkpoint, network_of(d), average ? "/ema" : ""),
+          .words = std::move(words)};
+}
+
+stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir) {
+  if (!fs::is_directory(folder))
+    throw ml::file_error("--pretrained: " + folder + " is no folder with config.json and model.safetensors");
+  ml::pretrained p = ml::read_hugging_face(folder);
+  stored_model m{
+      .config = p.config, .weights = p.mapped_weights(network_of(p.config)), .ends = ends_in(folder)};
+  const std::string of_words = tokenizer_dir.empty() ? folder : tokenizer_dir;
+  bool has_words = !tokenizer_dir.empty();
+  for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/vocab.json", "/encoder.json"})
+    has_words |= fs::exists(of_words + name);
+  if (has_words) m.words = vocabulary::of_model(of_words);
+  m.begin = m.words.begin_of_text();
+  if (m.begin >= m.config.vocabulary) m.begin = 0;
+  std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
+  return m;
+}
+
+void write_texts(stored_model m, const writing_params& p, ml::precision format, int threads) {
+  const ml::text_settings how = settings_of(p, m);
+  const std::string prompt = prompt_of(p);
+  const std::vector<i32> ids = prompt.empty() ? std::vector<i32>{m.begin} : m.words.encode(prompt);
+  // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
+  if (format != ml::precision::bfloat16) format = ml::precision::f32;
+  ml::writer by(m.config, std::move(m.weights),
+                {.columns = p.columns, .precision = format, .threads = threads});
+  long_writer writer(by, m.words);
+  const auto begin = [&] {
+    text_stream stream(m.words);
+    if (!prompt.empty())
+      for (const i32 id : ids) show(stream.put(id));
+    return stream;
+  };
+  if (p.samples == 1) {
+    text_stream stream = begin();
+    writer.write(ids, how, [&](i32 id) { show(stream.put(id)); });
+    return show(stream.finish() + "\n");
+  }
+  const auto texts = writer.write(ids, how, [](i32) {});
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    std::printf("--- %zu of %zu ---\n", k + 1, texts.size());
+    text_stream stream = begin();
+    for (const i32 id : texts[k]) show(stream.put(id));
+    show(stream.finish() + "\n");
+  }
+}
+
+}  // namespace gpt_app
