@@ -141,6 +141,10 @@ task task_of(const std::string& program, language_params& p) {
                                 .of_weights = vocabulary_of_weights(p.common.run)}));
 }
 
+namespace {
+
+/// A run's last checkpoint, or the one that was asked for, and its vocabulary. Throws std::invalid_argument
+/// if there is none, or if it is of another model.
 std::string trained_checkpoint(language_params& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
@@ -158,6 +162,8 @@ std::string trained_checkpoint(language_params& o, vocabulary& words) {
   require_same_model(from, o.model.architecture(), r.override_model);
   return from;
 }
+
+}  // namespace
 
 std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
   const std::string from = trained_checkpoint(o, words);

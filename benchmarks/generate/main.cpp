@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Tokens a second that a model of GPT-2's sizes (124M parameters, made up) writes behind a prompt of 32
 // tokens, 128 of them: bench_generate <f32 or bf16> <threads> <rounds>. The floor is the memory: a token
-// reads every weight once, so an array of as many bytes is read by as many threads, after every eighth token,
-// for both to meet the same load of the computer. Prints the medians of tokens a second, of the floor's, and
-// of their ratio, and the milliseconds of the prompt. Every round must write the same text.
+// reads every weight once, so an array of as many bytes is read by as many threads, after every fourth token,
+// for both to meet the same load of the computer. Prints tokens a second, the floor's, and their ratio, by
+// the medians of the times of a token and of a reading in a round, and the milliseconds of the prompt; of
+// each the median of the rounds. Every round must write the same text.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,23 +66,20 @@ int measure(ml::precision format, int threads, int rounds) {
   std::vector<f64> speed, floor, ratio, of_prompt;
   std::vector<i32> first;
   for (int r = 0; r < rounds; ++r) {
-    f64 at_first = 0, at_last = 0, of_reading = 0;  // seconds
-    int readings = 0;
-    const f64 began = now();
+    std::vector<f64> tokens, readings;  // seconds of each
+    f64 last = now();
     const auto texts =
         w.write(prompt, {.max_tokens = 129, .temperature = 0}, [&](const ml::written_token& t) {
-          at_last = now() - of_reading;
-          if (t.index == 0) at_first = at_last;
-          if (t.index % 8 == 4) {
-            reading(memory, threads), ++readings;
-            of_reading = now() - at_last;
-          }
+          tokens.push_back(now() - last);
+          if (t.index % 4 == 2) readings.push_back(reading(memory, threads));
+          last = now();
         });
     if (r == 0) first = texts[0].tokens;
     if (texts[0].tokens != first) return std::fprintf(stderr, "two rounds wrote different texts\n"), 1;
-    of_prompt.push_back(1e3 * (at_first - began));
-    speed.push_back(128 / (at_last - at_first));
-    floor.push_back(readings / of_reading);
+    of_prompt.push_back(1e3 * tokens[0]);
+    tokens.erase(tokens.begin());
+    speed.push_back(1 / median(tokens));
+    floor.push_back(1 / median(readings));
     ratio.push_back(speed.back() / floor.back());
   }
   std::printf("%.2f %.2f %.3f %.1f\n", median(speed), median(floor), median(ratio), median(of_prompt));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a writer does around its model: samples, ends of texts, prompts in blocks, threads, and refusals. The
-// oracle of its logits is the network's own forward pass; ml_data/writing.cpp has that of transformers.
+// The work of a writer around its model: samples, ends of texts, prompts in blocks, threads, and refusals.
+// The oracle of its logits is the network's own forward pass; ml_data/writing.cpp has that of transformers.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <wsl/ml/model/serial.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The part of a decoder that a column of a writer has, and what it computes alone. Queries are cut over the
 // columns head by head, with the keys and values that they need; so are the features inside the feed-forward
-// part and the tokens of the vocabulary. Every column has the norms. What a column gives of the output of
-// attention and of the feed-forward part is a sum over its own features, so the columns add up their parts:
-// the tensor parallelism of Megatron-LM (arXiv 1909.08053). See writer.hpp.
+// part and the tokens of the vocabulary. Every column has the norms. The outputs of attention and of the
+// feed-forward part are sums over features, of which a column computes the terms of its own, so the columns
+// add up their parts: the tensor parallelism of Megatron-LM (arXiv 1909.08053). See writer.hpp.
 #pragma once
 #include "../layer/mixture.hpp"
 #include "../model/decoder.hpp"
@@ -28,7 +28,7 @@ struct token_block {
   bool in_blocks() const { return is_prompt && rows() > 16; }
 };
 
-/// What all columns know of a model.
+/// The model and the settings that all columns share.
 struct decoder_plan {
   decoder config;
   stored_weights weights;
@@ -128,7 +128,7 @@ class decoder_part {
       if (positions_.rows()) positions_.add_row(x.row(t), b.positions[row]);
     }
   }
-  /// What follows when the columns have added up their parts.
+  /// The rest of the embedding, when the columns have added up their parts.
   void finish_embedding(const matrix<f32>& x, const token_block& b) {
     if (config_->embedding_scale != 1) scale(x, config_->embedding_scale);
     for (int t = 0; t < b.rows() && !plan_->waves.empty(); ++t)

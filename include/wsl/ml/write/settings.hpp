@@ -27,7 +27,7 @@ struct writer_settings {
   bool in_place = false;
 };
 
-/// What is to be written. The settings of the choice of a token are those of `sampling`.
+/// The settings of a text that is to be written. Those of the choice of a token are those of `sampling`.
 struct text_settings {
   int max_tokens = 128;  ///< of the continuation
   f64 temperature = 1;   ///< 0: always the best token
