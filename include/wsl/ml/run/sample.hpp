@@ -96,8 +96,10 @@ inline void keep_top_p(token_choice& c, f64 p) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < c.tokens.size(); ++k)
     if (c.probabilities[k] >= smallest) order.push_back(k);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return c.probabilities[a] > c.probabilities[b]; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const f32 x = c.probabilities[a], y = c.probabilities[b];
+    return x != y ? x > y : a < b;
+  });
   std::vector<bool> kept(c.tokens.size());
   f64 before = 0;
   for (std::size_t n = 0; n < order.size() && (n == 0 || before < p); ++n) {
