@@ -7,6 +7,7 @@
 #include <sstream>
 #include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/input_file.hpp>
+#include <wsl/ml/tokenizer/chat_template.hpp>
 
 #include "documentation.hpp"
 
@@ -201,6 +202,15 @@ std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (words_)
     return words_->encode(text, {.add_special_tokens = of_model_, .match_special_tokens = of_model_});
   return numbers_in(text);
+}
+
+std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> vocabulary::chat(
+    const std::string& folder, const std::string& system, const std::string& question) const {
+  if (!words_) throw std::invalid_argument("--chat: the model has no tokenizer: give --tokenizer_dir");
+  const auto by = ml::chat_template::of_folder(folder, *words_);
+  std::vector<ml::chat_message> messages{{"user", question}};
+  if (!system.empty()) messages.insert(messages.begin(), {"system", system});
+  return {words_->encode(by.prompt(messages), {.add_special_tokens = false}), words_->id(by.end_of_turn())};
 }
 
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {

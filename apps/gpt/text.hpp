@@ -26,6 +26,12 @@ class vocabulary {
   /// Without words a text is numbers with blanks between them. Throws std::invalid_argument for text that the
   /// vocabulary cannot encode.
   std::vector<wsl::i32> encode(std::string_view text) const;
+  /// The prompt of a chat with one question, by the template beside the tokenizer in a folder, and the token
+  /// that ends an answer. An empty `system` is none. Throws wsl::ml::file_error for a template that is not
+  /// known.
+  std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> chat(const std::string& folder,
+                                                                 const std::string& system,
+                                                                 const std::string& question) const;
   /// Numbers with blanks between them if there are no words.
   std::string decode(std::span<const wsl::i32> ids) const;
   /// The token with which a text begins that has no other; 0 if none is known.

@@ -46,6 +46,20 @@ std::string prompt_of(const writing_params& p) {
   return text;
 }
 
+/// The tokens that the model continues. In a chat the prompt is a question, and the end of an answer ends the
+/// text, too.
+std::vector<i32> ids_of(const std::string& prompt, const writing_params& p, stored_model& m) {
+  if (!p.system.empty() && !p.chat)
+    throw std::invalid_argument("--system is a part of a chat: give --chat true");
+  if (!p.chat) return prompt.empty() ? std::vector<i32>{m.begin} : m.words.encode(prompt);
+  if (m.tokenizer.empty())
+    throw std::invalid_argument("--chat needs --pretrained, a model with a tokenizer and a chat template");
+  if (prompt.empty()) throw std::invalid_argument("--chat needs a question, --prompt or --prompt_file");
+  auto [ids, end] = m.words.chat(m.tokenizer, p.system, prompt);
+  if (end && *end < m.config.vocabulary) m.ends.push_back(*end);
+  return ids;
+}
+
 ml::text_settings settings_of(const writing_params& p, const stored_model& m) {
   if (p.min_tokens > p.tokens)
     throw std::invalid_argument("--min_tokens " + std::to_string(p.min_tokens) + " is more than --tokens " +
@@ -136,6 +150,10 @@ void declare_writing(train_app::fields& f, writing_params& p) {
   f.options_of("sample");
   f.add("prompt", p.prompt, "what the text begins with");
   f.add("prompt_file", p.prompt_file, "a file with the prompt");
+  f.add("chat", p.chat,
+        "the prompt is a question to a --pretrained model that was trained to chat, in the format of its "
+        "template");
+  f.add("system", p.system, "what a chat tells the model before the question");
   f.add("tokens", p.tokens, "how many to write").at_least(1).at_most(1 << 20);
   f.add("min_tokens", p.min_tokens, "no token ends the text before so many").at_least(0).at_most(1 << 20);
   f.add("temperature", p.temperature, "0 takes the likeliest token").at_least(0);
@@ -173,7 +191,7 @@ stored_model pretrained_model(const std::string& folder, const std::string& toke
   bool has_words = !tokenizer_dir.empty();
   for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/vocab.json", "/encoder.json"})
     has_words |= fs::exists(of_words + name);
-  if (has_words) m.words = vocabulary::of_model(of_words);
+  if (has_words) m.words = vocabulary::of_model(of_words), m.tokenizer = of_words;
   m.begin = m.words.begin_of_text();
   if (m.begin >= m.config.vocabulary) m.begin = 0;
   std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
@@ -181,9 +199,9 @@ stored_model pretrained_model(const std::string& folder, const std::string& toke
 }
 
 void write_texts(stored_model m, const writing_params& p, ml::precision format, int threads) {
-  const ml::text_settings how = settings_of(p, m);
   const std::string prompt = prompt_of(p);
-  const std::vector<i32> ids = prompt.empty() ? std::vector<i32>{m.begin} : m.words.encode(prompt);
+  const std::vector<i32> ids = ids_of(prompt, p, m);
+  const ml::text_settings how = settings_of(p, m);
   // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
   ml::writer by(m.config, std::move(m.weights),
@@ -191,7 +209,7 @@ void write_texts(stored_model m, const writing_params& p, ml::precision format, 
   long_writer writer(by, m.words);
   const auto begin = [&] {
     text_stream stream(m.words);
-    if (!prompt.empty())
+    if (!prompt.empty() && !p.chat)
       for (const i32 id : ids) show(stream.put(id));
     return stream;
   };

@@ -13,7 +13,8 @@
 namespace gpt_app {
 
 struct writing_params {
-  std::string prompt, prompt_file, pretrained;
+  std::string prompt, prompt_file, pretrained, system;
+  bool chat = false;
   int tokens = 300, min_tokens = 0, top_k = 0, samples = 1, columns = 4;
   wsl::f64 temperature = 0.8, top_p = 1, min_p = 0, repetition_penalty = 1;
   std::vector<std::string> stop = {};
@@ -29,6 +30,7 @@ struct stored_model {
   wsl::ml::decoder config;
   wsl::ml::stored_weights weights;
   vocabulary words = {};
+  std::string tokenizer = {};       ///< the folder of these words
   wsl::i32 begin = 0;               ///< the token with which a text without a prompt begins
   std::vector<wsl::i32> ends = {};  ///< tokens that end a text
 };
