@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <stdexcept>
+#include <wsl/ml/io/hugging_face/families.hpp>
 
 namespace gpt_app {
 namespace {
@@ -24,13 +25,55 @@ ml::nonlinearity nonlinearity_of(const std::string& word) {
     if (word == name) return what;
   throw std::invalid_argument("model.nonlinearity: " + word);
 }
+constexpr std::pair<const char*, ml::positioning> positionings[] = {{"learned", ml::positioning::learned},
+                                                                    {"fixed", ml::positioning::fixed},
+                                                                    {"rotary", ml::positioning::rotary},
+                                                                    {"alibi", ml::positioning::alibi},
+                                                                    {"none", ml::positioning::none}};
 ml::positioning positioning_of(const std::string& word) {
-  using enum ml::positioning;
-  return word == "learned"  ? learned
-         : word == "fixed"  ? fixed
-         : word == "rotary" ? rotary
-         : word == "alibi"  ? alibi
-                            : none;
+  for (const auto& [name, what] : positionings)
+    if (word == name) return what;
+  throw std::invalid_argument("model.position_embedding_type: " + word);
+}
+
+ml::block_order order_of(const model_params& m) {
+  if (m.untied_norms && !m.parallel_block)
+    throw std::invalid_argument(
+        "model.use_untied_layer_norm is of parallel blocks: take --parallel_block true, or leave it out");
+  return !m.parallel_block ? ml::block_order::sequential
+         : m.untied_norms  ? ml::block_order::parallel_two_norms
+                           : ml::block_order::parallel;
+}
+ml::rotary_scaling scaling_of(const model_params& m) {
+  ml::rotary_scaling s;
+  if (m.scaling_type.empty()) return s;
+  if (m.positions != "rotary")
+    throw std::invalid_argument("model.pos_scaling_type is of position_embedding_type rotary, not of " +
+                                m.positions + ": leave it out, or --pos_scaling_type null");
+  s.how = m.scaling_type == "linear" ? ml::rotary_scaling::kind::linear : ml::rotary_scaling::kind::llama3;
+  s.factor = m.scaling_factor;
+  if (s.how == ml::rotary_scaling::kind::linear) return s;
+  if (!m.scaling_positions)
+    throw std::invalid_argument("model.pos_scaling_type llama3 needs original_max_position_embeddings");
+  if (!(m.high_frequency > m.low_frequency))
+    throw std::invalid_argument("model.high_freq_factor must be above low_freq_factor");
+  s.low = m.low_frequency, s.high = m.high_frequency, s.positions = m.scaling_positions;
+  return s;
+}
+wsl::f32 scale_of(const model_params& m) {
+  if (m.scale_by_d && m.attention_scale > 0)
+    throw std::invalid_argument(
+        "model has scale_qk_dot_by_d and attention_scale, which say the same of the scores: give one of "
+        "them");
+  const int head = m.head_dim ? m.head_dim : m.hidden_size / m.heads;
+  return m.scale_by_d ? 1 / static_cast<wsl::f32>(head) : static_cast<wsl::f32>(m.attention_scale);
+}
+
+/// Those of Hugging Face's families and of the Model Zoo.
+std::vector<std::string> names_of_models() {
+  std::vector<std::string> all{"gpt", "gpt3", "gpt-neox", "santacoder", "starcoder"};
+  for (const ml::hugging_face::family* f : ml::hugging_face::families) all.push_back(f->model_type);
+  return all;
 }
 
 }  // namespace
@@ -47,7 +90,7 @@ ml::decoder model_params::decoder() const {
   };
   needs("hidden_size", hidden_size), needs("num_hidden_layers", layers), needs("num_heads", heads);
   needs("max_position_embeddings", max_position_embeddings), needs("vocab_size", vocab_size);
-  if (hidden_size % heads)
+  if (hidden_size % heads && !head_dim)
     throw std::invalid_argument("model.num_heads " + std::to_string(heads) +
                                 " does not divide model.hidden_size " + std::to_string(hidden_size) +
                                 ": each head has an equal part of the features");
@@ -59,6 +102,11 @@ ml::decoder model_params::decoder() const {
     throw std::invalid_argument(
         "model.use_bias_in_output must be false with share_embedding_weights: that table has no bias");
   ml::decoder_biases biases = ffn_bias;
+  if (norm == "biasless-layernorm") {
+    if (norm_bias == "true")
+      throw std::invalid_argument("model.norm_type biasless-layernorm has no bias: leave use_norm_bias out");
+    biases.norms = false;
+  } else if (!norm_bias.empty()) biases.norms = norm_bias == "true";
   biases.qkv = projection_bias, biases.projection = attention_output_bias, biases.head = output_bias;
   if (kv_groups && heads % kv_groups)
     throw std::invalid_argument("model.num_kv_groups " + std::to_string(kv_groups) +
@@ -92,11 +140,55 @@ ml::decoder model_params::decoder() const {
           .position = positioning_of(positions),
           .rotary_features = rotary_dim,
           .rotary_base = rope_theta,
+          .order = order_of(*this),
           .tied = share_embedding_weights,
           .dropout = static_cast<wsl::f32>(dropout),
           .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+          .rotary_scale = scaling_of(*this),
+          .head_width = head_dim,
+          .window = window,
+          .attention_scale = scale_of(*this),
+          .scale_by_layer = scale_by_layer,
+          .embedding_norm = embedding_norm,
+          .unused_positions = unused_positions,
+          .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
+          .logit_scale = static_cast<wsl::f32>(logits_scale),
           .experts = experts,
           .experts_per_token = experts_of_token};
+}
+
+model_params model_params::of(const ml::decoder& d) {
+  using ml::hugging_face::shortest;
+  model_params m;
+  m.vocab_size = d.vocabulary, m.hidden_size = d.width, m.layers = d.layers, m.heads = d.heads;
+  m.filter_size = d.filter, m.max_position_embeddings = d.positions, m.head_dim = d.head_width;
+  if (d.kv_heads && d.kv_heads != d.heads) m.attention = "multiquery_attention", m.kv_groups = d.kv_heads;
+  m.nonlinearity = word_of(d.between);
+  m.norm = d.norm == ml::normalization::rmsnorm ? "rmsnorm" : "layernorm", m.epsilon = shortest(d.epsilon);
+  m.deviation = shortest(d.deviation);
+  for (const auto& [word, what] : positionings)
+    if (d.position == what) m.positions = word;
+  if (d.position == ml::positioning::rotary) m.rotary_dim = d.rotary_features, m.rope_theta = d.rotary_base;
+  const ml::rotary_scaling& s = d.rotary_scale;
+  if (s.how != ml::rotary_scaling::kind::none) {
+    const bool is_linear = s.how == ml::rotary_scaling::kind::linear;
+    m.scaling_type = is_linear ? "linear" : "llama3", m.scaling_factor = s.factor;
+    if (!is_linear) m.low_frequency = s.low, m.high_frequency = s.high, m.scaling_positions = s.positions;
+  }
+  m.share_embedding_weights = d.tied;
+  m.projection_bias = d.bias.qkv, m.attention_output_bias = d.bias.projection,
+  m.ffn_bias = d.bias.feed_forward;
+  m.output_bias = d.bias.head;
+  if (d.bias.norms != d.bias.feed_forward) m.norm_bias = d.bias.norms ? "true" : "false";
+  m.dropout = shortest(d.dropout), m.attention_dropout = shortest(d.attention_dropout);
+  m.parallel_block = d.order != ml::block_order::sequential;
+  m.untied_norms = d.order == ml::block_order::parallel_two_norms;
+  m.window = d.window, m.unused_positions = d.unused_positions;
+  m.attention_scale = shortest(d.attention_scale), m.scale_by_layer = d.scale_by_layer;
+  m.embedding_norm = d.embedding_norm;
+  if (d.experts) m.experts = d.experts, m.experts_of_token = d.experts_per_token;
+  m.embeddings_scale = shortest(d.embedding_scale), m.logits_scale = shortest(d.logit_scale);
+  return m;
 }
 
 train_app::named_words model_params::architecture() const {
@@ -126,6 +218,7 @@ train_app::named_words model_params::architecture() const {
       {"use_ffn_bias", yes(d.bias.feed_forward)}};
   // These are written only where they are not the usual ones, which are those of checkpoints without the
   // field.
+  const ml::decoder usual;
   const auto unless = [&](const char* field, bool is_usual, const std::string& word) {
     if (!is_usual) all.emplace_back(field, word);
   };
@@ -134,6 +227,23 @@ train_app::named_words model_params::architecture() const {
   unless("use_bias_in_output", !d.bias.head, "true");
   unless("num_experts", !d.experts, std::to_string(d.experts));
   unless("num_experts_per_token", !d.experts, std::to_string(d.experts_per_token));
+  unless("use_norm_bias", d.bias.norms == d.bias.feed_forward, yes(d.bias.norms));
+  unless("parallel_block", !parallel_block, "true"), unless("use_untied_layer_norm", !untied_norms, "true");
+  unless("head_dim", !d.head_width || d.head_width * d.heads == d.width, std::to_string(d.head_width));
+  unless("attention_sliding_window_length", !d.window, std::to_string(d.window));
+  unless("unused_positions", !d.unused_positions, std::to_string(d.unused_positions));
+  unless("embedding_layer_norm", !d.embedding_norm, "true");
+  unless("attention_scale", d.attention_scale == usual.attention_scale,
+         number(ml::hugging_face::shortest(d.attention_scale)));
+  unless("scale_qk_dot_by_layer_idx", !d.scale_by_layer, "true");
+  unless("embeddings_scale", d.embedding_scale == 1, number(embeddings_scale));
+  unless("output_logits_scale", d.logit_scale == 1, number(logits_scale));
+  unless("pos_scaling_type", scaling_type.empty(), scaling_type);
+  unless("pos_scaling_factor", scaling_type.empty(), number(scaling_factor));
+  if (scaling_type == "llama3")
+    all.insert(all.end(), {{"low_freq_factor", number(low_frequency)},
+                           {"high_freq_factor", number(high_frequency)},
+                           {"original_max_position_embeddings", std::to_string(scaling_positions)}});
   return all;
 }
 
@@ -163,7 +273,7 @@ void declare(train_app::fields& f, model_params& m) {
       .at_most(largest);
   f.add("nonlinearity", m.nonlinearity, "inside the feed-forward part")
       .one_of({"gelu", "gelu_new", "quick_gelu", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
-  f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm"});
+  f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm", "biasless-layernorm"});
   f.add("layer_norm_epsilon", m.epsilon, "of the norms").above(0).at_most(1);
   f.add("position_embedding_type", m.positions, "how a token knows its place")
       .one_of({"learned", "fixed", "rotary", "alibi", "none"});
@@ -203,6 +313,43 @@ void declare(train_app::fields& f, model_params& m) {
   f.honours("loss_weight", {"1"});
   f.honours("use_position_embedding", {"true"});
   f.no_effect("true or false", {"attention_softmax_fp32"});
+}
+
+void declare_all_families(train_app::fields& f, model_params& m) {
+  constexpr int largest = 1 << 20;
+  declare(f, m);
+  f.named("model.name").front()->choices = names_of_models();
+  f.add("parallel_block", m.parallel_block,
+        "attention and the feed-forward part side by side, as in GPT-J (of this program)");
+  f.add("use_untied_layer_norm", m.untied_norms, "each of the two has a norm of its own, as in GPT-NeoX");
+  f.add("use_norm_bias", m.norm_bias, "norms have a bias; null: as use_ffn_bias (of this program)")
+      .one_of({"true", "false"});
+  f.add("head_dim", m.head_dim, "features of a head; null: hidden_size / num_heads (of this program)")
+      .at_least(1)
+      .at_most(largest);
+  f.add("attention_sliding_window_length", m.window, "attention to so many last tokens; null: to all")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("attention_scale", m.attention_scale,
+        "factor of the scores; null: 1 / the root of a head's features (of this program)")
+      .above(0);
+  f.add("scale_qk_dot_by_d", m.scale_by_d, "scores are divided by a head's features, not by their root");
+  f.add("scale_qk_dot_by_layer_idx", m.scale_by_layer, "the scores of layer l are divided by l + 1");
+  f.add("pos_scaling_type", m.scaling_type, "slower rotary positions, for longer sequences")
+      .one_of({"linear", "llama3"});
+  f.add("pos_scaling_factor", m.scaling_factor, "by which they are slower").above(0);
+  f.add("low_freq_factor", m.low_frequency, "of pos_scaling_type llama3").above(0);
+  f.add("high_freq_factor", m.high_frequency, "of pos_scaling_type llama3").above(0);
+  f.add("original_max_position_embeddings", m.scaling_positions, "of pos_scaling_type llama3")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("unused_positions", m.unused_positions,
+        "rows before the first of the table, as in OPT (of this program)")
+      .at_least(1)
+      .at_most(largest);
+  f.add("embedding_layer_norm", m.embedding_norm, "a norm after the embedding, as in Bloom");
+  f.add("embeddings_scale", m.embeddings_scale, "factor of the embedding").above(0);
+  f.add("output_logits_scale", m.logits_scale, "factor of the logits").above(0);
 }
 
 }  // namespace gpt_app

@@ -20,7 +20,16 @@ struct model_params {
       embedding_dropout = -1;
   bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
        output_bias = false;
+  // Settings that only some families have, the fields of declare_all_families. Empty words and 0: not given.
+  std::string norm_bias = {}, scaling_type = {};
+  bool parallel_block = false, untied_norms = false, embedding_norm = false, scale_by_d = false,
+       scale_by_layer = false;
+  int window = 0, head_dim = 0, unused_positions = 0, scaling_positions = 0;
+  f64 embeddings_scale = 1, logits_scale = 1, attention_scale = 0, scaling_factor = 1, low_frequency = 1,
+      high_frequency = 4;
 
+  /// The fields that describe a decoder; its rotary pairs are those of this program's checkpoints.
+  static model_params of(const wsl::ml::decoder& d);
   /// Throws std::invalid_argument for values that no decoder can have.
   wsl::ml::decoder decoder() const;
   /// The architecture of the model with its defaults, without settings of the training alone, such as
@@ -34,6 +43,9 @@ struct model_params {
 std::string word_of(wsl::ml::nonlinearity between);
 
 void declare(train_app::fields& f, model_params& m);
+/// Declares the section with the rest of its fields: what distinguishes the families of Hugging Face. `name`
+/// may be that of any family.
+void declare_all_families(train_app::fields& f, model_params& m);
 
 /// The network of a decoder. The callers of this function compile no layers.
 wsl::ml::network network_of(const wsl::ml::decoder& d);

@@ -2,7 +2,9 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <sstream>
 #include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/input_file.hpp>
 #include <wsl/ml/tokenizer/chat_template.hpp>
@@ -73,6 +75,22 @@ std::vector<wsl::i32> encoded(const vocabulary& words, std::string_view text, co
                          " of the vocabulary, which is that of the text to train with: leave it out of the "
                          "text, or train with a text that has it");
   }
+}
+
+/// Tokens as numbers with blanks between them.
+std::vector<wsl::i32> numbers_in(std::string_view text) {
+  std::vector<wsl::i32> ids;
+  std::istringstream in{std::string(text)};
+  for (std::string word; in >> word;) {
+    wsl::i32 id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc{} || end != word.data() + word.size() || id < 0)
+      throw std::invalid_argument(
+          "the model's tokens have no words, so a text is numbers such as '12 7 3', and '" + word +
+          "' is none: give a folder with the model's tokenizer (--tokenizer_dir), or numbers");
+    ids.push_back(id);
+  }
+  return ids;
 }
 
 vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
@@ -183,8 +201,7 @@ std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   // A corpus is text, also where it reads like a special token.
   if (words_)
     return words_->encode(text, {.add_special_tokens = of_model_, .match_special_tokens = of_model_});
-  throw std::invalid_argument(
-      "the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
+  return numbers_in(text);
 }
 
 std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> vocabulary::chat(

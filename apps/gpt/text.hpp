@@ -23,7 +23,8 @@ class vocabulary {
 
   /// The number of tokens; 0 if it is not known.
   int size() const { return letters_ ? letters_->size() : words_ ? words_->size() : is_gpt2_ ? 50257 : 0; }
-  /// Throws std::invalid_argument for text that the vocabulary cannot encode.
+  /// Without words a text is numbers with blanks between them. Throws std::invalid_argument for text that the
+  /// vocabulary cannot encode.
   std::vector<wsl::i32> encode(std::string_view text) const;
   /// The prompt of a chat with one question, by the template beside the tokenizer in a folder, and the token
   /// that ends an answer. An empty `system` is none. Throws wsl::ml::file_error for a template that is not

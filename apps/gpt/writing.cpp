@@ -148,9 +148,6 @@ void show(const std::string& text) {
 
 void declare_writing(train_app::fields& f, writing_params& p) {
   f.options_of("sample");
-  f.add("pretrained", p.pretrained,
-        "write with the model of this folder of transformers: config.json, model.safetensors or its parts, "
-        "and a tokenizer");
   f.add("prompt", p.prompt, "what the text begins with");
   f.add("prompt_file", p.prompt_file, "a file with the prompt");
   f.add("chat", p.chat,

@@ -22,7 +22,7 @@ struct writing_params {
   wsl::i64 seed = 1;
 };
 
-/// Declares the options of `sample`.
+/// Declares the options of `sample`, but for the folder of transformers.
 void declare_writing(train_app::fields& f, writing_params& p);
 
 /// A model that can write.

@@ -449,6 +449,12 @@ void fields::read(const std::string& text, const std::string& file) {
   }
 }
 
+void fields::read_part(const std::string& text, const std::string& file, const std::string& section) {
+  const YAML::Node root = parsed(text, file);
+  if (!root.IsMap() || !root[section]) refuse(file, "there is no section " + section);
+  read_section(root[section], section, file);
+}
+
 void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {
   const bool is_option = file.starts_with("--");
   for (const auto& [name, value] : pairs_of(map, file, section)) {

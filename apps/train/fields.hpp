@@ -131,6 +131,8 @@ class fields {
 
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and the mistake.
   void read(const std::string& text, const std::string& file);
+  /// Reads one section of a file's text, and of the others nothing. Throws the same.
+  void read_part(const std::string& text, const std::string& file, const std::string& section);
   /// Reads the value after `option` on the command line; null removes the value that a file gave.
   void read_option(field& f, const std::string& value, const std::string& option);
   /// Reads the fields of one section from a map.

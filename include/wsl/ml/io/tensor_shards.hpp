@@ -15,6 +15,21 @@
 
 namespace wsl::ml {
 
+/// Whether a file is a pickle by its name. A pickle is a program that runs when it is loaded, so none is
+/// read.
+inline bool is_pickle(const std::filesystem::path& file) {
+  const std::string end = file.extension().string();
+  return end == ".bin" || end == ".pt" || end == ".pth" || end == ".ckpt";
+}
+/// The error with which one is refused.
+inline file_error pickle_refusal(const std::string& file) {
+  return file_error(fmt::format(
+      "wsl: {} is a pickle, which can run any program when it is loaded, so it is not read: convert it with "
+      "transformers, AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder, "
+      "safe_serialization=True), on a computer where you trust the file",
+      file));
+}
+
 class tensor_shards {
  public:
   /// Reads the headers of a folder's files. If there is a single file, an index is not read. Throws
@@ -33,6 +48,12 @@ class tensor_shards {
 
   /// The name of the file, or of the index.
   const std::string& name() const { return name_; }
+  /// The names of the files that have the tensors.
+  std::vector<std::string> files() const {
+    std::vector<std::string> all;
+    for (const safetensors_file& f : files_) all.push_back(f.name());
+    return all;
+  }
   /// The names of all tensors, sorted.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -60,21 +81,12 @@ class tensor_shards {
     return file_error(fmt::format("wsl: {}: {}", name_, fmt::format(text, std::forward<T>(x)...)));
   }
 
-  /// A pickle is a program that runs when it is loaded, so none is read. Throws file_error if a folder has
-  /// nothing else.
+  /// Throws file_error if a folder has pickles and nothing else.
   void refuse_pickles(const std::string& folder) const {
     std::error_code none;
     if (std::filesystem::exists(name_) || std::filesystem::exists(name_ + ".index.json")) return;
-    for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
-      const std::string end = file.path().extension().string();
-      if (end != ".bin" && end != ".pt" && end != ".pth" && end != ".ckpt") continue;
-      throw file_error(
-          fmt::format("wsl: {} is a pickle, which can run any program when it is loaded, so it is not read: "
-                      "convert it with "
-                      "transformers, AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder, "
-                      "safe_serialization=True), on a computer where you trust the file",
-                      file.path().string()));
-    }
+    for (const auto& file : std::filesystem::directory_iterator(folder, none))
+      if (is_pickle(file.path())) throw pickle_refusal(file.path().string());
   }
   void read_index(const std::string& folder) {
     input_file in(name_);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The parts that trainers of language models share, wsl-gpt and wsl-zoo: the settings of a run, its data and
+// its model as a task of a session, and a trained model that is loaded again.
+#pragma once
+#include <command.hpp>
+#include <ranks.hpp>
+#include <session.hpp>
+
+#include "model.hpp"
+#include "text.hpp"
+#include "writing.hpp"
+
+namespace gpt_app {
+
+struct text_params {
+  int max_sequence_length = 0;
+  i64 stride = 0;
+  std::string vocabulary, tokenizer_dir;
+};
+
+/// The settings of a run that trains a language model.
+struct language_params {
+  train_app::common_params common;
+  model_params model;
+  text_params train, eval;
+};
+
+/// Declares the sections train_input and eval_input.
+void declare_inputs(train_app::fields& f, language_params& p);
+/// Sets what depends on other fields, and on this computer. Throws std::invalid_argument for sections that
+/// contradict each other.
+void complete(train_app::fields& f, language_params& p);
+
+/// Reads the data of a run, and makes it a task of the program of that name. Throws std::invalid_argument if
+/// the data do not fit the model.
+train_app::task task_of(const std::string& program, language_params& p);
+/// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their
+/// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
+std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
+
+/// The same model, whose weights are read where they lie: the averages of them if the run keeps those.
+stored_model trained_model(language_params& p);
+
+}  // namespace gpt_app

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// wsl-zoo trains, verifies, converts and samples from every decoder that the library knows, in the files of
+// Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
+#include <cstdio>
+
+#include "../run.hpp"
+#include "checkpoint.hpp"
+#include "configurations.hpp"
+#include "evaluate.hpp"
+#include "export.hpp"
+#include "options.hpp"
+#include "stored.hpp"
+#include "verify.hpp"
+
+namespace zoo_app {
+namespace {
+
+using namespace train_app;
+
+void sample(options& o) {
+  gpt_app::write_texts(
+      o.hf.empty() ? gpt_app::trained_model(o) : gpt_app::pretrained_model(o.hf, o.train.tokenizer_dir),
+      o.sample, o.common.precision.format(), o.common.run.threads);
+}
+
+int run_verify(const options& o, fields& f) {
+  if (o.hf.empty())
+    throw std::invalid_argument("verify needs --hf, a folder with a model and its golden.safetensors");
+  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
+    if (f.is_asked(name))
+      throw std::invalid_argument("--" + std::string(name) +
+                                  ": verify compares numbers of f32, weights are not rounded: leave it out");
+  check_strategy(o.common.run);
+  return verify(o.hf, o.common.run) ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "checkpoint") return run_checkpoint(argc - 1, argv + 1);
+  options o;
+  fields f;
+  declare(f, o);
+  int status = 0;
+  const auto mode = parse(
+      argc, argv,
+      {.name = "wsl-zoo",
+       .about =
+           "Trains, verifies, converts and samples from decoders of Hugging Face, on a simulated wafer.\n"
+           "wsl-zoo verify --hf FOLDER; wsl-zoo fit --name llama --model_dir run; wsl-zoo checkpoint "
+           "--help",
+       .modes = {{"fit", "train, and evaluate on the way and at the end"},
+                 {"validate", "check the configuration, the data and the shapes; say what would be done"},
+                 {"eval", "evaluate a checkpoint on the held-out data, or a model on --text or --choices"},
+                 {"config",
+                  "print the params with those of the model's name or of --hf, as a file for --params"},
+                 {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
+                 {"sample", "write text with a model of Hugging Face, or with a trained one"},
+                 {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
+                 {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
+       .configurations = configurations()},
+      f, status);
+  if (!mode) return status;
+  if (*mode == "checkpoint")
+    throw std::invalid_argument("the word checkpoint comes first: wsl-zoo checkpoint --help");
+  complete(f, o);
+  if (*mode == "config") {
+    if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
+    return 0;
+  }
+  const bool reads_file = *mode == "eval" && (!o.eval_of.text.empty() || !o.eval_of.choices.empty());
+  if (*mode == "eval" && !o.hf.empty() && !reads_file)
+    throw std::invalid_argument("eval --hf needs --text or --choices, a file to evaluate the model on");
+  if ((*mode == "sample" || *mode == "verify" || reads_file) && ranks::size() > 1)
+    throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
+  if (*mode == "sample") return sample(o), 0;
+  if (reads_file) return evaluate(o), 0;
+  if (*mode == "verify") return run_verify(o, f);
+  task t = gpt_app::task_of("wsl-zoo", o);
+  if (!o.hf.empty())
+    t.begin = [&o](wsl::ml::trainer_base& to) {
+      gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
+    };
+  session s(o.common, f.kept_text(), std::move(t));
+  run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);
+  return s.status();
+}
+
+}  // namespace
+}  // namespace zoo_app
+
+int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
+  return app::run("wsl-zoo", [&] { return zoo_app::run(argc, argv); });
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include <algorithm>
+#include <wsl/ml/io/hugging_face.hpp>
+
+#include "stored.hpp"
+
+namespace zoo_app {
+
+void declare(train_app::fields& f, options& o) {
+  declare_inputs(f, o);
+  declare_all_families(f, o.model), declare_precision(f, o.common.precision);
+  declare_optimizer(f, o.common.optimizer);
+  declare_run(f, o.common.run);
+  f.add("hf", o.hf,
+        "a folder of Hugging Face, with config.json and model.safetensors, or its parts and their index: fit "
+        "begins with its model and weights, sample and verify use them")
+      .of_one_command();
+  declare_checkpoint_options(f, o.common);
+  gpt_app::declare_writing(f, o.sample);
+  f.options_of("eval");
+  f.add("text", o.eval_of.text,
+        "a file of text, of which the loss and the perplexity of a token are printed");
+  f.add("choices", o.eval_of.choices,
+        "a file of questions, a JSON object in each line, in the form of HellaSwag, ARC or LAMBADA");
+  f.add("window", o.eval_of.window, "tokens of --text that are read at once; null: as many as the model can")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("limit", o.eval_of.limit, "only the first questions; null: all").at_least(1);
+}
+
+namespace {
+
+struct default_value {
+  const char *field, *value;
+};
+struct defaults_of_model {
+  std::vector<const char*> names;
+  std::vector<default_value> values;
+};
+/// The values that models of a name have in common. Fields that may be null are not here: a run that goes on
+/// reads them from its own params, where null says that there are none.
+const std::vector<defaults_of_model>& all_defaults() {
+  const default_value rotary{"position_embedding_type", "rotary"}, alibi{"position_embedding_type", "alibi"},
+      own_head{"share_embedding_weights", "false"}, parallel{"parallel_block", "true"},
+      no_qkv{"use_projection_bias_in_attention", "false"},
+      no_projection{"use_ffn_bias_in_attention", "false"}, no_ffn{"use_ffn_bias", "false"},
+      head_bias{"use_bias_in_output", "true"}, gelu_new{"nonlinearity", "gelu_new"},
+      swiglu{"nonlinearity", "swiglu"}, rms{"norm_type", "rmsnorm"};
+  static const std::vector<defaults_of_model> all{
+      {{"gpt2", "gpt3", "gpt_bigcode", "santacoder", "starcoder"}, {gelu_new}},
+      {{"llama", "mistral"}, {rotary, rms, swiglu, own_head, no_qkv, no_projection, no_ffn}},
+      {{"mixtral"}, {rotary, rms, swiglu, own_head, no_qkv, no_projection, no_ffn, {"num_experts", "8"}}},
+      {{"qwen2"}, {rotary, rms, swiglu, own_head, no_projection, no_ffn}},
+      {{"gptj", "codegen"}, {rotary, parallel, gelu_new, own_head, no_qkv, no_projection, head_bias}},
+      {{"gpt_neox", "gpt-neox"}, {rotary, parallel, {"use_untied_layer_norm", "true"}, own_head}},
+      {{"phi"}, {rotary, parallel, gelu_new, own_head, head_bias}},
+      {{"falcon"}, {rotary, parallel, no_qkv, no_projection, no_ffn, {"use_norm_bias", "true"}}},
+      {{"bloom"}, {alibi, gelu_new, {"embedding_layer_norm", "true"}}},
+      {{"mpt"}, {alibi, no_qkv, no_projection, no_ffn}},
+      {{"opt"}, {{"nonlinearity", "relu"}}},
+      {{"starcoder2"}, {rotary, gelu_new}},
+      {{"btlm", "jais"}, {alibi, swiglu}}};
+  return all;
+}
+
+void take_defaults(train_app::fields& f, const std::string& model) {
+  for (const defaults_of_model& d : all_defaults())
+    if (std::find(d.names.begin(), d.names.end(), model) != d.names.end())
+      for (const default_value& v : d.values) {
+        train_app::field& field = *f.named(std::string("model.") + v.field).front();
+        if (field.given.empty()) f.read_option(field, v.value, "model.name " + model);
+      }
+}
+
+/// Fields of training alone keep their values.
+void take_folder(train_app::fields& f, options& o) {
+  require_decoder(o.hf);
+  const gpt_app::model_params asked = o.model;
+  const auto [family, decoder] = wsl::ml::read_hugging_face_config(o.hf + "/config.json");
+  gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
+  theirs.name = family->model_type;
+  std::vector<std::pair<train_app::field*, std::string>> given;
+  for (train_app::field& x : f.all())
+    if (x.section == "model" && !x.given.empty() && x.name != "name") given.emplace_back(&x, x.text());
+  o.model = theirs;
+  o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
+  o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
+  for (const auto& [field, text] : given)
+    if (field->given.starts_with("--") && field->text() != text)
+      throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " +
+                                  field->text() + ": leave it out, or take another folder");
+}
+
+}  // namespace
+
+void complete(train_app::fields& f, options& o) {
+  if (o.hf.empty()) take_defaults(f, o.model.name);
+  else take_folder(f, o);
+  gpt_app::complete(f, o);
+}
+
+}  // namespace zoo_app

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The fields of wsl-zoo: those of wsl-gpt, and what distinguishes the families of Hugging Face.
+#pragma once
+#include <language.hpp>
+
+namespace zoo_app {
+
+struct evaluation {
+  std::string text, choices;
+  int window = 0, limit = 0;  ///< 0: as many as the model can; all
+};
+
+struct options : gpt_app::language_params {
+  std::string hf;  ///< a folder of Hugging Face; empty: none
+  gpt_app::writing_params sample;
+  evaluation eval_of;
+};
+
+void declare(train_app::fields& f, options& o);
+/// Sets what was not given: from --hf the model, or else what models of that name have; and what depends on
+/// other fields and on this computer. Throws std::invalid_argument if a given field contradicts --hf.
+void complete(train_app::fields& f, options& o);
+
+}  // namespace zoo_app

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "stored.hpp"
+
+#include <algorithm>
+#include <wsl/ml/run/checkpointing.hpp>
+
+#include "../files.hpp"
+#include "options.hpp"
+
+namespace zoo_app {
+namespace {
+
+namespace ml = wsl::ml;
+namespace hf = ml::hugging_face;
+using wsl::u64;
+
+constexpr const char* encoders[] = {"albert",  "bert", "deberta",    "deberta-v2", "distilbert",
+                                    "electra", "esm",  "modernbert", "roberta",    "xlm-roberta"};
+constexpr const char* with_decoders[] = {"bart", "marian", "mbart", "mt5", "pegasus", "t5", "umt5"};
+
+/// The arrays of weights, as checkpoints have them.
+std::vector<ml::named_array> arrays_of(const ml::network& n, ml::weights& w) {
+  std::vector<ml::named_array> all;
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const ml::parameter& p = n.parameters()[k];
+    all.push_back({p.name, {static_cast<u64>(p.rows), static_cast<u64>(p.columns)}, w[k]});
+  }
+  return all;
+}
+bool is_state(std::string_view suffix) { return suffix.starts_with("/"); }
+
+/// The decoder of a checkpoint, from the params of its run.
+ml::decoder decoder_in(const ml::checkpoint& c) {
+  gpt_app::model_params m;
+  train_app::fields f;
+  gpt_app::declare_all_families(f, m);
+  train_app::precision_params unused;
+  train_app::declare_precision(f, unused);
+  try {
+    f.read_part(c.fact("params"), "its params", "model");
+    return m.decoder();
+  } catch (const std::invalid_argument& e) {
+    throw ml::file_error(c.name() + " is no checkpoint of a language model: " + e.what());
+  }
+}
+
+}  // namespace
+
+bool is_hugging_face(const std::string& path) { return std::filesystem::exists(path + "/config.json"); }
+
+void refuse_pickle(const std::string& path) {
+  if (std::filesystem::is_regular_file(path) && ml::is_pickle(path)) throw ml::pickle_refusal(path);
+}
+
+void require_decoder(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder))
+    throw ml::file_error(folder + " is no folder: give one with config.json and model.safetensors");
+  if (!is_hugging_face(folder))
+    throw ml::file_error(
+        folder +
+        " has no config.json: give a folder of Hugging Face, with config.json and model.safetensors");
+  const hf::config_file config(folder + "/config.json");
+  const std::string type = config.text("model_type", "");
+  const auto is_in = [&](const auto& names) {
+    return std::find(std::begin(names), std::end(names), type) != std::end(names);
+  };
+  const char* what = is_in(encoders)        ? "an encoder"
+                     : is_in(with_decoders) ? "an encoder with a decoder"
+                                            : nullptr;
+  if (what)
+    throw config.error("'model_type' is {}, {}: give a folder of a causal decoder, which are {}", type, what,
+                       hf::family_names());
+}
+
+ml::pretrained read_folder(const std::string& folder) {
+  require_decoder(folder);
+  return ml::read_hugging_face(folder);
+}
+
+stored_model read_hugging_face_model(const std::string& folder) {
+  ml::pretrained p = read_folder(folder);
+  p.config.rotary_pairs = ml::pairs::neighbours;
+  stored_model m{
+      .config = p.config, .network = p.config.build(), .numbers = {}, .model_type = p.model_type()};
+  m.numbers = p.to_weights(m.network);
+  return m;
+}
+
+std::string checkpoint_file(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return path;
+  std::vector<std::string> refused;
+  if (const auto newest = ml::checkpoints(path).newest(&refused)) return *newest;
+  throw ml::file_error(refused.empty() ? path +
+                                             " has no checkpoint_<step>.safetensors: give the folder of a "
+                                             "run, or the file of a checkpoint"
+                                       : refused.front());
+}
+
+stored_model read_checkpoint(const std::string& path) {
+  const std::string file = checkpoint_file(path);
+  ml::checkpoint c(file);
+  const ml::decoder d = decoder_in(c);
+  stored_model m{.config = d, .network = d.build(), .numbers = {}};
+  m.numbers = ml::weights(m.network);
+  c.restore(arrays_of(m.network, m.numbers), [&](std::string_view suffix) {
+    m.has_optimizer_state = m.has_optimizer_state || is_state(suffix);
+    return is_state(suffix);
+  });
+  return m;
+}
+
+std::string write_checkpoint(const std::string& folder, stored_model& m) {
+  if (std::filesystem::exists(folder + "/params.yaml") || !ml::checkpoints(folder).steps().empty())
+    throw ml::file_error(folder + " has a run: give a new folder, so that nothing of it is written over");
+  options o;
+  train_app::fields f;
+  declare(f, o);
+  o.model = gpt_app::model_params::of(m.config);
+  if (!m.model_type.empty()) o.model.name = m.model_type;
+  o.common.optimizer.type = "sgd";  // which keeps nothing, so that the weights are all of the state
+  o.common.run.model_dir = folder;
+  std::string architecture;
+  for (const auto& [name, word] : o.model.architecture()) architecture += name + ": " + word + "\n";
+  const std::string params = f.kept_text();
+  app::make_folder(folder);
+  app::write_file(folder + "/params.yaml", train_app::params_of + "wsl-zoo\n" + params);
+  ml::text_by_name facts{
+      {"params", params}, {"model", architecture}, {"vocabulary", ""}, {"weights", "f32"}, {"seed", "1"}};
+  ml::add_facts(facts, ml::data_position{});
+  return ml::checkpoints(folder).save(0, arrays_of(m.network, m.numbers), std::move(facts));
+}
+
+}  // namespace zoo_app
