@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
        .modes = {{"fit", "train, and evaluate on the way and at the end"},
                  {"validate", "check the configuration, the data and the shapes; say what would be done"},
                  {"eval", "evaluate a checkpoint on the held-out data, or a model on --text or --choices"},
+                 {"eval_all", "evaluate all checkpoints in model_dir on the held-out data"},
                  {"config",
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
