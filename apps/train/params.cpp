@@ -637,7 +637,11 @@ void check(const common_params& p) {
         "that strategy, or mixed_precision false");
   p.optimizer.loss_scaling(p.precision.format());
   check_micro_batches(p);
-  if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
+  if (!p.train_input.drop_last)
+    refuse(
+        "train_input.drop_last false is of evaluations only: all batches of training have the same size, so "
+        "a "
+        "smaller last one is dropped; leave it out");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
   p.optimizer.rule();

@@ -561,6 +561,9 @@ void session::train(bool and_eval) {
     eval_events->scalar("accuracy", step, e.accuracy);
     if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
+    // The evaluation at the end of a command's own steps is no part of the run, so that it ends where it
+    // would have ended in one piece.
+    if (r.eval_frequency == 0 || step % r.eval_frequency != 0) return;
     if (best_.add(step, e.loss) && r.keep_best_checkpoint)
       save(ml::checkpoints(file("best").string(), 1), data, run.since_log());
     if (has_stopped_improving()) run.stop();

@@ -4,6 +4,7 @@
 #include <wsl/ml/model/block.hpp>
 #include <wsl/ml/model/check_gradients.hpp>
 #include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/optim/schedule.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
@@ -74,7 +75,7 @@ TEST_CASE("Losses are those of PyTorch") {
 }
 
 /// y = x^2 w, with w (features): right, or with one of the mistakes that a stage can have.
-enum class mistake { none, slope, sets, row, mixes, leaves_out };
+enum class mistake { none, slope, sets, row, mixes, mixes_tokens, leaves_out, one_row, needs_weights };
 class square_stage final : public ml::stage {
  public:
   explicit square_stage(mistake m = mistake::none) : mistake_(m) {}
@@ -82,7 +83,10 @@ class square_stage final : public ml::stage {
     const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
     for (int t = 0; t < x.rows(); ++t)
       for (int i = 0; i < w.rows.rows(); ++i) {
-        const f32 v = x(mistake_ == mistake::mixes ? 0 : t, at(w, i));
+        const int from = mistake_ == mistake::mixes          ? 0
+                         : mistake_ == mistake::mixes_tokens ? first_of(store, t)
+                                                             : t;
+        const f32 v = x(from, at(w, i));
         y(t, at(w, i)) = v * v * w.rows(i, 0);
       }
   }
@@ -98,11 +102,15 @@ class square_stage final : public ml::stage {
         dx(t, k) = mistake_ == mistake::sets ? d : dx(t, k) + d;
         sum += x(t, k) * x(t, k) * dy(t, k);
       }
-      if (mistake_ != mistake::leaves_out || k != 1) gradient(i, 0) = sum;
+      if ((mistake_ != mistake::leaves_out || k != 1) && (mistake_ != mistake::one_row || i == 0))
+        gradient(i, 0) = sum;
     }
   }
+  bool needs_weight_in_backward(int) const override { return mistake_ != mistake::needs_weights; }
 
  private:
+  /// The first token of a sequence, if it is here.
+  static int first_of(const ml::activation_store& store, int t) { return t - std::min(t, store.position(t)); }
   int at(const ml::weight_tile& w, int i) const { return (mistake_ == mistake::row ? 0 : w.row) + i; }
   mistake mistake_;
 };
@@ -128,6 +136,149 @@ TEST_CASE("The check of gradients finds what is wrong with a stage, and where") 
   CHECK(left.worst.name == "stage.weight");
   CHECK(left.worst.indices == std::vector<int>{1, 0});
   CHECK(std::isnan(left.worst.backward));
+  CHECK_THAT(square(mistake::mixes_tokens).text(), Contains("says so, by needs_whole_sequences"));
+  CHECK_THAT(square(mistake::one_row).text(), Contains("it leaves a number of a tile's gradient out"));
+  CHECK_THAT(square(mistake::needs_weights).text(),
+             Contains("that needs_weight_in_backward says it does not need"));
+}
+
+/// Half the sum of squares: right, or with one of the mistakes that a loss can have.
+enum class loss_mistake { none, sets, mean, ignores_mask, nan };
+class half_square_loss final : public ml::loss_stage {
+ public:
+  explicit half_square_loss(loss_mistake m) : mistake_(m) {}
+  f64 loss(ml::activation_store& store, f32 weight) const override {
+    const matrix<f32> x = store.value(inputs[0]), dx = store.gradient(inputs[0]);
+    f32 w = mistake_ == loss_mistake::mean ? 1 / static_cast<f32>(x.rows()) : 1;
+    if (mistake_ == loss_mistake::nan) w = std::numeric_limits<f32>::quiet_NaN();
+    f64 sum = 0;
+    for (int t = 0; t < x.rows(); ++t)
+      for (int i = 0; i < x.columns(); ++i) {
+        const f32 of_token = mistake_ == loss_mistake::ignores_mask ? w : w * mask_of(store, t);
+        const f32 d = of_token * weight * x(t, i);
+        dx(t, i) = mistake_ == loss_mistake::sets ? d : dx(t, i) + d;
+        sum += static_cast<f64>(of_token * x(t, i) * x(t, i) / 2);
+      }
+    return sum;
+  }
+
+ private:
+  loss_mistake mistake_;
+};
+ml::gradient_report half_square(loss_mistake m) {
+  ml::network n;
+  n.loss("energy", half_square_loss(m), {n.linear("y", n.input("x", 4), 3, true, ml::initial::normal(0.5f))});
+  return ml::check_gradients(n);
+}
+
+TEST_CASE("The check of gradients finds what is wrong with a loss") {
+  CHECK_NOTHROW(half_square(loss_mistake::none).require());
+  CHECK_THAT(half_square(loss_mistake::sets).text(), Contains("the loss energy sets the gradient of y"));
+  CHECK_THAT(half_square(loss_mistake::mean).text(), Contains("a loss adds up its tokens"));
+  CHECK_THAT(half_square(loss_mistake::ignores_mask).text(),
+             Contains("the loss energy is") && Contains("with loss_stage::mask_of"));
+  CHECK_THAT(half_square(loss_mistake::nan).text(), Contains("forward gives nan: it must be finite"));
+}
+
+TEST_CASE("Models and batches that make no sense are refused, and so is a trainer without a batch") {
+  ml::network n;
+  const int x = n.input("x", 4);
+  CHECK_THROWS_WITH(n.linear("y", 7, 3, true, {}), "wsl: there is no value 7: the model has 1 values so far");
+  CHECK_THROWS_WITH(n.linear("y", -1, 3, true, {}),
+                    "wsl: there is no value -1: the model has 1 values so far");
+  const int y = n.linear("y", x, 3, true, ml::initial::normal(0.5f));
+  CHECK_THROWS_WITH(n.linear("y", y, 3, true, {}),
+                    "wsl: the model has two layers called y: checkpoints and reports need a name for each");
+  const auto with_loss = [](auto settings) {
+    ml::network m;
+    const int z = m.linear("z", m.input("x", 4), 1, true, {});
+    m.mean_squared_error("loss", z, settings(z));
+  };
+  CHECK_THROWS_WITH(with_loss([](int z) { return ml::loss_settings{.mask = z}; }),
+                    "wsl: the mask of the loss loss comes with the batch, but z is computed");
+  CHECK_THROWS_WITH(with_loss([](int) { return ml::loss_settings{.factor = std::nanf("")}; }),
+                    "wsl: the loss loss has a finite factor, not nan");
+  n.mean_squared_error("energy", y);
+  ml::trainer t(std::move(n), ml::optimizer::sgd());
+  CHECK_THROWS_WITH(t.logits(), "wsl: there has been no batch: step, evaluate or predict one first");
+  CHECK_THROWS_WITH(t.losses(), "wsl: there has been no batch: step, evaluate or predict one first");
+  CHECK_THROWS_WITH(ml::trainer(std::move(n), ml::optimizer::sgd()),
+                    "wsl: this model has no layers: it is empty, or it has been given to another trainer");
+  const std::vector<f32> features(8, 1.f), targets(6), mask{1, std::nanf("")}, negative{1, -1};
+  ml::batch b{.features = features, .named = {{"targets", std::span<const f32>(targets)}}, .sequences = 2};
+  const auto refuses = [&](auto change, f64 rate, const std::string& what) {
+    ml::batch other = b;
+    change(other);
+    CHECK_THROWS_WITH(t.step(other, rate), "wsl: " + what);
+  };
+  const auto nothing = [](ml::batch&) {};
+  for (const char* rate : {"nan", "-1", "inf"})
+    refuses(nothing, std::stod(rate),
+            std::string("the learning rate of step 1 is a finite number of at least 0, not ") + rate);
+  CHECK(t.steps() == 0);
+  refuses(
+      [](ml::batch& to) { to.sequences = 0; }, 0,
+      "the batch has numbers, but no sequences: set batch::sequences, and batch::length if a sequence has "
+      "several tokens");
+  refuses([](ml::batch& to) { to.sequences = -8; }, 0,
+          "a batch has 0 or more sequences of at least one token, not -8 of 1");
+  refuses([](ml::batch& to) { to.named.push_back(to.named[0]); }, 0,
+          "the batch has two sets of numbers called targets");
+  refuses([&](ml::batch& to) { to.mask = mask; }, 0,
+          "the mask weighs each token with a finite number of at least 0, not with nan");
+  refuses([&](ml::batch& to) { to.mask = negative; }, 0,
+          "the mask weighs each token with a finite number of at least 0, not with -1");
+  CHECK(t.step(b, 0.1) > 0);
+  CHECK(t.logits().size() == 6);
+}
+
+TEST_CASE("A layer with one output, and a row of workers without a sequence, train on every grid") {
+  std::vector<f32> features(4 * 6), targets(4);
+  for (std::size_t i = 0; i < features.size(); ++i) features[i] = 0.1f * static_cast<f32>(i % 7) - 0.2f;
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<f32>(i);
+  const auto loss_on = [&](int workers, int columns, int num_csx) {
+    ml::network n;
+    const int inside =
+        n.activation<ml::gelu>("gelu", n.linear("up", n.input("x", 6), 16, true, ml::initial::normal(0.5f)));
+    n.mean_squared_error("loss", n.linear("down", inside, 1, true, ml::initial::normal(0.5f)));
+    ml::trainer t(std::move(n), ml::optimizer::adam(),
+                  {.workers = workers, .columns = columns, .num_csx = num_csx});
+    const ml::batch b{
+        .features = features, .named = {{"targets", std::span<const f32>(targets)}}, .sequences = 4};
+    t.step(b, 0.01);
+    return t.step(b, 0.01);
+  };
+  const f64 right = loss_on(1, 1, 1);
+  for (const auto& [workers, columns, wafers] :
+       {std::array{2, 2, 1}, {3, 3, 1}, {8, 1, 1}, {16, 2, 1}, {16, 16, 1}, {8, 2, 2}, {4, 2, 4}})
+    CHECK(loss_on(workers, columns, wafers) == Approx(right).epsilon(1e-5));
+  CHECK_THROWS_WITH(loss_on(17, 17, 1),
+                    "wsl: a wafer has at most 16 columns of workers, not 17: take more rows");
+}
+
+TEST_CASE("Schedules have at least one step, and update rules finite coefficients") {
+  CHECK_THROWS_WITH(ml::rate::cosine(1, 0, 0),
+                    "wsl: a half cosine wave of a learning rate is at least one step, not 0");
+  CHECK_THROWS_WITH(ml::rate::exponential_decay(1, 0.5, 0), Contains("is at least one step, not 0"));
+  CHECK_THROWS_WITH(ml::rate::inverse_time(1, 0.5, 0), Contains("is at least one step, not 0"));
+  CHECK_THROWS_WITH(ml::rate::inverse_square_root(1, 1, 0), Contains("is at least one step, not 0"));
+  CHECK_THROWS_WITH(ml::rate::cosine_annealing(1, 0, -1), Contains("is at least one step, not -1"));
+  CHECK(ml::rate::linear(1, 0.5, 0)(0) == 0.5);
+  const auto refuses = [](const ml::optimizer& o, const std::string& what) {
+    CHECK_THROWS_WITH(ml::updates_of(o, {{"p", 1, 2, {}}}), "wsl: " + what);
+  };
+  const f32 nan = std::nanf(""), infinite = std::numeric_limits<f32>::infinity();
+  refuses(ml::optimizer::sgd(0.9f, nan), "sgd has a weight decay of at least 0, not nan");
+  refuses(ml::optimizer::adamw({.decay = infinite}), "adamw has a weight decay of at least 0, not inf");
+  refuses(ml::optimizer::lion({.decay = -1}), "lion has a weight decay of at least 0, not -1");
+  refuses(ml::optimizer::sgd().with_group({"p"}, {.decay = nan}),
+          "sgd has a weight decay of at least 0, not nan");
+  refuses(ml::optimizer::sgd({.momentum = 0.9f, .dampening = nan}), "sgd has a finite dampening, not nan");
+  refuses(ml::optimizer::asgd({.alpha = nan}), "asgd has a alpha of at least 0, not nan");
+  refuses(ml::optimizer::adafactor({.smallest_scale = -1}),
+          "adafactor has a smallest scale of at least 0, not -1");
+  refuses(ml::optimizer::rprop({.grow = infinite}), "rprop grows by a finite number above 1, not inf");
+  CHECK_THROWS_WITH(ml::clipping::checked(f64{infinite}, 0), Contains("or by 0 for none, not by inf"));
 }
 
 TEST_CASE("The gradients of the library's layers and losses are differences") {

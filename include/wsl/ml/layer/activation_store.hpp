@@ -137,9 +137,11 @@ class activation_store {
   std::span<norm_state> norms(int stage) {
     return sized(norms_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens()));
   }
-  /// The numbers that a stage saves for its backward pass, `per_token` for each token; `stage` is its number.
+  /// The numbers that a stage saves for its backward pass, `per_token` for each token, one token after the
+  /// other; `stage` is its number.
   std::span<f32> saved(int stage, int per_token) {
-    return sized(saved_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens() * per_token));
+    return sized(saved_[static_cast<std::size_t>(stage)],
+                 static_cast<std::size_t>(tokens()) * static_cast<std::size_t>(per_token));
   }
 
   /// The whole numbers of value v, which is of ids: as many for each token as the value's shape says.
@@ -256,7 +258,7 @@ class activation_store {
     return x;
   }
 
-  int sequences_ = 0, length_ = 1, own_first_ = 0, own_end_ = 0;
+  int sequences_ = 0, length_ = 0, own_first_ = 0, own_end_ = 0;
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each

@@ -122,6 +122,19 @@ inline void check_values(const network& n, const batch& b, origin from) {
     }
   }
 }
+inline void check_size(const batch& b) {
+  if (b.sequences < 0 || b.length < 1)
+    throw std::invalid_argument(fmt::format(
+        "wsl: a batch has 0 or more sequences of at least one token, not {} of {}", b.sequences, b.length));
+  const bool has_numbers = !b.ids.empty() || !b.features.empty() || !b.targets.empty() ||
+                           std::any_of(b.named.begin(), b.named.end(), [](const named_numbers& x) {
+                             return !x.ids.empty() || !x.features.empty();
+                           });
+  if (b.sequences == 0 && has_numbers)
+    throw std::invalid_argument(
+        "wsl: the batch has numbers, but no sequences: set batch::sequences, and batch::length if a sequence "
+        "has several tokens");
+}
 /// A batch has no numbers that the model does not take.
 inline void check_names(const network& n, const batch& b) {
   const auto takes = [&](origin from, bool ids) {
@@ -139,6 +152,9 @@ inline void check_names(const network& n, const batch& b) {
     throw std::invalid_argument(
         fmt::format("wsl: the model has several inputs or targets of a kind: the batch names each of {}",
                     host_values(n)));
+  for (auto x = b.named.begin(); x != b.named.end(); ++x)
+    if (std::any_of(b.named.begin(), x, [&](const named_numbers& other) { return other.name == x->name; }))
+      throw std::invalid_argument(fmt::format("wsl: the batch has two sets of numbers called {}", x->name));
   for (const named_numbers& x : b.named)
     if (std::none_of(n.values().begin(), n.values().end(),
                      [&](const value_info& v) { return v.from != origin::computed && v.name == x.name; }))
@@ -162,9 +178,7 @@ inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
 
 /// Checks the input of a model. Throws std::invalid_argument.
 inline void check_input(const network& n, const batch& b) {
-  if (b.sequences < 0 || b.length < 1)
-    throw std::invalid_argument(fmt::format(
-        "wsl: a batch has 0 or more sequences of at least one token, not {} of {}", b.sequences, b.length));
+  detail::check_size(b);
   detail::check_names(n, b);
   detail::check_values(n, b, origin::input);
   if (n.positions() && b.length > n.positions())
@@ -182,9 +196,15 @@ inline std::vector<f64> counts_of_losses(const network& n, const batch& b) {
 /// which the sum of the loss is divided. Throws std::invalid_argument.
 inline f64 check(const network& n, batch& b) {
   if (n.losses().empty()) throw std::invalid_argument("wsl: the model has no loss to train with");
+  detail::check_size(b);
+  detail::check_names(n, b);
   detail::check_values(n, b, origin::target);
   check_input(n, b);
   if (!b.mask.empty()) detail::fits(b, "numbers of the mask", b.mask.size(), b.tokens());
+  for (const f32 x : b.mask)
+    if (!(x >= 0) || std::isinf(x))
+      throw std::invalid_argument(
+          fmt::format("wsl: the mask weighs each token with a finite number of at least 0, not with {}", x));
   const std::vector<f64> of = counts_of_losses(n, b);
   const auto first = std::find_if(of.begin(), of.end(), [](f64 x) { return x > 0; });
   if (first == of.end())

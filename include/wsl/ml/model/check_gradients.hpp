@@ -3,8 +3,10 @@
 // that everybody wants who writes a layer or a loss.
 //   ml::check_gradients(my_stage(), {{8, 8, 3}}, {8, 8, 4}, parameters).require();
 // The differences are those of f64 sums over the outputs of f32 passes. It also finds a stage that treats a
-// weight tile of a few rows unlike the whole parameter, or the tokens of a sequence unlike those of many, or
-// that sets the gradient of a value where it should add to it. See docs/guide/layers.md.
+// weight tile of a few rows unlike the whole parameter, that reads weights which it says it does not need,
+// that mixes tokens or sequences without saying so, or that sets the gradient of a value where it should add
+// to it; and a loss that is no sum over the tokens, each times its weight in the mask. See
+// docs/guide/layers.md.
 #pragma once
 #include <fmt/format.h>
 
@@ -119,6 +121,8 @@ class gradient_checker {
     report_.tolerance = how_.tolerance;
     backward();
     same_in_parts();
+    same_backward_in_large_tiles();
+    for (const loss_stage* x : n_.losses()) is_sum(*x);
     for (std::size_t k = 0; k < arrays_.size(); ++k) differences(arrays_[k]);
     f64 largest = 0;
     for (const array& a : arrays_) largest = std::max(largest, a.largest());
@@ -131,6 +135,7 @@ class gradient_checker {
   struct array {
     std::string name;
     std::vector<int> axes;
+    int parameter;  // its index; -1 for an input
     f32* numbers;
     std::vector<f32> gradient;
     std::vector<std::size_t> compared;
@@ -165,16 +170,19 @@ class gradient_checker {
            1;
   }
 
+  /// After a forward pass: sets the gradient of the objective.
+  void start_backward() {
+    if (!n_.losses().empty()) return;
+    const matrix<f32> d = store_.gradient(last());
+    for (int t = 0; t < d.rows(); ++t)
+      for (int i = 0; i < d.columns(); ++i) d(t, i) = weight_of(t, i);
+  }
   /// Runs both passes. The gradients of inputs begin with `before`: what is there is kept.
   void backward() {
     constexpr f32 before = 1;
     const int rows = 1;  // the smallest tiles
     value_ = objective(store_, 0, rows);
-    if (n_.losses().empty()) {
-      const matrix<f32> d = store_.gradient(last());
-      for (int t = 0; t < d.rows(); ++t)
-        for (int i = 0; i < d.columns(); ++i) d(t, i) = weight_of(t, i);
-    }
+    start_backward();
     for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
       if (n_.is_input(v)) {
         const matrix<f32> d = store_.gradient(v);  // losses may have begun it
@@ -186,7 +194,7 @@ class gradient_checker {
       if (n_.is_input(v)) {
         const matrix<f32> d = store_.gradient(v);
         array& a = arrays_.emplace_back();
-        a.name = n_.info(v).name, a.axes = {batch_.sequences, batch_.length};
+        a.name = n_.info(v).name, a.parameter = -1, a.axes = {batch_.sequences, batch_.length};
         for (int k = 0; k < n_.shape_of(v).axes(); ++k) a.axes.push_back(n_.shape_of(v)[k]);
         a.numbers = store_.value(v).first();
         a.gradient.assign(d.first(), d.first() + i64{d.rows()} * d.columns());
@@ -194,32 +202,140 @@ class gradient_checker {
       }
     for (std::size_t k = 0; k < w_.size(); ++k) {
       array& a = arrays_.emplace_back();
-      a.name = n_.parameters()[k].name, a.axes = {n_.parameters()[k].rows, n_.parameters()[k].columns};
+      a.name = n_.parameters()[k].name, a.parameter = static_cast<int>(k),
+      a.axes = {n_.parameters()[k].rows, n_.parameters()[k].columns};
       a.numbers = w_[k].data(), a.gradient = gradients[k];
     }
   }
 
-  /// The result is the same with other weight tiles, and the sum of those of single sequences.
+  /// Keeps the first mistake that is found.
+  template <class... X>
+  void mistake(fmt::format_string<X...> text, X&&... x) {
+    if (report_.mistake.empty()) report_.mistake = fmt::format(text, std::forward<X>(x)...);
+  }
+
+  /// The result is the same with other weight tiles, and the sum of those of single sequences, or of single
+  /// tokens.
   void same_in_parts() {
     const f64 whole = objective(), scale = std::max({std::abs(whole), std::abs(value_), 1.});
-    if (!(std::abs(whole - value_) <= 1e-4 * scale))
-      report_.mistake = fmt::format(
+    if (!std::isfinite(whole)) return mistake("forward gives {}: it must be finite for any numbers", whole);
+    const auto differs = [&](f64 x) { return !(std::abs(whole - x) <= 1e-4 * scale); };
+    if (differs(value_))
+      mistake(
           "forward gives {:.7g} with whole parameters and {:.7g} with weight tiles of one row: a stage must "
           "treat a tile as rows tile.row and following of its parameter",
           whole, value_);
-    f64 sum = 0;
+    const bool has_loss = !n_.losses().empty(),
+               mixes = std::any_of(n_.stages().begin(), n_.stages().end(),
+                                   [](const auto& s) { return s->needs_whole_sequences(); });
+    f64 by_sequence = 0, by_token = 0;
     for (int s = 0; s < batch_.sequences; ++s) {
-      const i64 first = i64{s} * batch_.length;
-      const batch part = tokens_of(batch_, first, first + batch_.length);
-      activation_store alone = store_of(n_, part);
-      prepare(alone, s);
-      sum += objective(alone, first, 0);
+      by_sequence += objective_of(s, 0, batch_.length);
+      for (int t = 0; t < batch_.length && !mixes; ++t) by_token += objective_of(s, t, t + 1);
     }
-    if (report_.mistake.empty() && !(std::abs(whole - sum) <= 1e-4 * scale))
-      report_.mistake = fmt::format(
+    if (differs(by_sequence))
+      mistake(
           "forward gives {:.7g} for all sequences together and {:.7g} one by one: a stage must treat each "
-          "sequence as if it were alone",
-          whole, sum);
+          "sequence as if it were alone{}",
+          whole, by_sequence,
+          has_loss ? ", and a loss adds up its tokens, without dividing by how many" : "");
+    if (!mixes && differs(by_token))
+      mistake(
+          "forward gives {:.7g} for whole sequences and {:.7g} token by token: a stage that mixes the tokens "
+          "of a sequence says so, by needs_whole_sequences",
+          whole, by_token);
+  }
+  /// The part of the objective of tokens `begin` up to before `end` of a sequence.
+  f64 objective_of(int sequence, int begin, int end) {
+    const i64 first = i64{sequence} * batch_.length;
+    const batch part = tokens_of(batch_, first, first + batch_.length);
+    std::vector<value_width> widths;
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      widths.push_back({n_.widths()[static_cast<std::size_t>(v)], 0, 0});
+    activation_store alone;
+    alone.resize(widths, n_.stages().size(), 1, batch_.length, begin, end, false);
+    give(alone, n_, part);
+    prepare(alone, sequence);
+    return objective(alone, first + begin, 0);
+  }
+
+  /// The gradients of parameters are the same in tiles of one row, of which they have been made, and in
+  /// larger ones; and where the gradients of inputs are not wanted, as in training.
+  void same_backward_in_large_tiles() {
+    objective();
+    start_backward();
+    weights gradients(n_);
+    store_.gradients_of_inputs = false;
+    serial_backward(n_, w_, gradients, store_);
+    store_.gradients_of_inputs = true;
+    const auto gives_nan = [&](const std::string& what) {
+      mistake(
+          "backward gives NaN for the gradient of {}: it leaves a number of a tile's gradient out, adds to "
+          "it instead of setting it, or reads weights that needs_weight_in_backward says it does not need",
+          what);
+    };
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      if (n_.is_input(v)) {
+        const matrix<f32> d = store_.gradient(v);
+        if (std::any_of(d.first(), d.first() + i64{d.rows()} * d.columns(),
+                        [](f32 x) { return std::isnan(x); }))
+          return gives_nan(n_.info(v).name);
+      }
+    for (const array& a : arrays_) {
+      if (a.parameter < 0) continue;
+      const std::vector<f32>& large = gradients[static_cast<std::size_t>(a.parameter)];
+      f32 most = 1e-6f;
+      for (f32 x : a.gradient) most = std::max(most, std::abs(x));
+      for (std::size_t i = 0; i < large.size(); ++i) {
+        if (std::isnan(large[i]) || std::isnan(a.gradient[i])) return gives_nan(a.name);
+        if (!(std::abs(large[i] - a.gradient[i]) <= 1e-3f * most))
+          return mistake(
+              "backward gives {:.7g} for a gradient of {} in a large weight tile and {:.7g} in one of one "
+              "row: "
+              "a stage must treat a tile as rows tile.row and following of its parameter",
+              large[i], a.name, a.gradient[i]);
+      }
+    }
+  }
+
+  /// A loss adds to gradients that others have begun, and weighs each token by the mask.
+  void is_sum(const loss_stage& x) {
+    objective();
+    for (std::size_t k = 0; k < x.inputs.size(); ++k) {
+      if (x.given[k]) continue;
+      const matrix<f32> d = store_.gradient(x.inputs[k]);
+      const std::span<f32> all(d.first(), static_cast<std::size_t>(i64{d.rows()} * d.columns()));
+      const auto after = [&](f32 before) {
+        std::fill(all.begin(), all.end(), before);
+        x.forward(store_);
+        return std::vector<f32>(all.begin(), all.end());
+      };
+      const std::vector<f32> from_0 = after(0), from_1 = after(1);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (!(std::abs(from_1[i] - from_0[i] - 1) <= 1e-4f * std::max(1.f, std::abs(from_0[i]))))
+          return mistake("the loss {} sets the gradient of {}: it must add to it, as other stages do", x.name,
+                         n_.info(x.inputs[k]).name);
+    }
+    if (x.mask >= 0) return;
+    const auto sum_with_mask = [&](f32 weight) {
+      const std::vector<f32> mask(batch_.tokens(), weight);
+      batch b = batch_;
+      b.mask = mask;
+      activation_store s = store_of(n_, b);
+      prepare(s, 0);
+      serial_forward(n_, w_, s);
+      return sum_of(s.losses, x);
+    };
+    const f64 once = sum_with_mask(1), twice = sum_with_mask(2);
+    if (!(std::abs(twice - 2 * once) <= 1e-4 * std::max(1., std::abs(once))))
+      mistake(
+          "the loss {} is {:.7g} where the mask is 1 and {:.7g} where it is 2: it must multiply what a token "
+          "adds with loss_stage::mask_of",
+          x.name, once, twice);
+  }
+  static f64 sum_of(const std::vector<f64>& losses, const loss_stage& x) {
+    const std::size_t k = static_cast<std::size_t>(x.which);
+    return k < losses.size() ? losses[k] : 0;
   }
 
   void differences(array& a) {

@@ -116,7 +116,9 @@ class column_cut {
     std::vector<parameter_share> all;
     int row = 0;
     for (const feature_run& r : runs_of(s, p, column)) {
-      if (p.rows == 1 && s.how_cut() == stage_cut::by_output) all.push_back({r.first, row, 1, r.count});
+      // A vector has a number, a matrix a row for each feature of the output.
+      const bool is_vector = p.rows == 1 && network_.width(s.output) > 1;
+      if (is_vector && s.how_cut() == stage_cut::by_output) all.push_back({r.first, row, 1, r.count});
       else all.push_back({i64{r.first} * p.columns, row, r.count, p.columns});
       row += r.count;
     }

@@ -104,6 +104,11 @@ class network {
   void loss(const std::string& name, Loss of, const std::vector<stage_input>& inputs, int mask = -1,
             f32 factor = 1) {
     if (inputs.empty()) throw std::invalid_argument(fmt::format("wsl: the loss {} reads no value", name));
+    if (!std::isfinite(factor))
+      throw std::invalid_argument(fmt::format("wsl: the loss {} has a finite factor, not {}", name, factor));
+    if (mask >= 0 && info(mask).from == origin::computed)
+      throw std::invalid_argument(fmt::format(
+          "wsl: the mask of the loss {} comes with the batch, but {} is computed", name, info(mask).name));
     for (const stage_input& x : inputs) require_shape(name, x);
     std::vector<stage_input> all = inputs;
     if (mask >= 0) require_shape(name, all.emplace_back(mask, shape(1)));
@@ -287,7 +292,13 @@ class network {
 
   int width(int value) const { return info(value).width(); }
   const shape& shape_of(int value) const { return info(value).each; }
-  const value_info& info(int value) const { return values_.at(static_cast<std::size_t>(value)); }
+  /// Throws std::invalid_argument for a value that the model does not have.
+  const value_info& info(int value) const {
+    if (value < 0 || value >= next_value())
+      throw std::invalid_argument(
+          fmt::format("wsl: there is no value {}: the model has {} values so far", value, next_value()));
+    return values_[static_cast<std::size_t>(value)];
+  }
   const std::vector<value_info>& values() const { return values_; }
   /// The features of each value as a PE keeps them; 0 for ids, which the host keeps.
   const std::vector<int>& widths() const { return widths_; }
@@ -344,7 +355,11 @@ class network {
     return ids("ids", vocabulary);
   }
   static int at_least_one(const std::string& name, int end) {
-    if (end < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} rows", name, end));
+    if (end < 1)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} are numbers from 0 to below {}: at least one is needed, such as a vocabulary of "
+          "1 or more",
+          name, end));
     return end;
   }
   int new_parameter(parameter p) {
@@ -356,6 +371,10 @@ class network {
   std::size_t stage_count() const { return stages_.size() - losses_.size(); }
   /// Appends a stage, before the losses unless it is one: gradients begin at the end of the model.
   stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs) {
+    for (const auto& other : stages_)
+      if (other->name == name)
+        throw std::invalid_argument(fmt::format(
+            "wsl: the model has two layers called {}: checkpoints and reports need a name for each", name));
     s->name = name;
     for (const stage_input& x : inputs) {
       s->inputs.push_back(x.value);

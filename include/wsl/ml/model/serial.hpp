@@ -38,17 +38,24 @@ inline f64 serial_forward(const network& n, weights& numbers, activation_store& 
   return store.loss;
 }
 
-/// The backward pass: adds the gradients of all parameters to `gradients`.
+/// The backward pass: adds the gradients of all parameters to `gradients`. Weights that a stage does not need
+/// are NaN, if no gradients of inputs are wanted, which some stages need them for.
 inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store,
                             int most_rows = 0) {
-  std::vector<f32> of_tile;
+  std::vector<f32> of_tile, absent;
   tile_in_format in_format;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
     begin_backward(s, store);
     each_tile(
         n, s, numbers,
-        [&](const weight_tile& x, std::size_t which) {
+        [&](weight_tile x, std::size_t which) {
+          if (!store.gradients_of_inputs && !s.needs_weight_in_backward(x.which)) {
+            absent.assign(
+                static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
+                std::numeric_limits<f32>::quiet_NaN());
+            x.rows = matrix(absent.data(), x.rows.rows(), x.rows.columns());
+          }
           // A stage sets the gradient of its tile; what it leaves out is seen.
           of_tile.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
                          std::numeric_limits<f32>::quiet_NaN());

@@ -21,8 +21,8 @@
 
 namespace wsl::ml {
 
-/// The parameters with weight decay: all; matrices but not vectors; all but biases and the gains of norms (as
-/// in the Cerebras Model Zoo).
+/// The parameters with weight decay: all; matrices but not vectors, which have one row; all but biases and
+/// the gains of norms (as in the Cerebras Model Zoo).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {
@@ -163,6 +163,8 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
             if (!does_decay(o.which, p)) r.decay = 0;
           detail::set_coefficients(r, s, p.name);
           r.check();
+          if constexpr (requires { r.decay; })
+            rules::detail::require_not_negative(r.name, "weight decay", r.decay);
         },
         u.rule);
     all.push_back(std::move(u));

@@ -19,6 +19,18 @@ namespace wsl::ml::rate {
 
 using schedule = std::function<f64(i64)>;
 
+namespace detail {
+
+/// Throws std::invalid_argument for less than one step.
+inline i64 at_least_one(const char* what, i64 steps) {
+  if (steps < 1)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} of a learning rate is at least one step, not {}", what, steps));
+  return steps;
+}
+
+}  // namespace detail
+
 inline schedule constant(f64 rate) {
   return [=](i64) { return rate; };
 }
@@ -31,8 +43,10 @@ inline schedule polynomial(f64 first, f64 last, i64 steps, f64 power) {
   };
 }
 inline schedule linear(f64 first, f64 last, i64 steps) { return polynomial(first, last, steps, 1); }
-/// Half a cosine wave from the first rate to the last.
+/// Half a cosine wave from the first rate to the last. Throws std::invalid_argument for less than one step,
+/// as do those below.
 inline schedule cosine(f64 first, f64 last, i64 steps) {
+  detail::at_least_one("a half cosine wave", steps);
   return [=](i64 t) {
     return last +
            (first - last) * 0.5 *
@@ -41,6 +55,7 @@ inline schedule cosine(f64 first, f64 last, i64 steps) {
 }
 /// first * factor^(t / every); with `stairs` the power is rounded down.
 inline schedule exponential_decay(f64 first, f64 factor, i64 every, bool stairs = false) {
+  detail::at_least_one("the time of a decay", every);
   return [=](i64 t) {
     const f64 power = static_cast<f64>(t) / static_cast<f64>(every);
     return first * std::pow(factor, stairs ? std::floor(power) : power);
@@ -48,6 +63,7 @@ inline schedule exponential_decay(f64 first, f64 factor, i64 every, bool stairs 
 }
 /// first / (1 + factor t^power / every); with `stairs` t^power / every is rounded down.
 inline schedule inverse_time(f64 first, f64 factor, i64 every, f64 power = 1, bool stairs = false) {
+  detail::at_least_one("the time of a decay", every);
   return [=](i64 t) {
     const f64 passed = std::pow(static_cast<f64>(t), power) / static_cast<f64>(every);
     return first / (1 + factor * (stairs ? std::floor(passed) : passed));
@@ -55,6 +71,7 @@ inline schedule inverse_time(f64 first, f64 factor, i64 every, f64 power = 1, bo
 }
 /// scale * first / sqrt(the larger of t and warmup)
 inline schedule inverse_square_root(f64 first, f64 scale, i64 warmup) {
+  detail::at_least_one("the warm-up", warmup);
   return [=](i64 t) { return scale * first / std::sqrt(static_cast<f64>(t > warmup ? t : warmup)); };
 }
 /// The rate is multiplied by `factor` at each of the milestones.
@@ -68,6 +85,7 @@ inline schedule multi_step(f64 first, f64 factor, std::vector<i64> milestones) {
 
 /// A cosine wave between the first rate and the last, for ever; half a period takes `half` steps.
 inline schedule cosine_annealing(f64 first, f64 last, i64 half) {
+  detail::at_least_one("half a cosine wave", half);
   return [=](i64 t) {
     return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t) / static_cast<f64>(half)));
   };

@@ -15,12 +15,12 @@ namespace wsl::ml {
 struct clipping {
   f64 norm = 0, value = 0;
 
-  /// Throws std::invalid_argument if both bounds are given, or if one is negative or NaN.
+  /// Throws std::invalid_argument if both bounds are given, or if one is negative, infinite or NaN.
   static clipping checked(f64 norm, f64 value) {
-    if (!(norm >= 0) || !(value >= 0))
-      throw std::invalid_argument(
-          fmt::format("wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by {}",
-                      norm >= 0 ? value : norm));
+    for (const f64 bound : {norm, value})
+      if (!(bound >= 0) || std::isinf(bound))
+        throw std::invalid_argument(fmt::format(
+            "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by {}", bound));
     if (norm > 0 && value > 0)
       throw std::invalid_argument("wsl: gradients are clipped by their norm or by their values, not by both");
     return {norm, value};

@@ -146,6 +146,7 @@ class trainer : public trainer_base {
 
   /// The last parameter of the model whose gradient is not finite, or -1; known to all processes.
   i32 not_finite();
+  void require_a_batch() const;
   /// The name of the first stage with an output that is not finite, on any worker; empty if there is none.
   /// All processes get the same name.
   std::string first_not_finite();

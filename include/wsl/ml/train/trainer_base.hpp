@@ -88,9 +88,16 @@ class trainer_base {
   /// false, another process keeps them.
   trainer_base(network n, const optimizer& rule, u64 seed, const std::string& folder = {},
                bool keeps_arrays = true)
-      : network_(std::make_unique<network>(std::move(n))),
+      : network_(std::make_unique<network>(with_stages(std::move(n)))),
         seed_(seed),
         arrays_(*network_, rule, seed, folder, keeps_arrays) {}
+
+  static network with_stages(network n) {
+    if (n.stages().empty())
+      throw std::invalid_argument(
+          "wsl: this model has no layers: it is empty, or it has been given to another trainer");
+    return n;
+  }
 
   /// While it lives, the parameters are the averages.
   struct exchanged {
@@ -114,7 +121,11 @@ class trainer_base {
           fmt::format("wsl: a loss is scaled by a positive finite number, not by {}", fixed_scale_));
   }
   /// Begins the next step of the optimizer; skipped steps do not count for it.
+  /// Throws std::invalid_argument for a learning rate that is negative or not finite.
   optimizer_step begin_step(f64 rate, const clipping& clip) {
+    if (!(rate >= 0) || std::isinf(static_cast<f32>(rate)))
+      throw std::invalid_argument(fmt::format(
+          "wsl: the learning rate of step {} is a finite number of at least 0, not {}", steps_ + 1, rate));
     ++steps_;
     return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
                         scaler_.has_value());

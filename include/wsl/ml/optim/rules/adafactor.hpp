@@ -39,6 +39,7 @@ struct adafactor {
     detail::require_in(name, "beta1", beta1, 0, 1);
     detail::require_positive(name, "clip threshold", clip_threshold);
     detail::require_positive(name, "epsilon", epsilon);
+    detail::require_not_negative(name, "smallest scale", smallest_scale);
     if (!(decay_rate < 0))
       throw std::invalid_argument(fmt::format(
           "wsl: adafactor has a negative decay_rate, an exponent of the step, not {}", decay_rate));

@@ -21,6 +21,8 @@ struct sgd {
   }
   void check() const {
     detail::require_not_negative(name, "momentum", momentum);
+    if (!std::isfinite(dampening))
+      throw std::invalid_argument(fmt::format("wsl: {} has a finite dampening, not {}", name, dampening));
     if (nesterov && (momentum == 0 || dampening != 0))
       throw std::invalid_argument(
           fmt::format("wsl: Nesterov's form of sgd needs a momentum and no dampening, not {} and {}",
@@ -66,6 +68,7 @@ struct asgd {
   }
   void check() const {
     detail::require_not_negative(name, "lambda", lambda), detail::require_not_negative(name, "t0", t0);
+    detail::require_not_negative(name, "alpha", alpha);
   }
   void update(const number_run& x, const parameter_step& s) const {
     const f64 rate = static_cast<f64>(s.rate), before = static_cast<f64>(s.number - 1),

@@ -20,8 +20,8 @@ struct rprop {
   }
   void check() const {
     detail::require_in(name, "shrinking factor", shrink, 0, 1);
-    if (!(grow > 1))
-      throw std::invalid_argument(fmt::format("wsl: rprop grows by more than 1, not {}", grow));
+    if (!(grow > 1) || std::isinf(grow))
+      throw std::invalid_argument(fmt::format("wsl: rprop grows by a finite number above 1, not {}", grow));
     detail::require_in(name, "smallest step", smallest, 0, largest);
   }
   void update(const number_run& x, const parameter_step& s) const { run_vectorized<loop>(x, s, *this); }

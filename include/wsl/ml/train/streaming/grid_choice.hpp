@@ -57,7 +57,8 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
   const int cores = how.cores > 0 ? how.cores
                                   : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
             workers = how.workers ? how.workers : std::max(cores / how.num_csx, std::max(1, how.columns));
-  if (how.workers && how.columns) return {how.workers / how.columns, how.columns, how.num_csx};
+  if (how.workers && how.columns)
+    return wires::checked({how.workers / how.columns, how.columns, how.num_csx});
   const int most_columns = column_cut::can_cut(n) ? workers : 1;
   wafer_grid best{how.workers ? workers : 1, 1, how.num_csx};
   f64 least = -1;
@@ -69,7 +70,7 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
       const f64 seconds = predicted_step(n, sequences, length, g);
       if (least < 0 || seconds < least) best = g, least = seconds;
     }
-  return best;
+  return wires::checked(best);
 }
 
 }  // namespace wsl::ml

@@ -96,6 +96,7 @@ WSL_ML_COMPILED_PART std::vector<f32> trainer::predict(batch b) {
 }
 
 WSL_ML_COMPILED_PART std::vector<f32> trainer::logits() {
+  require_a_batch();
   if (last_of_.of > 1)
     throw std::invalid_argument(
         fmt::format("wsl: the last batch had {} micro-batches, whose logits are not kept: predict the batch, "
@@ -106,7 +107,13 @@ WSL_ML_COMPILED_PART std::vector<f32> trainer::logits() {
   return all;
 }
 
+WSL_ML_COMPILED_PART void trainer::require_a_batch() const {
+  if (!fabric_)
+    throw std::invalid_argument("wsl: there has been no batch: step, evaluate or predict one first");
+}
+
 WSL_ML_COMPILED_PART std::vector<named_loss> trainer::losses() {
+  require_a_batch();
   std::vector<named_loss> all;
   for (const loss_stage* x : network_->losses())
     all.push_back(
@@ -137,6 +144,9 @@ WSL_ML_COMPILED_PART const streaming_settings& trainer::checked(const streaming_
   clipping::checked(how.clip_norm, how.clip_value);
   if (how.num_csx < 1)
     throw std::invalid_argument(fmt::format("wsl: num_csx is at least 1, not {}", how.num_csx));
+  if (how.cores < 0)
+    throw std::invalid_argument(
+        fmt::format("wsl: cores is 1 or more, or 0 for those of this computer, not {}", how.cores));
   if (how.num_csx < processes)
     throw std::invalid_argument(fmt::format(
         "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",

@@ -31,6 +31,8 @@ namespace wires {
 /// The colors, in this order: the tiles of every server, sums of gradients between workers, sums on their way
 /// to a port, the ring, and the trees.
 inline constexpr int max_tiles = 48, max_tree = 8;
+/// As far as an area strides from one wafer to the next.
+inline constexpr int max_columns = 16;
 /// Sums of gradients on their way south or north. Neighbouring workers differ in parity, and so in color.
 constexpr color<f32> south_from(int worker) { return {max_tiles + worker % 2}; }
 constexpr color<f32> north_from(int worker) { return {max_tiles + 2 + worker % 2}; }
@@ -71,16 +73,19 @@ constexpr int children(int w, int wafers) {
 /// The colors of all trees.
 inline constexpr color_range<f32, max_tree> all_sums{first_of_trees};
 
-/// Whether there are enough colors.
+/// Whether there are enough colors, and areas that stride so far.
 inline bool fits(const wafer_grid& g) {
-  return (g.wafers > 1 ? g.rows * g.columns : g.rows) <= max_tiles &&
+  return g.columns <= max_columns && (g.wafers > 1 ? g.rows * g.columns : g.rows) <= max_tiles &&
          levels(g.wafers) * g.columns <= max_tree;
 }
-/// Throws std::invalid_argument if there are not.
+/// Throws std::invalid_argument if it does not fit.
 inline const wafer_grid& checked(const wafer_grid& g) {
   if (g.rows < 1 || g.columns < 1 || g.wafers < 1)
     throw std::invalid_argument(fmt::format("wsl: {} wafers of {} x {} workers: each number is at least 1",
                                             g.wafers, g.rows, g.columns));
+  if (g.columns > max_columns)
+    throw std::invalid_argument(fmt::format(
+        "wsl: a wafer has at most {} columns of workers, not {}: take more rows", max_columns, g.columns));
   if (const int tiles = g.wafers > 1 ? g.rows * g.columns : g.rows; tiles > max_tiles)
     throw std::invalid_argument(
         fmt::format("wsl: {} x {} workers need {} colors for weights, and there are {}: use fewer rows{}",
