@@ -167,7 +167,8 @@ struct reader {
     if (error == std::errc::result_out_of_range && end == text.data() + text.size()) wrong(n, range<T>());
     if (error != std::errc{} || end != text.data() + text.size()) wrong(n, wanted);
     const f64 v = static_cast<f64>(x);
-    if (!std::isfinite(v) || !is_allowed(f, v)) wrong(n, limits(f).empty() ? "a finite number" : limits(f));
+    if (!std::isfinite(v)) wrong(n, "a finite number");
+    if (!is_allowed(f, v)) wrong(n, limits(f));
     return x;
   }
   /// The limits of a number that is beyond those of its type, too.
