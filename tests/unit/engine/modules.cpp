@@ -122,7 +122,6 @@ struct outsider {
 
 TEMPLATE_LIST_TEST_CASE("a task of a module that the program does not use is a fault", "", every_engine) {
   fabric f{layout{wse2, 1, 1}.place<outsider>(all), TestType{}};
-  CHECK_THROWS_WITH(f.launch(), Contains("outsider does not bind local<&") &&
-                                    Contains("shouter<color<float>{2}>::done>") &&
-                                    Contains("in start on PE(0, 0)"));
+  CHECK_THROWS_WITH(f.launch(), Contains("outsider does not bind local<&") && Contains("shouter<color<") &&
+                                    Contains("{2}>::done>") && Contains("in start on PE(0, 0)"));
 }
