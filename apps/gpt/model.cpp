@@ -123,6 +123,9 @@ ml::decoder model_params::decoder() const {
     throw std::invalid_argument("model.num_experts_per_token " + std::to_string(experts_of_token) +
                                 " must be at most num_experts, which is " +
                                 (experts ? std::to_string(experts) : "not given"));
+  if (balance > 0 && !experts)
+    throw std::invalid_argument(
+        "model.load_balancing_loss_coef is of num_experts, which is not given: leave it out");
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
   return {.vocabulary = vocab_size,
@@ -154,7 +157,8 @@ ml::decoder model_params::decoder() const {
           .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
           .logit_scale = static_cast<wsl::f32>(logits_scale),
           .experts = experts,
-          .experts_per_token = experts_of_token};
+          .experts_per_token = experts_of_token,
+          .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
 }
 
 model_params model_params::of(const ml::decoder& d) {
@@ -186,7 +190,8 @@ model_params model_params::of(const ml::decoder& d) {
   m.window = d.window, m.unused_positions = d.unused_positions;
   m.attention_scale = shortest(d.attention_scale), m.scale_by_layer = d.scale_by_layer;
   m.embedding_norm = d.embedding_norm;
-  if (d.experts) m.experts = d.experts, m.experts_of_token = d.experts_per_token;
+  if (d.experts)
+    m.experts = d.experts, m.experts_of_token = d.experts_per_token, m.balance = shortest(d.balance);
   m.embeddings_scale = shortest(d.embedding_scale), m.logits_scale = shortest(d.logit_scale);
   return m;
 }
@@ -296,6 +301,10 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("num_experts_per_token", m.experts_of_token, "experts that a token goes to, of num_experts")
       .at_least(1)
       .at_most(1024);
+  f.add("load_balancing_loss_coef", m.balance,
+        "factor of the loss that keeps experts equally busy; null: 0.01 if there are experts")
+      .at_least(0)
+      .at_most(1000);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
       .at_least(0)

@@ -16,7 +16,7 @@ struct model_params {
               attention = "aiayn_attention";
   int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
       kv_groups = 0, rotary_dim = 0, experts = 0, experts_of_token = 2;
-  f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1,
+  f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1, balance = -1,
       embedding_dropout = -1;
   bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
        output_bias = false;

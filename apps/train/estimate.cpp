@@ -140,6 +140,11 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   return of.text();
 }
 
+/// The words of the copy in 16 bits that a PE of a pipeline has of its parameters.
+i64 copy_in(ml::precision as, i64 parameters) {
+  return as == ml::precision::f32 ? 0
+                                  : static_cast<i64>(ml::words_of(as, static_cast<std::size_t>(parameters)));
+}
 std::string estimate(const ml::network& model, const ml::pipeline_settings& how, const estimate_of& what) {
   const ml::strips strips(model, how.strips);
   const wsl::layout plan = pipeline_plan(strips.count(), how.replicas);
@@ -161,7 +166,7 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
     for (const ml::stage_part& p : s.parts) parameters += p.which < 0 ? 0 : static_cast<i64>(p.size());
     for (const int w : s.widths) widths += w;
     const i64 words = static_cast<i64>(numbers_of_weight(model, what.rule) * static_cast<f64>(parameters)) +
-                      2 * tokens * widths;
+                      2 * tokens * widths + copy_in(how.precision, parameters);
     largest = std::max(largest, words);
     of.line(x ? "" : "strips",
             fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,

@@ -631,10 +631,6 @@ void check(const common_params& p) {
            " needs evaluations on the way: give --eval_frequency, the steps between two of them");
   if (r.load_checkpoint_states == "model" && r.checkpoint_path.empty())
     refuse("runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
-  if (r.execution_strategy == "pipeline" && p.precision.format() != precision::f32)
-    refuse(
-        "model.mixed_precision is for execution_strategy weight_streaming: a pipeline computes in f32; take "
-        "that strategy, or mixed_precision false");
   p.optimizer.loss_scaling(p.precision.format());
   check_micro_batches(p);
   if (!p.train_input.drop_last)

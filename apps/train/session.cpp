@@ -94,6 +94,8 @@ ml::pipeline_settings pipelining_of(const common_params& p, wsl::scaling_profile
           .clip_value = p.optimizer.max_gradient_value,
           .seed = static_cast<u64>(p.run.seed),
           .threads = p.run.threads,
+          .precision = p.precision.format(),
+          .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
           .profile = profile};
 }
 /// " as bf16", and nothing for f32.
@@ -763,7 +765,7 @@ void session::describe() const {
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size,
       static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_))
-    say("a pipeline of %d strips%s", r.strips,
+    say("a pipeline%s of %d strips%s", in_sixteen_bits(params_.precision.format()).c_str(), r.strips,
         r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str() : "");
   else {
     const ml::streaming_settings how = streaming();

@@ -571,7 +571,8 @@ consteval bool binds_each_task_once() {
   constexpr const auto& list = table_of<P>.entries;
   for (const binding& b : list)
     for (const binding* other = list; other != &b; ++other)
-      if ((b.what == role::local || b.what == role::launch) && other->what == b.what && is_one_task(*other, b))
+      if ((b.what == role::local || b.what == role::launch) && other->what == b.what &&
+          is_one_task(*other, b))
         return false;
   return true;
 }

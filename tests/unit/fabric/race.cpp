@@ -357,17 +357,17 @@ namespace {
 /// Keeps the order in memory of the host.
 struct borrowing_keeper {
   i32 heard = 0;
-  std::span<i32> order;
-  void add(pe&, i32 x) { order[0] = 3 * order[0] + x; }
-  void reset(pe&, i32 x) { order[0] = 3 * order[0] - x; }
+  std::span<u32> order;
+  void add(pe&, i32 x) { order[0] = 3 * order[0] + static_cast<u32>(x); }
+  void reset(pe&, i32 x) { order[0] = 3 * order[0] - static_cast<u32>(x); }
   using tasks = task_list<on<add_it, &borrowing_keeper::add>, on<reset_it, &borrowing_keeper::reset>>;
 };
 struct without_list {
-  std::span<i32> order;
+  std::span<u32> order;
 };
 struct inheriting_keeper : without_list {
-  void add(pe&, i32 x) { order[0] = 3 * order[0] + x; }
-  void reset(pe&, i32 x) { order[0] = 3 * order[0] - x; }
+  void add(pe&, i32 x) { order[0] = 3 * order[0] + static_cast<u32>(x); }
+  void reset(pe&, i32 x) { order[0] = 3 * order[0] - static_cast<u32>(x); }
   using tasks = task_list<on<add_it, &inheriting_keeper::add>, on<reset_it, &inheriting_keeper::reset>>;
 };
 /// Its addresses lead to itself and to its own storage.
@@ -385,7 +385,7 @@ struct introspective_keeper {
 
 TEMPLATE_TEST_CASE("a report says that what is behind an address was not compared", "", borrowing_keeper,
                    inheriting_keeper) {
-  std::deque<i32> behind;
+  std::deque<u32> behind;
   const race_report r = find_race(talk<TestType>(), [&](fabric& f) {
     f.program_at<TestType>({3, 1}).order = std::span(&behind.emplace_back(), 1);
     both_speak(f);

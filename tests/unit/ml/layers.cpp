@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Layers, losses and inputs of the user's: shapes, losses beside PyTorch, the check of gradients, and models
 // with several inputs and losses on the fabric beside training in one place.
+#include <numeric>
 #include <wsl/ml/model/block.hpp>
 #include <wsl/ml/model/check_gradients.hpp>
 #include <wsl/ml/model/decoder.hpp>
@@ -316,6 +317,127 @@ TEST_CASE("The gradients of the library's layers and losses are differences") {
   }));
   constexpr ml::sequence corners{ml::linear<7, 9>{}, ml::elementwise<ml::relu>{}, ml::linear<9, 4>{}};
   check_all(corners.build());
+}
+
+// Two routers of three experts, of which a token takes two.
+ml::network routers() {
+  ml::network n;
+  const int x = n.input("x", 5);
+  const int first = n.linear("first", x, 3, false, ml::initial::normal(1)),
+            second = n.linear("second", x, 3, true, ml::initial::normal(1));
+  n.mean_squared_error("error", second);
+  n.balance("balance", {first, second}, 2, 0.5f);
+  return n;
+}
+TEST_CASE("The loss that balances experts is of the whole batch, whatever the mask and the division") {
+  constexpr int tokens = 12;
+  compare::both x(tokens, 5, 1), y(tokens, 3, 2);
+  std::vector<f32> mask(tokens, 1);
+  mask[1] = mask[5] = 0;
+  ml::batch b{.mask = mask, .sequences = 4, .length = 3};
+  b.named = {{"x", std::span<const f32>(x.single)}, {"targets", std::span<const f32>(y.single)}};
+  ml::trainer one(routers(), ml::optimizer::sgd(), {.workers = 1});
+  f64 went[3]{}, probability[3]{};
+  for (const char* name : {"first", "second"}) {
+    const auto w = one.parameter_named(std::string(name) + ".weight");
+    for (int t = 0; t < tokens; ++t) {
+      f64 score[3]{}, sum = 0;
+      for (int e = 0; e < 3; ++e) {
+        for (int i = 0; i < 5; ++i)
+          score[e] += static_cast<f64>(w[static_cast<std::size_t>(5 * e + i)]) *
+                      x.exact[static_cast<std::size_t>(5 * t + i)];
+        sum += std::exp(score[e]);
+      }
+      const auto least = std::min_element(score, score + 3) - score;
+      for (int e = 0; e < 3; ++e) went[e] += e != least, probability[e] += std::exp(score[e]) / sum;
+    }
+  }
+  f64 balance = 0;
+  for (int e = 0; e < 3; ++e) balance += 3 * (went[e] / (2 * tokens)) * (probability[e] / (2 * tokens));
+  one.evaluate(b);
+  CHECK(one.losses().at(1).mean == Approx(balance).epsilon(1e-6));
+  ml::check_gradients(routers()).require();
+  one.step(b, 0.5);
+  const auto same = [&](auto t) {
+    t.step(b, 0.5);
+    CHECK(t.losses().at(1).mean == Approx(balance).epsilon(1e-6));
+    CHECK(compare::distance(t.parameters(), one.parameters()) < 1e-6);
+  };
+  for (const auto& [workers, columns, num_csx, size] :
+       {std::array{4, 1, 1, 0}, {6, 3, 1, 2}, {2, 2, 2, 1}, {1, 1, 4, 0}})
+    same(ml::trainer(routers(), ml::optimizer::sgd(),
+                     {.workers = workers, .columns = columns, .num_csx = num_csx, .micro_batch_size = size}));
+  for (const auto& [strips, replicas, size] : {std::array{1, 1, 0}, {4, 1, 1}, {2, 2, 1}})
+    same(ml::pipelined_trainer(routers(), ml::optimizer::sgd(),
+                               {.strips = strips, .replicas = replicas, .micro_batch_size = size}));
+  ml::network n;
+  const int scores = n.linear("router", n.input("x", 5), 3, false, {});
+  CHECK_THROWS_WITH(n.balance("balance", {}, 1, 1), "wsl: balance balances no experts");
+  CHECK_THROWS_WITH(n.balance("balance", {scores}, 4, 1),
+                    "wsl: balance sends each token to 4 experts: from 1 to all 3");
+}
+
+// y = W (x - the mean of x). The means are of the stage's own work, and all of its tiles need them.
+class centred_stage final : public ml::stage {
+ public:
+  void forward(ml::activation_store& store) const override {
+    const matrix<f32> x = store.value(inputs[0]);
+    const std::span<f32> mean = store.saved(number, 1);
+    for (int t = 0; t < x.rows(); ++t)
+      mean[static_cast<std::size_t>(t)] =
+          std::accumulate(x.row(t), x.row(t) + x.columns(), 0.f) / static_cast<f32>(x.columns());
+  }
+  void forward(ml::activation_store& store, const ml::weight_tile& w) const override {
+    const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
+    for (int t = 0; t < x.rows(); ++t)
+      for (int r = 0; r < w.rows.rows(); ++r) {
+        y(t, w.row + r) = 0;
+        for (int i = 0; i < x.columns(); ++i) y(t, w.row + r) += w.rows(r, i) * off(store, x, t, i);
+      }
+  }
+  void backward(ml::activation_store& store, const ml::weight_tile& w,
+                const matrix<f32>& gradient) const override {
+    const matrix<f32> x = store.value(inputs[0]), dx = store.gradient(inputs[0]), dy = store.gradient(output);
+    for (int r = 0; r < w.rows.rows(); ++r)
+      for (int i = 0; i < x.columns(); ++i) {
+        gradient(r, i) = 0;
+        for (int t = 0; t < x.rows(); ++t) {
+          gradient(r, i) += dy(t, w.row + r) * off(store, x, t, i);
+          dx(t, i) += dy(t, w.row + r) * w.rows(r, i);
+          for (int j = 0; j < x.columns(); ++j)
+            dx(t, j) -= dy(t, w.row + r) * w.rows(r, i) / static_cast<f32>(x.columns());
+        }
+      }
+  }
+  f64 operations(int, int rows, int, int) const override { return 1000. * rows; }
+
+ private:
+  f32 off(ml::activation_store& store, const matrix<f32>& x, int t, int i) const {
+    return x(t, i) - store.saved(number, 1)[static_cast<std::size_t>(t)];
+  }
+};
+TEST_CASE("The tiles of a stage find what its own work has saved, on any number of strips") {
+  const auto model = [] {
+    ml::network n;
+    const int x = n.linear("first", n.input("x", 4), 6, true, ml::initial::normal(1));
+    const int y = n.add("centred", centred_stage(), {x}, 40,
+                        {ml::parameter::of("weight", shape{40, 6}, ml::initial::normal(1))});
+    n.mean_squared_error(
+        "error", n.linear("last", n.activation<ml::gelu>("gelu", y), 3, true, ml::initial::normal(0.2f)));
+    return n;
+  };
+  ml::check_gradients(model()).require();
+  compare::both x(8, 4, 1), y(8, 3, 2);
+  ml::batch b{.sequences = 8};
+  b.named = {{"x", std::span<const f32>(x.single)}, {"targets", std::span<const f32>(y.single)}};
+  ml::trainer streamed(model(), ml::optimizer::sgd());
+  for (int k = 0; k < 3; ++k) streamed.step(b, 0.01);
+  for (const int strips : {1, 2, 3, 5, 9}) {
+    ml::pipelined_trainer t(model(), ml::optimizer::sgd(), {.strips = strips});
+    CHECK(t.layers().count() > (strips > 1));
+    for (int k = 0; k < 3; ++k) t.step(b, 0.01);
+    CHECK(compare::distance(t.parameters(), streamed.parameters()) < 1e-5);
+  }
 }
 
 TEST_CASE("A mixture has as many experts as weights, all of one width") {

@@ -2,6 +2,7 @@
 #include <set>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include "compare.hpp"
@@ -101,7 +102,9 @@ struct exact_model {
   }
 };
 
-TEST_CASE("A step in each format rounds where a loop over numbers does, bit for bit, on any grid") {
+TEST_CASE(
+    "A step in each format rounds where a loop over numbers does, bit for bit, on any grid and in any "
+    "pipeline") {
   std::set<std::vector<f32>> results;
   for (const precision p : all_precisions) {
     for (const f64 scale : {1., 16.}) {
@@ -119,6 +122,23 @@ TEST_CASE("A step in each format rounds where a loop over numbers does, bit for 
                        .loss_scaling = scale});
         std::ranges::copy(m.first, t.parameter_named("first.weight").begin());
         std::ranges::copy(m.second, t.parameter_named("second.weight").begin());
+        CHECK(t.step(m.batch(), 0.25) == Approx(loss).epsilon(1e-12));
+        CHECK(std::ranges::equal(t.parameter_named("first.weight"), expected.first));
+        CHECK(std::ranges::equal(t.parameter_named("second.weight"), expected.second));
+      }
+      for (const auto& [strips, replicas, size] :
+           {std::array{1, 1, 0}, {1, 2, 1}, {3, 1, 8}, {4, 2, 2}, {9, 1, 3}}) {
+        INFO(ml::name_of(p) << ", " << replicas << " pipelines of " << strips << ", " << size);
+        const exact_model m;
+        ml::pipelined_trainer t(m.build(), optimizer::sgd(),
+                                {.strips = strips,
+                                 .replicas = replicas,
+                                 .micro_batch_size = size,
+                                 .precision = p,
+                                 .loss_scaling = scale});
+        std::ranges::copy(m.first, t.parameter_named("first.weight").begin());
+        std::ranges::copy(m.second, t.parameter_named("second.weight").begin());
+        if (replicas == 1) CHECK(t.evaluate(m.batch()) == Approx(loss).epsilon(1e-12));
         CHECK(t.step(m.batch(), 0.25) == Approx(loss).epsilon(1e-12));
         CHECK(std::ranges::equal(t.parameter_named("first.weight"), expected.first));
         CHECK(std::ranges::equal(t.parameter_named("second.weight"), expected.second));
@@ -166,7 +186,13 @@ TEST_CASE("A dynamic loss scale skips a step that overflows, and changes as the 
         .loss_scaling = ml::grad_scaler_settings{.initial = 16, .largest = 64, .steps_per_increase = 3}};
     ml::trainer t(descending(&overflows), rule, how),
         whole(descending(&overflows), rule, {.clip_norm = norm, .clip_value = value});
-    const auto numbers = [](ml::trainer& of) {
+    ml::pipelined_trainer piped(descending(&overflows), rule,
+                                {.strips = 2,
+                                 .clip_norm = norm,
+                                 .clip_value = value,
+                                 .precision = how.precision,
+                                 .loss_scaling = how.loss_scaling});
+    const auto numbers = [](ml::trainer_base& of) {
       std::vector<std::vector<f32>> all;
       for (const ml::state_array& a : of.state()) all.emplace_back(a.numbers.begin(), a.numbers.end());
       return all;
@@ -196,6 +222,9 @@ TEST_CASE("A dynamic loss scale skips a step that overflows, and changes as the 
         whole.step(b, 0.25);  // one without a scale, which skips nothing
       }
       CHECK(numbers(t) == numbers(whole));
+      CHECK(piped.step(b, 0.25) == 1);
+      CHECK(numbers(piped) == numbers(t));
+      CHECK(piped.position().loss_scale == t.position().loss_scale);
       skipped += overflows;
       CHECK(t.steps() == ++steps);
       CHECK(t.loss_scale() == expected.scale);

@@ -16,7 +16,8 @@ using Catch::Matchers::Contains;
 struct golden {
   std::vector<i32> ids, targets;
   std::vector<f32> mask, logits;
-  f64 loss;
+  f64 loss, balance;
+  std::vector<f32> losses;
   int sequences, length;
 
   explicit golden(safetensors_file& in) : logits(in.numbers(*in.find("logits"))) {
@@ -28,8 +29,8 @@ struct golden {
       const bool counts = (t + 1) % static_cast<std::size_t>(length) && labels[t + 1] >= 0;
       targets.push_back(counts ? static_cast<i32>(labels[t + 1]) : 0), mask.push_back(counts ? 1.f : 0.f);
     }
-    const auto number = [&](const char* name) { return static_cast<f64>(in.numbers(*in.find(name))[0]); };
-    loss = number("loss") - 0.02 * number("aux_loss");
+    loss = static_cast<f64>(in.numbers(*in.find("loss"))[0]), losses = in.numbers(*in.find("losses_adamw"));
+    balance = static_cast<f64>(in.numbers(*in.find("aux_loss"))[0]);
   }
   batch all() const {
     return {.ids = ids, .targets = targets, .mask = mask, .sequences = sequences, .length = length};
@@ -50,6 +51,8 @@ f64 error(std::span<const f32> x, std::span<const f32> right) {
 std::vector<f32> gradient_of(safetensors_file& in, const std::string& name) {
   const auto all = [&](const std::string& stacked) { return in.numbers(*in.find("grad." + stacked)); };
   const std::size_t at = name.find("block_sparse_moe.experts.");
+  if (const std::size_t router = name.find("block_sparse_moe.gate"); router != std::string::npos)
+    return all(std::string(name).replace(router, 16, "mlp"));
   if (at == std::string::npos) return all(name);
   const std::size_t e = static_cast<std::size_t>(name[at + 25] - '0');
   const bool is_down = name.ends_with("w2.weight");
@@ -78,14 +81,26 @@ void check(const std::string& folder, Make make) {
   int compared = 0;
   for (const hugging_face::tensor& x :
        hugging_face::to_tensors(hugging_face::mixtral, p.config, n, gradients)) {
-    if (x.name != "model.norm.weight" && x.name != "lm_head.weight" &&
-        !x.name.starts_with("model.layers.1.block_sparse_moe.experts."))
-      continue;
     INFO("gradient of " << x.name);
     CHECK(error(x.numbers, gradient_of(in, x.name)) < 1e-5);
     ++compared;
   }
-  CHECK(compared == 2 + 4 * 3);
+  CHECK(compared == 3 + 2 * (2 + 4 + 1 + 4 * 3));
+  CHECK(t.losses().at(1).name == "balance");
+  CHECK(t.losses()[1].mean == Approx(g.balance).epsilon(1e-6));
+  CHECK(t.losses()[0].mean + 0.02 * t.losses()[1].mean == Approx(g.loss).epsilon(1e-6));
+}
+/// The losses of some steps of AdamW, which the balance of the experts takes part in.
+template <class Make>
+void check_losses(const std::string& folder, Make make) {
+  pretrained p = read_hugging_face(folder);
+  safetensors_file in(folder + "/golden.safetensors");
+  const golden g(in);
+  const weights w = p.to_weights(p.config.build());
+  auto t = make(p.config.build());
+  for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
+  CHECK(t.evaluate(g.all()) == Approx(g.losses[0]).epsilon(1e-6));
+  for (const f32 loss : g.losses) CHECK(t.step(g.all(), 1e-3) == Approx(loss).epsilon(1e-5));
 }
 
 TEST_CASE("A tiny Mixtral computes and learns as in transformers, and is written as it was read") {
@@ -96,15 +111,31 @@ TEST_CASE("A tiny Mixtral computes and learns as in transformers, and is written
     check(*folder, [&](network n) {
       return trainer(std::move(n), rule, {.workers = workers, .columns = columns, .threads = 1});
     });
-  check(*folder,
-        [&](network n) { return pipelined_trainer(std::move(n), rule, {.strips = 3, .threads = 1}); });
+  for (const auto& [strips, size] : {std::pair(3, 0), {2, 1}})
+    check(*folder, [&](network n) {
+      return pipelined_trainer(std::move(n), rule,
+                               {.strips = strips, .micro_batch_size = size, .threads = 1});
+    });
+  // The sums of the experts' tokens are of the whole batch, however it is divided.
+  check_losses(*folder, [&](network n) {
+    return trainer(std::move(n), optimizer::adamw(),
+                   {.workers = 2, .columns = 2, .threads = 1, .micro_batch_size = 1});
+  });
+  check_losses(*folder, [&](network n) {
+    return trainer(std::move(n), optimizer::adamw(), {.workers = 2, .num_csx = 2, .threads = 1});
+  });
+  check_losses(*folder, [&](network n) {
+    return pipelined_trainer(std::move(n), optimizer::adamw(),
+                             {.strips = 2, .micro_batch_size = 1, .threads = 1});
+  });
   pretrained p = read_hugging_face(*folder);
-  CHECK((p.config.experts == 4 && p.config.experts_per_token == 2));
+  CHECK((p.config.experts == 4 && p.config.experts_per_token == 2 && p.config.balance == 0.02f));
   const network n = p.config.build();
   const files::folder here;
   write_hugging_face(here / "m", p.config, n, p.to_weights(n));
   CHECK(read_whole(here / "m/model.safetensors") == read_whole(*folder + "/model.safetensors"));
   CHECK(std::string(read_hugging_face(here / "m").model_type()) == "mixtral");
+  CHECK(read_hugging_face_config(here / "m/config.json").second.balance == 0.02f);
 }
 
 TEST_CASE("A configuration of Mixtral with more experts a token than it has is refused") {

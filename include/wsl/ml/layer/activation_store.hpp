@@ -104,7 +104,7 @@ class activation_store {
   void zero_grad() {
     for (std::vector<form>& f : forms_)
       for (form& x : f) x.gradient.begun = false, x.value.renew(), x.gradient.renew();
-    loss = 0, losses.clear();
+    loss = 0, losses.clear(), counted.clear();
   }
 
   /// Value v, or its gradient, as an operand of products: numbers of the store's format, whose type is T.
@@ -195,6 +195,9 @@ class activation_store {
     losses.resize(std::max(losses.size(), k + 1));
     losses[k] += sum, loss += loss_factor(which) * sum;
   }
+  /// The numbers over all tokens of the batch that losses have asked for (loss_stage::statistics). They are
+  /// empty in the pass in which each PE counts its part of them, and where nothing is to be learned.
+  std::vector<f64> statistics, counted;
   f64 loss_factor(int which) const {
     return loss_factors.empty() ? 1 : loss_factors[static_cast<std::size_t>(which)];
   }

@@ -23,21 +23,44 @@ class loss_stage : public stage {
   /// numbers of the token's targets, if they are classes, and `width` the features of the first input. By
   /// default each feature counts, as in PyTorch's losses with the reduction "mean".
   virtual f64 counts(std::span<const i32> /*targets*/, int width) const { return width; }
+  /// Whether tokens are weighed by the batch's mask, or all of them count 1.
+  virtual bool is_masked() const { return true; }
+
+  /// How many sums over all tokens of the batch the loss depends on, as on the number of tokens that go to an
+  /// expert. They are counted in a forward pass of their own; `loss` takes them for constants, which it finds
+  /// in `statistics_of`.
+  virtual int statistics() const { return 0; }
+  /// Adds the part of the store's tokens to the sums.
+  virtual void count(activation_store&, std::span<f64> /*sums*/) const {}
 
   void forward(activation_store& store) const final {
     for (int v : targets)
       if (!store.has(v)) return;
+    if (statistics() > 0 && store.statistics.empty()) {
+      const std::size_t first = static_cast<std::size_t>(first_statistic),
+                        n = static_cast<std::size_t>(statistics());
+      store.counted.resize(std::max(store.counted.size(), first + n));
+      return count(store, std::span(store.counted).subspan(first, n));
+    }
     store.add_loss(which, loss(store, store.weight * static_cast<f32>(store.loss_factor(which))));
   }
 
   /// The weight of token t.
   f32 mask_of(activation_store& store, int t) const {
+    if (!is_masked()) return 1;
     if (mask >= 0) return *store.value(mask).row(t);
     return store.mask.empty() ? 1 : store.mask[static_cast<std::size_t>(t)];
   }
 
+  /// The sums over all tokens of the batch.
+  std::span<const f64> statistics_of(const activation_store& store) const {
+    return std::span(store.statistics)
+        .subspan(static_cast<std::size_t>(first_statistic), static_cast<std::size_t>(statistics()));
+  }
+
   // The network sets these when it takes the loss.
   int which = 0;             ///< index among the losses of the model
+  int first_statistic = 0;   ///< index of its first sum among those of all losses
   f32 factor = 1;            ///< of this loss in their sum
   int mask = -1;             ///< the value that weighs its tokens; -1: the batch's mask
   std::vector<int> targets;  ///< the values that only losses read

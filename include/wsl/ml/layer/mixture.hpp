@@ -14,15 +14,20 @@
 
 namespace wsl::ml {
 
-/// The weights of experts for a token: the softmax over its k largest scores, and 0 for the others. Of equal
-/// scores the first counts as larger.
-inline void set_routes(f32* weights, const f32* scores, int experts, int k) {
+/// The k experts with the largest scores for a token, the largest first. Of equal scores the first counts as
+/// larger.
+inline std::vector<int> best_experts(const f32* scores, int experts, int k) {
   std::vector<int> order(static_cast<std::size_t>(experts));
   std::iota(order.begin(), order.end(), 0);
   std::partial_sort(order.begin(), order.begin() + k, order.end(),
                     [&](int a, int b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
-  std::fill_n(weights, experts, 0.f);
   order.resize(static_cast<std::size_t>(k));
+  return order;
+}
+/// The weights of experts for a token: the softmax over its k largest scores, and 0 for the others.
+inline void set_routes(f32* weights, const f32* scores, int experts, int k) {
+  const std::vector<int> order = best_experts(scores, experts, k);
+  std::fill_n(weights, experts, 0.f);
   f32 sum = 0;
   for (int e : order) sum += weights[e] = std::exp(scores[e] - scores[order[0]]);
   for (int e : order) weights[e] /= sum;

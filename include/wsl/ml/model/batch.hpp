@@ -38,6 +38,8 @@ struct batch {
   f32 weight = 0;  ///< 1 / (what counts in the loss), set by `check`
   /// Set by `check` if the model has several losses: what each is multiplied by when they are added up.
   std::vector<f64> loss_factors = {};
+  /// Set by the trainer if losses depend on sums over all tokens (loss_stage::statistics).
+  std::vector<f64> statistics = {};
 
   std::size_t tokens() const {
     return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length);
@@ -166,7 +168,8 @@ inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
   const int right = loss.inputs.size() > 1 ? loss.inputs[1] : -1, width = n.width(loss.inputs[0]);
   const std::span<const i32> classes = right < 0 ? std::span<const i32>{} : ids_of(n, b, right);
   const std::size_t each = classes.size() / std::max<std::size_t>(1, b.tokens());
-  const std::span<const f32> mask = loss.mask < 0 ? b.mask : features_of(n, b, loss.mask);
+  std::span<const f32> mask = loss.mask < 0 ? b.mask : features_of(n, b, loss.mask);
+  if (!loss.is_masked()) mask = {};
   f64 counts = 0;
   for (std::size_t t = 0; t < b.tokens(); ++t)
     counts +=
@@ -250,7 +253,7 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
     throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
                                             to.sequences(), to.length(), b.sequences, b.length));
   to.give_mask(b.mask);
-  to.weight = b.weight, to.loss_factors = b.loss_factors;
+  to.weight = b.weight, to.loss_factors = b.loss_factors, to.statistics = b.statistics;
   for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
     const value_info& x = n.info(v);
     if (x.from == origin::computed) continue;

@@ -113,6 +113,9 @@ class gradient_checker {
       : n_(n), w_(w), batch_(b), how_(how) {
     counts_ = n.losses().empty() ? 1 : check(n, batch_);
     if (n.losses().empty()) check_input(n, batch_);
+    activation_store counting = store_of(n, batch_);
+    prepare(counting, 0);
+    batch_.statistics = serial_statistics(n, w_, counting);
     store_ = store_of(n, batch_);
     prepare(store_, 0);
   }
@@ -316,7 +319,7 @@ class gradient_checker {
           return mistake("the loss {} sets the gradient of {}: it must add to it, as other stages do", x.name,
                          n_.info(x.inputs[k]).name);
     }
-    if (x.mask >= 0) return;
+    if (x.mask >= 0 || !x.is_masked()) return;
     const auto sum_with_mask = [&](f32 weight) {
       const std::vector<f32> mask(batch_.tokens(), weight);
       batch b = batch_;

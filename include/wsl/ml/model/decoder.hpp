@@ -64,8 +64,9 @@ struct decoder {
   /// Factors of the embedding and of the logits, with which muP makes models of any width train alike.
   f32 embedding_scale = 1, logit_scale = 1;
   /// Feed-forward parts of a block (Mixtral), of which a router chooses `experts_per_token` for each token;
-  /// 0: one, without a router. The experts are not balanced by a loss.
+  /// 0: one, without a router.
   int experts = 0, experts_per_token = 2;
+  f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
 
   /// The features of a head; of all queries; of all keys, or of all values.
   int width_of_head() const { return head_width ? head_width : heads ? width / heads : 0; }
@@ -87,7 +88,8 @@ struct decoder {
     if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
     if (embedding_norm) x = normalized(n, "embedding norm", x);
     x = n.dropout("dropout", x, dropout);
-    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l);
+    std::vector<int> scores;
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l, scores);
     const int last = normalized(n, "last norm", x);
     if (tied && bias.head)
       throw std::invalid_argument(
@@ -95,19 +97,21 @@ struct decoder {
     const int logits = tied ? n.tied_linear("head", last, 0)
                             : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
     n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale));
+    if (balance != 0 && !scores.empty()) n.balance("balance", scores, experts_per_token, balance);
     return n;
   }
 
  private:
-  int block(network& n, const std::string& name, int x, int l) const {
+  /// Blocks append what their routers give to `scores`.
+  int block(network& n, const std::string& name, int x, int l, std::vector<int>& scores) const {
     const int first = normalized(n, name + "norm 1", x);
     const int attended = attention(n, name, first, l);
     if (order == block_order::sequential) {
       x = n.sum(name + "sum 1", x, attended);
-      return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x)));
+      return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x), scores));
     }
     const int beside = order == block_order::parallel ? first : normalized(n, name + "norm 2", x);
-    return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside));
+    return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside, scores));
   }
   int attention(network& n, const std::string& name, int x, int l) const {
     const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
@@ -126,12 +130,12 @@ struct decoder {
         attention_scale != 0 ? attention_scale : 1 / std::sqrt(static_cast<f32>(width_of_head()));
     return of_all / static_cast<f32>(l + 1);
   }
-  int feed_forward(network& n, const std::string& name, int x) const {
-    return n.dropout(name + "dropout 2", experts ? mixture(n, name, x) : expert(n, name, x), dropout);
+  int feed_forward(network& n, const std::string& name, int x, std::vector<int>& scores) const {
+    return n.dropout(name + "dropout 2", experts ? mixture(n, name, x, scores) : expert(n, name, x), dropout);
   }
-  int mixture(network& n, const std::string& name, int x) const {
-    const int scores = n.linear(name + "router", x, experts, false, initial::normal(deviation));
-    const int routes = n.routes(name + "routes", scores, experts_per_token);
+  int mixture(network& n, const std::string& name, int x, std::vector<int>& scores) const {
+    scores.push_back(n.linear(name + "router", x, experts, false, initial::normal(deviation)));
+    const int routes = n.routes(name + "routes", scores.back(), experts_per_token);
     std::vector<int> outputs;
     for (int e = 0; e < experts; ++e) outputs.push_back(expert(n, fmt::format("{}expert {} ", name, e), x));
     return n.mixture(name + "mixture", routes, outputs);

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "../layer/attention.hpp"
+#include "../layer/balance.hpp"
 #include "../layer/dropout.hpp"
 #include "../layer/embedding.hpp"
 #include "../layer/linear.hpp"
@@ -113,6 +114,7 @@ class network {
     std::vector<stage_input> all = inputs;
     if (mask >= 0) require_shape(name, all.emplace_back(mask, shape(1)));
     of.which = static_cast<int>(losses_.size()), of.mask = mask, of.factor = factor;
+    of.first_statistic = statistics();
     of.output = inputs[0].value;
     for (const stage_input& x : all)
       if (info(x.value).from == origin::target) of.targets.push_back(x.value);
@@ -237,6 +239,16 @@ class network {
     return add(name, std::make_unique<mixture_stage>(routes, experts, next_value()), inputs,
                shape_of(experts[0]));
   }
+  /// The loss that keeps the experts equally busy to whom routes send tokens by these scores, layer by layer.
+  void balance(const std::string& name, const std::vector<int>& scores, int count, f32 factor) {
+    if (scores.empty()) throw std::invalid_argument(fmt::format("wsl: {} balances no experts", name));
+    const int experts = width(scores[0]);
+    if (count < 1 || count > experts)
+      throw std::invalid_argument(
+          fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}", name, count, experts));
+    for (const int x : scores) same_width(name, scores[0], x);
+    loss(name, balance_stage(experts, count), {scores.begin(), scores.end()}, -1, factor);
+  }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);
     return add(name, std::make_unique<sum_stage>(a, b, next_value()), {a, b}, shape_of(a));
@@ -306,6 +318,12 @@ class network {
   /// The stages in the order in which they run; losses come last.
   const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
   const std::vector<const loss_stage*>& losses() const { return losses_; }
+  /// The number of sums over all tokens of a batch on which losses depend (loss_stage::statistics).
+  int statistics() const {
+    int n = 0;
+    for (const loss_stage* x : losses_) n += x->statistics();
+    return n;
+  }
   int logits() const { return logits_; }
   /// Whether features of this value come with the batch: they are on the first PE of a pipeline, and get no
   /// gradient.

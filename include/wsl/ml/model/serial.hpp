@@ -24,8 +24,9 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f, int most
   }
 }
 
-/// The forward pass. Returns the sum of the loss over the tokens of `store`, to which a batch has been given.
-inline f64 serial_forward(const network& n, weights& numbers, activation_store& store, int most_rows = 0) {
+namespace detail {
+
+inline void serial_pass(const network& n, weights& numbers, activation_store& store, int most_rows) {
   store.zero_grad();
   tile_in_format in_format;
   for (const auto& s : n.stages()) {
@@ -35,6 +36,25 @@ inline f64 serial_forward(const network& n, weights& numbers, activation_store& 
         [&](const weight_tile& x, std::size_t) { s->forward(store, in_format(x, *s, store.format)); },
         most_rows);
   }
+}
+
+}  // namespace detail
+
+/// The sums over all tokens on which the losses depend (loss_stage::statistics), by a forward pass in which
+/// they are counted.
+inline std::vector<f64> serial_statistics(const network& n, weights& numbers, activation_store& store,
+                                          int most_rows = 0) {
+  store.statistics.clear();
+  if (n.statistics() > 0) detail::serial_pass(n, numbers, store, most_rows);
+  return store.counted;
+}
+/// The forward pass. Returns the sum of the loss over the tokens of `store`, to which a batch has been given.
+/// It makes the sums over all tokens on which losses depend, unless the batch has them.
+inline f64 serial_forward(const network& n, weights& numbers, activation_store& store, int most_rows = 0) {
+  const bool makes_statistics = store.statistics.empty();
+  if (makes_statistics) store.statistics = serial_statistics(n, numbers, store, most_rows);
+  detail::serial_pass(n, numbers, store, most_rows);
+  if (makes_statistics) store.statistics.clear();
   return store.loss;
 }
 

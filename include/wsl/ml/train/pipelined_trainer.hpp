@@ -32,14 +32,17 @@ class pipelined_trainer : public trainer_base {
         how_(checked(how)),
         strips_(*network_, how.strips),
         fabric_(plan(strips_.count(), how.replicas),
-                threaded{.threads = how.threads, .pes_per_partition = 1, .observer = how.profile}) {}
+                threaded{.threads = how.threads, .pes_per_partition = 1, .observer = how.profile}) {
+    scale_loss(how.loss_scaling.value_or(loss_scaling_for(how.precision)));
+  }
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model or cannot be divided evenly among
-  /// the replicas, and fault if the loss or a gradient is not finite. Then no number of the state has become
-  /// NaN or infinite, and `steps()` is as before; if the loss is not finite, or with clip_norm, all of the
-  /// state is as it was before the step. With a finite loss and a gradient that is not finite, the parameters
-  /// of other PEs may have been updated.
+  /// mask. With a dynamic loss scale a step whose loss is finite and a gradient is not is skipped: it counts,
+  /// and nothing else of the state changes but the scale. Throws std::invalid_argument if the batch does not
+  /// fit the model or cannot be divided evenly among the replicas, and fault if the loss or a gradient is not
+  /// finite. Then no number of the state has become NaN or infinite, and `steps()` is as before; if the loss
+  /// is not finite, or with clip_norm, all of the state is as it was before the step. With a finite loss and
+  /// a gradient that is not finite, the parameters of other PEs may have been updated.
   f64 step(batch b, f64 rate);
   /// The loss of a batch, without training. Throws std::invalid_argument if there are several replicas.
   f64 evaluate(batch b);
@@ -67,7 +70,9 @@ class pipelined_trainer : public trainer_base {
   void must_have_one_replica() const;
   /// Of each replica.
   int micro_batches(const batch& b) const;
-  void forward(const batch& b);
+  void forward(const batch& b, const dropout_generator& random = {});
+  /// Makes the sums over all tokens on which losses depend, in a forward pass, if there are any.
+  void count_statistics(batch& b, const dropout_generator& random = {});
   /// The name of the first stage with an output that is not finite, empty if there is none: the step's
   /// forward pass is repeated, which the parameters allow because nothing has updated them.
   std::string first_not_finite(const batch& b);

@@ -77,10 +77,14 @@ struct pipeline_settings {
   int replicas = 1;
   /// Sequences of a micro-batch of a replica; 0: as many as give four micro-batches for each strip.
   int micro_batch_size = 0;
-  f64 clip_norm = 0;                   ///< the largest norm of all gradients together; 0: no bound
-  f64 clip_value = 0;                  ///< the largest absolute value of one gradient; 0: no bound
-  u64 seed = 1;                        ///< the seed of the initial weights and of dropout
-  int threads = 0;                     ///< 0: WSL_THREADS, or one a core
+  f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
+  f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
+  u64 seed = 1;        ///< the seed of the initial weights and of dropout
+  int threads = 0;     ///< 0: WSL_THREADS, or one a core
+  /// The format in which stages read weights, the operands of products, and each other.
+  ml::precision precision = ml::precision::f32;
+  /// The factor of the loss; none: that of the precision.
+  std::optional<loss_scaling_factor> loss_scaling = {};
   scaling_profile* profile = nullptr;  ///< as of weight streaming
 };
 

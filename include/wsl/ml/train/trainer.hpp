@@ -121,6 +121,8 @@ class trainer : public trainer_base {
   void bring(std::span<i32> all, int sequences);
   /// Takes a batch with targets; returns the number by which the sum of its loss is divided.
   f64 take(batch& b);
+  /// Makes the sums over all tokens on which losses depend, in a forward pass, if there are any.
+  void count_statistics(batch& b, const dropout_generator& random = {});
   void each_micro_batch(const batch& b, const std::function<void(const micro_batch&)>& f);
   std::vector<f32> room_for_logits(const batch& b) const;
   /// Copies the logits of the last micro-batch to their places among those of the batch.

@@ -39,6 +39,7 @@ inline std::string difference(const decoder& a, const decoder& b) {
   unless(std::abs(scale(a) / scale(b) - 1) < 1e-6f && a.scale_by_layer == b.scale_by_layer,
          "the scale of its scores");
   unless(a.experts == b.experts && (!a.experts || a.experts_per_token == b.experts_per_token), "its experts");
+  unless(!a.experts || a.balance == b.balance, "the loss that balances its experts");
   unless(a.embedding_norm == b.embedding_norm, "the norm after its embedding");
   unless(a.embedding_scale == b.embedding_scale && a.logit_scale == b.logit_scale,
          "the factors of its embedding and logits");

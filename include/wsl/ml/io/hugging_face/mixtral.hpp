@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mixtral (transformers, models/mixtral): Mistral with several feed-forward parts in each block, among which
-// a router divides the tokens. The loss that balances the experts in training is left out.
+// a router divides the tokens. The loss that balances them is there if output_router_logits is true.
 #pragma once
 #include "llama.hpp"
 
@@ -18,12 +18,16 @@ inline constexpr family mixtral{
       if (d.experts_per_token > d.experts)
         throw c.error("'num_experts_per_tok' is {}, more than the {} of 'num_local_experts'",
                       d.experts_per_token, d.experts);
+      if (c.flag("output_router_logits", false))
+        d.balance = static_cast<f32>(c.number("router_aux_loss_coef", 0.001));
       return d;
     },
     [](const decoder& d) {
       json c = write_llama(d);
       c["sliding_window"] = d.window ? json(d.window) : json();
       c["num_local_experts"] = std::max(d.experts, 1), c["num_experts_per_tok"] = d.experts_per_token;
+      c["output_router_logits"] = d.balance != 0;
+      if (d.balance != 0) c["router_aux_loss_coef"] = shortest(d.balance);
       return c;
     },
     [](const decoder& d) {

@@ -21,7 +21,15 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::step(batch b, f64 rate) {
                     b.sequences, how_.replicas));
   const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
   const wall_clock::time_point began = wall_clock::now();
-  pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
+  count_statistics(b, dropout_of_step());
+  pass({.of = &strips_,
+        .arrays = &arrays_,
+        .all = b,
+        .micro_batches = micro_batches(b),
+        .optimize = o,
+        .random = dropout_of_step(),
+        .backward = true,
+        .as = how_.precision});
   i32 not_finite = -1;
   each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
   const f64 mean = loss() / counts;
@@ -35,7 +43,8 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::step(batch b, f64 rate) {
     }
   }
   measure(began, micro_batches(b));
-  require_finite(mean, not_finite, std::isfinite(mean) ? "" : first_not_finite(b));
+  if (!is_skipped(mean, not_finite))
+    require_finite(mean, not_finite, std::isfinite(mean) ? "" : first_not_finite(b));
   return mean;
 }
 
@@ -43,6 +52,7 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::evaluate(batch b) {
   must_have_one_replica();
   const f64 counts = check(*network_, b);
   counts_ = counts_of_losses(*network_, b);
+  count_statistics(b);
   forward(b);
   return loss() / counts;
 }
@@ -100,8 +110,24 @@ WSL_ML_COMPILED_PART int pipelined_trainer::micro_batches(const batch& b) const 
   return (sequences + how_.micro_batch_size - 1) / how_.micro_batch_size;
 }
 
-WSL_ML_COMPILED_PART void pipelined_trainer::forward(const batch& b) {
-  pass({&strips_, &arrays_, b, micro_batches(b), {}});
+WSL_ML_COMPILED_PART void pipelined_trainer::forward(const batch& b, const dropout_generator& random) {
+  pass({.of = &strips_,
+        .arrays = &arrays_,
+        .all = b,
+        .micro_batches = micro_batches(b),
+        .optimize = {},
+        .random = random,
+        .as = how_.precision});
+}
+
+WSL_ML_COMPILED_PART void pipelined_trainer::count_statistics(batch& b, const dropout_generator& random) {
+  std::vector<f64> sums(static_cast<std::size_t>(network_->statistics()));
+  if (sums.empty()) return;
+  forward(b, random);
+  each([&](strip_worker& w) {
+    for (std::size_t k = 0; k < w.counted.size(); ++k) sums[k] += w.counted[k];
+  });
+  b.statistics = std::move(sums);
 }
 
 WSL_ML_COMPILED_PART std::string pipelined_trainer::first_not_finite(const batch& b) {
@@ -115,7 +141,8 @@ WSL_ML_COMPILED_PART std::string pipelined_trainer::first_not_finite(const batch
         .micro_batches = micro_batches(b),
         .optimize = {},
         .random = dropout_of_step(),
-        .seeks_not_finite = true});
+        .seeks_not_finite = true,
+        .as = how_.precision});
   const stage* first = nullptr;
   each([&](strip_worker& w) { first = first ? first : w.lost_at; });
   return first ? first->name : "";

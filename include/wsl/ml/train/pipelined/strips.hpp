@@ -23,6 +23,11 @@ struct stage_part {
   bool owned = true;  ///< false if an earlier stage has the parameter, too: it owns the numbers
   f64 work = 0;       ///< operations for each token
   weight_tile tile(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
+  /// Whether the parts of the stage may lie on several PEs. Others may keep numbers of the forward pass, or
+  /// of their own work, that all of their tiles need.
+  bool is_divisible() const {
+    return of->how_cut() == stage_cut::by_output || of->how_cut() == stage_cut::by_rows_of_table;
+  }
   std::size_t first() const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };
@@ -102,7 +107,8 @@ class strips {
     f64 work = 0;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       if (k > begins.back() && work + parts[k].work > most_work &&
-          !(is_loss(parts[k]) && is_loss(parts[k - 1])))
+          !(is_loss(parts[k]) && is_loss(parts[k - 1])) &&
+          (parts[k].of != parts[k - 1].of || parts[k].is_divisible()))
         begins.push_back(k), work = 0;
       work += parts[k].work;
     }

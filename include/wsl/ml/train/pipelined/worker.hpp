@@ -10,6 +10,7 @@
 #include "../wall_clock.hpp"
 #include "packets.hpp"
 #include "replicas.hpp"
+#include "strip_weights.hpp"
 
 namespace wsl::ml {
 
@@ -23,6 +24,7 @@ struct pipeline_step {
   dropout_generator random = {};
   bool backward = false;
   bool seeks_not_finite = false;  ///< records the first stage with an output that is not finite
+  precision as = precision::f32;  ///< the format of weights and of operands
   int replica = 0, replicas = 1;  ///< each has an even share of the batch's sequences
 
   int share() const { return all.sequences / replicas; }
@@ -47,8 +49,10 @@ class strip_worker {
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
   std::vector<f64> losses;  ///< on the last PE: the sum of each loss of the model
-  owned_sums sums;          ///< over this PE's parameters, for rules that need sums
-  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
+  /// On the last PE, if the step does not have them yet: its part of the sums on which losses depend.
+  std::vector<f64> counted;
+  owned_sums sums;      ///< over this PE's parameters, for rules that need sums
+  i32 not_finite = -1;  ///< the last parameter of the model whose gradient is not finite; -1: none
   /// the first of this PE's stages with an output that is not finite, if the step seeks it
   const stage* lost_at = nullptr;
   std::vector<f32> logits;  ///< on the last PE, after a step without a backward pass
@@ -58,9 +62,10 @@ class strip_worker {
     step_.replica = me.y(), step_.replicas = me.height();
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     lost_at = nullptr, lost_ = false;
-    logits.clear(), losses.clear();
+    logits.clear(), losses.clear(), counted.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
+    weights_.begin(*here_, s.as);
     from_west_.reset(), from_east_.reset();
     if (step_.replicas > 1) return me.activate<&strip_worker::share_parameters>();
     receive(me);
@@ -117,6 +122,10 @@ class strip_worker {
     std::vector<f32> numbers, gradients;
   };
 
+  static void add_to(std::vector<f64>& sums, const std::vector<f64>& more) {
+    sums.resize(std::max(sums.size(), more.size()));
+    for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+  }
   static bool is_last(const pe& me) { return me.x() + 1 == me.width(); }
   activation_store& store_of(int k) { return stores_[static_cast<std::size_t>(k) % stores_.size()]; }
 
@@ -158,15 +167,14 @@ class strip_worker {
     timed(times.forward, [&] {
       arrive(me, store, k);
       for (const stage_part& p : here_->parts) {
-        if (p.which < 0) p.of->forward(store);
-        else p.of->forward(store, p.tile(numbers_of(p)));
+        if (p.which < 0) begin_forward(*p.of, store);
+        else p.of->forward(store, tile_of(p));
         if (step_.seeks_not_finite) seek(store, *p.of);
       }
     });
     if (is_last(me)) {
       loss += store.loss;
-      losses.resize(std::max(losses.size(), store.losses.size()));
-      for (std::size_t i = 0; i < store.losses.size(); ++i) losses[i] += store.losses[i];
+      add_to(losses, store.losses), add_to(counted, store.counted);
       if (!step_.backward) keep_logits(store);
     } else {
       packer out = to_east_.pack(words(here_->east, here_->east.values, k, k == 0));
@@ -204,9 +212,12 @@ class strip_worker {
         if (ends)
           for (std::size_t p : here_->east.borrowed) in.add(whole(copies_[p].gradients));
       }
-      for (auto p = here_->parts.rbegin(); p != here_->parts.rend(); ++p)
-        if (p->which < 0) p->of->backward(store);
-        else add_gradient(store, *p, k == 0);
+      each_stage_backward([&](std::span<const stage_part> parts) {
+        if (writes_output(*parts[0].of)) store.round_gradient(parts[0].of->output);
+        for (const stage_part& p : parts)
+          if (p.which < 0) p.of->backward(store);
+          else add_gradient(store, p, k == 0);
+      });
     });
     if (me.x() > 0) {
       packer out = to_west_.pack(words(here_->west, here_->west.gradients, k, ends));
@@ -218,16 +229,25 @@ class strip_worker {
     }
     if (ends) finish(me);
   }
+  /// Calls f with this PE's parts of each stage, the last stage first.
+  template <class F>
+  void each_stage_backward(F f) const {
+    const std::span all(here_->parts);
+    for (std::size_t end = all.size(), begin = end; end > 0; end = begin) {
+      while (begin > 0 && all[begin - 1].of == all[end - 1].of) --begin;
+      f(all.subspan(begin, end - begin));
+    }
+  }
   static matrix<f32> all_of_gradient(activation_store& store, int v) {
     bool overwrite = false;
     return store.gradient(v, overwrite);
   }
   void add_gradient(activation_store& store, const stage_part& p, bool is_first) {
     const matrix<f32> whole(gradient_of(p), p.rows, p.columns);
-    if (is_first) return p.of->backward(store, p.tile(numbers_of(p)), whole);
+    if (is_first) return p.of->backward(store, tile_of(p), whole);
     scratch_.resize(p.size());
     const matrix<f32> one(scratch_.data(), p.rows, p.columns);
-    p.of->backward(store, p.tile(numbers_of(p)), one);
+    p.of->backward(store, tile_of(p), one);
     add(whole, one);
   }
   /// The last micro-batch is done.
@@ -272,12 +292,16 @@ class strip_worker {
     if (store.sequences() != count || store.length() != b.length)
       store.resize(here_->widths, n.stages().size(), count, b.length);
     store.random = {step_.random.on, step_.random.key, first};
+    store.format = step_.as;
     give(store, n, tokens_of(b, i64{first} * b.length, i64{first + count} * b.length), me.x() == 0);
+    store.weight *= step_.optimize.loss_scale;
   }
   void keep_logits(activation_store& store) {
     const matrix<f32> y = store.value(step_.arrays->model->logits());
     logits.insert(logits.end(), y.first(), y.first() + i64{y.rows()} * y.columns());
   }
+  /// A part's weights, as its stage reads them.
+  weight_tile tile_of(const stage_part& p) { return weights_.tile(p, numbers_of(p)); }
   f32* numbers_of(const stage_part& p) {
     return !p.owned            ? copies_[p.parameter].numbers.data() + p.first()
            : step_.replica > 0 ? copy_.numbers(p)
@@ -309,6 +333,7 @@ class strip_worker {
   incoming_packet from_west_, from_east_;
   outgoing_packet to_west_, to_east_;
   replica_copy copy_;
+  strip_weights weights_;
   awaited<replica_parameters> sharing_;
   awaited<replica_gradients> summing_;
 

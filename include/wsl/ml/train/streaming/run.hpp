@@ -46,6 +46,8 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate) {
   report_ = {};
   times_->restart(static_cast<int>(network_->stages().size()), work_kind::count);
   stopwatch watch(report_);
+  count_statistics(b, dropout_of_step());
+  if (!b.statistics.empty()) watch.phase("statistics of the batch", 0);
   f64 sum_of_losses = 0;
   std::string where;  // the loss became NaN or infinite first
   each_micro_batch(b, [&](const micro_batch& m) {
@@ -68,6 +70,7 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate) {
 
 WSL_ML_COMPILED_PART f64 trainer::evaluate(batch b) {
   const f64 counts = take(b);
+  count_statistics(b);
   each_micro_batch(b, [&](const micro_batch& m) { pass(b, m, {}); });
   return loss() / counts;
 }
@@ -75,6 +78,7 @@ WSL_ML_COMPILED_PART f64 trainer::evaluate(batch b) {
 WSL_ML_COMPILED_PART f64 trainer::evaluate(batch b,
                                            const std::function<void(i64, std::span<const f32>)>& each) {
   const f64 counts = take(b);
+  count_statistics(b);
   each_micro_batch(b, [&](const micro_batch& m) {
     pass(b, m, {});
     each_logits(each);
@@ -197,6 +201,20 @@ WSL_ML_COMPILED_PART f64 trainer::take(batch& b) {
   const f64 counts = check(*network_, b);
   counts_ = counts_of_losses(*network_, b);
   return counts;
+}
+
+WSL_ML_COMPILED_PART void trainer::count_statistics(batch& b, const dropout_generator& random) {
+  std::vector<f64> sums(static_cast<std::size_t>(network_->statistics()));
+  if (sums.empty()) return;
+  each_micro_batch(b, [&](const micro_batch& m) {
+    pass(b, m, {}, random);
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      sums[k] += sum_of_workers([&](worker& w) {
+        const std::vector<f64>& counted = w.activations.counted;
+        return k < counted.size() ? counted[k] : 0;
+      });
+  });
+  b.statistics = std::move(sums);
 }
 
 WSL_ML_COMPILED_PART void trainer::each_micro_batch(const batch& b,
