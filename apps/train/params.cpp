@@ -63,6 +63,9 @@ rate::schedule schedule_of(const rate_part& p) {
 }  // namespace
 
 precision precision_params::format() const {
+  if (bfloat16 && half == "cbfloat16")
+    throw std::invalid_argument(
+        "model.use_bfloat16 true and fp16_type cbfloat16 are two formats: leave one of them out");
   if (!mixed) return precision::f32;
   return bfloat16 || half == "bfloat16" ? precision::bfloat16
          : half == "cbfloat16"          ? precision::cbfloat16
@@ -71,8 +74,9 @@ precision precision_params::format() const {
 
 std::string precision_params::remark() const {
   if (mixed) return "";
-  if (bfloat16 || half == "bfloat16")
-    return "model.fp16_type bfloat16 has no effect without mixed_precision true";
+  const std::string given = bfloat16 ? "bfloat16" : half;
+  if (given != precision_params().half)
+    return "model.fp16_type " + given + " has no effect without mixed_precision true";
   return "";
 }
 

@@ -766,7 +766,11 @@ void session::describe() const {
       static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_))
     say("a pipeline%s of %d strips%s", in_sixteen_bits(params_.precision.format()).c_str(), r.strips,
-        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str() : "");
+        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str()
+        : r.multireplica
+            ? ", one replica: more would have less than a core for each strip, or do not divide the batch "
+              "(--replicas says how many)"
+            : "");
   else {
     const ml::streaming_settings how = streaming();
     say("weight streaming%s to %d wafer%s of %d x %d workers", in_sixteen_bits(how.precision).c_str(),
