@@ -27,6 +27,9 @@ class whole_folder {
     if (fs::exists(there) && (!fs::is_directory(there) || !fs::is_empty(path_, why_)))
       throw file_error("wsl: " + name_ + (fs::is_directory(there) ? " has files" : " is no folder") +
                        ": give a new folder, so that nothing is written over");
+    if (path_ == fs::current_path(why_))
+      throw file_error("wsl: " + name_ +
+                       " is the working folder, which cannot be replaced: give a new folder");
     unfinished_ = path_.string() + ".unfinished";
     fs::remove_all(unfinished_, why_);  // of a process that was killed
     if (!why_) fs::create_directories(unfinished_, why_);

@@ -53,6 +53,10 @@ TEST_CASE("A folder is written completely or not at all, and never over another"
   CHECK_THAT(files::refusal([&] { support::whole_folder(here / "new/one/a"); }),
              Contains("is no folder: give a new folder"));
   fs::create_directories(here / "empty");
+  const fs::path working = fs::current_path();
+  fs::current_path(here / "empty");
+  CHECK_THAT(files::refusal([&] { support::whole_folder("."); }), Contains(". is the working folder"));
+  fs::current_path(working);
   support::whole_folder out(here / "empty");
   support::write_whole_file(out / "b", "2");
   out.finish();
