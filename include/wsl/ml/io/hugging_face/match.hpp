@@ -63,7 +63,7 @@ inline std::string lacks(const family& f, const decoder& d) {
   try {
     return difference(d, as_in_family(f, d));
   } catch (const file_error& e) {
-    // What it says begins with the name of the configuration, which no file has.
+    // The sentence begins with the name of the configuration, which no file has.
     const std::string_view sentence = e.what();
     return fmt::format("its configuration ({})", sentence.substr(sentence.find(": ", 5) + 2));
   }
