@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ int run(const char* program, F f) {
     complain(std::string(program) + ": cannot write all of the standard output: is its disk full?");
   } catch (const std::bad_alloc&) {
     complain(std::string(program) + ": there is not enough memory: take a smaller model, batch or file");
+  } catch (const std::filesystem::filesystem_error& e) {
+    complain(std::string(program) + ": cannot use " + e.path1().string() + ": " + e.code().message());
   } catch (const std::exception& e) {
     std::string_view sentence = e.what();
     if (sentence.starts_with("wsl: ")) sentence.remove_prefix(5);

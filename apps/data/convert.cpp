@@ -3,6 +3,7 @@
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
+#include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
 #include "commands.hpp"
@@ -53,7 +54,9 @@ void export_model(const llmc_model& m, const std::string& folder) {
   if (folder.ends_with(".bin"))
     refuse(folder + " is the name of a file; a model of llm.c is converted to a folder of Hugging Face");
   const network n = m.config.build();
-  write_hugging_face(folder, m.config, n, m.to_weights(n));
+  support::whole_folder out(folder);
+  write_hugging_face(out.unfinished(), m.config, n, m.to_weights(n));
+  out.finish();
   std::printf("%s: config.json, model.safetensors, %lld parameters\n", folder.c_str(),
               static_cast<long long>(n.parameter_count()));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "language.hpp"
 
+#include <filesystem>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
 
@@ -181,7 +182,14 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
 stored_model trained_model(language_params& o) {
   vocabulary words;
   const std::string from = trained_checkpoint(o, words);
-  return model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  const bool has_letters = words.saved().starts_with("characters");
+  stored_model m =
+      model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  // A run that began with a model of Hugging Face has its tokenizer beside the checkpoints.
+  if (const std::string folder = std::filesystem::absolute(from).parent_path();
+      !has_letters && has_tokenizer(folder))
+    take_words(m, folder, o.train.tokenizer_dir);
+  return m;
 }
 
 }  // namespace gpt_app

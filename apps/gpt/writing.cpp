@@ -181,20 +181,27 @@ stored_model model_of_checkpoint(const std::string& checkpoint, const ml::decode
           .words = std::move(words)};
 }
 
+bool has_tokenizer(const std::string& folder) {
+  for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/vocab.json", "/encoder.json"})
+    if (fs::exists(folder + name)) return true;
+  return false;
+}
+
+void take_words(stored_model& m, const std::string& folder, const std::string& tokenizer_dir) {
+  const std::string of_words = tokenizer_dir.empty() ? folder : tokenizer_dir;
+  if (!tokenizer_dir.empty() || has_tokenizer(folder))
+    m.words = vocabulary::of_model(of_words), m.tokenizer = of_words;
+  m.begin = m.words.begin_of_text(), m.ends = ends_in(folder);
+  if (m.begin >= m.config.vocabulary) m.begin = 0;
+  std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
+}
+
 stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir) {
   if (!fs::is_directory(folder))
     throw ml::file_error("--pretrained: " + folder + " is no folder with config.json and model.safetensors");
   ml::pretrained p = ml::read_hugging_face(folder);
-  stored_model m{
-      .config = p.config, .weights = p.mapped_weights(network_of(p.config)), .ends = ends_in(folder)};
-  const std::string of_words = tokenizer_dir.empty() ? folder : tokenizer_dir;
-  bool has_words = !tokenizer_dir.empty();
-  for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/vocab.json", "/encoder.json"})
-    has_words |= fs::exists(of_words + name);
-  if (has_words) m.words = vocabulary::of_model(of_words), m.tokenizer = of_words;
-  m.begin = m.words.begin_of_text();
-  if (m.begin >= m.config.vocabulary) m.begin = 0;
-  std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
+  stored_model m{.config = p.config, .weights = p.mapped_weights(network_of(p.config))};
+  take_words(m, folder, tokenizer_dir);
   return m;
 }
 

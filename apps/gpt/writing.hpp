@@ -43,6 +43,12 @@ stored_model model_of_checkpoint(const std::string& checkpoint, const wsl::ml::d
 /// otherwise. Throws wsl::ml::file_error.
 stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir);
 
+/// Whether a folder has a tokenizer.
+bool has_tokenizer(const std::string& folder);
+/// Gives a model the tokenizer of its folder, if there is one, or of the other folder if one is given, and
+/// the tokens that end a text by the model's folder. Throws wsl::ml::file_error.
+void take_words(stored_model& m, const std::string& folder, const std::string& tokenizer_dir);
+
 /// Prints a text as it is written, or several, each when all are done. Throws std::invalid_argument for
 /// options that the model cannot have.
 void write_texts(stored_model m, const writing_params& p, wsl::ml::precision format, int threads);

@@ -699,6 +699,7 @@ void session::eval_all() {
     } catch (const ml::file_error& e) {
       if (ranks::size() > 1) throw;  // the others would wait
       std::fprintf(stderr, "%s\n", e.what());
+      status_ = 1;
       continue;
     }
     load(from);

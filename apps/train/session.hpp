@@ -62,7 +62,8 @@ class session {
   /// Refuses a mode that evaluates with several replicas of a pipeline.
   void require_one_replica(const std::string& mode) const;
 
-  /// The exit status of the program: 0, or 128 plus the signal that has stopped a run before its last step.
+  /// The exit status of the program: 0; 1 if a checkpoint could not be evaluated; or 128 plus the signal that
+  /// has stopped a run before its last step.
   int status() const { return status_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/support/whole_folder.hpp>
 
 #include "../command_line.hpp"
 #include "stored.hpp"
@@ -28,8 +29,15 @@ struct words {
   std::function<int()> chosen;
 };
 
+/// The family of a model: its name, or one that --name of `fit` has for it.
 const hf::family& family_named(const std::string& model) {
-  if (const hf::family* f = hf::find_family(model)) return *f;
+  static const std::map<std::string, std::string> others{{"gpt", "gpt2"},
+                                                         {"gpt3", "gpt2"},
+                                                         {"gpt-neox", "gpt_neox"},
+                                                         {"santacoder", "gpt_bigcode"},
+                                                         {"starcoder", "gpt_bigcode"}};
+  const auto other = others.find(model);
+  if (const hf::family* f = hf::find_family(other == others.end() ? model : other->second)) return *f;
   std::vector<std::string> known;
   for (const hf::family* f : hf::families) known.push_back(f->model_type);
   throw std::invalid_argument("--model " + model + " is not known" + app::nearest_words(model, known) +
@@ -83,7 +91,7 @@ int convert(const conversion& c) {
     throw std::invalid_argument("--shard-size is of --tgt-fmt hf: a checkpoint is one file; leave it out");
   const u64 largest = c.shard_size.empty() ? 0 : bytes_of(c.shard_size);
   stored_model m = read_model(c);
-  if (!m.model_type.empty() && m.model_type != c.model)
+  if (!m.model_type.empty() && m.model_type != f.model_type)
     throw std::invalid_argument(c.path + " is a model of " + m.model_type + ", not of " + c.model +
                                 ": take --model " + m.model_type);
   if (const std::string lacking = hf::lacks(f, m.config); !lacking.empty())
@@ -94,14 +102,19 @@ int convert(const conversion& c) {
                                 " has what the optimizer keeps, for which the files to write have no place: "
                                 "--drop-optimizer-state leaves it out");
   const auto tensors = m.network.parameters().size();
+  const std::string companions = std::filesystem::is_directory(c.path)
+                                     ? c.path
+                                     : std::filesystem::absolute(c.path).parent_path().string();
   if (c.to_format == "wsl") {
-    m.model_type = c.model;
-    const std::string file = write_checkpoint(c.out, m);
+    m.model_type = f.model_type;
+    const std::string file = write_checkpoint(c.out, m, companions);
     std::printf("%s: %zu tensors\n%s/params.yaml\n", file.c_str(), tensors, c.out.c_str());
   } else {
-    ml::write_hugging_face(c.out, m.config, m.network, m.numbers,
-                           {.model_type = c.model, .largest_file = largest});
-    std::printf("%s: %s\n%s/config.json\n", ml::tensor_shards(c.out).name().c_str(), c.model.c_str(),
+    wsl::support::whole_folder out(c.out);
+    ml::write_hugging_face(out.unfinished(), m.config, m.network, m.numbers,
+                           {.model_type = f.model_type, .largest_file = largest, .companions = companions});
+    out.finish();
+    std::printf("%s: %s\n%s/config.json\n", ml::tensor_shards(c.out).name().c_str(), f.model_type,
                 c.out.c_str());
   }
   return 0;

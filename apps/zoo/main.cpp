@@ -3,6 +3,7 @@
 // Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
 #include <cstdio>
 
+#include "../files.hpp"
 #include "../run.hpp"
 #include "checkpoint.hpp"
 #include "configurations.hpp"
@@ -75,10 +76,14 @@ int run(int argc, char** argv) {
   if (*mode == "sample") return sample(o), 0;
   if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o, f);
+  // The files are checked before a network is built of what config.json says.
+  if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
   task t = gpt_app::task_of("wsl-zoo", o);
   if (!o.hf.empty())
     t.begin = [&o](wsl::ml::trainer_base& to) {
       gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
+      app::make_folder(o.common.run.model_dir);
+      wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
     };
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);

@@ -39,8 +39,7 @@ struct defaults_of_model {
   std::vector<const char*> names;
   std::vector<default_value> values;
 };
-/// The values that models of a name have in common. Fields that may be null are not here: a run that goes on
-/// reads them from its own params, where null says that there are none.
+/// The values that models of a name have in common.
 const std::vector<defaults_of_model>& all_defaults() {
   const default_value rotary{"position_embedding_type", "rotary"}, alibi{"position_embedding_type", "alibi"},
       own_head{"share_embedding_weights", "false"}, parallel{"parallel_block", "true"},
@@ -59,7 +58,7 @@ const std::vector<defaults_of_model>& all_defaults() {
       {{"falcon"}, {rotary, parallel, no_qkv, no_projection, no_ffn, {"use_norm_bias", "true"}}},
       {{"bloom"}, {alibi, gelu_new, {"embedding_layer_norm", "true"}}},
       {{"mpt"}, {alibi, no_qkv, no_projection, no_ffn}},
-      {{"opt"}, {{"nonlinearity", "relu"}}},
+      {{"opt"}, {{"nonlinearity", "relu"}, {"unused_positions", "2"}}},
       {{"starcoder2"}, {rotary, gelu_new}},
       {{"btlm", "jais"}, {alibi, swiglu}}};
   return all;

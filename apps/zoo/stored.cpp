@@ -2,7 +2,9 @@
 #include "stored.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <wsl/ml/run/checkpointing.hpp>
+#include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
 #include "options.hpp"
@@ -46,7 +48,7 @@ ml::decoder decoder_in(const ml::checkpoint& c) {
 
 }  // namespace
 
-bool is_hugging_face(const std::string& path) { return std::filesystem::exists(path + "/config.json"); }
+bool is_hugging_face(const std::string& path) { return ml::file_exists(path + "/config.json"); }
 
 void refuse_pickle(const std::string& path) {
   if (std::filesystem::is_regular_file(path) && ml::is_pickle(path)) throw ml::pickle_refusal(path);
@@ -89,7 +91,11 @@ stored_model read_hugging_face_model(const std::string& folder) {
 std::string checkpoint_file(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return path;
   std::vector<std::string> refused;
-  if (const auto newest = ml::checkpoints(path).newest(&refused)) return *newest;
+  const auto newest = ml::checkpoints(path).newest(&refused);
+  if (newest) {
+    for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+    return *newest;
+  }
   throw ml::file_error(refused.empty() ? path +
                                              " has no checkpoint_<step>.safetensors: give the folder of a "
                                              "run, or the file of a checkpoint"
@@ -109,9 +115,8 @@ stored_model read_checkpoint(const std::string& path) {
   return m;
 }
 
-std::string write_checkpoint(const std::string& folder, stored_model& m) {
-  if (std::filesystem::exists(folder + "/params.yaml") || !ml::checkpoints(folder).steps().empty())
-    throw ml::file_error(folder + " has a run: give a new folder, so that nothing of it is written over");
+std::string write_checkpoint(const std::string& folder, stored_model& m, const std::string& companions) {
+  wsl::support::whole_folder out(folder);
   options o;
   train_app::fields f;
   declare(f, o);
@@ -122,12 +127,15 @@ std::string write_checkpoint(const std::string& folder, stored_model& m) {
   std::string architecture;
   for (const auto& [name, word] : o.model.architecture()) architecture += name + ": " + word + "\n";
   const std::string params = f.kept_text();
-  app::make_folder(folder);
-  app::write_file(folder + "/params.yaml", train_app::params_of + "wsl-zoo\n" + params);
+  app::write_file(out / "params.yaml", train_app::params_of + "wsl-zoo\n" + params);
+  if (!companions.empty()) hf::copy_companions(companions, out.unfinished());
   ml::text_by_name facts{
       {"params", params}, {"model", architecture}, {"vocabulary", ""}, {"weights", "f32"}, {"seed", "1"}};
   ml::add_facts(facts, ml::data_position{});
-  return ml::checkpoints(folder).save(0, arrays_of(m.network, m.numbers), std::move(facts));
+  const std::filesystem::path file =
+      ml::checkpoints(out.unfinished()).save(0, arrays_of(m.network, m.numbers), std::move(facts));
+  out.finish();
+  return folder + "/" + file.filename().string();
 }
 
 }  // namespace zoo_app

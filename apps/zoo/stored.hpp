@@ -28,13 +28,14 @@ wsl::ml::pretrained read_folder(const std::string& folder);
 /// The same with its weights.
 stored_model read_hugging_face_model(const std::string& folder);
 
-/// The file of a checkpoint: the path itself, or the newest checkpoint of a run's folder. Throws
-/// wsl::ml::file_error if there is none.
+/// The file of a checkpoint: the path itself, or the newest checkpoint of a run's folder that is whole; later
+/// ones are named on stderr. Throws wsl::ml::file_error if there is none.
 std::string checkpoint_file(const std::string& path);
 /// Reads the weights of a checkpoint, and of its params the model. Throws wsl::ml::file_error.
 stored_model read_checkpoint(const std::string& path);
 /// Writes the weights as the checkpoint of step 0 in a folder, with params.yaml, so that `fit`, `eval` and
-/// `sample` take it. Returns the name of the file. Throws wsl::ml::file_error if the folder has a run.
-std::string write_checkpoint(const std::string& folder, stored_model& m);
+/// `sample` take it, and the tokenizer of another folder, if there is one. Returns the name of the file.
+/// Throws wsl::ml::file_error if the folder has files.
+std::string write_checkpoint(const std::string& folder, stored_model& m, const std::string& companions);
 
 }  // namespace zoo_app

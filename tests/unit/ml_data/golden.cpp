@@ -4,6 +4,7 @@
 // rounding of the trainers, which compute in f32.
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/io/safetensors.hpp>
+#include <wsl/ml/run/golden_state.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
@@ -12,6 +13,7 @@
 namespace {
 using namespace wsl;
 using namespace wsl::ml;
+using Catch::Matchers::Contains;
 
 /// PyTorch's results for a model and a batch.
 struct golden {
@@ -167,6 +169,39 @@ void check_all_trainers(const golden& g) {
 }
 
 TEST_CASE("A tiny GPT-2 in the files of llm.c trains as in PyTorch") { check_all_trainers(gpt2()); }
+
+struct machine : trainer {
+  using trainer::trainer;
+  trainer_base& run() { return *this; }
+};
+
+TEST_CASE("Tensors of a golden state that are not compared are named, and a mask is refused") {
+  const files::folder here;
+  safetensors_file in(path_of("llama/expected.safetensors"));
+  const std::vector<i32> ids = in.read<i32>(*in.find("ids")), targets = in.read<i32>(*in.find("targets"));
+  const std::vector<u64> shape = in.find("ids")->shape;
+  const std::vector<f32> one(1), norm = in.numbers(*in.find("gradient.model.norm.weight"));
+  std::vector<i64> mask(ids.size(), 1);
+  const auto state = [&] {
+    write_safetensors(here / "g", {{"ids", shape, ids},
+                                   {"targets", shape, targets},
+                                   {"attention_mask", shape, mask},
+                                   {"gradient.model.norm.weight", {norm.size()}, norm},
+                                   {"gradient.model.norm.wieght", {1}, one}});
+    return golden_state(here / "g");
+  };
+  pretrained p = read_hugging_face(path_of("llama"));
+  golden_state g = state();
+  const golden_comparison found = compare_with_golden(p, g, [](network n, const optimizer& rule) {
+    return std::make_unique<machine>(std::move(n), rule,
+                                     streaming_settings{.workers = 1, .columns = 1, .threads = 1});
+  });
+  CHECK(found.all.size() == 1);
+  CHECK(std::count(found.left_out.begin(), found.left_out.end(),
+                   "gradient.model.norm.wieght: the model has no such tensor") == 1);
+  mask.back() = 0;
+  CHECK_THAT(files::refusal(state), Contains("'attention_mask' hides tokens"));
+}
 
 TEST_CASE("A tiny Llama in the form of Hugging Face trains as in PyTorch") { check_all_trainers(llama()); }
 

@@ -143,6 +143,7 @@ TEST_CASE("A configuration of Mixtral with more experts a token than it has is r
   files::write(
       here / "config.json",
       R"({"model_type":"mixtral","vocab_size":11,"hidden_size":32,"num_attention_heads":4,)"
+      R"("num_key_value_heads":4,)"
       R"("num_hidden_layers":1,"intermediate_size":64,"num_local_experts":2,"num_experts_per_tok":3})");
   CHECK_THAT(files::refusal([&] { read_hugging_face_config(here / "config.json"); }),
              Contains("'num_experts_per_tok' is 3, more than the 2 of 'num_local_experts'"));

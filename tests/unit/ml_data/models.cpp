@@ -195,7 +195,12 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
     files::write(here / "m/config.json", text);
     return files::refusal([&] { read_hugging_face(here / "m"); });
   };
-  CHECK_THAT(config_says("{"), Contains("config.json: this is no object in JSON"));
+  CHECK_THAT(config_says("{\n  \"n_layer\": 2,\n  !"),
+             Contains("config.json: this is no JSON from line 3, column 3 on"));
+  CHECK_THAT(config_says("[]"), Contains("config.json: this is no object in JSON"));
+  CHECK_THAT(config_says(R"({"a":1e999})"), Contains("a number beyond those of 64 bits"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","a":{"b":1,"b":2}})"), Contains("'b' is there twice"));
+  CHECK_THAT(config_says("version https://git-lfs.github.com/spec/v1\noid"), Contains("`git lfs pull`"));
   CHECK_THAT(config_says("{}"), Contains("'model_type' is \"\"; known are gpt2, gptj"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","n_layer":-1})"),
              Contains("'n_layer' should be a whole number"));
@@ -209,7 +214,16 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
              Contains("'num_hidden_layers' is missing"));
   CHECK_THAT(config_says(R"({"model_type":"gpt2","layer_norm_epsilon":"small"})"),
              Contains("'layer_norm_epsilon' should be a number"));
-  CHECK(config_says(R"({"model_type":"gpt2","n_inner":null})") == "it is taken");
+  for (const char* value : {"-1", "1e300"})
+    CHECK_THAT(config_says(fmt::format(R"({{"model_type":"gpt2","layer_norm_epsilon":{}}})", value)),
+               Contains("'layer_norm_epsilon' should be a number of at least 0, not "));
+  for (const int layers : {1, 100'000})
+    CHECK_THAT(config_says(fmt::format(R"({{"model_type":"gpt2","n_layer":{}}})", layers)),
+               Contains(fmt::format("the tensors of 2 layers, and config.json says {}", layers)));
+  CHECK(config_says(R"({"model_type":"gpt2","n_layer":2,"n_inner":null})") == "it is taken");
+  files::write(here / "m/model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:0123");
+  CHECK_THAT(config_says(R"({"model_type":"gpt2"})"),
+             Contains("model.safetensors: this is a pointer of Git LFS"));
 }
 
 TEST_CASE("A model in several files is read by their index, and a wrong index is refused") {
@@ -255,12 +269,16 @@ TEST_CASE("A model in several files is read by their index, and a wrong index is
         nlohmann::json(""), nlohmann::json(3), nlohmann::json("a.bin")})
     CHECK_THAT(with(bias, file),
                Contains("should be in a file <name>.safetensors beside the index, not in " + file.dump()));
-  CHECK_THAT(with(bias, "other.safetensors"), Contains("cannot read " + here / "m/other.safetensors"));
+  CHECK_THAT(with(bias, "other.safetensors"),
+             Contains("cannot read " + here / "m/other.safetensors") && Contains("index.json names it"));
   CHECK_THAT(with("more", first),
              Contains("tensor 'more' is not in model-00001-of-00002.safetensors, where it should be"));
   map.erase(bias);
   CHECK_THAT(with("transformer.wte.weight", map["transformer.wte.weight"]),
              Contains("has a tensor 'transformer.ln_f.bias' that the index does not have there"));
+  std::filesystem::remove(here / "m/model.safetensors.index.json");
+  CHECK_THAT(files::refusal([&] { read_hugging_face(here / "m"); }),
+             Contains("is a part of a model, and there is no") && Contains("index.json"));
 }
 
 /// A small decoder that a family has: with the function, and the head, that it knows.
@@ -285,7 +303,8 @@ TEST_CASE("A model of each family is written whole or in several files, and come
     const network n = d.build();
     const weights w(n, 7);
     write_hugging_face(here / "whole", d, n, w, {f->model_type});
-    write_hugging_face(here / "parts", d, n, w, {f->model_type, 17000});
+    write_hugging_face(here / "parts", d, n, w, {f->model_type, 6000});
+    write_hugging_face(here / "parts", d, n, w, {f->model_type, 17000});  // without a part of the first
     CHECK_FALSE(std::filesystem::exists(here / "parts/model.safetensors"));
     std::size_t files = 0;
     for (const auto& file : std::filesystem::directory_iterator(here / "parts"))
@@ -303,8 +322,74 @@ TEST_CASE("A model of each family is written whole or in several files, and come
     CHECK(read_whole(here / "parts/model.safetensors") == read_whole(here / "whole/model.safetensors"));
     CHECK(read_whole(here / "parts/config.json") == read_whole(here / "whole/config.json"));
     CHECK_FALSE(std::filesystem::exists(here / "parts/model.safetensors.index.json"));
+    for (const auto& file : std::filesystem::directory_iterator(here / "parts"))
+      CHECK_FALSE(is_shard(file.path()));
+    std::filesystem::remove_all(here / "parts");
+
+    // Without the biases that the family can leave out, it comes back with zeros, or without them.
+    decoder bare = d;
+    bare.bias.qkv = false;
+    if (!hugging_face::lacks(*f, bare).empty()) continue;
+    const network m = bare.build();
+    write_hugging_face(here / "parts", bare, m, weights(m, 7), {f->model_type});
+    pretrained back_again = read_hugging_face(here / "parts");
+    CHECK_NOTHROW(back_again.to_weights(back_again.config.build()));
     std::filesystem::remove_all(here / "parts");
   }
+}
+
+TEST_CASE("Parts that cannot all be written are not read with those of another model") {
+  const files::folder here;
+  const network n = small().build();
+  const auto write = [&](u64 seed) {
+    return files::refusal(
+        [&] { write_hugging_face(here / "m", small(), n, weights(n, seed), {.largest_file = 3000}); });
+  };
+  REQUIRE(write(1) == "it is taken");
+  const tensor_shards before(here / "m");
+  REQUIRE(before.files().size() >= 2);
+  // A folder is in the way of one part, which comes back later.
+  const std::string part = before.files()[1], bytes = read_whole(part);
+  std::filesystem::remove(part);
+  std::filesystem::create_directories(part + "/x");
+  CHECK_THAT(write(2), Contains("cannot write"));
+  std::filesystem::remove_all(part);
+  files::write(part, bytes);
+  CHECK_THAT(files::refusal([&] { read_hugging_face(here / "m"); }), Contains("cannot read"));
+}
+
+TEST_CASE("A tokenizer and the ids of special tokens go with a model") {
+  const files::folder here;
+  const network n = small().build();
+  const weights w(n, 5);
+  write_hugging_face(here / "a", small(), n, w);
+  nlohmann::json config = nlohmann::json::parse(read_whole(here / "a/config.json"));
+  config.update({{"eos_token_id", {3, 4}}, {"bos_token_id", 2}, {"pad_token_id", nullptr}});
+  files::write(here / "a/config.json", config.dump());
+  files::write(here / "a/tokenizer.json", "words");
+  files::write(here / "a/training_args.bin", "no companion");
+  const auto json_of = [&](const char* file) { return nlohmann::json::parse(read_whole(here / file)); };
+
+  write_hugging_face(here / "b", small(), n, w, {.companions = here / "a"});
+  CHECK(read_whole(here / "b/tokenizer.json") == "words");
+  CHECK_FALSE(std::filesystem::exists(here / "b/training_args.bin"));
+  CHECK(json_of("b/generation_config.json") == nlohmann::json{{"eos_token_id", {3, 4}}, {"bos_token_id", 2}});
+  CHECK(json_of("b/config.json")["eos_token_id"] == nlohmann::json{3, 4});
+  CHECK_FALSE(json_of("b/config.json").contains("pad_token_id"));
+
+  // What generation_config.json says has precedence, and the file is copied if it says all.
+  const std::string all = R"({ "eos_token_id": 7, "bos_token_id": 1, "top_p": 0.5 })";
+  files::write(here / "b/generation_config.json", all);
+  std::filesystem::create_directories(here / "run");
+  CHECK(hugging_face::copy_companions(here / "b", here / "run") ==
+        nlohmann::json{{"eos_token_id", 7}, {"bos_token_id", 1}});
+  CHECK(read_whole(here / "run/generation_config.json") == all);
+  write_hugging_face(here / "c", small(), n, w, {.companions = here / "run"});
+  CHECK(json_of("c/config.json")["eos_token_id"] == 7);
+  CHECK_FALSE(json_of("c/config.json").contains("top_p"));
+  files::write(here / "run/generation_config.json", "{");
+  CHECK_THAT(files::refusal([&] { hugging_face::copy_companions(here / "run", here / "c"); }),
+             Contains("run/generation_config.json: this is no JSON"));
 }
 
 TEST_CASE("Pickles are refused with the way to convert them, unless there is something else") {
@@ -313,6 +398,7 @@ TEST_CASE("Pickles are refused with the way to convert them, unless there is som
   write_hugging_face(here / "m", small(), n, weights(n, 5));
   const auto says = [&] { return files::refusal([&] { read_hugging_face(here / "m"); }); };
   files::write(here / "m/pytorch_model.bin", "\x80\x02");
+  files::write(here / "m/optimizer.pt", "\x80\x02");  // of a training run, and no model
   CHECK(says() == "it is taken");
   std::filesystem::remove(here / "m/model.safetensors");
   for (const std::string name : {"pytorch_model.bin", "consolidated.00.pth", "model.pt", "last.ckpt"}) {
@@ -367,12 +453,59 @@ TEST_CASE("Rotary settings are read in the old form and in the new") {
   CHECK_THAT(says({{"rope_scaling", {{"type", "yarn"}, {"factor", 2}}}}),
              Contains("scaled by 'yarn'; linear and llama3 are known"));
   CHECK_THAT(says({{"rope_scaling", {{"type", "linear"}}}}), Contains("'factor' is missing"));
-  CHECK_THAT(says({{"rope_scaling", {{"type", "linear"}, {"factor", 0}}}}), Contains("make no sense"));
+  CHECK_THAT(says({{"rope_scaling", {{"type", "linear"}, {"factor", 0}}}}),
+             Contains("'rope_scaling': 'factor' should be a number above 0, not 0"));
   CHECK_THAT(says({{"rope_scaling", "linear"}}), Contains("'rope_scaling' should be an object"));
-  CHECK_THAT(says({{"rope_theta", -1}}), Contains("the base of rotary positions is -1"));
+  for (const int base : {-1, 0})
+    CHECK_THAT(says({{"rope_theta", base}}),
+               Contains(fmt::format("'rope_theta' should be a number above 0, not {}", base)));
+  CHECK_THAT(says({{"partial_rotary_factor", 1.5}}), Contains("'partial_rotary_factor' should be at most 1"));
+  CHECK_THAT(says({{"partial_rotary_factor", 0.125}}),
+             Contains("a head has 8 features, of which 1 are rotated"));
+  CHECK_THAT(says({{"head_dim", 7}}), Contains("of which 7 are rotated") && Contains("'head_dim' 7"));
+  CHECK_THAT(says({{"head_dim", 8}, {"num_attention_heads", 3}, {"num_key_value_heads", 2}}),
+             Contains("'num_key_value_heads' 2 does not divide the 3 of 'num_attention_heads'"));
   json upside_down = llama3;
   upside_down["low_freq_factor"] = 5;
-  CHECK_THAT(says({{"rope_scaling", upside_down}}), Contains("make no sense"));
+  CHECK_THAT(says({{"rope_scaling", upside_down}}),
+             Contains("'high_freq_factor' 4 should be more than 'low_freq_factor' 5"));
+}
+
+// The values are those of transformers' configuration classes.
+TEST_CASE("What a configuration leaves out is what its family has") {
+  const files::folder here;
+  const auto read = [&](const char* type, const nlohmann::json& more = nlohmann::json::object()) {
+    nlohmann::json c{{"model_type", type},
+                     {"vocab_size", 11},
+                     {"hidden_size", 512},
+                     {"num_attention_heads", 32},
+                     {"num_hidden_layers", 1},
+                     {"intermediate_size", 64},
+                     {"n_embd", 256},
+                     {"n_head", 4},
+                     {"n_layer", 1}};
+    c.update(more);
+    files::write(here / "config.json", c.dump());
+    return read_hugging_face_config(here / "config.json").second;
+  };
+  const decoder llama = read("llama"), mistral = read("mistral"), mixtral = read("mixtral"),
+                qwen2 = read("qwen2"), starcoder2 = read("starcoder2");
+  CHECK((llama.epsilon == 1e-6f && llama.rotary_base == 1e4 && llama.kv_heads == 32 && llama.window == 0));
+  CHECK((mistral.epsilon == 1e-6f && mistral.rotary_base == 1e4 && mistral.kv_heads == 8 &&
+         mistral.window == 4096 && mistral.positions == 131072));
+  CHECK((mixtral.epsilon == 1e-5f && mixtral.rotary_base == 1e6 && mixtral.kv_heads == 8 &&
+         mixtral.window == 0 && mixtral.positions == 131072));
+  CHECK((qwen2.epsilon == 1e-6f && qwen2.rotary_base == 1e4 && qwen2.kv_heads == 32 &&
+         qwen2.positions == 32768));
+  CHECK((starcoder2.kv_heads == 2 && starcoder2.positions == 4096 && starcoder2.deviation == 0.018042f));
+  CHECK(read("gpt_bigcode").positions == 1024);
+  CHECK((read("gptj").rotary_features == 64 && read("codegen").rotary_features == 64));
+  // Null is not the same as absent.
+  CHECK(read("mistral", {{"sliding_window", nullptr}}).window == 0);
+  CHECK(read("mistral", {{"num_key_value_heads", nullptr}}).kv_heads == 32);
+  CHECK(read("gptj", {{"rotary_dim", nullptr}}).rotary_features == 0);
+  CHECK_THAT(files::refusal([&] { read("gptj", {{"n_head", 8}}); }),
+             Contains("'rotary_dim' is 64, as it is not there; it should be even, and at most the 32"));
 }
 
 struct run {

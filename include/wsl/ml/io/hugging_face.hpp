@@ -16,6 +16,7 @@
 #include <set>
 
 #include "../model/weights.hpp"
+#include "hugging_face/companions.hpp"
 #include "hugging_face/match.hpp"
 #include "mapped_weights.hpp"
 #include "tensor_shards.hpp"
@@ -38,12 +39,15 @@ struct tensor {
   std::vector<f32> numbers;
 };
 /// The numbers of a model's parameters, or their gradients, as a family's tensors. A bias that the model
-/// lacks is zeros. Throws std::invalid_argument if the network is not one of that decoder.
+/// lacks, and the family has, is zeros. Throws std::invalid_argument if the network is not one of that
+/// decoder, file_error if the family has nothing like it.
 inline std::vector<tensor> to_tensors(const family& f, const decoder& d, const network& n, const weights& w) {
   std::vector<tensor> all;
   std::set<const parameter*> used;
-  u64 outputs = 0;  // of the last layer, whose bias comes after its weights
-  for (const tensor_rule& r : f.tensors(d)) {
+  u64 outputs = 0;                         // of the last layer, whose bias comes after its weights
+  decoder read_back = as_in_family(f, d);  // with all biases that config.json will promise
+  read_back.rotary_pairs = d.rotary_pairs;
+  for (const tensor_rule& r : f.tensors(read_back)) {
     if (const parameter* p = find_parameter(n, r.ours)) {
       const std::vector<f32>& x = w[static_cast<std::size_t>(p - n.parameters().data())];
       all.push_back({r.theirs, r.shape(*p), r.to_theirs(*p, x)});
@@ -101,7 +105,29 @@ class pretrained {
   friend pretrained read_hugging_face(const std::string& folder);
   pretrained(const hugging_face::family& f, decoder d, tensor_shards in)
       : config(d), family_(&f), in_(std::move(in)) {
+    check_layers();
     has_prefix_ = in_.has(f.tensors(config).front().theirs);
+  }
+
+  /// Throws file_error if the files have another number of layers than the configuration, before a network is
+  /// built of these.
+  void check_layers() const {
+    int layers = 0;
+    for (const std::string& name : in_.names()) layers = std::max(layers, 1 + layer_of(name));
+    if (layers && layers != config.layers)
+      throw file_error(
+          fmt::format("wsl: {} has the tensors of {} layers, and config.json says {}: take the "
+                      "files of one model",
+                      in_.name(), layers, config.layers));
+  }
+  /// The first number between dots, as in "model.layers.1.mlp.up_proj.weight"; -1 if there is none.
+  static int layer_of(std::string_view name) {
+    for (std::size_t at = name.find('.'); at != name.npos; at = name.find('.', at + 1)) {
+      int layer = 0;
+      const auto [end, error] = std::from_chars(name.data() + at + 1, name.data() + name.size(), layer);
+      if (error == std::errc{} && layer >= 0 && end != name.data() + name.size() && *end == '.') return layer;
+    }
+    return -1;
   }
 
   /// Calls f(rule, number of the parameter, name in the file) for each tensor that the network needs, and
@@ -191,6 +217,7 @@ inline std::string why_no_hugging_face(const decoder& d) {
 struct hugging_face_settings {
   std::string model_type = {};  ///< the family; empty: the first that has the model
   u64 largest_file = 0;         ///< a model of more bytes is written to several files and an index; 0: never
+  std::string companions = {};  ///< the folder of which tokenizer and settings of generation are copied
 };
 
 /// Writes a model for from_pretrained of transformers. A bias that the model lacks, and its family has, is
@@ -215,6 +242,9 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
   std::error_code why;
   std::filesystem::create_directories(folder, why);
   if (why) throw std::runtime_error(fmt::format("wsl: cannot make the folder {}: {}", folder, why.message()));
+  if (!how.companions.empty()) config.update(copy_companions(how.companions, folder));
+  // No configuration is there while there may be tensors of two models.
+  std::filesystem::remove(folder + "/config.json", why);
   write_tensor_shards(folder, std::move(views), how.largest_file);
   support::write_whole_file(folder + "/config.json", config.dump(2) + "\n");
 }

@@ -17,6 +17,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../core/scalar.hpp"
@@ -34,6 +35,21 @@ struct mapped {
   std::shared_ptr<const void> owner;
   std::span<const T> numbers;
 };
+
+/// Whether the text of a file is what Git keeps in the place of a large one.
+inline bool is_git_lfs_pointer(std::string_view text) {
+  return text.starts_with("version https://git-lfs.github.com/spec/");
+}
+inline constexpr const char* git_lfs_remedy =
+    "this is a pointer of Git LFS in the place of the file: fetch the file with `git lfs pull`";
+
+/// Whether a path is there. Throws file_error if that cannot be told, as in a folder that may not be entered.
+inline bool file_exists(const std::string& path) {
+  struct stat about;
+  if (::stat(path.c_str(), &about) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw file_error(fmt::format("wsl: cannot read {}: {}", path, std::strerror(errno)));
+}
 
 class input_file {
  public:

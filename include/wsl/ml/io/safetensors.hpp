@@ -101,9 +101,12 @@ class safetensors_file {
   explicit safetensors_file(const std::string& name) : in_(name) {
     constexpr u64 longest = 100'000'000;
     const u64 size = in_.take<u64>(1, "the length of the header")[0];
+    if (size > longest && is_git_lfs_pointer(beginning()))
+      throw file_error(fmt::format("wsl: {}: {}", name, git_lfs_remedy));
     if (size > longest)
-      throw in_.error("the header would have {} bytes, more than the {} of safetensors: this is no such file",
-                      size, longest);
+      throw file_error(fmt::format(
+          "wsl: {}: the header would have {} bytes, more than the {} of safetensors: this is no such file",
+          name, size, longest));
     const std::string text = in_.take_text(size, "the header");
     data_ = in_.at();
     if (const std::string fault = parse_safetensors_header(text, in_.left(), header_); !fault.empty())
@@ -180,6 +183,10 @@ class safetensors_file {
   }
 
  private:
+  std::string beginning() {
+    in_.go_to(0);
+    return in_.take_text(std::min<u64>(in_.size(), 64), "the beginning");
+  }
   template <class T>
   static std::vector<f32> converted(const std::vector<T>& from) {
     std::vector<f32> to(from.size());

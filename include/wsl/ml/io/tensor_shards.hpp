@@ -30,14 +30,24 @@ inline file_error pickle_refusal(const std::string& file) {
       file));
 }
 
+/// Whether a file is one of several of a model by its name: model-<number>-of-<number>.safetensors.
+inline bool is_shard(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  constexpr std::string_view form = "model-00000-of-00000.safetensors";
+  bool is = name.size() == form.size();
+  for (std::size_t i = 0; is && i < form.size(); ++i)
+    is = form[i] == '0' ? name[i] >= '0' && name[i] <= '9' : name[i] == form[i];
+  return is;
+}
+
 class tensor_shards {
  public:
   /// Reads the headers of a folder's files. If there is a single file, an index is not read. Throws
   /// file_error.
   explicit tensor_shards(const std::string& folder) : name_(folder + "/model.safetensors") {
     const std::string index = name_ + ".index.json";
-    refuse_pickles(folder);
-    if (std::filesystem::exists(name_) || !std::filesystem::exists(index)) {
+    if (!file_exists(name_) && !file_exists(index)) refuse_others(folder);
+    if (file_exists(name_) || !file_exists(index)) {
       files_.emplace_back(name_);
       for (const tensor_info& t : files_[0].tensors()) where_[t.name] = 0;
     } else {
@@ -81,12 +91,33 @@ class tensor_shards {
     return file_error(fmt::format("wsl: {}: {}", name_, fmt::format(text, std::forward<T>(x)...)));
   }
 
-  /// Throws file_error if a folder has pickles and nothing else.
-  void refuse_pickles(const std::string& folder) const {
+  /// Throws file_error if a folder without a file and without an index has parts of a model, or a model as a
+  /// pickle.
+  void refuse_others(const std::string& folder) const {
     std::error_code none;
-    if (std::filesystem::exists(name_) || std::filesystem::exists(name_ + ".index.json")) return;
     for (const auto& file : std::filesystem::directory_iterator(folder, none))
-      if (is_pickle(file.path())) throw pickle_refusal(file.path().string());
+      if (is_shard(file.path()))
+        throw file_error(fmt::format(
+            "wsl: {} is a part of a model, and there is no {}.index.json, which says where each tensor is: "
+            "fetch it, too",
+            file.path().string(), name_));
+    for (const auto& file : std::filesystem::directory_iterator(folder, none))
+      if (is_pickle(file.path()) && !is_of_training(file.path())) throw pickle_refusal(file.path().string());
+  }
+  /// Whether a file keeps the state of a training run of transformers, and no model.
+  static bool is_of_training(const std::filesystem::path& file) {
+    const std::string name = file.stem().string();
+    return name == "training_args" || name == "optimizer" || name == "scheduler" || name == "scaler" ||
+           name.starts_with("rng_state");
+  }
+  /// Opens a file that the index names.
+  void open(const std::string& file) {
+    if (!file_exists(file))
+      throw file_error(
+          fmt::format("wsl: cannot read {}: it is not there, and {} names it: fetch all files of "
+                      "the model",
+                      file, name_));
+    files_.emplace_back(file);
   }
   void read_index(const std::string& folder) {
     input_file in(name_);
@@ -105,7 +136,7 @@ class tensor_shards {
         throw error("tensor '{}' should be in a file <name>.safetensors beside the index, not in {}", tensor,
                     file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
       const auto [at, is_new] = opened.emplace(stem, files_.size());
-      if (is_new) files_.emplace_back(folder + "/" + stem);
+      if (is_new) open(folder + "/" + stem);
       if (!files_[at->second].find(tensor))
         throw error("tensor '{}' is not in {}, where it should be: the files are of different models", tensor,
                     stem);
@@ -125,8 +156,9 @@ class tensor_shards {
 };
 
 /// Writes tensors to model.safetensors in a folder, or, if they have more than `largest` bytes and that is
-/// not 0, to files of at most that size (larger for a single tensor) and their index. A file or an index of
-/// another division that is there is removed. Throws file_error if the files cannot be written.
+/// not 0, to files of at most that size (larger for a single tensor) and their index. Files of another
+/// division that are there are removed, and before parts are written also the index: if writing fails, the
+/// folder has no mixture of two models that could be read. Throws file_error if the files cannot be written.
 inline void write_tensor_shards(const std::string& folder, std::vector<tensor_view> tensors,
                                 u64 largest = 0) {
   std::sort(tensors.begin(), tensors.end(),
@@ -140,11 +172,18 @@ inline void write_tensor_shards(const std::string& folder, std::vector<tensor_vi
   }
   const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
   std::error_code none;
+  std::vector<std::filesystem::path> before;
+  for (const auto& file : std::filesystem::directory_iterator(folder, none))
+    if (is_shard(file.path())) before.push_back(file.path());
+  const auto remove_parts = [&] {
+    std::filesystem::remove(index, none);
+    for (const std::filesystem::path& part : before) std::filesystem::remove(part, none);
+  };
   if (files.size() < 2) {
     write_safetensors(whole, files.empty() ? std::vector<tensor_view>{} : std::move(files[0]));
-    std::filesystem::remove(index, none);
-    return;
+    return remove_parts();
   }
+  remove_parts();
   nlohmann::json map;
   for (std::size_t k = 0; k < files.size(); ++k) {
     const std::string name = fmt::format("model-{:05}-of-{:05}.safetensors", k + 1, files.size());

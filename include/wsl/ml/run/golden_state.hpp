@@ -42,6 +42,12 @@ class golden_state {
     sequences_ = static_cast<int>(tokens.shape[0]), length_ = static_cast<int>(tokens.shape[1]);
     ids_ = whole_numbers(tokens);
     read_targets(get(is_shifted ? "labels" : "targets"), is_shifted);
+    if (const tensor_info* t = in_.find("attention_mask"))
+      for (const i32 is_seen : whole_numbers(*t))
+        if (is_seen != 1)
+          throw error(
+              "'attention_mask' hides tokens, and models see all here: make the golden state of "
+              "sequences without padding");
     if (const tensor_info* t = in_.find("logits")) logits = in_.numbers(*t);
     if (const tensor_info* t = in_.find("loss"); t && t->count() == 1)
       loss = static_cast<f64>(in_.numbers(*t)[0]);
@@ -54,7 +60,7 @@ class golden_state {
   /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
   static golden_state of_folder(const std::string& folder) {
     for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
-      if (!std::filesystem::exists(folder + name)) continue;
+      if (!file_exists(folder + name)) continue;
       golden_state g(folder + name);
       const auto config = nlohmann::json::parse(read_whole(folder + "/config.json"), nullptr, false);
       const auto end = config.is_object() ? config.value("eos_token_id", nlohmann::json()) : nlohmann::json();
@@ -78,6 +84,14 @@ class golden_state {
       return gradient_of_expert(tensor, at, shape);
     return gradient_named(name_when_running(tensor), shape);
   }
+  /// The gradients that were never asked for.
+  std::vector<std::string> unread_gradients() const {
+    std::vector<std::string> all;
+    for (const tensor_info& t : in_.tensors())
+      if ((t.name.starts_with("grad.") || t.name.starts_with("gradient.")) && !read_.contains(t.name))
+        all.push_back(t.name);
+    return all;
+  }
   const std::string& name() const { return in_.name(); }
 
  private:
@@ -95,7 +109,10 @@ class golden_state {
   }
   std::optional<std::vector<f32>> gradient_named(const std::string& tensor, const std::vector<u64>& shape) {
     for (const char* prefix : {"grad.", "gradient."})
-      if (in_.find(prefix + tensor)) return in_.numbers(prefix + tensor, shape);
+      if (in_.find(prefix + tensor)) {
+        read_.insert(prefix + tensor);
+        return in_.numbers(prefix + tensor, shape);
+      }
     return {};
   }
   /// When transformers run Mixtral, they have one array for the matrices w2 of all experts, and one for those
@@ -111,6 +128,7 @@ class golden_state {
         tensor.substr(0, at) + (is_down ? ".mlp.experts.down_proj" : ".mlp.experts.gate_up_proj");
     const tensor_info* const all = in_.find("grad." + stacked);
     if (!all || all->shape.size() != 3 || e >= all->shape[0]) return {};
+    read_.insert(all->name);
     const u64 parts = is_down ? 1 : 2, size = shape[0] * shape[1];
     const std::vector<f32> of_all =
         in_.numbers("grad." + stacked, {all->shape[0], parts * shape[0], shape[1]});
@@ -143,6 +161,7 @@ class golden_state {
   static constexpr std::string_view experts_word = ".block_sparse_moe.experts.";
 
   safetensors_file in_;
+  std::set<std::string> read_;  // gradients
   int sequences_ = 0, length_ = 0;
   std::vector<i32> ids_, targets_;
   std::vector<f32> mask_;
@@ -293,6 +312,8 @@ class golden_comparer {
       add(kind::gradient, t.name, relative_error(t.numbers, *right, largest_of(of_size ? *of_size : *right)),
           within_.tensors);
     }
+    for (const std::string& name : golden_.unread_gradients())
+      result_.left_out.push_back(name + ": the model has no such tensor");
   }
 
   pretrained& model_;

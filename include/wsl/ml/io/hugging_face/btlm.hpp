@@ -8,7 +8,7 @@
 namespace wsl::ml::hugging_face {
 
 inline decoder read_btlm(const config_file& c) {
-  decoder d = read_sizes(c, old_sizes);
+  decoder d = read_sizes(c, old_sizes, 1024);
   c.is("add_cross_attention", false), c.is("alibi_scaling", json());
   const std::string position = c.text("position_embedding_type", "learned");
   if (position != "alibi" && position != "learned")
@@ -21,9 +21,9 @@ inline decoder read_btlm(const config_file& c) {
   read_gpt2_scores(c, d);
   if (c.flag("mup_scale_qk_dot_by_d", c.flag("scale_qk_dot_by_d", false)))
     d.attention_scale = 1 / static_cast<f32>(d.width_of_head());
-  d.embedding_scale = c.number("mup_embeddings_scale", c.number("embeddings_scale", 1.f));
-  d.logit_scale = c.number(
-      "width_scale", static_cast<f32>(c.number("mup_output_alpha", 1.) * c.number("mup_width_scale", 1.)));
+  d.embedding_scale = c.positive("mup_embeddings_scale", c.positive("embeddings_scale", 1.f));
+  d.logit_scale = c.positive("width_scale", static_cast<f32>(c.positive("mup_output_alpha", 1.) *
+                                                             c.positive("mup_width_scale", 1.)));
   return d;
 }
 inline json write_btlm(const decoder& d) {

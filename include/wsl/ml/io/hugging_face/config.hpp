@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "../../model/decoder.hpp"
 #include "../input_file.hpp"
@@ -67,7 +69,8 @@ class config_file {
     input_file in(name);
     if (in.size() > 1'000'000) throw in.error("a configuration has less than a million bytes");
     const std::string text = in.take_text(in.size(), "the text");
-    json_ = json::parse(text.data(), text.data() + text.size(), nullptr, false);
+    if (is_git_lfs_pointer(text)) throw error("{}", git_lfs_remedy);
+    parse(text);
     if (!json_.is_object()) throw error("this is no object in JSON");
   }
   config_file(const std::string& name, json fields) : name_(name), json_(std::move(fields)) {}
@@ -86,8 +89,10 @@ class config_file {
   config_file object(const char* key) const {
     if (!has(key)) return {name_, json::object()};
     if (!json_[key].is_object()) throw error("'{}' should be an object, not {}", key, text_of(key));
-    return {name_, json_[key]};
+    return {name_ + ", '" + key + "'", json_[key]};
   }
+  /// All fields.
+  const json& fields() const { return json_; }
   int whole(const char* key) const {
     if (!has(key)) throw error("'{}' is missing", key);
     const json& x = json_[key];
@@ -96,16 +101,23 @@ class config_file {
     return x.get<int>();
   }
   int whole(const char* key, int otherwise) const { return has(key) ? whole(key) : otherwise; }
-  f64 number(const char* key) const {
-    if (!has(key)) throw error("'{}' is missing", key);
-    const json& x = json_[key];
-    if (!x.is_number() || !std::isfinite(x.get<f64>()))
-      throw error("'{}' should be a number, not {}", key, text_of(key));
-    return x.get<f64>();
+  /// The same where a field that is null has another meaning than one that is absent.
+  int whole(const char* key, int absent, int if_null) const {
+    return !has(key) && json_.contains(key) ? if_null : whole(key, absent);
   }
-  f64 number(const char* key, f64 otherwise) const { return has(key) ? number(key) : otherwise; }
-  f32 number(const char* key, f32 otherwise) const {
-    return has(key) ? static_cast<f32>(number(key)) : otherwise;
+  /// A number of at least 0, in the range of its type.
+  template <std::floating_point T>
+  T number(const char* key, T otherwise) const {
+    return has(key) ? number_in<T>(key, false) : otherwise;
+  }
+  /// A number above 0.
+  template <std::floating_point T>
+  T positive(const char* key, T otherwise) const {
+    return has(key) ? number_in<T>(key, true) : otherwise;
+  }
+  f64 positive(const char* key) const {
+    if (!has(key)) throw error("'{}' is missing", key);
+    return number_in<f64>(key, true);
   }
   bool flag(const char* key, bool otherwise) const {
     if (!has(key)) return otherwise;
@@ -131,6 +143,37 @@ class config_file {
 
  private:
   std::string text_of(const char* key) const { return printable(json_[key]); }
+  template <class T>
+  T number_in(const char* key, bool is_positive) const {
+    const json& x = json_[key];
+    constexpr f64 largest = static_cast<f64>(std::numeric_limits<T>::max());
+    const f64 y = x.is_number() ? x.get<f64>() : -1;
+    if (!(y >= 0 && y <= largest) || (is_positive && !(static_cast<T>(y) > 0)))
+      throw error("'{}' should be a number {}, not {}", key, is_positive ? "above 0" : "of at least 0",
+                  text_of(key));
+    return static_cast<T>(y);
+  }
+  /// Other readers take the first of two fields of a name, or the last: a file with both is refused.
+  void parse(const std::string& text) {
+    std::vector<std::set<std::string>> keys;
+    const auto check = [&](int, json::parse_event_t event, json& x) {
+      if (event == json::parse_event_t::object_start) keys.emplace_back();
+      if (event == json::parse_event_t::object_end) keys.pop_back();
+      if (event == json::parse_event_t::key && !keys.back().insert(x.get<std::string>()).second)
+        throw error("'{}' is there twice", x.get<std::string>());
+      return true;
+    };
+    try {
+      json_ = json::parse(text.data(), text.data() + text.size(), check);
+    } catch (const json::out_of_range&) {
+      throw error("it has a number beyond those of 64 bits");
+    } catch (const json::parse_error& e) {
+      const std::string_view before = std::string_view(text).substr(0, e.byte > 0 ? e.byte - 1 : 0);
+      const std::size_t line = before.rfind('\n') + 1;  // 0 if there is none
+      throw error("this is no JSON from line {}, column {} on",
+                  1 + std::count(before.begin(), before.end(), '\n'), before.size() - line + 1);
+    }
+  }
 
   std::string name_;
   json json_;
@@ -144,10 +187,11 @@ inline constexpr size_keys old_sizes{"n_positions", "n_layer", "n_head", "n_embd
 inline constexpr size_keys new_sizes{"max_position_embeddings", "num_hidden_layers", "num_attention_heads",
                                      "hidden_size"};
 
-/// A decoder with these sizes. Throws file_error if one is missing.
-inline decoder read_sizes(const config_file& c, const size_keys& k) {
+/// A decoder with these sizes. Throws file_error if one is missing, but for the longest sequence, for which
+/// each family has a value of its own.
+inline decoder read_sizes(const config_file& c, const size_keys& k, int positions = 2048) {
   decoder d{.vocabulary = c.whole("vocab_size"),
-            .positions = c.whole(k.positions, 2048),
+            .positions = c.whole(k.positions, positions),
             .layers = c.whole(k.layers),
             .heads = c.whole(k.heads),
             .width = c.whole(k.width)};
@@ -167,6 +211,16 @@ inline json write_sizes(const decoder& d, const size_keys& k) {
           {"tie_word_embeddings", d.tied}};
 }
 
+/// The heads of keys and values: as many as of queries if the field is null, or absent in a family that says
+/// 0 for it.
+inline int read_kv_heads(const config_file& c, const decoder& d, const char* key = "num_key_value_heads",
+                         int absent = 0) {
+  const int heads = c.whole(key, absent ? absent : d.heads, d.heads);
+  if (d.heads % heads)
+    throw c.error("'{}' {} does not divide the {} of 'num_attention_heads'", key, heads, d.heads);
+  return heads;
+}
+
 /// Reads the settings of rotary positions: `rope_theta` and `rope_scaling`, or `rope_parameters`, which has
 /// both since version 5 of transformers. `partial` names the part of a head's features that is rotated.
 inline void read_rotary(const config_file& c, decoder& d, const char* partial, f64 of_head,
@@ -174,23 +228,28 @@ inline void read_rotary(const config_file& c, decoder& d, const char* partial, f
   const config_file both = c.object("rope_parameters"), scaling = c.object("rope_scaling"),
                     &how = scaling.has("rope_type") || scaling.has("type") ? scaling : both;
   d.position = positioning::rotary, d.rotary_pairs = pairs::halves;
-  d.rotary_base = both.number("rope_theta", c.number("rope_theta", c.number("rotary_emb_base", base)));
-  const f64 part = both.number("partial_rotary_factor", c.number(partial, of_head));
+  d.rotary_base = both.positive("rope_theta", c.positive("rope_theta", c.positive("rotary_emb_base", base)));
+  const f64 part = both.positive("partial_rotary_factor", c.positive(partial, of_head));
+  if (part > 1) throw c.error("'{}' should be at most 1, all features of a head, not {}", partial, part);
   d.rotary_features = part == 1 ? 0 : static_cast<int>(part * d.width_of_head());
-  if (!(d.rotary_base > 0) || !(part > 0 && part <= 1))
-    throw c.error("the base of rotary positions is {}, and they rotate {} of each head", d.rotary_base, part);
+  if (const int turned = part == 1 ? d.width_of_head() : d.rotary_features; turned < 2 || turned % 2)
+    throw c.error(
+        "a head has {} features, of which {} are rotated; they should be pairs: 'hidden_size' is {}, "
+        "'num_attention_heads' {}, '{}' {}{}",
+        d.width_of_head(), turned, d.width, d.heads, partial, part,
+        c.has("head_dim") ? fmt::format(", 'head_dim' {}", d.head_width) : "");
   const std::string type = how.text("rope_type", how.text("type", "default").c_str());
   if (type == "default") return;
   if (type != "linear" && type != "llama3")
     throw c.error("the rotary positions are scaled by '{}'; linear and llama3 are known here", type);
   rotary_scaling& s = d.rotary_scale;
   s.how = type == "linear" ? rotary_scaling::kind::linear : rotary_scaling::kind::llama3;
-  s.factor = how.number("factor");
-  if (type == "llama3")
-    s.low = how.number("low_freq_factor"), s.high = how.number("high_freq_factor"),
-    s.positions = how.whole("original_max_position_embeddings");
-  if (!(s.factor > 0) || !(s.high > s.low))
-    throw c.error("the factors of the rotary positions make no sense");
+  s.factor = how.positive("factor");
+  if (type != "llama3") return;
+  s.low = how.positive("low_freq_factor"), s.high = how.positive("high_freq_factor");
+  s.positions = how.whole("original_max_position_embeddings");
+  if (!(s.high > s.low))
+    throw how.error("'high_freq_factor' {} should be more than 'low_freq_factor' {}", s.high, s.low);
 }
 /// Writes them in both forms.
 inline void write_rotary(json& to, const decoder& d, const char* partial = nullptr) {

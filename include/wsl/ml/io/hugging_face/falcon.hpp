@@ -20,7 +20,7 @@ inline constexpr family falcon{
     [](const config_file& c) {
       decoder d = read_sizes(c, new_sizes);
       const bool is_new = c.flag("new_decoder_architecture", false);
-      d.kv_heads = is_new ? c.whole("num_kv_heads", d.heads) : c.flag("multi_query", true) ? 1 : d.heads;
+      d.kv_heads = is_new ? read_kv_heads(c, d, "num_kv_heads") : c.flag("multi_query", true) ? 1 : d.heads;
       d.filter = c.whole("ffn_hidden_size", 0), d.between = c.activation("activation", "gelu");
       d.epsilon = c.number("layer_norm_epsilon", 1e-5f), d.tied = c.flag("tie_word_embeddings", true);
       d.bias.qkv = d.bias.projection = d.bias.feed_forward = c.flag("bias", false);

@@ -12,7 +12,7 @@ inline constexpr family gpt_bigcode{
     "transformer.",
     "lm_head.weight",
     [](const config_file& c) {
-      decoder d = read_sizes(c, old_sizes);
+      decoder d = read_sizes(c, old_sizes, 1024);
       c.is("add_cross_attention", false);
       d.kv_heads = c.flag("multi_query", true) ? 1 : 0;
       d.filter = c.whole("n_inner", 0), d.between = c.activation("activation_function", "gelu_pytorch_tanh");

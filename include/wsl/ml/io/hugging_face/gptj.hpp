@@ -12,7 +12,10 @@ inline decoder read_gptj(const config_file& c) {
   d.filter = c.whole("n_inner", 0), d.between = c.activation("activation_function", "gelu_new");
   d.epsilon = c.number("layer_norm_epsilon", 1e-5f);
   d.position = positioning::rotary, d.rotary_pairs = pairs::neighbours;
-  d.rotary_features = c.whole("rotary_dim", 0);
+  d.rotary_features = c.whole("rotary_dim", 64, 0);
+  if (d.rotary_features > d.width_of_head() || d.rotary_features % 2)
+    throw c.error("'rotary_dim' is {}{}; it should be even, and at most the {} features of a head",
+                  d.rotary_features, c.has("rotary_dim") ? "" : ", as it is not there", d.width_of_head());
   d.order = block_order::parallel;
   d.bias.qkv = d.bias.projection = false, d.bias.head = true;
   c.is("tie_word_embeddings", false);

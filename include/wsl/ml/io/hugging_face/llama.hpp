@@ -6,16 +6,22 @@
 
 namespace wsl::ml::hugging_face {
 
-inline decoder read_llama(const config_file& c) {
-  decoder d = read_sizes(c, new_sizes);
+/// The values of fields that a configuration leaves out, where the families differ.
+struct llama_defaults {
+  int positions = 2048, kv_heads = 0;  ///< 0: as many as heads of queries
+  f32 epsilon = 1e-6f;
+  f64 rotary_base = 10000;
+};
+inline decoder read_llama(const config_file& c, const llama_defaults& otherwise = {}) {
+  decoder d = read_sizes(c, new_sizes, otherwise.positions);
   d.filter = c.whole("intermediate_size");
   d.head_width = c.whole("head_dim", d.head_width);
-  d.kv_heads = c.whole("num_key_value_heads", d.heads);
-  d.norm = normalization::rmsnorm, d.epsilon = c.number("rms_norm_eps", 1e-6f);
+  d.kv_heads = read_kv_heads(c, d, "num_key_value_heads", otherwise.kv_heads);
+  d.norm = normalization::rmsnorm, d.epsilon = c.number("rms_norm_eps", otherwise.epsilon);
   d.between = gated_by(c.activation("hidden_act", "silu"));
   if (!d.is_gated()) throw c.error("'hidden_act' should be silu, gelu or relu");
   d.bias = false, d.tied = c.flag("tie_word_embeddings", false);
-  read_rotary(c, d, "partial_rotary_factor", 1);
+  read_rotary(c, d, "partial_rotary_factor", 1, otherwise.rotary_base);
   return d;
 }
 inline json write_llama(const decoder& d) {
@@ -70,8 +76,8 @@ inline constexpr family mistral{"mistral",
                                 "model.",
                                 "lm_head.weight",
                                 [](const config_file& c) {
-                                  decoder d = read_llama(c);
-                                  d.window = c.whole("sliding_window", 0);
+                                  decoder d = read_llama(c, {.positions = 131072, .kv_heads = 8});
+                                  d.window = c.whole("sliding_window", 4096, 0);
                                   return d;
                                 },
                                 [](const decoder& d) {
@@ -86,7 +92,7 @@ inline constexpr family qwen2{"qwen2",
                               "model.",
                               "lm_head.weight",
                               [](const config_file& c) {
-                                decoder d = read_llama(c);
+                                decoder d = read_llama(c, {.positions = 32768, .kv_heads = 32});
                                 d.bias.qkv = true;
                                 c.is("use_sliding_window", false);
                                 return d;

@@ -62,7 +62,11 @@ inline decoder as_in_family(const family& f, const decoder& d) {
 inline std::string lacks(const family& f, const decoder& d) {
   try {
     return difference(d, as_in_family(f, d));
-  } catch (const file_error& e) { return e.what(); }
+  } catch (const file_error& e) {
+    // The sentence begins with the name of the configuration, which no file has.
+    const std::string_view sentence = e.what();
+    return fmt::format("its configuration ({})", sentence.substr(sentence.find(": ", 5) + 2));
+  }
 }
 /// The family with which a decoder is written: the first that has the same biases, or else one in which some
 /// are zeros. Null if no family has it.

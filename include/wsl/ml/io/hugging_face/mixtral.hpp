@@ -12,14 +12,14 @@ inline constexpr family mixtral{
     "model.",
     "lm_head.weight",
     [](const config_file& c) {
-      decoder d = read_llama(c);
+      decoder d =
+          read_llama(c, {.positions = 131072, .kv_heads = 8, .epsilon = 1e-5f, .rotary_base = 1'000'000});
       d.window = c.whole("sliding_window", 0);
       d.experts = c.whole("num_local_experts", 8), d.experts_per_token = c.whole("num_experts_per_tok", 2);
       if (d.experts_per_token > d.experts)
         throw c.error("'num_experts_per_tok' is {}, more than the {} of 'num_local_experts'",
                       d.experts_per_token, d.experts);
-      if (c.flag("output_router_logits", false))
-        d.balance = static_cast<f32>(c.number("router_aux_loss_coef", 0.001));
+      if (c.flag("output_router_logits", false)) d.balance = c.number("router_aux_loss_coef", 0.001f);
       return d;
     },
     [](const decoder& d) {

@@ -17,7 +17,7 @@ inline constexpr family mpt{
           attention.is("attn_type", "multihead_attention");
       attention.is("prefix_lm", false), attention.is("qk_ln", false), attention.is("clip_qkv", 0);
       c.is("no_bias", true), c.is("logit_scale", 1);
-      d.attention_scale = attention.number("softmax_scale", 0.f);
+      d.attention_scale = attention.positive("softmax_scale", 0.f);
       d.filter = d.width * c.whole("expansion_ratio", 4);
       d.bias = false, d.epsilon = c.number("layer_norm_epsilon", 1e-5f);
       d.position = positioning::alibi, d.tied = c.flag("tie_word_embeddings", true);

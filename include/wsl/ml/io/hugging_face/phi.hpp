@@ -13,7 +13,7 @@ inline constexpr family phi{
     "lm_head.weight",
     [](const config_file& c) {
       decoder d = read_sizes(c, new_sizes);
-      d.filter = c.whole("intermediate_size"), d.kv_heads = c.whole("num_key_value_heads", d.heads);
+      d.filter = c.whole("intermediate_size"), d.kv_heads = read_kv_heads(c, d);
       d.between = c.activation("hidden_act", "gelu_new"), d.epsilon = c.number("layer_norm_eps", 1e-5f);
       d.order = block_order::parallel, d.bias.head = true;
       c.is("qk_layernorm", false), c.is("tie_word_embeddings", false);

@@ -12,8 +12,9 @@ inline constexpr family starcoder2{
     "model.",
     "lm_head.weight",
     [](const config_file& c) {
-      decoder d = read_sizes(c, new_sizes);
-      d.filter = c.whole("intermediate_size"), d.kv_heads = c.whole("num_key_value_heads", d.heads);
+      decoder d = read_sizes(c, new_sizes, 4096);
+      d.deviation = c.number("initializer_range", 0.018042f);
+      d.filter = c.whole("intermediate_size"), d.kv_heads = read_kv_heads(c, d, "num_key_value_heads", 2);
       d.between = c.activation("hidden_act", "gelu_pytorch_tanh"),
       d.epsilon = c.number("norm_epsilon", 1e-5f);
       d.bias.qkv = d.bias.projection = d.bias.feed_forward = c.flag("use_bias", true);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The files beside the weights of a model with which text is read and written: its tokenizer, its chat
+// template, and the settings of generation with the tokens that begin, end and fill up a text.
+#pragma once
+#include "../../../support/whole_file.hpp"
+#include "config.hpp"
+
+namespace wsl::ml::hugging_face {
+
+inline constexpr const char* companion_files[]{"tokenizer.json",
+                                               "tokenizer.model",
+                                               "tokenizer_config.json",
+                                               "special_tokens_map.json",
+                                               "added_tokens.json",
+                                               "vocab.json",
+                                               "merges.txt",
+                                               "chat_template.jinja"};
+inline constexpr const char* generation_file = "generation_config.json";
+
+/// The fields of an object whose names end in `_token_id`, as bos_token_id does. Null is none.
+inline json token_ids_of(const json& fields) {
+  json ids = json::object();
+  for (const auto& [name, value] : fields.items())
+    if (name.ends_with("_token_id") && !value.is_null()) ids[name] = value;
+  return ids;
+}
+
+/// Copies the companions of a model that are there to another folder. Tokens that config.json alone names
+/// come to generation_config.json. Returns the tokens, which config.json of transformers has as well. Throws
+/// file_error.
+inline json copy_companions(const std::string& from, const std::string& to) {
+  const auto fields_in = [&](const char* file) {
+    const std::string name = from + "/" + file;
+    return file_exists(name) ? config_file(name).fields() : json::object();
+  };
+  for (const char* file : companion_files)
+    if (file_exists(from + "/" + file))
+      support::write_whole_file(to + "/" + file, read_whole(from + "/" + file));
+  const json generation = fields_in(generation_file), tokens = token_ids_of(fields_in("config.json"));
+  json all = generation;
+  for (const auto& [name, id] : tokens.items())
+    if (!all.contains(name) || all[name].is_null()) all[name] = id;
+  if (!all.empty())
+    support::write_whole_file(to + "/" + generation_file, all == generation
+                                                              ? read_whole(from + "/" + generation_file)
+                                                              : all.dump(2) + "\n");
+  return token_ids_of(all);
+}
+
+}  // namespace wsl::ml::hugging_face
