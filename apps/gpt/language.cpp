@@ -23,7 +23,8 @@ void declare_text(fields& f, text_params& p) {
        "or gpt2 with a tokenizer_dir")
       .one_of({"characters", "gpt2"});
   f.add("tokenizer_dir", p.tokenizer_dir,
-        "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
+        "the tokenizer of a text, of tokens or of a model: a folder with tokenizer.json, tokenizer.model, or "
+        "GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)");
 }
 
 /// Throws std::invalid_argument if the data do not fit the model's vocabulary.
@@ -138,7 +139,13 @@ task task_of(const std::string& program, language_params& p) {
                                 .held_out = p.common.eval_input.data_dir,
                                 .kind = p.train.vocabulary,
                                 .tokenizer_dir = p.train.tokenizer_dir,
-                                .of_weights = vocabulary_of_weights(p.common.run)}));
+                                .of_weights = vocabulary_of_weights(p.common.run),
+                                .of_model = p.hf}));
+}
+
+void refuse_options(fields& f, std::initializer_list<const char*> names, const std::string& why) {
+  for (const char* name : names)
+    if (f.is_asked(name)) throw std::invalid_argument("--" + std::string(name) + ": " + why);
 }
 
 namespace {
@@ -181,7 +188,10 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
 stored_model trained_model(language_params& o) {
   vocabulary words;
   const std::string from = trained_checkpoint(o, words);
-  return model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  stored_model m =
+      model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  m.tokenizer = o.train.tokenizer_dir;
+  return m;
 }
 
 }  // namespace gpt_app

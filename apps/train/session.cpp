@@ -416,6 +416,11 @@ bool session::resume(ml::batches* data) {
   }
   const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
   if (ranks::root()) {
+    if (task_.begin)
+      std::fprintf(stderr,
+                   "%s: the weights of %s are not used, for the run goes on from %s: leave it out, or "
+                   "begin a new run with another --model_dir\n",
+                   task_.program.c_str(), task_.begins_with.c_str(), from.c_str());
     require_fit(from, data != nullptr);
     if (data && !weights_only) require_same_seeds(from);
   }
