@@ -676,6 +676,13 @@ void session::eval() {
     throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
                                 ": train first, or give --checkpoint_path");
   const evaluation e = with_average(params_.optimizer, wafer(), [&] { return evaluate(); });
+  if (!std::isfinite(e.loss)) {
+    const run_params& r = params_.run;
+    throw std::runtime_error((r.checkpoint_path.empty() ? r.model_dir : r.checkpoint_path) +
+                             ": the loss of the held-out data is " +
+                             (std::isnan(e.loss) ? "NaN" : "infinite") +
+                             ": a weight of the model is damaged, or its configuration is another model's");
+  }
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
       100 * e.accuracy);
 }
