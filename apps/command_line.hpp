@@ -75,7 +75,9 @@ inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& s
   app.set_version_flag("--version", app.get_name() + " " + version(), "print the version, and stop");
   try {
     app.parse(argc, argv);
-    if (const auto extra = app.remaining(true); !extra.empty()) refuse_word(app, extra.front(), what);
+    auto extra = app.remaining(true);
+    std::erase(extra, "--");  // words behind it are no options; CLI11 counts it as a word itself
+    if (!extra.empty()) refuse_word(app, extra.front(), what);
     return true;
   } catch (const CLI::Success& e) { status = app.exit(e); } catch (const CLI::ConfigError& e) {
     complain(app.get_name() + ": " + sentence_of(app, e));

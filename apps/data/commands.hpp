@@ -8,8 +8,9 @@
 
 namespace data_app {
 
-/// Prints the contents of a file or folder.
-void inspect(const std::string& path, const std::string& model);
+/// Prints the contents of files and folders. Those that cannot be read are named when the others have been
+/// printed. Throws wsl::ml::file_error if there are any.
+void inspect(const std::vector<std::string>& paths, const std::string& model);
 
 /// The settings of a tokenization.
 struct tokenizing {
@@ -33,12 +34,13 @@ void train_tokenizer(const tokenizer_training&);
 /// The text to encode, or a file, of which the tokens may go to another file.
 struct encoding {
   std::string tokenizer, text, file, out;
-  bool add_special = false, match_special = false;
+  bool has_text = false;  ///< an empty text is one, too
+  bool add_special = true, match_special = true;
   wsl::ml::token_format form = wsl::ml::token_format::llmc;
 };
 /// Prints or writes tokens.
 void encode(const encoding&);
-/// Prints the text of tokens: of those given, or of a file's.
+/// Prints the text of tokens: of those given, or of a file's. `special` keeps special tokens in it.
 void decode(const std::string& tokenizer, const std::vector<int>& ids, const std::string& file, bool special);
 /// Prints the properties of a tokenizer.
 void show_tokenizer(const std::string& tokenizer);

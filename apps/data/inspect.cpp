@@ -6,6 +6,7 @@
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
+#include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "commands.hpp"
 #include "kind.hpp"
@@ -87,6 +88,10 @@ void say_state(const std::string& path, const std::string& model) {
   range("gradients", s.gradients);
 }
 
+/// How a file of tokens is written.
+const char* form_of(const std::string& path) {
+  return kind_of(path) == kind::llmc_tokens ? "in the form of llm.c" : "without a header";
+}
 void say_tokens(const std::string& path, const char* form) {
   const tokens x = read_tokens(path);
   line("tokens, %s: %lld of them, %d bits each, the largest %d", form, static_cast<long long>(x.size()),
@@ -111,6 +116,21 @@ void say_hugging_face(const std::string& path) {
   line("%lld parameters, all there", static_cast<long long>(n.parameter_count()));
 }
 
+void say_tokenized(const std::string& folder) {
+  for (const char* part : {"train.bin", "val.bin"}) {
+    const std::string file = folder + "/" + part;
+    if (!std::filesystem::exists(file)) continue;
+    line("%s", part), say_tokens(file, form_of(file));
+  }
+  const std::string letters = folder + "/vocab.json";
+  if (std::filesystem::exists(letters)) line("vocab.json: %d characters", read_characters(letters).size());
+}
+
+void say_tokenizer(const std::string& path) {
+  const tokenizer t = tokenizer::from_file(path);
+  line("a tokenizer, %s, %d tokens; `wsl-data tokenizer show` says more", t.model_name(), t.size());
+}
+
 void say_mnist(const std::string& path) {
   for (const auto& [part, name] : {std::pair(mnist_part::train, "training"), {mnist_part::test, "testing"}}) {
     const images x = read_mnist(path, part);
@@ -123,6 +143,12 @@ void say_mnist(const std::string& path) {
   }
 }
 
+/// Whether a text is one object in JSON with the model of a tokenizer.
+bool is_tokenizer(const std::string& path) {
+  const nlohmann::json all = nlohmann::json::parse(read_text(path), nullptr, false);
+  return all.is_object() && all.contains("model") && all["model"].is_object() &&
+         all["model"].contains("vocab");
+}
 bool is_text(const std::string& path) {
   try {
     return read_text(path).find('\0') == std::string::npos;
@@ -133,14 +159,18 @@ bool is_text(const std::string& path) {
 
 kind kind_of(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path + "/config.json")) return kind::hugging_face;
+    const auto has = [&](const char* file) { return std::filesystem::exists(path + "/" + file); };
+    if (has("config.json")) return kind::hugging_face;
+    if (has("train.bin") || has("val.bin")) return kind::tokenized;
+    if (tokenizer::is_in(path)) return kind::tokenizer;
     try {
       read_mnist(path, mnist_part::test);
     } catch (const file_error& e) {
-      throw file_error(
-          path +
-          " is a folder, but neither one of Hugging Face, for it has no config.json, nor one of MNIST: " +
-          std::string(e.what()).substr(std::string_view("wsl: ").size()));
+      throw file_error(path +
+                       " is a folder, but neither one of Hugging Face, for it has no config.json, nor one of "
+                       "tokens, for it has "
+                       "no train.bin, nor of a tokenizer, nor one of MNIST: " +
+                       std::string(e.what()).substr(std::string_view("wsl: ").size()));
     }
     return kind::mnist;
   }
@@ -158,10 +188,13 @@ kind kind_of(const std::string& path) {
                                         first[2] <= 14 && first[3] >= 0 && first[3] < 8))
     return kind::idx;
   if (first.size() == 9 && first[8] == '{' && !first[7] && !first[6]) return kind::safetensors;
-  return is_text(path) ? kind::text : kind::raw_tokens;
+  if (!is_text(path)) return kind::raw_tokens;
+  return is_tokenizer(path) ? kind::tokenizer : kind::text;
 }
 
-void inspect(const std::string& path, const std::string& model) {
+namespace {
+
+void inspect_one(const std::string& path, const std::string& model) {
   const kind k = kind_of(path);
   std::printf("%s\n", path.c_str());
   switch (k) {
@@ -169,12 +202,30 @@ void inspect(const std::string& path, const std::string& model) {
     case kind::safetensors: return say_safetensors(path);
     case kind::llmc_model: return say_model(path);
     case kind::llmc_state: return say_state(path, model);
-    case kind::llmc_tokens: return say_tokens(path, "in the form of llm.c");
-    case kind::raw_tokens: return say_tokens(path, "without a header");
+    case kind::llmc_tokens:
+    case kind::raw_tokens: return say_tokens(path, form_of(path));
+    case kind::tokenized: return say_tokenized(path);
+    case kind::tokenizer: return say_tokenizer(path);
     case kind::text: return say_text(path);
     case kind::hugging_face: return say_hugging_face(path);
     case kind::mnist: return say_mnist(path);
   }
+}
+
+}  // namespace
+
+void inspect(const std::vector<std::string>& paths, const std::string& model) {
+  std::string refused;
+  for (const std::string& path : paths) {
+    try {
+      inspect_one(path, model);
+    } catch (const file_error& e) {
+      const std::string sentence = e.what();
+      refused +=
+          (refused.empty() ? "" : "\nwsl-data: ") + sentence.substr(sentence.starts_with("wsl: ") ? 5 : 0);
+    }
+  }
+  if (!refused.empty()) throw file_error(refused);
 }
 
 }  // namespace data_app

@@ -12,6 +12,8 @@ enum class kind {
   llmc_state,
   llmc_tokens,
   hugging_face,
+  tokenized,  ///< a folder with train.bin or val.bin
+  tokenizer,
   mnist,
   text,
   raw_tokens

@@ -67,11 +67,14 @@ void declare_tokenizer(CLI::App* all, words& w) {
   CLI::App* e =
       command("encode", "print the tokens of a text, or write those of a file", [&w] { encode(w.encoded); });
   e->add_option("tokenizer", w.encoded.tokenizer, of)->required();
-  CLI::Option* text = e->add_option("--text", w.encoded.text, "the text itself");
+  CLI::Option* text =
+      e->add_option("--text", w.encoded.text, "the text itself")->each([&w](const std::string&) {
+        w.encoded.has_text = true;
+      });
   CLI::Option* file = e->add_option("--in", w.encoded.file, "a file in UTF-8")->excludes(text);
   e->add_option("--out", w.encoded.out, "the file of tokens to write, instead of printing them")->needs(file);
-  e->add_flag("--add-special", w.encoded.add_special, "with the special tokens around a text");
-  e->add_flag("--match-special", w.encoded.match_special, "special tokens in the text are tokens");
+  e->add_flag("!--no-add-special", w.encoded.add_special, "without the special tokens around a text");
+  e->add_flag("!--no-match-special", w.encoded.match_special, "special tokens in the text are text, too");
   add_form(*e, w.encoded.form);
 
   CLI::App* d = command("decode", "print the text of tokens",
@@ -79,7 +82,7 @@ void declare_tokenizer(CLI::App* all, words& w) {
   d->add_option("tokenizer", w.encoded.tokenizer, of)->required();
   CLI::Option* ids = d->add_option("ids", w.ids, "the numbers of tokens");
   d->add_option("--in", w.in, "a file of tokens")->excludes(ids);
-  d->add_flag("--special", w.special, "with the special tokens");
+  d->add_flag("--keep-special", w.special, "with the special tokens");
 
   CLI::App* s = command("show", "say what a tokenizer is", [&w] { show_tokenizer(w.encoded.tokenizer); });
   s->add_option("tokenizer", w.encoded.tokenizer, of)->required();
@@ -93,14 +96,13 @@ void declare(CLI::App& app, words& w) {
   };
   const auto does = [&w](CLI::App* c, std::function<void()> f) { c->callback([&w, f] { w.chosen = f; }); };
   CLI::App* i = command("inspect", "say what is in files and folders");
-  i->add_option("path", w.paths,
-                "files of IDX (.gz or not), safetensors, tokens, models and states of llm.c, text; folders "
-                "of MNIST and Hugging Face")
+  i->add_option(
+       "path", w.paths,
+       "files of IDX (.gz or not), safetensors, tokens, models and states of llm.c, tokenizers, text; "
+       "folders of MNIST, tokens, tokenizers and Hugging Face")
       ->required();
   i->add_option("--model", w.model, "the model of a debug state of llm.c");
-  does(i, [&w] {
-    for (const std::string& path : w.paths) inspect(path, w.model);
-  });
+  does(i, [&w] { inspect(w.paths, w.model); });
 
   CLI::App* t = command("tokenize", "make train.bin and val.bin of a text");
   t->add_option("text", w.how.text, "a file in UTF-8")->required();

@@ -44,7 +44,7 @@ void train_tokenizer(const tokenizer_training& how) {
 }
 
 void encode(const encoding& how) {
-  if (how.file.empty() && how.text.empty())
+  if (how.file.empty() && !how.has_text)
     throw std::invalid_argument("what is there to encode? give --text or --in");
   const tokenizer by = tokenizer::from_file(how.tokenizer);
   const std::string text = how.file.empty() ? how.text : read_text(how.file);

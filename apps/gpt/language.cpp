@@ -24,7 +24,8 @@ void declare_text(fields& f, text_params& p) {
        "or gpt2 with a tokenizer_dir")
       .one_of({"characters", "gpt2"});
   f.add("tokenizer_dir", p.tokenizer_dir,
-        "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
+        "the tokenizer of a text, of tokens or of a model: a folder with tokenizer.json, tokenizer.model, or "
+        "GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)");
 }
 
 /// Throws std::invalid_argument if the data do not fit the model's vocabulary.
@@ -139,7 +140,13 @@ task task_of(const std::string& program, language_params& p) {
                                 .held_out = p.common.eval_input.data_dir,
                                 .kind = p.train.vocabulary,
                                 .tokenizer_dir = p.train.tokenizer_dir,
-                                .of_weights = vocabulary_of_weights(p.common.run)}));
+                                .of_weights = vocabulary_of_weights(p.common.run),
+                                .of_model = p.hf}));
+}
+
+void refuse_options(fields& f, std::initializer_list<const char*> names, const std::string& why) {
+  for (const char* name : names)
+    if (f.is_asked(name)) throw std::invalid_argument("--" + std::string(name) + ": " + why);
 }
 
 namespace {
@@ -185,9 +192,10 @@ stored_model trained_model(language_params& o) {
   const bool has_letters = words.saved().starts_with("characters");
   stored_model m =
       model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+  m.tokenizer = o.train.tokenizer_dir;
   // A run that began with a model of Hugging Face has its tokenizer beside the checkpoints.
   if (const std::string folder = std::filesystem::absolute(from).parent_path();
-      !has_letters && has_tokenizer(folder))
+      !has_letters && ml::tokenizer::is_in(folder))
     take_words(m, folder, o.train.tokenizer_dir);
   return m;
 }

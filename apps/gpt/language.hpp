@@ -23,6 +23,7 @@ struct language_params {
   train_app::common_params common;
   model_params model;
   text_params train, eval;
+  std::string hf = {};  ///< a folder of transformers, with whose model and tokens a run begins; empty: none
 };
 
 /// Declares the sections train_input and eval_input.
@@ -34,6 +35,12 @@ void complete(train_app::fields& f, language_params& p);
 /// Reads the data of a run, and makes it a task of the program of that name. Throws std::invalid_argument if
 /// the data do not fit the model.
 train_app::task task_of(const std::string& program, language_params& p);
+/// Throws std::invalid_argument, with the reason, if the command line gives one of these options.
+void refuse_options(train_app::fields& f, std::initializer_list<const char*> names, const std::string& why);
+/// The options that say how a run computes on wafers, of which writing and reading a text take no notice.
+inline constexpr std::initializer_list<const char*> wafer_options = {
+    "num_csx", "execution_strategy", "workers", "grid", "strips", "multireplica", "replicas"};
+
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);

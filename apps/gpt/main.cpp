@@ -45,7 +45,8 @@ void require_no_model(fields& f) {
   for (const field& x : f.all()) {
     const bool is_precision =
         x.name == "mixed_precision" || x.name == "fp16_type" || x.name == "use_bfloat16";
-    if (((x.section == "model" && !is_precision) || x.name == "checkpoint_path") && x.given.starts_with("--"))
+    if (((x.section == "model" && !is_precision) || x.name == "checkpoint_path" || x.name == "model_dir") &&
+        x.given.starts_with("--"))
       throw std::invalid_argument("--" + x.name +
                                   " and --pretrained both say which model writes: leave one of "
                                   "them out");
@@ -53,6 +54,7 @@ void require_no_model(fields& f) {
 }
 void sample(options& o, fields& f) {
   if (!o.sample.pretrained.empty()) require_no_model(f);
+  refuse_options(f, wafer_options, "sample writes on --sample_columns PEs of one wafer: leave it out");
   write_texts(o.sample.pretrained.empty() ? trained_model(o)
                                           : pretrained_model(o.sample.pretrained, o.train.tokenizer_dir),
               o.sample, o.common.precision.format(), o.common.run.threads);
@@ -127,7 +129,8 @@ int run(int argc, char** argv) {
            "Trains language models, by weight streaming on a simulated wafer, and lets them write.\nwsl-gpt "
            "train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
        .modes = modes,
-       .configurations = configurations()},
+       .configurations = configurations(),
+       .model_option = "pretrained"},
       f, status);
   if (!mode) return status;
   gpt_app::complete(f, o);
@@ -138,7 +141,8 @@ int run(int argc, char** argv) {
   if (*mode == "verify") return run_verify(o, f);
   task t = task_of("wsl-gpt", o);
   if (!o.initial_weights.empty())
-    t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+    t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); },
+    t.begins_with = "--initial_weights " + o.initial_weights;
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

@@ -39,7 +39,8 @@ ml::positioning positioning_of(const std::string& word) {
 ml::block_order order_of(const model_params& m) {
   if (m.untied_norms && !m.parallel_block)
     throw std::invalid_argument(
-        "model.use_untied_layer_norm is of parallel blocks: take --parallel_block true, or leave it out");
+        "model.use_untied_layer_norm is of parallel blocks: take --parallel_block true, or "
+        "--use_untied_layer_norm false");
   return !m.parallel_block ? ml::block_order::sequential
          : m.untied_norms  ? ml::block_order::parallel_two_norms
                            : ml::block_order::parallel;

@@ -97,6 +97,10 @@ vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
   const std::string kind = !asked.kind.empty()           ? asked.kind
                            : asked.tokenizer_dir.empty() ? "characters"
                                                          : "gpt2";
+  if (asked.kind.empty() && asked.tokenizer_dir.empty() && !asked.of_model.empty() && !asked.train.empty())
+    throw std::invalid_argument(asked.train + " is a text, and " + asked.of_model +
+                                " has no tokenizer to make its tokens: give --tokenizer_dir, or tokens as "
+                                "--data_dir; --vocabulary characters takes a text by its characters");
   if (kind == "characters") {
     if (!asked.tokenizer_dir.empty())
       throw std::invalid_argument(
@@ -177,9 +181,11 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
         "which characters the tokens of " + train.string() +
         " are nobody says: `wsl-data tokenize` writes vocab.json beside them; --vocabulary null takes "
         "them as numbers");
-  if (!asked.tokenizer_dir.empty() && kind != "gpt2" && !kind.empty())
-    contradiction("train_input.tokenizer_dir is for tokens of GPT-2, but by " + t.from + " these are " +
-                  kind);
+  if (!asked.tokenizer_dir.empty() && kind == "characters")
+    contradiction(
+        "train_input.tokenizer_dir is " + asked.tokenizer_dir + ", but by " + t.from +
+        " the tokens are characters: leave it out" +
+        (asked.of_model.empty() ? "" : ", or give --vocabulary characters if the model's are, too"));
 
   corpus c{.train = ml::read_tokens(train), .held_out = ml::read_tokens(held_out), .words = {}, .about = {}};
   const std::string folder = !asked.tokenizer_dir.empty()             ? asked.tokenizer_dir
@@ -187,10 +193,15 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
                                                                       : "";
   if (t.letters) c.words = vocabulary(*t.letters);
   else if (kind == "gpt2" || !folder.empty()) c.words = vocabulary::gpt2(folder);
-  const std::string by = t.letters ? t.from : "the vocabulary of GPT-2";
+  const std::string by = t.letters        ? t.from
+                         : folder.empty() ? "the vocabulary of GPT-2"
+                                          : "the tokenizer in " + folder;
   check_range(train, c.train, c.words, by), check_range(held_out, c.held_out, c.words, by);
-  c.about = (kind.empty() ? "tokens" : "tokens (" + kind + ")") + " of " + train.string() + " and " +
-            held_out.string();
+  const std::string what = !folder.empty() ? " (by " + by + ")"
+                           : kind.empty()  ? ""
+                           : t.letters     ? " (characters)"
+                                           : " (" + kind + (t.kind.empty() ? ")" : ", by their header)");
+  c.about = "tokens" + what + " of " + train.string() + " and " + held_out.string();
   return c;
 }
 
@@ -206,7 +217,7 @@ std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
 
 std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> vocabulary::chat(
     const std::string& folder, const std::string& system, const std::string& question) const {
-  if (!words_) throw std::invalid_argument("--chat: the model has no tokenizer: give --tokenizer_dir");
+  if (!words_) throw std::invalid_argument("--chat: the model's tokens are no words of a tokenizer");
   const auto by = ml::chat_template::of_folder(folder, *words_);
   std::vector<ml::chat_message> messages{{"user", question}};
   if (!system.empty()) messages.insert(messages.begin(), {"system", system});

@@ -34,8 +34,10 @@ class vocabulary {
                                                                  const std::string& question) const;
   /// Numbers with blanks between them if there are no words.
   std::string decode(std::span<const wsl::i32> ids) const;
-  /// The token with which a text begins that has no other; 0 if none is known.
-  wsl::i32 begin_of_text() const { return of_model_ ? words_->begin_of_text().value_or(0) : 0; }
+  /// The token with which a text begins that has no other, if it is known.
+  std::optional<wsl::i32> begin_of_text() const {
+    return of_model_ ? words_->begin_of_text() : std::optional<wsl::i32>();
+  }
 
   /// The part of it that a checkpoint stores; words are in files of their own.
   std::string saved() const {
@@ -82,6 +84,7 @@ struct corpus_words {
   /// the vocabulary of the weights that a run begins with, as a checkpoint stores it; a text of characters is
   /// encoded with it
   std::string of_weights = {};
+  std::string of_model = {};  ///< the folder of the model that a run begins with: a text must have its tokens
 };
 
 /// Reads a corpus: a file of text, of which the last tenth is held out; a file or a folder of tokens

@@ -18,25 +18,6 @@ namespace ml = wsl::ml;
 using wsl::i32;
 using wsl::i64;
 
-/// The tokens that end a text: `eos_token_id` of generation_config.json, or else of config.json, which is a
-/// number or a list. None if neither says so.
-std::vector<i32> ends_in(const std::string& folder) {
-  for (const char* name : {"/generation_config.json", "/config.json"}) {
-    if (!fs::exists(folder + name)) continue;
-    const nlohmann::json all = nlohmann::json::parse(app::read_file(folder + name), nullptr, false);
-    if (!all.is_object() || !all.contains("eos_token_id") || all["eos_token_id"].is_null()) continue;
-    const nlohmann::json& ids = all["eos_token_id"];
-    std::vector<i32> ends;
-    for (const nlohmann::json& id : ids.is_array() ? ids : nlohmann::json::array({ids})) {
-      if (!id.is_number_integer())
-        throw ml::file_error("wsl: " + folder + name + ": 'eos_token_id' is a number or a list of numbers");
-      ends.push_back(id.get<i32>());
-    }
-    return ends;
-  }
-  return {};
-}
-
 std::string prompt_of(const writing_params& p) {
   if (p.prompt_file.empty()) return p.prompt;
   if (!p.prompt.empty())
@@ -46,14 +27,38 @@ std::string prompt_of(const writing_params& p) {
   return text;
 }
 
+/// The tokens of a prompt. Throws std::invalid_argument, with the option, for a text that has none of this
+/// model.
+std::vector<i32> encoded(const std::string& prompt, const writing_params& p, const stored_model& m) {
+  const std::string option = p.prompt_file.empty() ? "--prompt" : "--prompt_file " + p.prompt_file;
+  std::vector<i32> ids;
+  try {
+    ids = m.words.encode(prompt);
+  } catch (const std::invalid_argument& e) {
+    const std::string sentence = e.what();
+    throw std::invalid_argument(option + ": " + sentence.substr(sentence.starts_with("wsl: ") ? 5 : 0));
+  }
+  if (ids.empty())
+    throw std::invalid_argument(option + " has no tokens: leave it out, or give a longer text");
+  for (const i32 id : ids)
+    if (id >= m.config.vocabulary)
+      throw std::invalid_argument(option + " has token " + std::to_string(id) + " of a vocabulary of " +
+                                  std::to_string(m.config.vocabulary) +
+                                  (m.tokenizer.empty() ? "" : ": its tokenizer is another model's"));
+  return ids;
+}
+
 /// The tokens that the model continues. In a chat the prompt is a question, and the end of an answer ends the
 /// text, too.
 std::vector<i32> ids_of(const std::string& prompt, const writing_params& p, stored_model& m) {
   if (!p.system.empty() && !p.chat)
     throw std::invalid_argument("--system is a part of a chat: give --chat true");
-  if (!p.chat) return prompt.empty() ? std::vector<i32>{m.begin} : m.words.encode(prompt);
+  if (!p.chat) return prompt.empty() ? std::vector<i32>{m.begin} : encoded(prompt, p, m);
   if (m.tokenizer.empty())
-    throw std::invalid_argument("--chat needs --pretrained, a model with a tokenizer and a chat template");
+    throw std::invalid_argument(
+        "--chat needs a tokenizer and its chat template, and the model has none: give --tokenizer_dir, a "
+        "folder "
+        "with both");
   if (prompt.empty()) throw std::invalid_argument("--chat needs a question, --prompt or --prompt_file");
   auto [ids, end] = m.words.chat(m.tokenizer, p.system, prompt);
   if (end && *end < m.config.vocabulary) m.ends.push_back(*end);
@@ -95,6 +100,18 @@ class long_writer {
     if (by.max_length() < 2) throw std::invalid_argument("a model with one position cannot write");
   }
 
+  /// Throws std::invalid_argument for what the writer cannot write.
+  void check(const std::vector<i32>& prompt, ml::text_settings how) const {
+    how.text_of = [](std::span<const i32>) { return std::string(); };
+    by_.check(std::span(prompt).last(kept(prompt.size(), how)), how);
+  }
+  /// The tokens that are kept of a text that leaves no room for another token, which are the last.
+  std::size_t kept(std::size_t length, const ml::text_settings& how) const {
+    const int positions = by_.max_length();
+    if (length < static_cast<std::size_t>(positions)) return length;
+    return static_cast<std::size_t>(std::clamp(positions - how.max_tokens, positions / 2, positions - 1));
+  }
+
   std::vector<std::vector<i32>> write(const std::vector<i32>& prompt, ml::text_settings how,
                                       const listener& each) {
     std::vector<std::vector<i32>> all;
@@ -123,10 +140,7 @@ class long_writer {
                                      ml::text_settings& how, const listener& each) {
     std::vector<i32> text = prompt;
     text.insert(text.end(), before.begin(), before.end());
-    const int positions = by_.max_length();
-    if (static_cast<int>(text.size()) >= positions)
-      text.erase(text.begin(),
-                 text.end() - std::clamp(positions - how.max_tokens, positions / 2, positions - 1));
+    text.erase(text.begin(), text.end() - static_cast<std::ptrdiff_t>(kept(text.size(), how)));
     how.text_of = [&](std::span<const i32> ids) {
       std::vector<i32> whole = before;
       whole.insert(whole.end(), ids.begin(), ids.end());
@@ -151,8 +165,8 @@ void declare_writing(train_app::fields& f, writing_params& p) {
   f.add("prompt", p.prompt, "what the text begins with");
   f.add("prompt_file", p.prompt_file, "a file with the prompt");
   f.add("chat", p.chat,
-        "the prompt is a question to a --pretrained model that was trained to chat, in the format of its "
-        "template");
+        "the prompt is a question to a model that was trained to chat, in the format of the template beside "
+        "its tokenizer");
   f.add("system", p.system, "what a chat tells the model before the question");
   f.add("tokens", p.tokens, "how many to write").at_least(1).at_most(1 << 20);
   f.add("min_tokens", p.min_tokens, "no token ends the text before so many").at_least(0).at_most(1 << 20);
@@ -174,25 +188,39 @@ void declare_writing(train_app::fields& f, writing_params& p) {
       .at_most(64);
 }
 
+std::vector<i32> tokens_in(const std::string& folder, const char* field) {
+  for (const char* name : {"/generation_config.json", "/config.json"}) {
+    if (!fs::exists(folder + name)) continue;
+    const nlohmann::json all = nlohmann::json::parse(app::read_file(folder + name), nullptr, false);
+    if (!all.is_object() || !all.contains(field) || all[field].is_null()) continue;
+    const nlohmann::json& ids = all[field];
+    std::vector<i32> found;
+    for (const nlohmann::json& id : ids.is_array() ? ids : nlohmann::json::array({ids})) {
+      if (!id.is_number_integer())
+        throw ml::file_error("wsl: " + folder + name + ": '" + field + "' is a number or a list of numbers");
+      found.push_back(id.get<i32>());
+    }
+    return found;
+  }
+  return {};
+}
+
 stored_model model_of_checkpoint(const std::string& checkpoint, const ml::decoder& d, vocabulary words,
                                  bool average) {
   return {.config = d,
           .weights = ml::mapped_weights(checkpoint, network_of(d), average ? "/ema" : ""),
+          .name = checkpoint,
           .words = std::move(words)};
-}
-
-bool has_tokenizer(const std::string& folder) {
-  for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/vocab.json", "/encoder.json"})
-    if (fs::exists(folder + name)) return true;
-  return false;
 }
 
 void take_words(stored_model& m, const std::string& folder, const std::string& tokenizer_dir) {
   const std::string of_words = tokenizer_dir.empty() ? folder : tokenizer_dir;
-  if (!tokenizer_dir.empty() || has_tokenizer(folder))
+  if (!tokenizer_dir.empty() || ml::tokenizer::is_in(folder))
     m.words = vocabulary::of_model(of_words), m.tokenizer = of_words;
-  m.begin = m.words.begin_of_text(), m.ends = ends_in(folder);
-  if (m.begin >= m.config.vocabulary) m.begin = 0;
+  const std::vector<i32> begins = tokens_in(folder, "bos_token_id");
+  m.begin = m.words.begin_of_text().value_or(begins.empty() ? 0 : begins.front());
+  if (m.begin < 0 || m.begin >= m.config.vocabulary) m.begin = 0;
+  m.ends = tokens_in(folder, "eos_token_id");
   std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
 }
 
@@ -200,12 +228,14 @@ stored_model pretrained_model(const std::string& folder, const std::string& toke
   if (!fs::is_directory(folder))
     throw ml::file_error("--pretrained: " + folder + " is no folder with config.json and model.safetensors");
   ml::pretrained p = ml::read_hugging_face(folder);
-  stored_model m{.config = p.config, .weights = p.mapped_weights(network_of(p.config))};
+  stored_model m{.config = p.config, .weights = p.mapped_weights(network_of(p.config)), .name = folder};
   take_words(m, folder, tokenizer_dir);
   return m;
 }
 
-void write_texts(stored_model m, const writing_params& p, ml::precision format, int threads) {
+namespace {
+
+void write(stored_model& m, const writing_params& p, ml::precision format, int threads) {
   const std::string prompt = prompt_of(p);
   const std::vector<i32> ids = ids_of(prompt, p, m);
   const ml::text_settings how = settings_of(p, m);
@@ -214,6 +244,11 @@ void write_texts(stored_model m, const writing_params& p, ml::precision format, 
   ml::writer by(m.config, std::move(m.weights),
                 {.columns = p.columns, .precision = format, .threads = threads});
   long_writer writer(by, m.words);
+  writer.check(ids, how);
+  if (const std::size_t kept = writer.kept(ids.size(), how); kept < ids.size())
+    std::fprintf(stderr,
+                 "The prompt has %zu tokens, and the model's sequences %d: it goes on from the last %zu.\n",
+                 ids.size(), by.max_length(), kept);
   const auto begin = [&] {
     text_stream stream(m.words);
     if (!prompt.empty() && !p.chat)
@@ -232,6 +267,14 @@ void write_texts(stored_model m, const writing_params& p, ml::precision format, 
     for (const i32 id : texts[k]) show(stream.put(id));
     show(stream.finish() + "\n");
   }
+}
+
+}  // namespace
+
+void write_texts(stored_model m, const writing_params& p, ml::precision format, int threads) {
+  try {
+    write(m, p, format, threads);
+  } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }
 }
 
 }  // namespace gpt_app

@@ -29,11 +29,16 @@ void declare_writing(train_app::fields& f, writing_params& p);
 struct stored_model {
   wsl::ml::decoder config;
   wsl::ml::stored_weights weights;
+  std::string name;  ///< the checkpoint, or the folder of transformers
   vocabulary words = {};
   std::string tokenizer = {};       ///< the folder of these words
   wsl::i32 begin = 0;               ///< the token with which a text without a prompt begins
   std::vector<wsl::i32> ends = {};  ///< tokens that end a text
 };
+
+/// The tokens that generation_config.json of a folder, or else config.json, has in a field such as
+/// `eos_token_id`, a number or a list; none if neither has it. Throws wsl::ml::file_error.
+std::vector<wsl::i32> tokens_in(const std::string& folder, const char* field);
 
 /// The weights of a checkpoint, or the averages of them that it keeps. Throws wsl::ml::file_error if they are
 /// of another model.
@@ -43,14 +48,13 @@ stored_model model_of_checkpoint(const std::string& checkpoint, const wsl::ml::d
 /// otherwise. Throws wsl::ml::file_error.
 stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir);
 
-/// Whether a folder has a tokenizer.
-bool has_tokenizer(const std::string& folder);
 /// Gives a model the tokenizer of its folder, if there is one, or of the other folder if one is given, and
-/// the tokens that end a text by the model's folder. Throws wsl::ml::file_error.
+/// the tokens that begin and end a text by the model's folder. Throws wsl::ml::file_error.
 void take_words(stored_model& m, const std::string& folder, const std::string& tokenizer_dir);
 
-/// Prints a text as it is written, or several, each when all are done. Throws std::invalid_argument for
-/// options that the model cannot have.
+/// Prints a text as it is written, or several, each when all are done; notes on stderr that a prompt is
+/// longer than the model's sequences. Throws std::invalid_argument for options that the model cannot have,
+/// before anything is printed, and wsl::ml::file_error for a model whose logits are NaN or infinite.
 void write_texts(stored_model m, const writing_params& p, wsl::ml::precision format, int threads);
 
 }  // namespace gpt_app

@@ -94,8 +94,12 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   const auto folders = f.named("model_dir");
   if (folders.empty()) return {};
   std::string folder = *std::get<std::string*>(folders.front()->where);
-  for (const given_option& o : given)
-    if (o.where.front() == folders.front()) folder = o.value;
+  bool is_folder_given = false, is_model_given = false;
+  for (const given_option& o : given) {
+    if (o.where.front() == folders.front()) folder = o.value, is_folder_given = true;
+    is_model_given |= o.where.front()->name == words.model_option;
+  }
+  if (is_model_given && !is_folder_given) return {};
   const auto file = std::filesystem::path(folder) / "params.yaml";
   if (!std::filesystem::exists(file)) return "";
   const std::string text = app::read_file(file), first = text.substr(0, text.find('\n'));

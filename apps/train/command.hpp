@@ -20,6 +20,9 @@ struct program_words {
   std::vector<std::pair<std::string, std::string>> modes;  ///< their names and descriptions
   /// the first is taken if none is named and model_dir has no run
   std::vector<bundled> configurations;
+  /// the option that gives a model of another program: beside it the params of a run are read only if its
+  /// model_dir is given, too
+  std::string model_option = {};
 };
 
 /// The first words of a run's params file (params.yaml); the program's name follows.

@@ -416,6 +416,11 @@ bool session::resume(ml::batches* data) {
   }
   const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
   if (ranks::root()) {
+    if (task_.begin)
+      std::fprintf(stderr,
+                   "%s: the weights of %s are not used, for the run goes on from %s: leave it out, or "
+                   "begin a new run with another --model_dir\n",
+                   task_.program.c_str(), task_.begins_with.c_str(), from.c_str());
     require_fit(from, data != nullptr);
     if (data && !weights_only) require_same_seeds(from);
   }
@@ -671,6 +676,13 @@ void session::eval() {
     throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
                                 ": train first, or give --checkpoint_path");
   const evaluation e = with_average(params_.optimizer, wafer(), [&] { return evaluate(); });
+  if (!std::isfinite(e.loss)) {
+    const run_params& r = params_.run;
+    throw std::runtime_error((r.checkpoint_path.empty() ? r.model_dir : r.checkpoint_path) +
+                             ": the loss of the held-out data is " +
+                             (std::isnan(e.loss) ? "NaN" : "infinite") +
+                             ": a weight of the model is damaged, or its configuration is another model's");
+  }
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
       100 * e.accuracy);
 }

@@ -33,6 +33,7 @@ struct task {
   wsl::ml::dataset train = {}, held_out = {};  ///< one that is not needed may be empty
   /// sets the initial weights of a new run; none: they are drawn from the seed
   std::function<void(wsl::ml::trainer_base&)> begin = {};
+  std::string begins_with = {};  ///< the option that gives those weights, for messages
   /// groups of parameters: a name, and patterns of the parameters' names
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none

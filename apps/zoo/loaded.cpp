@@ -12,13 +12,6 @@ namespace {
 namespace ml = wsl::ml;
 using wsl::i32;
 
-/// The tokenizer of a folder, if it has one.
-std::optional<ml::tokenizer> tokenizer_in(const std::string& folder) {
-  for (const char* file : {"/tokenizer.json", "/tokenizer.model", "/merges.txt", "/vocab.bpe"})
-    if (std::filesystem::exists(folder + file)) return ml::tokenizer::from_file(folder);
-  return {};
-}
-
 }  // namespace
 
 int loaded_model::tokens() const {
@@ -38,7 +31,14 @@ std::vector<i32> loaded_model::encode(const std::string& text, bool specials) co
 }
 
 i32 loaded_model::first_token() const {
-  return words && words->begin_of_text() && *words->begin_of_text() < tokens() ? *words->begin_of_text() : 0;
+  std::vector<i32> known;
+  if (words)
+    for (const std::optional<i32> id : {words->begin_of_text(), words->end_of_text()})
+      if (id) known.push_back(*id);
+  for (const std::vector<i32>* more : {&begins, &ends}) known.insert(known.end(), more->begin(), more->end());
+  for (const i32 id : known)
+    if (id >= 0 && id < tokens()) return id;
+  return 0;
 }
 
 loaded_model load_model(options& o) {
@@ -46,14 +46,20 @@ loaded_model load_model(options& o) {
   if (o.hf.empty()) {
     l.on = gpt_app::trained(o, l.letters);
     l.positions = o.model.max_position_embeddings;
+    l.name = o.common.run.checkpoint_path.empty() ? o.common.run.model_dir : o.common.run.checkpoint_path;
     return l;
   }
   const stored_model m = read_hugging_face_model(o.hf);
   l.on = train_app::ranks::streaming(m.config.build(), ml::optimizer::sgd(),
-                                     {.workers = 1, .columns = 1, .threads = o.common.run.threads});
+                                     {.workers = 1,
+                                      .columns = 1,
+                                      .threads = o.common.run.threads,
+                                      .precision = o.common.precision.format(),
+                                      .loss_scaling = 1.});
   gpt_app::set_weights(l.on->run(), m.numbers);
-  l.words = tokenizer_in(o.hf);
-  l.positions = m.config.positions;
+  if (!o.train.tokenizer_dir.empty()) l.words = ml::tokenizer::from_file(o.train.tokenizer_dir);
+  l.positions = m.config.positions, l.name = o.hf;
+  l.begins = gpt_app::tokens_in(o.hf, "bos_token_id"), l.ends = gpt_app::tokens_in(o.hf, "eos_token_id");
   return l;
 }
 

@@ -13,13 +13,17 @@ struct loaded_model {
   std::optional<wsl::ml::tokenizer> words;  ///< of a folder of Hugging Face
   gpt_app::vocabulary letters;              ///< of a run
   int positions = 0;                        ///< of the longest sequence
+  std::string name = {};                    ///< of its folder, or of the run's
+  /// those with which a text begins and ends by the folder's configuration
+  std::vector<wsl::i32> begins = {}, ends = {};
 
   /// The number of tokens that the model has.
   int tokens() const;
   /// The tokens of a text; numbers, where there is no tokenizer. `specials` adds those that the tokenizer
   /// puts around a text. Throws std::invalid_argument for a text that has other tokens than the model.
   std::vector<wsl::i32> encode(const std::string& text, bool specials = false) const;
-  /// The token that begins a text; the first if none is known.
+  /// The token before a text that has no other: that which begins a text, or else that which ends one. The
+  /// first if neither is known.
   wsl::i32 first_token() const;
 };
 

@@ -18,6 +18,34 @@ namespace {
 
 using namespace train_app;
 
+/// Throws std::invalid_argument for options that have no effect on a command, or that the folder of --hf
+/// contradicts.
+void check_effects(const std::string& mode, bool reads_file, fields& f, const options& o) {
+  const bool trains = mode == "fit" || mode == "validate" || mode == "compile";
+  if (!o.hf.empty() && !trains) {
+    if (mode == "eval_all")
+      throw std::invalid_argument("eval_all evaluates the checkpoints in model_dir: leave --hf out");
+    if (mode == "eval" && !reads_file)
+      throw std::invalid_argument("eval --hf needs --text or --choices, a file to evaluate the model on");
+    gpt_app::refuse_options(
+        f, {"model_dir", "checkpoint_path"},
+        "the model of " + mode + " is that of --hf, and this option names another: leave one of them out");
+  }
+  if (!o.hf.empty() && (mode == "fit" || mode == "validate") && o.common.train_input.data_dir.empty())
+    throw std::invalid_argument(
+        mode + " --hf needs --data_dir, a text" +
+        (o.train.tokenizer_dir.empty() ? "" : " for the tokenizer in " + o.train.tokenizer_dir) +
+        " or a folder of tokens, such as `wsl-data tokenize input.txt --tokenizer " + o.hf +
+        " --out tokens` makes");
+  if (mode == "sample")
+    gpt_app::refuse_options(f, gpt_app::wafer_options,
+                            "sample writes on --sample_columns PEs of one wafer: leave it out");
+  if (reads_file)
+    gpt_app::refuse_options(
+        f, gpt_app::wafer_options,
+        "eval of --text and --choices computes on one PE, with the same result: leave it out");
+}
+
 void sample(options& o) {
   gpt_app::write_texts(
       o.hf.empty() ? gpt_app::trained_model(o) : gpt_app::pretrained_model(o.hf, o.train.tokenizer_dir),
@@ -58,7 +86,8 @@ int run(int argc, char** argv) {
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
-       .configurations = configurations()},
+       .configurations = configurations(),
+       .model_option = "hf"},
       f, status);
   if (!mode) return status;
   if (*mode == "checkpoint")
@@ -69,8 +98,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   const bool reads_file = *mode == "eval" && (!o.eval_of.text.empty() || !o.eval_of.choices.empty());
-  if (*mode == "eval" && !o.hf.empty() && !reads_file)
-    throw std::invalid_argument("eval --hf needs --text or --choices, a file to evaluate the model on");
+  check_effects(*mode, reads_file, f, o);
   if ((*mode == "sample" || *mode == "verify" || reads_file) && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
@@ -80,11 +108,13 @@ int run(int argc, char** argv) {
   if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
   task t = gpt_app::task_of("wsl-zoo", o);
   if (!o.hf.empty())
-    t.begin = [&o](wsl::ml::trainer_base& to) {
-      gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
-      app::make_folder(o.common.run.model_dir);
-      wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
-    };
+    t.begin =
+        [&o](wsl::ml::trainer_base& to) {
+          gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
+          app::make_folder(o.common.run.model_dir);
+          wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
+        },
+    t.begins_with = "--hf " + o.hf;
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);
   return s.status();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "stored.hpp"
 
@@ -73,7 +74,7 @@ void take_defaults(train_app::fields& f, const std::string& model) {
       }
 }
 
-/// Fields of training alone keep their values.
+/// The model and the tokenizer of the folder. Fields of training alone keep their values.
 void take_folder(train_app::fields& f, options& o) {
   require_decoder(o.hf);
   const gpt_app::model_params asked = o.model;
@@ -82,7 +83,7 @@ void take_folder(train_app::fields& f, options& o) {
   theirs.name = family->model_type;
   std::vector<std::pair<train_app::field*, std::string>> given;
   for (train_app::field& x : f.all())
-    if (x.section == "model" && !x.given.empty() && x.name != "name") given.emplace_back(&x, x.text());
+    if (x.section == "model" && !x.given.empty()) given.emplace_back(&x, x.text());
   o.model = theirs;
   o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
   o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
@@ -90,6 +91,8 @@ void take_folder(train_app::fields& f, options& o) {
     if (field->given.starts_with("--") && field->text() != text)
       throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " +
                                   field->text() + ": leave it out, or take another folder");
+  if (o.train.tokenizer_dir.empty() && o.train.vocabulary != "characters" && wsl::ml::tokenizer::is_in(o.hf))
+    o.train.tokenizer_dir = o.hf;
 }
 
 }  // namespace

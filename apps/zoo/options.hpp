@@ -11,7 +11,6 @@ struct evaluation {
 };
 
 struct options : gpt_app::language_params {
-  std::string hf;  ///< a folder of Hugging Face; empty: none
   gpt_app::writing_params sample;
   evaluation eval_of;
 };

@@ -109,13 +109,26 @@ question of_arc(const json& line) {
 question of_lambada(const json& line) {
   const std::string text = text_in(line, "text");
   const std::size_t blank = text.rfind(' ');
-  if (blank == std::string::npos || blank + 1 == text.size())
-    throw mistake{"'text' should have a last word behind a blank"};
+  if (text.empty() || blank + 1 == text.size()) throw mistake{"'text' should end with a word"};
+  if (blank == std::string::npos) return {.context = "", .answers = {" " + text}};
   return {.context = text.substr(0, blank), .answers = {text.substr(blank)}};
 }
 
+json parsed(const std::string& text) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& e) {
+    // "[...] parse error at line 1, column 9: syntax error while parsing value - invalid string: ...; last
+    // read: ..."
+    std::string why = e.what();
+    why = why.substr(0, why.find("; last read"));
+    if (const std::size_t at = why.find(" - "); at != std::string::npos) why.erase(0, at + 3);
+    throw mistake{"there should be a JSON object, and byte " + std::to_string(e.byte) + " ends it: " + why};
+  }
+}
+
 question question_of(const std::string& text) {
-  const json line = json::parse(text, nullptr, false);
+  const json line = parsed(text);
   if (!line.is_object()) throw mistake{"there should be a JSON object"};
   if (line.contains("endings")) return of_hellaswag(line);
   if (line.contains("question")) return of_arc(line);
@@ -134,6 +147,7 @@ std::vector<question> read_questions(const std::string& file, int limit) {
     if (trimmed(line).empty()) continue;
     try {
       all.push_back(question_of(line));
+      all.back().place = file + ":" + std::to_string(number);
     } catch (const mistake& m) {
       throw wsl::ml::file_error(file + ":" + std::to_string(number) + ": " + m.what);
     }

@@ -12,6 +12,7 @@ struct question {
   /// what may follow, with the blank before it; of LAMBADA only the last word
   std::vector<std::string> answers;
   int right = 0;
+  std::string place = {};  ///< the file and the line
 };
 
 /// Reads a file with a JSON object in each line, at most `limit` of them if that is not 0. Throws

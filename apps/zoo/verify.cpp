@@ -2,6 +2,7 @@
 #include "verify.hpp"
 
 #include <algorithm>
+#include <export.hpp>
 #include <ranks.hpp>
 #include <wsl/ml/run/golden_state.hpp>
 
@@ -54,14 +55,53 @@ void print_kind(const char* name, difference::kind what, const std::vector<diffe
                 worst.tolerance, worst.error, worst.name.c_str());
 }
 
+/// Throws wsl::ml::file_error for tokens that the model does not have.
+void check_tokens(const ml::golden_state& golden, const ml::decoder& model) {
+  const ml::batch b = golden.inputs();
+  const auto check = [&](const char* what, std::span<const wsl::i32> ids) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] < 0 || ids[i] >= model.vocabulary)
+        throw ml::file_error(golden.name() + ": token " + std::to_string(i) + " of its " + what + " is " +
+                             std::to_string(ids[i]) + ", and the model has those from 0 to " +
+                             std::to_string(model.vocabulary - 1) + ": it is of another model");
+  };
+  check("input", b.ids), check("labels", b.targets), check("greedy continuation", golden.greedy);
+}
+
+/// Throws wsl::ml::file_error for a model whose logits are NaN or infinite.
+void check_model(ml::pretrained& model, const ml::golden_state& golden, const std::string& folder,
+                 const train_app::run_params& on) {
+  ml::network n = model.config.build();
+  const ml::weights w = model.to_weights(n);
+  const auto machine = machine_for(on, std::move(n), ml::optimizer::sgd());
+  gpt_app::set_weights(machine->run(), w);
+  const std::vector<wsl::f32> logits = machine->predict(golden.inputs());
+  const std::size_t vocabulary = static_cast<std::size_t>(model.config.vocabulary);
+  try {
+    for (std::size_t at = 0; at < logits.size(); at += vocabulary)
+      ml::check_logits(std::span(logits).subspan(at, vocabulary));
+  } catch (const ml::not_finite& e) { throw ml::file_error(folder + ": " + std::string(e.what()).substr(5)); }
+}
+
+ml::golden_comparison compared(ml::pretrained& model, ml::golden_state& golden, const std::string& folder,
+                               const train_app::run_params& on) {
+  try {
+    return ml::compare_with_golden(model, golden, [&](ml::network n, const ml::optimizer& rule) {
+      return machine_for(on, std::move(n), rule);
+    });
+  } catch (const wsl::fault&) {
+    check_model(model, golden, folder, on);  // a step of training knows nothing of files
+    throw;
+  }
+}
+
 }  // namespace
 
 bool verify(const std::string& folder, const train_app::run_params& on) {
   ml::pretrained model = read_folder(folder);
   ml::golden_state golden = ml::golden_state::of_folder(folder);
-  const ml::golden_comparison found = ml::compare_with_golden(
-      model, golden,
-      [&](ml::network n, const ml::optimizer& rule) { return machine_for(on, std::move(n), rule); });
+  check_tokens(golden, model.config);
+  const ml::golden_comparison found = compared(model, golden, folder, on);
   using enum difference::kind;
   print_kind("logits", logits, found.all), print_kind("loss", loss, found.all);
   print_kind("gradients", gradient, found.all), print_kind("losses_adamw", losses_adamw, found.all);

@@ -127,6 +127,31 @@ TEST_CASE("Each setting of the choice by itself") {
   CHECK(sample_token(logits, {.temperature = 0, .repetition_penalty = 2}, random, std::vector<i32>{2}) == 3);
 }
 
+TEST_CASE(
+    "Temperatures near 0 and penalties of any size take the best token, logits that are no numbers none") {
+  using Catch::Matchers::Contains;
+  std::mt19937_64 random(1);
+  constexpr f32 never = -std::numeric_limits<f32>::infinity();
+  const std::vector<f32> logits{3, 80, 79, never, -5};
+  for (const f64 temperature : {1e-3, 1e-30, 1e-38, 1e-300, 5e-324}) {
+    CHECK(ours(logits, {.temperature = temperature}, {}) == std::vector<f64>{0, 1, 0, 0, 0});
+    CHECK(sample_token(logits, {.temperature = temperature, .top_p = .5}, random) == 1);
+  }
+  for (const f64 penalty : {1e-300, 1e-39})
+    CHECK(sample_token(logits, {.temperature = 1, .repetition_penalty = penalty}, random,
+                       std::vector<i32>{0, 3}) == 0);
+  CHECK(sample_token(logits, {.repetition_penalty = 1e300}, random, std::vector<i32>{1, 4}) == 2);
+
+  const auto refuses = [&](std::vector<f32> x, const char* sentence) {
+    for (const f64 temperature : {0., 1.})
+      CHECK_THROWS_WITH(sample_token(x, {.temperature = temperature}, random), Contains(sentence));
+  };
+  refuses({1, 2, std::numeric_limits<f32>::quiet_NaN()},
+          "the logit of token 2 is nan: a weight of the model");
+  refuses({1, -never, 2}, "the logit of token 1 is inf");
+  refuses({never, never}, "so none can be drawn");
+}
+
 TEST_CASE("Settings of the choice that are out of range are refused") {
   using Catch::Matchers::Contains;
   constexpr f64 nan = std::numeric_limits<f64>::quiet_NaN(), infinite = -none;

@@ -175,6 +175,26 @@ TEST_CASE("Settings of a text reach the choice of its tokens") {
   CHECK(once != greedy);
 }
 
+TEST_CASE(
+    "A writer refuses to be used from within on_token, goes on afterwards, and refuses a model of NaNs") {
+  writer w = made(small);
+  const text_settings how{.max_tokens = 6, .temperature = 0};
+  const std::vector<i32> text = w.write(prompt, how)[0].tokens;
+  const auto nested = [&](const std::function<void()>& use) {
+    CHECK_THROWS_WITH(w.write(prompt, how, [&](const written_token&) { use(); }),
+                      Contains("on_token must not call write or logits of the same writer"));
+    CHECK(w.write(prompt, how)[0].tokens == text);
+  };
+  nested([&] { w.logits(prompt); });
+  nested([&] { w.write(prompt); });
+
+  weights damaged(small.build(), 5);
+  damaged[0][7] = std::numeric_limits<f32>::quiet_NaN();
+  for (const f64 temperature : {0., 0.8})
+    CHECK_THROWS_AS(writer(small, damaged, {.columns = 2}).write(prompt, {.temperature = temperature}),
+                    not_finite);
+}
+
 TEST_CASE("Prompts, settings and weights that a writer cannot take are refused with a sentence") {
   writer w = made(small);
   const auto refuses = [&](const text_settings& how, const char* sentence) {

@@ -120,6 +120,33 @@ TEST_CASE("Templates of other formats, and messages out of turn, are refused wit
              Contains("the chat template has [AVAILABLE_TOOLS]"));
   CHECK_THAT(refusal_of("<|im_start|>system\n' + x + '<|im_end|>"),
              Contains("composes a message of the system"));
+  // A template that has the marks of a format, and says more or other things.
+  const auto changed = [&](int which, const std::string& what, const std::string& by) {
+    std::string jinja = all[which].jinja;
+    REQUIRE(jinja.find(what) != jinja.npos);
+    return refusal_of(jinja.replace(jinja.find(what), what.size(), by));
+  };
+  CHECK_THAT(changed(0, "{% for", "{{ 'You are a pirate. ' }}{% for"),
+             Contains("the chat template is like that of ChatML, but writes \"You are a pirate. \", which"));
+  CHECK_THAT(changed(0, "{% for", "You are a pirate. {% for"), Contains("but writes \"You are a pirate. \""));
+  CHECK_THAT(changed(0, "+ '\n'}}", "+ '\n\n'}}"), Contains("but writes \"<|im_end|>\\n\\n\""));
+  CHECK_THAT(changed(0, " + '\n'}}", "}}"), Contains("but writes \"<|im_end|>\""));
+  CHECK_THAT(changed(0, "assistant\n", "bot\n"), Contains("but writes \"<|im_start|>bot\\n\""));
+  CHECK_THAT(changed(1, "' }}{% endif", "' + 'Be kind.' }}{% endif"),
+             Contains("assistant.<|im_end|>\\nBe kind."));
+  CHECK_THAT(changed(2, "'\\n<</SYS>>", "'\\n\\n<</SYS>>"), Contains("like that of Llama 2, but writes"));
+  CHECK_THAT(changed(3, "<|end_header_id|>\n\n'+", "<|end_header_id|>\n'+"),
+             Contains("like that of Llama 3"));
+  CHECK_THAT(changed(4, "' [/INST]'", "' [/INST] '"),
+             Contains("like that of Mistral, but writes \" [/INST] \""));
+  CHECK_THAT(changed(6, "'<|user|>\n'", "'<|user|> '"),
+             Contains("like that of Zephyr, but writes \"<|user|> \""));
+  CHECK_THAT(changed(7, "{% for", "{% set x = \"Hello\" %}{% for"),
+             Contains("like that of Phi-3, but writes \"Hello\""));
+  const std::string harmless =
+      "{# a note #}{%- if messages[0][\"role\"] == 'tool' -%}\n  {{ raise_exception('No tools.') "
+      "}}\n{%- endif -%}\n";
+  CHECK(chat_template(harmless + all[0].jinja + "\n", "", "", "").prompt(question) == all[0].question);
   const auto refuses = [](const golden& g, const std::vector<chat_message>& messages, const char* why) {
     const chat_template chat(g.jinja, "<s>", "</s>", "");
     CHECK_THROWS_WITH(chat.prompt(messages), Contains(why));

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <span>
@@ -30,6 +31,27 @@ struct sampling {
   /// with it (CTRL, arXiv 1909.05858).
   f64 repetition_penalty = 1;
 };
+
+/// Thrown for logits that are NaN or infinite: a model with a damaged weight or configuration computes them,
+/// and none of its tokens can be chosen by them. Minus infinity is the logit of a token that is never drawn.
+class not_finite : public std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Throws not_finite for logits from which no token can be drawn.
+inline void check_logits(std::span<const f32> logits) {
+  constexpr f32 infinite = std::numeric_limits<f32>::infinity();
+  bool has_one = false;
+  for (std::size_t k = 0; k < logits.size(); ++k) {
+    if (!(logits[k] < infinite))
+      throw not_finite(
+          fmt::format("wsl: the logit of token {} is {}: a weight of the model is damaged, or its "
+                      "configuration is another model's",
+                      k, logits[k]));
+    has_one |= logits[k] > -infinite;
+  }
+  if (!has_one) throw not_finite("wsl: the logits of all tokens are minus infinity, so none can be drawn");
+}
 
 /// The index of the largest logit, the first of equal ones.
 inline i32 argmax(std::span<const f32> logits) {
@@ -58,8 +80,9 @@ inline void penalize_repetitions(std::span<f32> logits, std::span<const i32> tex
     const std::size_t k = static_cast<std::size_t>(id);
     if (k >= logits.size() || seen[k]) continue;
     seen[k] = true;
-    const f64 x = static_cast<f64>(logits[k]);
-    logits[k] = static_cast<f32>(x < 0 ? x * penalty : x / penalty);
+    constexpr f64 most = std::numeric_limits<f32>::max();
+    const f64 x = static_cast<f64>(logits[k]), y = x < 0 ? x * penalty : x / penalty;
+    if (std::isfinite(x)) logits[k] = static_cast<f32>(std::clamp(y, -most, most));
   }
 }
 
@@ -123,7 +146,13 @@ inline token_choice choice_of(std::span<const f32> logits, const sampling& how) 
     std::erase_if(c.tokens, [&](i32 k) { return logits[static_cast<std::size_t>(k)] < last; });
     std::erase_if(c.probabilities, [&](f32 x) { return x < last; });
   }
-  for (f32& x : c.probabilities) x = static_cast<f32>(static_cast<f64>(x) / how.temperature);
+  // Their differences from the largest stay in range at any temperature: near 0 all others become minus
+  // infinity.
+  const f64 top = static_cast<f64>(*std::max_element(c.probabilities.begin(), c.probabilities.end()));
+  for (f32& x : c.probabilities) {
+    constexpr f64 least = std::numeric_limits<f32>::lowest();
+    x = static_cast<f32>(std::max((static_cast<f64>(x) - top) / how.temperature, least));
+  }
   const matrix<f32> row(c.probabilities.data(), 1, static_cast<int>(c.probabilities.size()));
   softmax(row, row);
   if (how.top_p < 1) detail::keep_top_p(c, how.top_p);
@@ -137,11 +166,12 @@ inline token_choice choice_of(std::span<const f32> logits, const sampling& how) 
 
 /// A token drawn with the probabilities softmax(logits / temperature), among those that the settings leave.
 /// `text` has the tokens before it, for the repetition penalty. The same state of `random` gives the same
-/// token everywhere. Throws std::invalid_argument if there are no logits, and for settings out of range.
+/// token everywhere. Throws std::invalid_argument if there are no logits, and for settings out of range, and
+/// not_finite for logits from which no token can be drawn.
 inline i32 sample_token(std::span<const f32> logits, const sampling& how, std::mt19937_64& random,
                         std::span<const i32> text = {}) {
   if (logits.empty()) throw std::invalid_argument("wsl: a token is drawn from at least one logit");
-  check_sampling(how);
+  check_sampling(how), check_logits(logits);
   std::vector<f32> penalized;
   if (how.repetition_penalty != 1) {
     penalized.assign(logits.begin(), logits.end());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The text with which a model that has been trained to chat is asked. The tokenizers of transformers bring it
 // as a template in Jinja, which is a language of its own; most templates say one of a few formats, which are
-// told here by the marks in them. A template that is none of them, or says more, is refused.
+// told here by the marks in them. A template that is none of them, or writes other texts, is refused.
 //   const chat_template chat = chat_template::of_folder("zephyr", t);
 //   ids = t.encode(chat.prompt({{"user", "Why?"}}), {.add_special_tokens = false});
 #pragma once
+#include "template_texts.hpp"
 #include "tokenizer.hpp"
 
 namespace wsl::ml {
@@ -31,6 +32,7 @@ class chat_template {
         has_begin_(jinja.find("bos_token") != jinja.npos),
         gap_(jinja.find("eos_token + ' '") != jinja.npos ? " " : "") {
     if (format_ == chat_format::chatml) set_usual_system(jinja, where);
+    check_texts(jinja, where);
   }
   /// From `chat_template` in tokenizer_config.json, or from chat_template.jinja. Throws file_error.
   static chat_template of_folder(const std::string& folder, const tokenizer& t) {
@@ -92,6 +94,39 @@ class chat_template {
         fmt::format("wsl: {}: the chat template is none of the formats that are known here, ChatML, Llama 2, "
                     "Llama 3, Mistral, Zephyr and Phi-3: write the prompt yourself",
                     where));
+  }
+  /// The texts that a template of the format may have between the values that it writes.
+  static std::vector<std::string> texts_of(chat_format f) {
+    switch (f) {
+      case chat_format::chatml:
+        return {"<|im_start|>",           "\n", "<|im_end|>\n", "<|im_start|>system\n", "<|im_start|>user\n",
+                "<|im_start|>assistant\n"};
+      case chat_format::llama2: return {"[INST] ", " [/INST]", "<<SYS>>\n", "\n<</SYS>>\n\n", " "};
+      case chat_format::llama3:
+        return {"<|start_header_id|>",
+                "<|end_header_id|>\n\n",
+                "<|eot_id|>",
+                "<|start_header_id|>system<|end_header_id|>\n\n",
+                "<|start_header_id|>user<|end_header_id|>\n\n",
+                "<|start_header_id|>assistant<|end_header_id|>\n\n"};
+      case chat_format::mistral: return {"[INST] ", " [/INST]", " "};
+      case chat_format::zephyr: return {"<|system|>\n", "<|user|>\n", "<|assistant|>\n", "\n"};
+      case chat_format::phi3:
+        return {"<|system|>\n", "<|user|>\n", "<|assistant|>\n", "<|end|>\n", "<|end|>\n<|assistant|>\n"};
+    }
+    return {};
+  }
+  void check_texts(const std::string& jinja, const std::string& where) const {
+    std::vector<std::string> known = texts_of(format_);
+    if (!usual_system_.empty()) known.push_back(turn({"system", usual_system_}));
+    for (const std::string& text : detail::template_texts::of(jinja))
+      if (std::find(known.begin(), known.end(), text) == known.end())
+        throw file_error(
+            fmt::format("wsl: {}: the chat template is like that of {}, but writes {}, which that format has "
+                        "not: write the "
+                        "prompt yourself",
+                        where, name_of(format_),
+                        nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   }
   static std::string template_in(const std::string& config) {
     const nlohmann::json all = std::filesystem::exists(config)

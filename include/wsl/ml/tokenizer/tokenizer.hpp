@@ -54,6 +54,12 @@ class tokenizer {
     t.read_roles(fs::path(path).parent_path());
     return t;
   }
+  /// Whether a folder has such files.
+  static bool is_in(const std::string& folder) {
+    const auto has = [&](const char* name) { return std::filesystem::exists(folder + "/" + name); };
+    return has("tokenizer.json") || has("tokenizer.model") || has("spiece.model") ||
+           ((has("vocab.json") || has("encoder.json")) && (has("merges.txt") || has("vocab.bpe")));
+  }
   /// From the text of a tokenizer.json; `name` is for messages.
   static tokenizer from_json(const std::string& text, const std::string& name) {
     const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);

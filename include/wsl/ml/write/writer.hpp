@@ -44,12 +44,18 @@ class writer {
     return n;
   }
 
+  /// Throws std::invalid_argument for settings out of range, for an empty prompt or one that is longer than
+  /// `max_length`, and for a token that is not in the vocabulary.
+  void check(std::span<const i32> prompt, const text_settings& how) const { check(prompt), check(how); }
+
   /// Continues a prompt. `on_token` is called with each token when it has been drawn, those of several
-  /// samples in turn. Throws std::invalid_argument for settings out of range, for an empty prompt or one that
-  /// is longer than `max_length`, and for a token that is not in the vocabulary.
+  /// samples in turn; it must not use this writer, whose keys and values are those of the text. Throws what
+  /// `check` does, std::invalid_argument if it is called from within `on_token`, and not_finite for a model
+  /// whose logits are NaN or infinite.
   std::vector<written_text> write(std::span<const i32> prompt, const text_settings& how = {},
                                   const std::function<void(const written_token&)>& on_token = {}) {
-    check(prompt), check(how);
+    check(prompt, how);
+    const in_use now(is_writing_);
     const int length = static_cast<int>(prompt.size()), room = how_.max_length - length;
     begin(how.samples, length + std::min(how.max_tokens, room));
     std::vector<sample> all;
@@ -80,6 +86,7 @@ class writer {
   /// does.
   std::vector<f32> logits(std::span<const i32> text) {
     check(text);
+    const in_use now(is_writing_);
     begin(1, static_cast<int>(text.size()));
     std::vector<f32> all;
     read_prompt(text, 0, &all);
@@ -88,6 +95,25 @@ class writer {
 
  private:
   static constexpr area all_columns = wsl::all;
+
+  /// Refuses a second use of the fabric while a text is being written.
+  class in_use {
+   public:
+    explicit in_use(bool& is_used) : is_used_(is_used) {
+      if (is_used)
+        throw std::invalid_argument(
+            "wsl: this writer is writing a text: on_token must not call write or logits of the same writer; "
+            "take "
+            "the logits of the token that it is given, or another writer");
+      is_used = true;
+    }
+    in_use(const in_use&) = delete;
+    in_use& operator=(const in_use&) = delete;
+    ~in_use() { is_used_ = false; }
+
+   private:
+    bool& is_used_;
+  };
 
   struct sample {
     std::mt19937_64 random;
@@ -256,6 +282,7 @@ class writer {
   fabric fabric_;
   token_block block_;
   std::vector<f32> logits_;  // of the last block
+  bool is_writing_ = false;
 };
 
 }  // namespace wsl::ml
