@@ -105,6 +105,9 @@ TEST_CASE("Prompts of chats are those of the templates") {
   }
   const std::string with_begin = "{{ bos_token }}" + all[7].jinja;
   CHECK(chat_template(with_begin, "<s>", "</s>", "").prompt(question) == "<s>" + all[7].question);
+  for (const int k : {0, 6})
+    CHECK(chat_template("{{ bos_token }}" + all[k].jinja, "<s>", "</s>", "").prompt(question) ==
+          "<s>" + all[k].question);
   CHECK(chat_template(all[0].jinja, "", "", "").end_of_turn() == "<|im_end|>");
   CHECK(chat_template(all[4].jinja, "", "</s>", "").end_of_turn() == "</s>");
   CHECK(name_of(chat_format::phi3) == "Phi-3");

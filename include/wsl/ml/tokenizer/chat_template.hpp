@@ -169,8 +169,9 @@ class chat_template {
                            messages[k].role));
   }
   std::string begin() const {
+    // Templates of the others may write it or not, but for Llama 2, of which every turn has one.
     const bool writes_begin = format_ == chat_format::llama3 || format_ == chat_format::mistral ||
-                              (format_ == chat_format::phi3 && has_begin_);
+                              (format_ != chat_format::llama2 && has_begin_);
     return writes_begin ? begin_ : "";
   }
   std::string turn(const chat_message& m) const {

@@ -2,6 +2,7 @@
 // The texts that a template in Jinja writes: what stands in it as it is, and the strings of its expressions.
 // It is not run; the texts tell whether it says anything that a format of chats (chat_template.hpp) does not.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
