@@ -33,7 +33,10 @@ inline json write_llama(const decoder& d) {
   write_rotary(c, d);
   return c;
 }
-inline std::vector<tensor_rule> llama_tensors(const decoder& d) {
+/// The tensors, of which those of a block's feed-forward part are added by `feed_forward`, which takes the
+/// beginnings of their names and of ours.
+template <class F>
+std::vector<tensor_rule> llama_tensors(const decoder& d, F feed_forward) {
   tensor_rules r;
   const qkv_rows rows(d, pairs::halves);
   r.table("model.embed_tokens", "embedding.tokens");
@@ -45,12 +48,17 @@ inline std::vector<tensor_rule> llama_tensors(const decoder& d) {
     r.linear(h + "self_attn.k_proj", o + "qkv", d.bias.qkv, rows.keys());
     r.linear(h + "self_attn.v_proj", o + "qkv", d.bias.qkv, rows.values());
     r.linear(h + "self_attn.o_proj", o + "projection", d.bias.projection);
-    for (const char* part : {"gate", "up", "down"})
-      r.linear(h + "mlp." + part + "_proj", o + part, d.bias.feed_forward);
+    feed_forward(r, h, o);
   }
   r.norm("model.norm", "last norm", false);
   if (!d.tied) r.linear("lm_head", "head", false);
   return r.all;
+}
+inline std::vector<tensor_rule> llama_tensors(const decoder& d) {
+  return llama_tensors(d, [&](tensor_rules& r, const std::string& theirs, const std::string& ours) {
+    for (const char* part : {"gate", "up", "down"})
+      r.linear(theirs + "mlp." + part + "_proj", ours + part, d.bias.feed_forward);
+  });
 }
 
 inline constexpr family llama{"llama",
@@ -69,7 +77,7 @@ inline constexpr family llama{"llama",
                                 c["mlp_bias"] = d.bias.feed_forward;
                                 return c;
                               },
-                              &llama_tensors};
+                              [](const decoder& d) { return llama_tensors(d); }};
 
 inline constexpr family mistral{"mistral",
                                 "MistralForCausalLM",
@@ -85,7 +93,7 @@ inline constexpr family mistral{"mistral",
                                   c["sliding_window"] = d.window ? json(d.window) : json();
                                   return c;
                                 },
-                                &llama_tensors};
+                                [](const decoder& d) { return llama_tensors(d); }};
 
 inline constexpr family qwen2{"qwen2",
                               "Qwen2ForCausalLM",
@@ -102,6 +110,6 @@ inline constexpr family qwen2{"qwen2",
                                 c["use_sliding_window"] = false;
                                 return c;
                               },
-                              &llama_tensors};
+                              [](const decoder& d) { return llama_tensors(d); }};
 
 }  // namespace wsl::ml::hugging_face

@@ -31,24 +31,14 @@ inline constexpr family mixtral{
       return c;
     },
     [](const decoder& d) {
-      tensor_rules r;
-      for (const tensor_rule& rule : llama_tensors(d)) {
-        const std::size_t part = rule.theirs.find(".mlp.");
-        if (part == std::string::npos) {
-          r.all.push_back(rule);
-          continue;
-        }
-        // The matrices of one expert become those of all.
-        const std::string h = rule.theirs.substr(0, part) + ".block_sparse_moe.",
-                          o = rule.ours.substr(0, rule.ours.find(' ', std::string("layer ").size()) + 1),
-                          last = rule.ours.substr(o.size());
-        const char* const name = last == "gate.weight" ? "w1" : last == "up.weight" ? "w3" : "w2";
-        if (last == "gate.weight") r.linear(h + "gate", o + "router", false);
+      return llama_tensors(d, [&](tensor_rules& r, const std::string& theirs, const std::string& ours) {
+        const std::string h = theirs + "block_sparse_moe.";
+        r.linear(h + "gate", ours + "router", false);
         for (int e = 0; e < d.experts; ++e)
-          r.all.push_back({fmt::format("{}experts.{}.{}.weight", h, e, name),
-                           fmt::format("{}expert {} {}", o, e, last), rule.rows});
-      }
-      return r.all;
+          for (const auto& [name, part] : {std::pair("w1", "gate"), {"w2", "down"}, {"w3", "up"}})
+            r.linear(fmt::format("{}experts.{}.{}", h, e, name), fmt::format("{}expert {} {}", ours, e, part),
+                     false);
+      });
     }};
 
 }  // namespace wsl::ml::hugging_face
