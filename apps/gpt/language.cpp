@@ -159,8 +159,15 @@ std::string trained_checkpoint(language_params& o, vocabulary& words) {
   if (from.empty())
     throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
                                 ": train first, or give --checkpoint_path");
+  const std::string kept = fact_of(from, "vocabulary"),
+                    folder = std::filesystem::absolute(from).parent_path();
+  // The folder of the tokenizer may have gone since; a run that began with a model of Hugging Face has a
+  // copy.
+  if (!kept.starts_with("characters") && !std::filesystem::is_directory(o.train.tokenizer_dir) &&
+      ml::tokenizer::is_in(folder))
+    o.train.tokenizer_dir = folder;
   try {
-    words = vocabulary::from_saved(fact_of(from, "vocabulary"), o.train.tokenizer_dir);
+    words = vocabulary::from_saved(kept, o.train.tokenizer_dir);
   } catch (const ml::file_error&) {
     throw;  // of a file that the vocabulary is read with
   } catch (const std::invalid_argument& e) {

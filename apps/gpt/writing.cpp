@@ -57,8 +57,7 @@ std::vector<i32> ids_of(const std::string& prompt, const writing_params& p, stor
   if (m.tokenizer.empty())
     throw std::invalid_argument(
         "--chat needs a tokenizer and its chat template, and the model has none: give --tokenizer_dir, a "
-        "folder "
-        "with both");
+        "folder with both");
   if (prompt.empty()) throw std::invalid_argument("--chat needs a question, --prompt or --prompt_file");
   auto [ids, end] = m.words.chat(m.tokenizer, p.system, prompt);
   if (end && *end < m.config.vocabulary) m.ends.push_back(*end);

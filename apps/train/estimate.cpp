@@ -209,8 +209,7 @@ int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const m
 std::string text_of(const memory_need& x) {
   return fmt::format(
       "memory: {:.2f} GB for parameters, gradients and what the optimizer keeps{}, {:.2f} GB for the "
-      "activations of "
-      "{}{} samples; there are {:.2f} GB",
+      "activations of {}{} samples; there are {:.2f} GB",
       x.state / 1e9, x.folder.empty() ? "" : " in files", x.activations / 1e9,
       x.at_once < x.batch ? fmt::format("{} of ", x.at_once) : "", x.batch, x.there / 1e9);
 }
@@ -219,8 +218,7 @@ void require_memory(const memory_need& x) {
   if (x.in_memory() <= x.there) return;
   throw std::invalid_argument(fmt::format(
       "training would take about {:.1f} GB for {} parameters{} and {:.1f} GB for the activations of a {} of "
-      "{} "
-      "samples; this computer has {:.1f} GB: take a smaller batch_size or model, micro_batch_size auto, a "
+      "{} samples; this computer has {:.1f} GB: take a smaller batch_size or model, micro_batch_size auto, a "
       "memory_folder on a disk for the parameters, or only `compile` it",
       x.state / 1e9, x.parameters, x.folder.empty() ? "" : " on disk", x.activations / 1e9,
       x.at_once < x.batch ? "micro-batch" : "batch", x.at_once, x.there / 1e9));

@@ -270,8 +270,7 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
   f.add("micro_batch_size", p.micro_batch_size,
         "samples of a step that pass together, on each system; their gradients are added up before the "
-        "update; "
-        "auto: as many as fit in the memory; null: all, in a pipeline as many as keep it busy")
+        "update; auto: as many as fit in the memory; null: all, in a pipeline as many as keep it busy")
       .at_least(1);
   f.add("shuffle", p.shuffle, "draw the samples of an epoch in another order each time");
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
@@ -353,8 +352,7 @@ void declare_optimizer(fields& f, optimizer_params& p) {
         "betas, momentum, eps} (of this program)");
   f.add("ema_decay", p.ema_decay,
         "of a moving average of the weights, with which evaluations, samples and exports are made; 0: none "
-        "(of "
-        "this program)")
+        "(of this program)")
       .at_least(0)
       .at_most(0.999999);
   f.add("ema_start", p.ema_start, "the step up to which the average is the weights themselves").at_least(0);
@@ -469,8 +467,7 @@ void declare_run(fields& f, run_params& p) {
       "than the memory; null: main memory (of this program)");
   f.add("recompute", p.recompute,
         "compute the activations of a block of layers again in the backward pass, to keep less of them (of "
-        "this "
-        "program)");
+        "this program)");
   f.add("memory_gi", p.memory_gi,
         "GiB that training may take on a computer; null: all that this one has (of this program)")
       .above(0);
@@ -640,8 +637,7 @@ void check(const common_params& p) {
   if (!p.train_input.drop_last)
     refuse(
         "train_input.drop_last false is of evaluations only: all batches of training have the same size, so "
-        "a "
-        "smaller last one is dropped; leave it out");
+        "a smaller last one is dropped; leave it out");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
   p.optimizer.rule();

@@ -64,8 +64,7 @@ struct race_report {
     if (text.empty()) return "";
     return "; not compared: what is behind " + text +
            "; let the program list its members with members(), or specialize wsl::pe_storage for the type, "
-           "or keep "
-           "what a pointer or a std::span leads to in the program";
+           "or keep what a pointer or a std::span leads to in the program";
   }
   static std::string ending(const std::string& what) {
     return what.empty() ? "an end without a fault" : what;

@@ -294,8 +294,7 @@ class gradient_checker {
         if (!(std::abs(large[i] - a.gradient[i]) <= 1e-3f * most))
           return mistake(
               "backward gives {:.7g} for a gradient of {} in a large weight tile and {:.7g} in one of one "
-              "row: "
-              "a stage must treat a tile as rows tile.row and following of its parameter",
+              "row: a stage must treat a tile as rows tile.row and following of its parameter",
               large[i], a.name, a.gradient[i]);
       }
     }

@@ -9,7 +9,9 @@
 
 #include <concepts>
 #include <memory>
+#include <set>
 #include <stdexcept>
+#include <string>
 
 #include "../layer/attention.hpp"
 #include "../layer/balance.hpp"
@@ -389,10 +391,9 @@ class network {
   std::size_t stage_count() const { return stages_.size() - losses_.size(); }
   /// Appends a stage, before the losses unless it is one: gradients begin at the end of the model.
   stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs) {
-    for (const auto& other : stages_)
-      if (other->name == name)
-        throw std::invalid_argument(fmt::format(
-            "wsl: the model has two layers called {}: checkpoints and reports need a name for each", name));
+    if (!names_.insert(name).second)
+      throw std::invalid_argument(fmt::format(
+          "wsl: the model has two layers called {}: checkpoints and reports need a name for each", name));
     s->name = name;
     for (const stage_input& x : inputs) {
       s->inputs.push_back(x.value);
@@ -400,9 +401,10 @@ class network {
     }
     const bool is_loss = dynamic_cast<const loss_stage*>(s.get());
     const auto at = is_loss ? stages_.end() : stages_.end() - static_cast<std::ptrdiff_t>(losses_.size());
-    stage& added = **stages_.insert(at, std::move(s));
-    for (std::size_t k = 0; k < stages_.size(); ++k) stages_[k]->number = static_cast<int>(k);
-    return added;
+    const auto placed = stages_.insert(at, std::move(s));
+    const std::size_t number = static_cast<std::size_t>(placed - stages_.begin());
+    for (std::size_t k = number; k < stages_.size(); ++k) stages_[k]->number = static_cast<int>(k);
+    return *stages_[number];
   }
   void require_shape(const std::string& name, const stage_input& x) const {
     if (x.value < 0 || x.value >= next_value())
@@ -458,6 +460,7 @@ class network {
   std::vector<int> widths_;
   std::vector<parameter> parameters_;
   std::vector<std::unique_ptr<stage>> stages_;
+  std::set<std::string> names_;  // of the stages
   std::vector<const loss_stage*> losses_;
   int logits_ = -1, positions_ = 0;
 };

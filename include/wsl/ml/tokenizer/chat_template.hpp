@@ -123,8 +123,7 @@ class chat_template {
       if (std::find(known.begin(), known.end(), text) == known.end())
         throw file_error(
             fmt::format("wsl: {}: the chat template is like that of {}, but writes {}, which that format has "
-                        "not: write the "
-                        "prompt yourself",
+                        "not: write the prompt yourself",
                         where, name_of(format_),
                         nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   }

@@ -103,8 +103,7 @@ class writer {
       if (is_used)
         throw std::invalid_argument(
             "wsl: this writer is writing a text: on_token must not call write or logits of the same writer; "
-            "take "
-            "the logits of the token that it is given, or another writer");
+            "take the logits of the token that it is given, or another writer");
       is_used = true;
     }
     in_use(const in_use&) = delete;
