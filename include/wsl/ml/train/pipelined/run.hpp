@@ -121,13 +121,13 @@ WSL_ML_COMPILED_PART void pipelined_trainer::forward(const batch& b, const dropo
 }
 
 WSL_ML_COMPILED_PART void pipelined_trainer::count_statistics(batch& b, const dropout_generator& random) {
+  if (network_->statistics() == 0) return;
   std::vector<f64> sums(static_cast<std::size_t>(network_->statistics()));
-  if (sums.empty()) return;
   forward(b, random);
   each([&](strip_worker& w) {
     for (std::size_t k = 0; k < w.counted.size(); ++k) sums[k] += w.counted[k];
   });
-  b.statistics = std::move(sums);
+  b.statistics = sums;
 }
 
 WSL_ML_COMPILED_PART std::string pipelined_trainer::first_not_finite(const batch& b) {

@@ -204,8 +204,8 @@ WSL_ML_COMPILED_PART f64 trainer::take(batch& b) {
 }
 
 WSL_ML_COMPILED_PART void trainer::count_statistics(batch& b, const dropout_generator& random) {
+  if (network_->statistics() == 0) return;
   std::vector<f64> sums(static_cast<std::size_t>(network_->statistics()));
-  if (sums.empty()) return;
   each_micro_batch(b, [&](const micro_batch& m) {
     pass(b, m, {}, random);
     for (std::size_t k = 0; k < sums.size(); ++k)
@@ -214,7 +214,7 @@ WSL_ML_COMPILED_PART void trainer::count_statistics(batch& b, const dropout_gene
         return k < counted.size() ? counted[k] : 0;
       });
   });
-  b.statistics = std::move(sums);
+  b.statistics = sums;
 }
 
 WSL_ML_COMPILED_PART void trainer::each_micro_batch(const batch& b,
