@@ -169,12 +169,10 @@ void declare_writing(train_app::fields& f, writing_params& p) {
   f.add("system", p.system, "what a chat tells the model before the question");
   f.add("tokens", p.tokens, "how many to write").at_least(1).at_most(1 << 20);
   f.add("min_tokens", p.min_tokens, "no token ends the text before so many").at_least(0).at_most(1 << 20);
-  f.add("temperature", p.temperature, "0 takes the likeliest token").at_least(0);
-  f.add("top_k", p.top_k, "only so many of the likeliest; 0: all").at_least(0);
-  f.add("top_p", p.top_p, "only the likeliest that have this probability together").at_least(0).at_most(1);
-  f.add("min_p", p.min_p, "only tokens with this part of the probability of the likeliest")
-      .at_least(0)
-      .at_most(1);
+  f.add("temperature", p.temperature, "0 takes the argmax").at_least(0);
+  f.add("top_k", p.top_k, "only the tokens with so many of the largest probabilities; 0: all").at_least(0);
+  f.add("top_p", p.top_p, "only the largest probabilities that have this sum").at_least(0).at_most(1);
+  f.add("min_p", p.min_p, "only tokens with this part of the largest probability").at_least(0).at_most(1);
   f.add("repetition_penalty", p.repetition_penalty,
         "above 1, tokens that the text has already become less likely")
       .above(0);

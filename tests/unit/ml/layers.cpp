@@ -373,6 +373,9 @@ TEST_CASE("The loss that balances experts is of the whole batch, whatever the ma
   ml::network n;
   const int scores = n.linear("router", n.input("x", 5), 3, false, {});
   CHECK_THROWS_WITH(n.balance("balance", {}, 1, 1), "wsl: balance balances no experts");
+  n.balance("balance", {scores}, 2, 1);
+  CHECK_THROWS_WITH(n.balance("balance", {scores}, 2, 1), Contains("two layers called balance"));
+  CHECK(n.losses().size() == 1);  // one that is refused leaves nothing behind
   CHECK_THROWS_WITH(n.balance("balance", {scores}, 4, 1),
                     "wsl: balance sends each token to 4 experts: from 1 to all 3");
 }

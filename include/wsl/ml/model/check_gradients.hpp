@@ -113,11 +113,10 @@ class gradient_checker {
       : n_(n), w_(w), batch_(b), how_(how) {
     counts_ = n.losses().empty() ? 1 : check(n, batch_);
     if (n.losses().empty()) check_input(n, batch_);
-    activation_store counting = store_of(n, batch_);
-    prepare(counting, 0);
-    batch_.statistics = serial_statistics(n, w_, counting);
     store_ = store_of(n, batch_);
     prepare(store_, 0);
+    batch_.statistics = serial_statistics(n, w_, store_);
+    store_.statistics = batch_.statistics;
   }
 
   gradient_report result() {

@@ -122,8 +122,9 @@ class network {
       if (info(x.value).from == origin::target) of.targets.push_back(x.value);
     if (logits_ < 0) logits_ = inputs[0].value;
     auto kept = std::make_unique<Loss>(std::move(of));
-    losses_.push_back(kept.get());
+    const loss_stage* const added = kept.get();
     append(name, std::move(kept), all);
+    losses_.push_back(added);
   }
   /// Says which value is the model's output, which trainers return as logits.
   void predicts(int value) { logits_ = info(value).is_ids() ? -1 : value; }

@@ -285,13 +285,14 @@ class golden_comparer {
     for (std::size_t t = golden_state::prompt; t < length; ++t) {
       bool same = fits;
       for (std::size_t first = 0; same && first < ids.size(); first += length)
-        same = likeliest(std::span(out).subspan((first + t - 1) * vocabulary, vocabulary),
-                         golden_.greedy[t]) == golden_.greedy[t];
+        same = argmax_as_written(std::span(out).subspan((first + t - 1) * vocabulary, vocabulary),
+                                 golden_.greedy[t]) == golden_.greedy[t];
       add(kind::greedy, fmt::format("token {}", t), same ? 0 : 1, 0);
     }
   }
-  /// A reference that has written such a token has not kept from it.
-  i32 likeliest(std::span<const f32> logits, i32 expected) const {
+  /// The argmax of the logits as the reference takes it: without the tokens that it never writes, unless it
+  /// has written one of them here.
+  i32 argmax_as_written(std::span<const f32> logits, i32 expected) const {
     if (golden_.never.contains(expected)) return argmax(logits);
     std::vector<f32> allowed(logits.begin(), logits.end());
     for (const i32 token : golden_.never)
