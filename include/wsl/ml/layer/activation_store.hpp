@@ -23,51 +23,77 @@ enum class value_form : u8 { tokens, features, whole };
 /// cut by features; and the number of the first head, or other unit, of that part.
 struct value_width {
   int all = 0, own = 0, first_unit = 0;
+  int axis = 0;  ///< of its tokens
+};
+
+/// The tokens of an axis (model/network.hpp) in a row of workers: each sequence has `length` of them. Of those
+/// of all sequences a PE has number `first` to `end` - 1.
+struct axis_tokens {
+  int length = 1, first = 0, end = 0;
+  friend bool operator==(const axis_tokens&, const axis_tokens&) = default;
 };
 
 class activation_store {
  public:
-  /// Makes room for `sequences` sequences of `length` tokens. Value v becomes (tokens, widths[v]); a value of
-  /// ids has width 0 here, because the host keeps its numbers.
-  void resize(const std::vector<int>& widths, std::size_t stages, int sequences, int length) {
-    std::vector<value_width> all;
-    for (int width : widths) all.push_back({width, width});
-    resize(all, stages, sequences, length, 0, sequences * length, false);
+  /// Makes room for `sequences` sequences, with as many tokens as `lengths` says for each axis. Value v is
+  /// (tokens, features) as widths[v] says; a value of ids has width 0 here, because the host keeps its
+  /// numbers.
+  void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences,
+              const std::vector<int>& lengths) {
+    std::vector<axis_tokens> axes;
+    for (int length : lengths) axes.push_back({length, 0, sequences * length});
+    resize(widths, stages, sequences, std::move(axes), false);
   }
-  /// The same on one column of a row of workers. The row has these sequences, and this column the tokens
-  /// `first` to `end` - 1 of them. If the values are cut, a stage sees them in the forms given to `enter`.
-  void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences, int length,
-              int first, int end, bool is_cut) {
-    sequences_ = sequences, length_ = length, own_first_ = first, own_end_ = end, is_cut_ = is_cut;
+  /// The same on one column of a row of workers. The row has these sequences, and this column the tokens that
+  /// `axes` says. If the values are cut, a stage sees them in the forms given to `enter`.
+  void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences,
+              std::vector<axis_tokens> axes, bool is_cut) {
+    sequences_ = sequences, axes_ = std::move(axes), is_cut_ = is_cut;
     widths_ = widths;
     given_.assign(widths.size(), {}), all_masks_ = {}, free_.clear();
     norms_.resize(stages), saved_.resize(stages);
     for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
     for (std::size_t v = 0; v < widths.size(); ++v) {
-      forms_[0][v].shape(end - first, widths[v].all);
+      const axis_tokens& of = axis_of(static_cast<int>(v));
+      forms_[0][v].shape(of.end - of.first, widths[v].all);
       if (!is_cut) continue;
-      forms_[1][v].shape(sequences * length, widths[v].own);
-      forms_[2][v].shape(sequences * length, widths[v].all);
+      forms_[1][v].shape(sequences * of.length, widths[v].own);
+      forms_[2][v].shape(sequences * of.length, widths[v].all);
     }
     enter(value_form::tokens, value_form::tokens, -1);
   }
+  /// Whether there is room for these sequences already.
+  bool fits(int sequences, const std::vector<int>& lengths) const {
+    return !widths_.empty() && sequences_ == sequences &&
+           std::equal(axes_.begin(), axes_.end(), lengths.begin(), lengths.end(),
+                      [](const axis_tokens& of, int length) { return of.length == length; });
+  }
   /// Shows the store as the next stage needs it: its inputs in one form, its output in another.
   void enter(value_form reads, value_form writes, int output) {
-    reads_ = reads, writes_ = writes, output_ = output;
+    reads_ = reads, writes_ = writes;
     has_row_ = is_cut_ && (reads != value_form::tokens || writes != value_form::tokens);
-    mask = of_tokens(all_masks_);
+    enter(output);
+  }
+  /// The same where values are not cut.
+  void enter(int output) {
+    output_ = output;
+    mask = all_masks_.size() == static_cast<std::size_t>(sequences_ * length())
+               ? of_tokens(all_masks_, axis())
+               : std::span<const f32>{};
   }
 
-  /// The tokens that the stage at work sees: those of this PE, or all of its row of workers; and the number
-  /// of the first of them among those of the row.
-  int tokens() const { return has_row_ ? sequences_ * length_ : own_end_ - own_first_; }
-  int first_token() const { return has_row_ ? 0 : own_first_; }
+  /// The tokens of its output that the stage at work sees: those of this PE, or all of its row of workers;
+  /// and the number of the first of them among those of the row.
+  int tokens() const { return tokens_on(axis()); }
+  int first_token() const { return has_row_ ? 0 : axis().first; }
   /// The position of token t in its sequence.
-  int position(int t) const { return (first_token() + t) % length_; }
-  /// The sequences of the row of workers.
+  int position(int t) const { return (first_token() + t) % length(); }
+  /// The sequences of the row of workers, and the tokens of each, those of the stage's output or of a value.
   int sequences() const { return sequences_; }
-  int length() const { return length_; }
-  i64 token_of_batch(int t) const { return random.first_sequence * length_ + first_token() + t; }
+  int length() const { return axis().length; }
+  int length_of(int v) const { return axis_of(v).length; }
+  int length_of_axis(int axis) const { return axes_[static_cast<std::size_t>(axis)].length; }
+  i64 token_of_batch(int t) const { return random.first_sequence * length() + first_token() + t; }
   /// The first head, or other unit, of value v that this PE has, where it is cut by features.
   int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
 
@@ -87,6 +113,12 @@ class activation_store {
     buffer& g = in(form_of(v), v).gradient;
     overwrite = !std::exchange(g.begun, true);
     return all_of(g);
+  }
+  /// The gradient of value v in this form is zero again.
+  void clear_gradient(int v, value_form f) {
+    buffer& g = in(f, v).gradient;
+    g.begun = false;
+    g.renew();
   }
   /// Frees the memory of value v and its gradient for other values; its numbers are gone.
   void release(int v) {
@@ -145,7 +177,9 @@ class activation_store {
   }
 
   /// The whole numbers of value v, which is of ids: as many for each token as the value's shape says.
-  std::span<const i32> ids(int v) const { return of_tokens(given_[static_cast<std::size_t>(v)].ids); }
+  std::span<const i32> ids(int v) const {
+    return of_tokens(given_[static_cast<std::size_t>(v)].ids, axis_of(v));
+  }
   /// Whether the host has given value v for this pass. Targets are missing when only outputs are wanted.
   bool has(int v) const { return given_[static_cast<std::size_t>(v)].here; }
   /// Gives the store the ids of value v for all its sequences, or none.
@@ -158,12 +192,13 @@ class activation_store {
     given_[static_cast<std::size_t>(v)] = {{}, !numbers.empty()};
     const matrix<f32> here = value(v, value_form::tokens);
     if (!numbers.empty())
-      copy(here, matrix(numbers.data() + i64{own_first_} * here.columns(), here.rows(), here.columns()));
+      copy(here,
+           matrix(numbers.data() + i64{axis_of(v).first} * here.columns(), here.rows(), here.columns()));
   }
   /// The weight of each token of all sequences in the losses; empty: all count 1.
   void give_mask(std::span<const f32> weights) {
     all_masks_ = weights;
-    mask = of_tokens(weights);
+    enter(output_);
   }
 
   /// The bytes of memory that values, gradients, and what stages save have taken so far.
@@ -243,13 +278,19 @@ class activation_store {
     buffer value, gradient;
     void shape(int rows, int columns) { value.shape(rows, columns), gradient.shape(rows, columns); }
   };
-  /// The part of numbers of all tokens, as many for each, that belongs to the tokens of the stage at work.
+  const axis_tokens& axis_of(int v) const {
+    return axes_[static_cast<std::size_t>(widths_[static_cast<std::size_t>(v)].axis)];
+  }
+  /// That of the output of the stage at work.
+  const axis_tokens& axis() const { return output_ < 0 ? axes_.front() : axis_of(output_); }
+  int tokens_on(const axis_tokens& a) const { return has_row_ ? sequences_ * a.length : a.end - a.first; }
+  /// The part of numbers of all tokens of an axis, as many for each, that the stage at work sees.
   template <class T>
-  std::span<const T> of_tokens(std::span<const T> all) const {
+  std::span<const T> of_tokens(std::span<const T> all, const axis_tokens& a) const {
     if (all.empty()) return all;
-    const std::size_t each = all.size() / static_cast<std::size_t>(sequences_ * length_);
-    return all.subspan(static_cast<std::size_t>(first_token()) * each,
-                       static_cast<std::size_t>(tokens()) * each);
+    const std::size_t each = all.size() / static_cast<std::size_t>(sequences_ * a.length);
+    return all.subspan(static_cast<std::size_t>(has_row_ ? 0 : a.first) * each,
+                       static_cast<std::size_t>(tokens_on(a)) * each);
   }
   form& in(value_form f, int v) {
     return forms_[is_cut_ ? static_cast<std::size_t>(f) : 0][static_cast<std::size_t>(v)];
@@ -261,7 +302,8 @@ class activation_store {
     return x;
   }
 
-  int sequences_ = 0, length_ = 0, own_first_ = 0, own_end_ = 0;
+  int sequences_ = 0;
+  std::vector<axis_tokens> axes_{1};
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each

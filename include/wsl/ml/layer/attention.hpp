@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Causal attention with several heads. qkv is (tokens, queries | keys | values). Queries have a part of the
-// features for each head. Keys and values have one for each head as well, or one for several heads
-// (grouped-query attention), or one for all (multi-query attention). Sequences do not see each other.
+// Attention with several heads: of a sequence to itself, causal or to all of its tokens, or of the tokens of a
+// decoder to those of an encoder (cross-attention). Queries have a part of the features for each head. Keys
+// and values have one for each head as well, or one for several heads (grouped-query attention), or one for
+// all (multi-query attention). Sequences do not see each other.
 #pragma once
 #include "../op/attention.hpp"
 #include "../op/position.hpp"
+#include "../op/rows.hpp"
 #include "stage.hpp"
 
 namespace wsl::ml {
+
+/// A number for each head and bucket of distances is added to the scores (T5, arXiv:1910.10683).
+struct relative_positions {
+  int buckets = 0;         ///< 0: none
+  int max_distance = 128;  ///< from here on all distances are in one bucket
+  int table = -1;          ///< the parameter, (buckets, heads), of another attention; -1: one of its own
+};
 
 struct attention_heads {
   int queries = 1;
@@ -16,6 +25,8 @@ struct attention_heads {
   f32 dropout = 0;     ///< probability with which a weight is dropped
   int window = 0;      ///< a token sees itself and the window - 1 tokens before it; 0: all before it
   f32 scale = 0;       ///< by which scores are multiplied; 0: 1 / sqrt(width of a head)
+  bool causal = true;  ///< a token sees no token after it
+  relative_positions relative = {};
 
   int groups() const { return keys ? keys : queries; }
 
@@ -28,82 +39,165 @@ struct attention_heads {
   }
 };
 
+/// The bucket of the distance from a query to a key, which is negative for earlier keys. The nearer half of the
+/// buckets has a distance each, the others have more and more, as in T5. If attention is not causal, earlier
+/// and later keys have half of the buckets each.
+inline int relative_bucket(int distance, const relative_positions& r, bool causal) {
+  const int each = causal ? r.buckets : r.buckets / 2, first = !causal && distance > 0 ? each : 0,
+            away = causal ? std::max(-distance, 0) : std::abs(distance), exact = each / 2;
+  if (away < exact) return first + away;
+  const f32 beyond = std::log(static_cast<f32>(away) / static_cast<f32>(exact)) /
+                     static_cast<f32>(std::log(static_cast<f64>(r.max_distance) / exact)) *
+                     static_cast<f32>(each - exact);
+  return first + std::min(exact + static_cast<int>(beyond), each - 1);
+}
+
 class attention_stage final : public stage {
  public:
-  /// Heads have `width` features.
-  attention_stage(int qkv, int y, const attention_heads& heads, int width)
-      : qkv_(qkv), y_(y), heads_(heads), width_(width) {
+  /// Heads have `width` features. Input 0 is (tokens, queries | keys | values), or (tokens, queries), and then
+  /// input 1 is (tokens, keys | values) of a sequence of any length. The last input may be a mask of keys, of
+  /// ids: a key with 0 is not seen. The parameter is the table of relative positions, if there is one.
+  attention_stage(int y, const attention_heads& heads, int width, bool is_cross, bool is_masked)
+      : y_(y), heads_(heads), width_(width), is_cross_(is_cross), is_masked_(is_masked) {
     if (heads.alibi) slopes_ = alibi_slopes(heads.queries);
   }
 
   stage_cut how_cut() const override { return stage_cut::by_head; }
-  std::vector<feature_group> groups_of_input() const override { return heads_.groups_of_qkv(width_); }
+  std::vector<feature_group> groups_of_input(int k) const override {
+    if (!is_cross_) return heads_.groups_of_qkv(width_);
+    if (k == 0) return groups_of_output();
+    return {{0, heads_.groups(), width_}, {heads_.groups() * width_, heads_.groups(), width_}};
+  }
   std::vector<feature_group> groups_of_output() const override { return {heads_.group_of_queries(width_)}; }
 
   void forward(activation_store& store) const override {
-    with_number(store.format, [&]<class T>(std::type_identity<T>) {
-      const matrix<const T> qkv = store.operand<T>(qkv_);
-      const matrix<f32> y = store.value(y_);
-      each(store, [&](const head& h, std::span<f32> log_sum_exp) {
-        attention(h.query(y), log_sum_exp, h.query(qkv), h.key(qkv), h.value(qkv), h.scores);
-      });
-    });
+    if (!has_table()) run(store, no_table());
   }
+  void forward(activation_store& store, const weight_tile& table) const override { run(store, table.rows); }
   void backward(activation_store& store) const override {
-    with_number(store.format, [&]<class T>(std::type_identity<T>) {
-      bool overwrite = false;
-      const matrix<const T> qkv = store.operand<T>(qkv_), dy = store.operand_of_gradient<T>(y_);
-      const matrix<f32> d = store.gradient(qkv_, overwrite);
-      const matrix<const f32> y = store.value(y_);
-      each(store, [&](const head& h, std::span<f32> log_sum_exp) {
-        attention_backward(h.query(d), h.key(d), h.value(d), h.query(dy), h.query(y), log_sum_exp,
-                           h.query(qkv), h.key(qkv), h.value(qkv), h.scores,
-                           {overwrite, overwrite && h.first_of_group});
-      });
-    });
+    if (!has_table()) run_backward(store, no_table(), no_table());
+  }
+  void backward(activation_store& store, const weight_tile& table,
+                const matrix<f32>& gradient) const override {
+    clear(gradient);
+    run_backward(store, table.rows, gradient);
   }
   bool needs_whole_sequences() const override { return true; }
-  f64 operations(int, int, int columns, int length) const override { return 7. * length * columns; }
+  f64 operations(int which, int, int columns, int length) const override {
+    return which < 0 ? (heads_.causal ? 7. : 14.) * length * columns : 0;
+  }
 
  private:
-  /// One head of one sequence: its tokens, and the columns at which its features begin.
+  /// One head of one sequence: its queries and its keys, and the columns at which its features begin.
   struct head {
-    int first, length, width, of_query, of_key, of_value;
+    int first_query, queries, first_key, keys, width, of_query, of_key, of_value;
     bool first_of_group;
     scoring scores;
+    int number;  ///< among all heads of the model's layer
     template <class T>
     matrix<T> query(const matrix<T>& x) const {
-      return x.part(first, of_query, length, width);
+      return x.part(first_query, of_query, queries, width);
     }
     template <class T>
     matrix<T> key(const matrix<T>& x) const {
-      return x.part(first, of_key, length, width);
+      return x.part(first_key, of_key, keys, width);
     }
     template <class T>
     matrix<T> value(const matrix<T>& x) const {
-      return x.part(first, of_value, length, width);
+      return x.part(first_key, of_value, keys, width);
     }
   };
 
+  bool has_table() const { return heads_.relative.buckets > 0; }
+  static matrix<f32> no_table() { return {nullptr, 0, 0}; }
+  int of_keys() const { return inputs[is_cross_ ? 1 : 0]; }
+
+  void run(activation_store& store, const matrix<const f32>& table) const {
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      const matrix<const T> q = store.operand<T>(inputs[0]), kv = store.operand<T>(of_keys());
+      const matrix<f32> y = store.value(y_);
+      each(store, table, [&](const head& h, std::span<f32> log_sum_exp) {
+        attention(h.query(y), log_sum_exp, h.query(q), h.key(kv), h.value(kv), h.scores);
+      });
+    });
+  }
+  void run_backward(activation_store& store, const matrix<const f32>& table,
+                    const matrix<f32>& of_table) const {
+    with_number(store.format, [&]<class T>(std::type_identity<T>) {
+      bool sets_queries = false, sets_keys = false;
+      const matrix<const T> q = store.operand<T>(inputs[0]), kv = store.operand<T>(of_keys()),
+                            dy = store.operand_of_gradient<T>(y_);
+      const matrix<f32> dq = store.gradient(inputs[0], sets_queries);
+      const matrix<f32> dkv = is_cross_ ? store.gradient(of_keys(), sets_keys) : dq;
+      if (!is_cross_) sets_keys = sets_queries;
+      const matrix<const f32> y = store.value(y_);
+      std::vector<f32> of_distance;
+      each(store, table, [&](const head& h, std::span<f32> log_sum_exp) {
+        of_distance.assign(table.rows() ? static_cast<std::size_t>(h.queries + h.keys) : 0, 0);
+        attention_backward(h.query(dq), h.key(dkv), h.value(dkv), h.query(dy), h.query(y), log_sum_exp,
+                           h.query(q), h.key(kv), h.value(kv), h.scores,
+                           {sets_queries, sets_keys && h.first_of_group},
+                           table.rows() ? of_distance.data() + h.queries : nullptr);
+        for (int d = -h.queries; d < h.keys && table.rows(); ++d)
+          of_table(relative_bucket(d, heads_.relative, heads_.causal), h.number) +=
+              of_distance[static_cast<std::size_t>(h.queries + d)];
+      });
+    });
+  }
+
   template <class F>
-  void each(activation_store& store, F f) const {
+  void each(activation_store& store, const matrix<const f32>& table, F f) const {
     // Of all heads, the column has those of some groups.
     const int all = store.value(y_).columns(), in_group = heads_.queries / heads_.groups(),
               queries = all / width_, groups = queries / in_group, length = store.length(),
-              first = store.first_unit(y_) * in_group;
+              keys = store.length_of(of_keys()), first = store.first_unit(y_) * in_group,
+              before_keys = is_cross_ ? 0 : all;
     const std::span<f32> log_sum_exp = store.saved(number, queries);
-    for (int s = 0; s < store.sequences(); ++s)
+    std::vector<f32> of_key;
+    const std::vector<f32> of_distance = scores_of_distances(table, length, keys, first, queries);
+    for (int s = 0; s < store.sequences(); ++s) {
+      hide(of_key, store, s, keys);
       for (int h = 0; h < queries; ++h) {
-        const int first_key = all + h / in_group * width_;
-        f(head{s * length, length, width_, h * width_, first_key, first_key + groups * width_,
-               h % in_group == 0, scores(store, s, first + h)},
-          log_sum_exp.subspan(static_cast<std::size_t>((s * queries + h) * length),
-                              static_cast<std::size_t>(length)));
+        const int first_key = before_keys + h / in_group * width_;
+        head one{s * length,
+                 length,
+                 s * keys,
+                 keys,
+                 width_,
+                 h * width_,
+                 first_key,
+                 first_key + groups * width_,
+                 h % in_group == 0,
+                 scores(store, s, first + h),
+                 first + h};
+        if (!of_key.empty()) one.scores.of_key = of_key.data();
+        if (!of_distance.empty()) one.scores.of_distance = of_distance.data() + h * (length + keys) + length;
+        f(one, log_sum_exp.subspan(static_cast<std::size_t>((s * queries + h) * length),
+                                   static_cast<std::size_t>(length)));
       }
+    }
+  }
+  /// What is added to the scores of the keys of a sequence; nothing if all are seen.
+  void hide(std::vector<f32>& of_key, const activation_store& store, int sequence, int keys) const {
+    of_key.clear();
+    if (!is_masked_ || !store.has(inputs.back())) return;
+    for (const i32 seen :
+         store.ids(inputs.back())
+             .subspan(static_cast<std::size_t>(sequence * keys), static_cast<std::size_t>(keys)))
+      of_key.push_back(seen ? 0 : scoring::hidden);
+  }
+  /// For each head, what is added to the scores at distances from -length to keys - 1.
+  std::vector<f32> scores_of_distances(const matrix<const f32>& table, int length, int keys, int first,
+                                       int queries) const {
+    std::vector<f32> all;
+    for (int h = 0; h < queries && table.rows(); ++h)
+      for (int d = -length; d < keys; ++d)
+        all.push_back(table(relative_bucket(d, heads_.relative, heads_.causal), first + h));
+    return all;
   }
   scoring scores(const activation_store& store, int sequence, int h) const {
     scoring how{heads_.scale != 0 ? heads_.scale : 1 / std::sqrt(static_cast<f32>(width_))};
-    how.window = heads_.window;
+    how.window = heads_.window, how.causal = heads_.causal;
     if (heads_.alibi) how.slope = slopes_[static_cast<std::size_t>(h)];
     if (heads_.dropout > 0 && store.random.on)
       how.drop = dropout_rule::with(heads_.dropout, mixed(store.random.key, static_cast<u64>(number)))
@@ -111,9 +205,10 @@ class attention_stage final : public stage {
     return how;
   }
 
-  int qkv_, y_;
+  int y_;
   attention_heads heads_;
   int width_;
+  bool is_cross_, is_masked_;
   std::vector<f32> slopes_;
 };
 

@@ -37,8 +37,8 @@ class rotary_stage final : public stage {
       : x_(x), y_(y), heads_(heads), width_(width), by_(std::move(by)) {}
 
   stage_cut how_cut() const override { return stage_cut::by_head; }
-  std::vector<feature_group> groups_of_input() const override { return heads_.groups_of_qkv(width_); }
-  std::vector<feature_group> groups_of_output() const override { return groups_of_input(); }
+  std::vector<feature_group> groups_of_input(int) const override { return heads_.groups_of_qkv(width_); }
+  std::vector<feature_group> groups_of_output() const override { return groups_of_input(0); }
 
   void forward(activation_store& store) const override {
     const matrix<f32> x = store.value(x_), y = store.value(y_);

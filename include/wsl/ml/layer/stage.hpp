@@ -31,7 +31,8 @@ struct parameter {
   std::string name;
   int rows = 1, columns = 1;
   initial start;
-  f32 rate_factor = 1;  ///< multiplies the learning rate
+  f32 rate_factor = 1;     ///< multiplies the learning rate
+  bool undivided = false;  ///< it is always one tile, for stages that need all of it at a time; a small one
   i64 size() const { return i64{rows} * columns; }
 
   /// A parameter of any axes: the first becomes the rows, of which a weight tile has some, and the others one
@@ -94,9 +95,9 @@ class stage {
   virtual ~stage() = default;
 
   virtual stage_cut how_cut() const { return stage_cut::by_tokens; }
-  /// The units between which the first input and the output of a stage that is cut by heads may be cut. A
-  /// column gets as many units of each group.
-  virtual std::vector<feature_group> groups_of_input() const { return {}; }
+  /// The units between which input k and the output of a stage that is cut by heads may be cut. A column gets
+  /// as many units of each group.
+  virtual std::vector<feature_group> groups_of_input(int /*k*/) const { return {}; }
   virtual std::vector<feature_group> groups_of_output() const { return {}; }
 
   /// The work before the first weight tile; a stage without parameters does everything here.
@@ -117,8 +118,8 @@ class stage {
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
 
-  /// Whether the stage mixes the tokens of a sequence, as attention does. If not, a PE may have a part of a
-  /// sequence.
+  /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
+  /// axis of tokens than its output. If not, a PE may have a part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
 
   /// With `of_ids`, the ids are those of the stage's first input.
@@ -181,12 +182,14 @@ inline bool writes_output(const stage& s) {
 /// A stage's own work. The values that the model has computed, and the gradient that it reads, are rounded to
 /// the store's format before it, when all stages that write them are done.
 inline void begin_forward(const stage& s, activation_store& store) {
+  store.enter(s.output);
   for (std::size_t k = 0; k < s.inputs.size(); ++k)
     if (!s.given[k]) store.round_value(s.inputs[k]);
   if (writes_output(s)) store.renew(s.output);
   s.forward(store);
 }
 inline void begin_backward(const stage& s, activation_store& store) {
+  store.enter(s.output);
   if (writes_output(s)) store.round_gradient(s.output);
   s.backward(store);
 }

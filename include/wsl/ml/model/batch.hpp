@@ -26,13 +26,14 @@ struct named_numbers {
   named_numbers(std::string_view n, std::span<const i32> x) : name(n), ids(x) {}
 };
 
-/// `sequences` sequences of `length` tokens each. A token has ids, or features, or several of both.
+/// `sequences` sequences of `length` tokens each. A token has ids, or features, or several of both. On another
+/// axis of tokens of the model (network::axis) a sequence has as many tokens as there are numbers.
 struct batch {
   std::span<const i32> ids = {};       ///< of the only input of ids: (sequences, length)
   std::span<const f32> features = {};  ///< of the only input of features: (sequences, length, its shape)
   std::span<const i32> targets = {};   ///< of the only target of classes: (sequences, length)
   std::span<const f32> mask = {};      ///< weight of each token in the losses; empty: all count 1
-  /// The numbers of any input or target, (sequences, length, its shape).
+  /// The numbers of any input or target, (sequences, length on its axis, its shape).
   std::vector<named_numbers> named = {};
   int sequences = 0, length = 1;
   f32 weight = 0;  ///< 1 / (what counts in the loss), set by `check`
@@ -68,12 +69,13 @@ inline void all_below(const std::string& each, std::span<const i32> numbers, con
                                               each == "number" ? " of " + v.name : "", numbers[i],
                                               v.ids_below - 1));
 }
-/// Whether value v is the only one of its origin and kind, which batches give without a name.
+/// Whether value v is the only one of its origin and kind, which batches give without a name. What is optional
+/// has to be named.
 inline bool is_only(const network& n, int v) {
   const value_info& x = n.info(v);
-  return std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {
-           return y.from == x.from && y.is_ids() == x.is_ids();
-         }) == 1;
+  return !x.is_optional && std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {
+                             return y.from == x.from && y.is_ids() == x.is_ids() && !y.is_optional;
+                           }) == 1;
 }
 inline const named_numbers* named(const batch& b, const std::string& name) {
   const auto at =
@@ -105,6 +107,38 @@ inline std::span<const f32> features_of(const network& n, const batch& b, int v)
                                                                          : std::span<const f32>{};
 }
 
+/// The tokens that a sequence of the batch has on each axis of the model. Throws std::invalid_argument if the
+/// batch has no numbers that say it.
+inline std::vector<int> lengths_of(const network& n, const batch& b) {
+  std::vector<int> lengths{b.length};
+  for (int axis = 1; axis < static_cast<int>(n.axes().size()); ++axis) {
+    const token_axis& a = n.axes()[static_cast<std::size_t>(axis)];
+    int length = a.length;
+    for (int v = 0; v < static_cast<int>(n.values().size()) && length == 0; ++v) {
+      const value_info& x = n.info(v);
+      if (x.axis != axis || x.from == origin::computed || b.sequences == 0) continue;
+      const std::size_t all = x.is_ids() ? ids_of(n, b, v).size() : features_of(n, b, v).size(),
+                        each = static_cast<std::size_t>(b.sequences) * static_cast<std::size_t>(x.width());
+      if (all % each)
+        throw std::invalid_argument(fmt::format(
+            "wsl: the {} numbers of {} are not as many for each of {} sequences", all, x.name, b.sequences));
+      length = static_cast<int>(all / each);
+    }
+    if (length == 0 && b.sequences > 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: the batch has no numbers for {}, of which the model takes {}", a.name,
+                      detail::host_values(n)));
+    lengths.push_back(std::max(length, 1));
+  }
+  return lengths;
+}
+/// The tokens of all sequences on the axis of value v.
+inline std::size_t tokens_of_value(const network& n, const batch& b, int v) {
+  const int axis = n.info(v).axis;
+  return static_cast<std::size_t>(b.sequences) *
+         static_cast<std::size_t>(axis == 0 ? b.length : lengths_of(n, b)[static_cast<std::size_t>(axis)]);
+}
+
 namespace detail {
 
 /// Checks the numbers for the values of one origin.
@@ -113,8 +147,9 @@ inline void check_values(const network& n, const batch& b, origin from) {
     const value_info& x = n.info(v);
     if (x.from != from) continue;
     const bool unnamed = !named(b, x.name) && is_only(n, v);
-    const std::size_t wants = b.tokens() * static_cast<std::size_t>(x.width());
+    const std::size_t wants = tokens_of_value(n, b, v) * static_cast<std::size_t>(x.width());
     if (x.is_ids()) {
+      if (x.is_optional && ids_of(n, b, v).empty()) continue;
       const char* kind = from == origin::input ? "id" : "target";
       fits(b, unnamed ? std::string(kind) + "s" : "ids of " + x.name, ids_of(n, b, v).size(), wants);
       all_below(unnamed ? kind : "number", ids_of(n, b, v), x);
@@ -140,8 +175,9 @@ inline void check_size(const batch& b) {
 /// A batch has no numbers that the model does not take.
 inline void check_names(const network& n, const batch& b) {
   const auto takes = [&](origin from, bool ids) {
-    return std::count_if(n.values().begin(), n.values().end(),
-                         [&](const value_info& v) { return v.from == from && v.is_ids() == ids; });
+    return std::count_if(n.values().begin(), n.values().end(), [&](const value_info& v) {
+      return v.from == from && v.is_ids() == ids && !v.is_optional;
+    });
   };
   if (!b.ids.empty() && takes(origin::input, true) == 0)
     throw std::invalid_argument(
@@ -167,11 +203,12 @@ inline void check_names(const network& n, const batch& b) {
 inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
   const int right = loss.inputs.size() > 1 ? loss.inputs[1] : -1, width = n.width(loss.inputs[0]);
   const std::span<const i32> classes = right < 0 ? std::span<const i32>{} : ids_of(n, b, right);
-  const std::size_t each = classes.size() / std::max<std::size_t>(1, b.tokens());
+  const std::size_t tokens = tokens_of_value(n, b, loss.inputs[0]),
+                    each = classes.size() / std::max<std::size_t>(1, tokens);
   std::span<const f32> mask = loss.mask < 0 ? b.mask : features_of(n, b, loss.mask);
   if (!loss.is_masked()) mask = {};
   f64 counts = 0;
-  for (std::size_t t = 0; t < b.tokens(); ++t)
+  for (std::size_t t = 0; t < tokens; ++t)
     counts +=
         (mask.empty() ? 1 : static_cast<f64>(mask[t])) * loss.counts(classes.subspan(t * each, each), width);
   return counts;
@@ -184,10 +221,12 @@ inline void check_input(const network& n, const batch& b) {
   detail::check_size(b);
   detail::check_names(n, b);
   detail::check_values(n, b, origin::input);
-  if (n.positions() && b.length > n.positions())
-    throw std::invalid_argument(
-        fmt::format("wsl: a sequence of {} tokens is longer than the {} positions of the model", b.length,
-                    n.positions()));
+  const std::vector<int> lengths = lengths_of(n, b);
+  for (std::size_t axis = 0; axis < lengths.size(); ++axis)
+    if (const token_axis& a = n.axes()[axis]; a.positions && lengths[axis] > a.positions)
+      throw std::invalid_argument(
+          fmt::format("wsl: a sequence of {} tokens{} is longer than the {} positions of the model",
+                      lengths[axis], axis ? " of " + a.name : "", a.positions));
 }
 /// The number by which the sum of each loss of the model is divided. The batch must fit the model.
 inline std::vector<f64> counts_of_losses(const network& n, const batch& b) {
@@ -203,7 +242,9 @@ inline f64 check(const network& n, batch& b) {
   detail::check_names(n, b);
   detail::check_values(n, b, origin::target);
   check_input(n, b);
-  if (!b.mask.empty()) detail::fits(b, "numbers of the mask", b.mask.size(), b.tokens());
+  for (const loss_stage* x : n.losses())
+    if (!b.mask.empty() && x->is_masked() && x->mask < 0)
+      detail::fits(b, "numbers of the mask", b.mask.size(), tokens_of_value(n, b, x->inputs[0]));
   for (const f32 x : b.mask)
     if (!(x >= 0) || std::isinf(x))
       throw std::invalid_argument(
@@ -231,16 +272,15 @@ inline batch without_targets(const network& n, batch b) {
   return b;
 }
 
-/// The part of a batch that belongs to tokens [begin, end), counted over all sequences; both are multiples of
-/// the length.
-inline batch tokens_of(const batch& all, i64 begin, i64 end) {
+/// The part of a batch that belongs to `count` of its sequences, from number `first` on.
+inline batch sequences_of(const batch& all, int first, int count) {
   const auto part = [&](auto x) {
-    const std::size_t each = x.size() / std::max<std::size_t>(1, all.tokens());
-    return x.subspan(static_cast<std::size_t>(begin) * each, static_cast<std::size_t>(end - begin) * each);
+    const std::size_t each = x.size() / static_cast<std::size_t>(std::max(1, all.sequences));
+    return x.subspan(static_cast<std::size_t>(first) * each, static_cast<std::size_t>(count) * each);
   };
   batch b = all;
   b.ids = part(all.ids), b.features = part(all.features), b.targets = part(all.targets),
-  b.mask = part(all.mask), b.sequences = static_cast<int>((end - begin) / all.length);
+  b.mask = part(all.mask), b.sequences = count;
   for (named_numbers& x : b.named) x.features = part(x.features), x.ids = part(x.ids);
   return b;
 }
@@ -249,9 +289,9 @@ inline batch tokens_of(const batch& all, i64 begin, i64 end) {
 /// features are copied. Without `inputs`, the features of inputs come from elsewhere, and only ids and
 /// targets are given.
 inline void give(activation_store& to, const network& n, const batch& b, bool inputs = true) {
-  if (to.sequences() != b.sequences || to.length() != b.length)
+  if (to.sequences() != b.sequences || (b.sequences > 0 && !to.fits(b.sequences, lengths_of(n, b))))
     throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
-                                            to.sequences(), to.length(), b.sequences, b.length));
+                                            to.sequences(), to.length_of_axis(0), b.sequences, b.length));
   to.give_mask(b.mask);
   to.weight = b.weight, to.loss_factors = b.loss_factors, to.statistics = b.statistics;
   for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
@@ -262,10 +302,17 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
   }
   to.zero_grad();
 }
+/// The widths of the values of a model on a PE that has all of their features.
+inline std::vector<value_width> widths_of(const network& n) {
+  std::vector<value_width> all;
+  for (std::size_t v = 0; v < n.values().size(); ++v)
+    all.push_back({n.widths()[v], n.widths()[v], 0, n.values()[v].axis});
+  return all;
+}
 /// A store for a whole batch.
 inline activation_store store_of(const network& n, const batch& b) {
   activation_store store;
-  store.resize(n.widths(), n.stages().size(), b.sequences, b.length);
+  store.resize(widths_of(n), n.stages().size(), b.sequences, lengths_of(n, b));
   give(store, n, b);
   return store;
 }

@@ -74,7 +74,8 @@ class made_up_batch {
     u64 seed = how.seed;
     for (const value_info& v : n.values()) {
       if (v.from == origin::computed) continue;
-      const std::size_t size = batch_.tokens() * static_cast<std::size_t>(v.width());
+      const std::size_t size =
+          static_cast<std::size_t>(i64{how.sequences} * length_of(n, v.axis) * v.width());
       std::vector<f32>& x = numbers_.emplace_back(size);
       initialize(x, initial::normal(1), ++seed);
       if (!v.is_ids()) {
@@ -89,6 +90,13 @@ class made_up_batch {
   const batch& all() const { return batch_; }
 
  private:
+  /// Sequences are longer on another axis, so that one is not taken for the other.
+  int length_of(const network& n, int axis) const {
+    const token_axis& a = n.axes()[static_cast<std::size_t>(axis)];
+    const int longer = batch_.length + axis;
+    return a.length ? a.length : axis && a.positions ? std::min(longer, a.positions) : longer;
+  }
+
   std::vector<std::vector<f32>> numbers_;
   std::vector<std::vector<i32>> ids_;
   batch batch_;
@@ -196,7 +204,7 @@ class gradient_checker {
       if (n_.is_input(v)) {
         const matrix<f32> d = store_.gradient(v);
         array& a = arrays_.emplace_back();
-        a.name = n_.info(v).name, a.parameter = -1, a.axes = {batch_.sequences, batch_.length};
+        a.name = n_.info(v).name, a.parameter = -1, a.axes = {batch_.sequences, store_.length_of(v)};
         for (int k = 0; k < n_.shape_of(v).axes(); ++k) a.axes.push_back(n_.shape_of(v)[k]);
         a.numbers = store_.value(v).first();
         a.gradient.assign(d.first(), d.first() + i64{d.rows()} * d.columns());
@@ -228,7 +236,8 @@ class gradient_checker {
           "treat a tile as rows tile.row and following of its parameter",
           whole, value_);
     const bool has_loss = !n_.losses().empty(),
-               mixes = std::any_of(n_.stages().begin(), n_.stages().end(),
+               mixes = n_.axes().size() > 1 ||
+                       std::any_of(n_.stages().begin(), n_.stages().end(),
                                    [](const auto& s) { return s->needs_whole_sequences(); });
     f64 by_sequence = 0, by_token = 0;
     for (int s = 0; s < batch_.sequences; ++s) {
@@ -249,13 +258,13 @@ class gradient_checker {
   }
   /// The part of the objective of tokens `begin` up to before `end` of a sequence.
   f64 objective_of(int sequence, int begin, int end) {
-    const i64 first = i64{sequence} * batch_.length;
-    const batch part = tokens_of(batch_, first, first + batch_.length);
-    std::vector<value_width> widths;
-    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
-      widths.push_back({n_.widths()[static_cast<std::size_t>(v)], 0, 0});
+    const batch part = sequences_of(batch_, sequence, 1);
+    std::vector<axis_tokens> axes;
+    for (int length : lengths_of(n_, batch_)) axes.push_back({length, 0, length});
+    const i64 first = i64{sequence} * axes[static_cast<std::size_t>(n_.info(last()).axis)].length;
+    axes.front().first = begin, axes.front().end = end;
     activation_store alone;
-    alone.resize(widths, n_.stages().size(), 1, batch_.length, begin, end, false);
+    alone.resize(widths_of(n_), n_.stages().size(), 1, std::move(axes), false);
     give(alone, n_, part);
     prepare(alone, sequence);
     return objective(alone, first + begin, 0);
@@ -308,7 +317,7 @@ class gradient_checker {
       const std::span<f32> all(d.first(), static_cast<std::size_t>(i64{d.rows()} * d.columns()));
       const auto after = [&](f32 before) {
         std::fill(all.begin(), all.end(), before);
-        x.forward(store_);
+        begin_forward(x, store_);
         return std::vector<f32>(all.begin(), all.end());
       };
       const std::vector<f32> from_0 = after(0), from_1 = after(1);
@@ -319,7 +328,7 @@ class gradient_checker {
     }
     if (x.mask >= 0 || !x.is_masked()) return;
     const auto sum_with_mask = [&](f32 weight) {
-      const std::vector<f32> mask(batch_.tokens(), weight);
+      const std::vector<f32> mask(tokens_of_value(n_, batch_, x.inputs[0]), weight);
       batch b = batch_;
       b.mask = mask;
       activation_store s = store_of(n_, b);

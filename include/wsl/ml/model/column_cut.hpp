@@ -89,6 +89,8 @@ class column_cut {
     return runs;
   }
   std::vector<feature_run> all_features(int value) const { return {{0, network_.width(value)}}; }
+  /// The axis of a value's tokens.
+  int axis(int value) const { return network_.info(value).axis; }
   /// The number of features of a value that a column has.
   int width(int value, int column) const {
     int n = 0;
@@ -164,7 +166,9 @@ class column_cut {
       auto& given = groups_[static_cast<std::size_t>(s.output)];
       if (s.how_cut() == stage_cut::by_head) {
         given = s.groups_of_output();
-        groups_[static_cast<std::size_t>(s.inputs.front())] = s.groups_of_input();
+        for (std::size_t i = 0; i < s.inputs.size(); ++i)
+          if (!network_.info(s.inputs[i]).is_ids())
+            groups_[static_cast<std::size_t>(s.inputs[i])] = s.groups_of_input(static_cast<int>(i));
       } else if (s.how_cut() == stage_cut::by_element && !given.empty())
         for (int v : s.inputs)
           if (network_.width(v) == network_.width(s.output)) groups_[static_cast<std::size_t>(v)] = given;

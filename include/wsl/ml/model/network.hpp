@@ -20,6 +20,7 @@
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
 #include "../layer/mixture.hpp"
+#include "../layer/pool.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 
@@ -29,13 +30,24 @@ namespace wsl::ml {
 /// losses alone.
 enum class origin : u8 { computed, input, target };
 
+/// An axis of tokens: how many a sequence of the batch has there. The first axis of every model has
+/// batch::length of them. The text that a decoder writes is another one than the text that an encoder reads,
+/// and what is said about a whole sequence has an axis of one token.
+struct token_axis {
+  std::string name;
+  int length = 0;     ///< the tokens of a sequence; 0: as many as the batch has numbers for
+  int positions = 0;  ///< of the longest sequence; 0: any
+};
+
 /// A value has some numbers for each token.
 struct value_info {
   std::string name;
   shape each;  ///< of a token
   origin from = origin::computed;
   int ids_below = 0;                ///< its numbers are ids or classes below this, not features; 0: features
+  int axis = 0;                     ///< of its tokens
   std::optional<i32> ignored = {};  ///< an id that may be there all the same
+  bool is_optional = false;         ///< a batch may have none of its numbers
 
   bool is_ids() const { return ids_below > 0; }
   int width() const { return static_cast<int>(each.size()); }
@@ -59,35 +71,54 @@ class network {
   network(const network&) = delete;
   network& operator=(const network&) = delete;
 
-  /// Features that the host gives with every step: `each` is their shape for a token.
-  int input(const std::string& name, const shape& each) {
-    return new_host_value({name, each, origin::input});
+  /// Another axis of tokens. Sequences have `length` tokens there, or as many as each batch has numbers for.
+  int axis(const std::string& name, int length = 0) {
+    if (length < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: a sequence has at least 1 token of {}, or 0 for as many as the batch has, not {}",
+                      name, length));
+    axes_.push_back({name, length});
+    return static_cast<int>(axes_.size()) - 1;
+  }
+  /// Features that the host gives with every step: `each` is their shape for a token of the axis.
+  int input(const std::string& name, const shape& each, int axis = 0) {
+    return new_host_value({name, each, origin::input, 0, existing(axis)});
   }
   /// Ids below `end` that the host gives, for embeddings: one for each token, or a shape of them.
-  int ids(const std::string& name, int end, const shape& each = 1) {
-    return new_host_value({name, each, origin::input, at_least_one(name, end)});
+  int ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
+    return new_host_value({name, each, origin::input, at_least_one(name, end), existing(axis)});
   }
   /// Numbers, or classes below `end`, that only losses read. A batch that is only predicted has none.
-  int target(const std::string& name, const shape& each) {
-    return new_host_value({name, each, origin::target});
+  int target(const std::string& name, const shape& each, int axis = 0) {
+    return new_host_value({name, each, origin::target, 0, existing(axis)});
   }
-  int classes(const std::string& name, int end, const shape& each = 1) {
-    return new_host_value({name, each, origin::target, at_least_one(name, end)});
+  /// The same for ids that a batch may leave out, such as a mask of tokens.
+  int optional_ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
+    const int v = ids(name, end, each, axis);
+    values_.back().is_optional = true;
+    return v;
+  }
+  int classes(const std::string& name, int end, const shape& each = 1, int axis = 0) {
+    return new_host_value({name, each, origin::target, at_least_one(name, end), existing(axis)});
   }
 
   /// Adds a stage that reads `inputs`, in this order, and returns the value that it writes, whose shape for a
   /// token is `output`. The parameters are those of the stage, whose tiles come in this order; their names
-  /// get the stage's before them ("conv 1.weight"). Throws std::invalid_argument for an input of another
-  /// shape than the stage takes, and for shapes without numbers.
+  /// get the stage's before them ("conv 1.weight"). The output has the axis of tokens of the inputs. A stage
+  /// that needs whole sequences may read values of several axes, or write one of another: `axis` says which.
+  /// Throws std::invalid_argument for an input of another shape than the stage takes, for shapes without
+  /// numbers, and for inputs of several axes that the stage does not take.
   int add(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs,
-          const shape& output, std::vector<parameter> parameters = {}) {
+          const shape& output, std::vector<parameter> parameters = {}, std::optional<int> axis = {}) {
     for (const stage_input& x : inputs) {
       require_shape(name, x);
       if (info(x.value).from == origin::target)
         throw std::invalid_argument(
             fmt::format("wsl: {} reads {}, which is for losses only", name, info(x.value).name));
     }
-    const int y = new_value({name, output});
+    const int of = axis ? existing(*axis) : inputs.empty() ? 0 : info(inputs[0].value).axis;
+    require_axis(name, *s, inputs, of);
+    const int y = new_value({name, output, origin::computed, 0, of});
     s->output = y;
     stage& added = append(name, std::move(s), inputs);
     for (parameter& p : parameters) {
@@ -98,8 +129,8 @@ class network {
   }
   template <std::derived_from<stage> Stage>
   int add(const std::string& name, Stage s, const std::vector<stage_input>& inputs, const shape& output,
-          std::vector<parameter> parameters = {}) {
-    return add(name, std::make_unique<Stage>(std::move(s)), inputs, output, std::move(parameters));
+          std::vector<parameter> parameters = {}, std::optional<int> axis = {}) {
+    return add(name, std::make_unique<Stage>(std::move(s)), inputs, output, std::move(parameters), axis);
   }
   /// Adds a loss. Its first input is what the model predicts, unless `predicts` has said it before. The mask
   /// is a value of one number for each token, or -1 for the batch's mask.
@@ -115,6 +146,7 @@ class network {
     for (const stage_input& x : inputs) require_shape(name, x);
     std::vector<stage_input> all = inputs;
     if (mask >= 0) require_shape(name, all.emplace_back(mask, shape(1)));
+    require_axis(name, of, all, info(inputs[0].value).axis);
     of.which = static_cast<int>(losses_.size()), of.mask = mask, of.factor = factor;
     of.first_statistic = statistics();
     of.output = inputs[0].value;
@@ -143,7 +175,7 @@ class network {
     if (!x.is_ids() || x.each != shape(1))
       throw std::invalid_argument(
           fmt::format("wsl: {} looks up one id of each token, which {} are not", name, of(ids)));
-    limit_positions(positions);
+    limit_positions(positions, x.axis);
     std::vector<parameter> tables{{"tokens", x.ids_below, width, start}};
     if (positions) tables.push_back({"positions", unused + positions, width, start});
     const int y = next_value();
@@ -175,15 +207,27 @@ class network {
     return add(name, std::make_unique<norm_stage>(x, next_value(), centred, epsilon), {x}, shape_of(x),
                std::move(parameters));
   }
-  /// Causal attention. qkv has queries, keys and values side by side.
-  int attention(const std::string& name, int qkv, const attention_heads& heads) {
-    const int head = head_width(name, qkv, heads);
-    check_probability(name, heads.dropout);
-    if (heads.window < 0)
-      throw std::invalid_argument(
-          fmt::format("wsl: {} has a window of {} tokens: at least 1, or 0 for all", name, heads.window));
-    return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads, head), {qkv},
-               heads.queries * head);
+  /// Attention of each sequence to itself. qkv has queries, keys and values side by side. The mask, if there
+  /// is one, is a value of ids, one for each token; a token with 0 is not seen.
+  int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1) {
+    return attention(name, {qkv}, heads, head_width(name, qkv, heads), mask);
+  }
+  /// Attention of the tokens of `queries` to those of `kv`, which has keys and values side by side, of the
+  /// same sequence. They may have different axes of tokens; the mask has that of kv.
+  int cross_attention(const std::string& name, int queries, int kv, const attention_heads& heads,
+                      int mask = -1) {
+    if (heads.queries < 1 || width(queries) % heads.queries || heads.keys < 0 ||
+        heads.queries % heads.groups() ||
+        i64{width(kv)} * heads.queries != 2 * i64{width(queries)} * heads.groups())
+      throw std::invalid_argument(fmt::format(
+          "wsl: heads must divide the features, and heads of keys those of queries: {} shares out the {} to "
+          "{} heads of queries, and the {} to {} heads of keys and of values",
+          name, of(queries), heads.queries, of(kv), heads.groups()));
+    if (heads.causal || heads.alibi)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} compares positions in two sequences: cross-attention is not causal and has no ALiBi",
+          name));
+    return attention(name, {queries, kv}, heads, width(queries) / heads.queries, mask);
   }
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
@@ -193,7 +237,7 @@ class network {
     if (turned < 2 || turned > head || turned % 2)
       throw std::invalid_argument(fmt::format(
           "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
-    limit_positions(positions);
+    limit_positions(positions, info(qkv).axis);
     return add(name,
                std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
                                               rotation(positions, turned, base, which, scaling)),
@@ -201,7 +245,7 @@ class network {
   }
   /// x plus fixed sinusoids of each position.
   int fixed_positions(const std::string& name, int x, int positions) {
-    limit_positions(positions);
+    limit_positions(positions, info(x).axis);
     return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x)), {x},
                shape_of(x));
   }
@@ -252,6 +296,16 @@ class network {
     for (const int x : scores) same_width(name, scores[0], x);
     loss(name, balance_stage(experts, count), {scores.begin(), scores.end()}, -1, factor);
   }
+  /// The first token of each sequence of x, as the only token of an axis of its own (axis_of_sequences).
+  int first_token(const std::string& name, int x) {
+    return add(name, std::make_unique<first_token_stage>(), {x}, shape_of(x), {}, axis_of_sequences());
+  }
+  /// The axis of what is said about a sequence as a whole: one token for each.
+  int axis_of_sequences() {
+    for (std::size_t k = 1; k < axes_.size(); ++k)
+      if (axes_[k].length == 1) return static_cast<int>(k);
+    return axis("sequences", 1);
+  }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);
     return add(name, std::make_unique<sum_stage>(a, b, next_value()), {a, b}, shape_of(a));
@@ -261,7 +315,8 @@ class network {
   void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {}) {
     const shape each = shape_of(logits);
     const int count = each.last(), positions = width(logits) / count;
-    const int right = how.targets >= 0 ? how.targets : classes("targets", count, positions);
+    const int right =
+        how.targets >= 0 ? how.targets : classes("targets", count, positions, info(logits).axis);
     value_info& targets = values_.at(static_cast<std::size_t>(right));
     if (targets.ids_below != count || targets.width() != positions)
       throw std::invalid_argument(fmt::format(
@@ -338,7 +393,9 @@ class network {
       if (v.from == origin::input && v.is_ids()) return v.ids_below;
     return 0;
   }
-  int positions() const { return positions_; }
+  int positions() const { return axes_.front().positions; }
+  /// The axes of tokens; the first has batch::length tokens.
+  const std::vector<token_axis>& axes() const { return axes_; }
   i64 parameter_count() const {
     i64 n = 0;
     for (const parameter& p : parameters_) n += p.size();
@@ -346,6 +403,48 @@ class network {
   }
 
  private:
+  int attention(const std::string& name, std::vector<stage_input> inputs, const attention_heads& heads,
+                int head, int mask) {
+    check_probability(name, heads.dropout);
+    if (heads.window < 0 || (heads.window > 0 && !heads.causal))
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} has a window of {} tokens: causal attention has one of at least 1, or 0 for all", name,
+          heads.window));
+    const bool is_cross = inputs.size() > 1;
+    const int axis_of_keys = info(inputs.back().value).axis, axis = info(inputs[0].value).axis;
+    if (mask >= 0) {
+      if (!info(mask).is_ids() || info(mask).each != shape(1) || info(mask).axis != axis_of_keys)
+        throw std::invalid_argument(
+            fmt::format("wsl: the mask of {} is one id for each of {}, which {} are not", name,
+                        axis_name(axis_of_keys), of(mask)));
+      inputs.emplace_back(mask);
+    }
+    const relative_positions& r = heads.relative;
+    const int least = heads.causal ? 2 : 4;
+    if (r.buckets && (r.buckets < least || r.buckets % (least / 2) || r.max_distance <= r.buckets))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} has {} buckets of distances up to {}: at least {}, an even number unless it "
+                      "is causal, and "
+                      "fewer than distances",
+                      name, r.buckets, r.max_distance, least));
+    std::vector<parameter> own;
+    if (r.buckets && r.table < 0)
+      own.push_back({.name = "relative",
+                     .rows = r.buckets,
+                     .columns = heads.queries,
+                     .start = initial::normal(0.02f),
+                     .undivided = true});
+    const int y = add(name, std::make_unique<attention_stage>(next_value(), heads, head, is_cross, mask >= 0),
+                      inputs, heads.queries * head, std::move(own), axis);
+    if (r.buckets && r.table >= 0) {
+      const parameter& p = parameters_.at(static_cast<std::size_t>(r.table));
+      if (p.rows != r.buckets || p.columns != heads.queries || !p.undivided)
+        throw std::invalid_argument(fmt::format("wsl: {} has {} buckets for {} heads, which {} is not", name,
+                                                r.buckets, heads.queries, p.name));
+      stages_[stage_count() - 1]->parameters.push_back(r.table);
+    }
+    return y;
+  }
   int next_value() const { return static_cast<int>(values_.size()); }
   int new_value(value_info v) {
     for (int k = 0; k < v.each.axes(); ++k)
@@ -419,14 +518,33 @@ class network {
   template <class Rule>
   void elementwise(const std::string& name, int x, const loss_settings& how) {
     const shape each = shape_of(x);
-    const int y = how.targets >= 0 ? how.targets : target("targets", each);
+    const int y = how.targets >= 0 ? how.targets : target("targets", each, info(x).axis);
     if (info(y).is_ids())
       throw std::invalid_argument(
           fmt::format("wsl: {} compares with features, not with the {}", name, of(y)));
     loss(name, elementwise_loss<Rule>(), {x, {y, each}}, how.mask, how.factor);
   }
-  void limit_positions(int positions) {
-    if (positions) positions_ = positions_ ? std::min(positions_, positions) : positions;
+  void limit_positions(int positions, int axis) {
+    int& most = axes_[static_cast<std::size_t>(axis)].positions;
+    if (positions) most = most ? std::min(most, positions) : positions;
+  }
+  int existing(int axis) const {
+    if (axis < 0 || axis >= static_cast<int>(axes_.size()))
+      throw std::invalid_argument(
+          fmt::format("wsl: there is no axis {}: the model has {} so far", axis, axes_.size()));
+    return axis;
+  }
+  /// All inputs have the axis of the output, unless the stage needs whole sequences.
+  void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
+                    int axis) const {
+    for (const stage_input& x : inputs)
+      if (info(x.value).axis != axis && !s.needs_whole_sequences())
+        throw std::invalid_argument(
+            fmt::format("wsl: {} is computed token by token for {}, but the {} are for {}", name,
+                        axis_name(axis), of(x.value), axis_name(info(x.value).axis)));
+  }
+  std::string axis_name(int axis) const {
+    return axis == 0 ? "the tokens of the batch" : axes_[static_cast<std::size_t>(axis)].name;
   }
   /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const {
@@ -463,7 +581,8 @@ class network {
   std::vector<std::unique_ptr<stage>> stages_;
   std::set<std::string> names_;  // of the stages
   std::vector<const loss_stage*> losses_;
-  int logits_ = -1, positions_ = 0;
+  std::vector<token_axis> axes_{1};
+  int logits_ = -1;
 };
 
 /// The rows of a weight tile of `rows` rows with `size` numbers in all that are dealt out to some servers. A

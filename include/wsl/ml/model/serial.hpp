@@ -16,7 +16,9 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f, int most
   for (std::size_t k = 0; k < s.parameters.size(); ++k) {
     const std::size_t which = static_cast<std::size_t>(s.parameters[k]);
     const parameter& p = n.parameters()[which];
-    const int rows = most_rows ? std::min(most_rows, p.rows) : tile_rows(p.size(), p.rows, 1);
+    const int rows = p.undivided ? p.rows
+                     : most_rows ? std::min(most_rows, p.rows)
+                                 : tile_rows(p.size(), p.rows, 1);
     for (int row = 0; row < p.rows; row += rows)
       f(weight_tile{static_cast<int>(k), row,
                     numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)},

@@ -124,7 +124,7 @@ class trainer : public trainer_base {
   /// Makes the sums over all tokens on which losses depend, in a forward pass, if there are any.
   void count_statistics(batch& b, const dropout_generator& random = {});
   void each_micro_batch(const batch& b, const std::function<void(const micro_batch&)>& f);
-  std::vector<f32> room_for_logits(const batch& b) const;
+  std::vector<f32> room_for_logits(int sequences, const std::vector<int>& lengths) const;
   /// Copies the logits of the last micro-batch to their places among those of the batch.
   void copy_logits(std::span<f32> all);
   /// Calls each(first, logits) for those of each worker in the last micro-batch.
@@ -159,6 +159,7 @@ class trainer : public trainer_base {
   std::optional<recomputation> blocks_;        // of which activations are computed again
   std::vector<streaming_schedule> schedules_;  // of each column, for the last batch
   batch last_;                                 // its shape
+  std::vector<int> last_lengths_;              // of its sequences, on each axis
   micro_batch last_of_;                        // the last micro-batch of it that has passed
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "../../model/batch.hpp"
 #include "../../optim/step.hpp"
 #include "../state.hpp"
 
@@ -42,7 +43,7 @@ struct boundary {
 
 struct strip {
   std::vector<stage_part> parts;
-  std::vector<int> widths;  ///< the widths of all values; 0 for those that the PE has no part in
+  std::vector<value_width> widths;  ///< of all values; 0 for those that the PE has no part in
   boundary west, east;
   f64 work = 0;  ///< operations for each token
 };
@@ -160,11 +161,11 @@ class strips {
   }
   /// Ids and targets come from the host to the PEs that read them.
   bool travels(int v) const { return network_.info(v).from == origin::computed || network_.is_input(v); }
-  std::vector<int> widths(const strip& x) const {
-    std::vector<int> w(network_.widths().size());
-    const auto touch = [&](int v) {
-      w[static_cast<std::size_t>(v)] = network_.widths()[static_cast<std::size_t>(v)];
-    };
+  std::vector<value_width> widths(const strip& x) const {
+    const std::vector<value_width> all = widths_of(network_);
+    std::vector<value_width> w = all;
+    for (value_width& of : w) of.all = of.own = 0;
+    const auto touch = [&](int v) { w[static_cast<std::size_t>(v)] = all[static_cast<std::size_t>(v)]; };
     for (const stage_part& p : x.parts) {
       for (int v : p.of->inputs) touch(v);
       touch(p.of->output);

@@ -33,9 +33,6 @@ struct pipeline_step {
     return replica * share() + static_cast<int>(i64{share()} * k / micro_batches);
   }
   int sequences(int k) const { return first_sequence(k + 1) - first_sequence(k); }
-  std::size_t tokens(int k) const {
-    return static_cast<std::size_t>(sequences(k)) * static_cast<std::size_t>(all.length);
-  }
 };
 
 /// The measurements of a PE in a step.
@@ -59,6 +56,7 @@ class strip_worker {
 
   void step(pe& me, pipeline_step s) {
     step_ = s, here_ = &(*s.of)[me.x()];
+    lengths_ = lengths_of(*s.arrays->model, s.all);
     step_.replica = me.y(), step_.replicas = me.height();
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     lost_at = nullptr, lost_ = false;
@@ -142,8 +140,11 @@ class strip_worker {
   /// The size of a packet for micro-batch k.
   std::size_t words(const boundary& b, const std::vector<int>& values, int k, bool with_borrowed) const {
     std::size_t n = 0;
-    for (int v : values)
-      n += static_cast<std::size_t>(here_->widths[static_cast<std::size_t>(v)]) * step_.tokens(k);
+    for (int v : values) {
+      const value_width& of = here_->widths[static_cast<std::size_t>(v)];
+      n += static_cast<std::size_t>(i64{of.all} * lengths_[static_cast<std::size_t>(of.axis)] *
+                                    step_.sequences(k));
+    }
     for (std::size_t p : b.borrowed) n += with_borrowed ? step_.arrays->parameters[p].size() : 0;
     return n;
   }
@@ -168,7 +169,10 @@ class strip_worker {
       arrive(me, store, k);
       for (const stage_part& p : here_->parts) {
         if (p.which < 0) begin_forward(*p.of, store);
-        else p.of->forward(store, tile_of(p));
+        else {
+          store.enter(p.of->output);
+          p.of->forward(store, tile_of(p));
+        }
         if (step_.seeks_not_finite) seek(store, *p.of);
       }
     });
@@ -213,6 +217,7 @@ class strip_worker {
           for (std::size_t p : here_->east.borrowed) in.add(whole(copies_[p].gradients));
       }
       each_stage_backward([&](std::span<const stage_part> parts) {
+        store.enter(parts[0].of->output);
         if (writes_output(*parts[0].of)) store.round_gradient(parts[0].of->output);
         for (const stage_part& p : parts)
           if (p.which < 0) p.of->backward(store);
@@ -289,11 +294,10 @@ class strip_worker {
     const batch& b = step_.all;
     const network& n = *step_.arrays->model;
     const int first = step_.first_sequence(k), count = step_.sequences(k);
-    if (store.sequences() != count || store.length() != b.length)
-      store.resize(here_->widths, n.stages().size(), count, b.length);
+    if (!store.fits(count, lengths_)) store.resize(here_->widths, n.stages().size(), count, lengths_);
     store.random = {step_.random.on, step_.random.key, first};
     store.format = step_.as;
-    give(store, n, tokens_of(b, i64{first} * b.length, i64{first + count} * b.length), me.x() == 0);
+    give(store, n, sequences_of(b, first, count), me.x() == 0);
     store.weight *= step_.optimize.loss_scale;
   }
   void keep_logits(activation_store& store) {
@@ -326,6 +330,7 @@ class strip_worker {
   pipeline_step step_{};
   const strip* here_ = nullptr;
   int forward_ = 0, backward_ = 0;        // micro-batches that are done with either pass
+  std::vector<int> lengths_;              // of the batch's sequences, on each axis
   std::vector<activation_store> stores_;  // the stores of the micro-batches between forward and backward
   std::map<std::size_t, parameter_copy> copies_;
   bool lost_ = false;  // the loss, or a gradient from the east, is not finite

@@ -91,7 +91,7 @@ WSL_ML_COMPILED_PART std::vector<f32> trainer::predict(batch b) {
   build(b.sequences, b.length);
   complete(b);
   check_input(*network_, b);
-  std::vector<f32> all = room_for_logits(b);
+  std::vector<f32> all = room_for_logits(b.sequences, lengths_of(*network_, b));
   each_micro_batch(b, [&](const micro_batch& m) {
     pass(b, m, {});
     copy_logits(all);
@@ -106,7 +106,7 @@ WSL_ML_COMPILED_PART std::vector<f32> trainer::logits() {
         fmt::format("wsl: the last batch had {} micro-batches, whose logits are not kept: predict the batch, "
                     "or evaluate it with a function that takes them",
                     last_of_.of));
-  std::vector<f32> all = room_for_logits(last_);
+  std::vector<f32> all = room_for_logits(last_.sequences, last_lengths_);
   copy_logits(all);
   return all;
 }
@@ -177,7 +177,8 @@ WSL_ML_COMPILED_PART void trainer::complete(batch& b) {
   for (int v = 0; v < static_cast<int>(network_->values().size()); ++v) {
     const value_info& x = network_->info(v);
     const std::span<const i32> here = x.is_ids() ? ids_of(*network_, b, v) : std::span<const i32>{};
-    if (here.empty() || here.size() != b.tokens() * static_cast<std::size_t>(x.width())) continue;
+    if (here.empty() || here.size() != tokens_of_value(*network_, b, v) * static_cast<std::size_t>(x.width()))
+      continue;
     std::vector<i32>& all = ids_.emplace_back(here.begin(), here.end());
     bring(all, b.sequences);
     std::erase_if(b.named, [&](const named_numbers& old) { return old.name == x.name; });
@@ -220,13 +221,17 @@ WSL_ML_COMPILED_PART void trainer::count_statistics(batch& b, const dropout_gene
 WSL_ML_COMPILED_PART void trainer::each_micro_batch(const batch& b,
                                                     const std::function<void(const micro_batch&)>& f) {
   last_ = {.sequences = b.sequences, .length = b.length};
+  last_lengths_ = lengths_of(*network_, b);
   last_of_ = {.of = micro_batch::count(b.sequences, grid_.wafers, how_.micro_batch_size)};
   for (last_of_.number = 0; last_of_.number < last_of_.of; ++last_of_.number) f(last_of_);
   last_of_.number = last_of_.of - 1;
 }
 
-WSL_ML_COMPILED_PART std::vector<f32> trainer::room_for_logits(const batch& b) const {
-  return std::vector<f32>(b.tokens() * static_cast<std::size_t>(network_->width(network_->logits())));
+WSL_ML_COMPILED_PART std::vector<f32> trainer::room_for_logits(int sequences,
+                                                               const std::vector<int>& lengths) const {
+  const value_info& y = network_->info(network_->logits());
+  return std::vector<f32>(
+      static_cast<std::size_t>(i64{sequences} * lengths[static_cast<std::size_t>(y.axis)] * y.width()));
 }
 
 WSL_ML_COMPILED_PART void trainer::copy_logits(std::span<f32> all) {
@@ -240,13 +245,14 @@ WSL_ML_COMPILED_PART void trainer::each_logits(const std::function<void(i64, std
   const i64 classes = network_->width(network_->logits());
   std::vector<f32> part;
   const region r = fabric_->plan().inside(at_work);
-  const rows_of_wafers rows{last_.sequences, last_.length, grid_, last_of_};
+  const rows_of_wafers rows{last_.sequences, grid_, last_of_};
+  const int axis = network_->info(network_->logits()).axis;
   for (int k = 0; k < r.count(); ++k) {
     const coord c = r.nth(k);
     const int row = rows.row_at(c), column = grid_.column_of(c.x);
-    const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
-    const i64 before = i64{rows.sequences_of(row).begin} * last_.length,
-              first = before + tokens.first(column), end = before + tokens.first(column + 1);
+    const row_tokens tokens = rows.tokens_of(row, last_lengths_, cut_->keeps_sequences());
+    const i64 before = i64{rows.sequences_of(row).begin} * tokens.length_on(axis),
+              first = before + tokens.first(axis, column), end = before + tokens.first(axis, column + 1);
     part.resize(static_cast<std::size_t>((end - first) * classes));
     if (fabric_->here(c))
       std::copy_n(

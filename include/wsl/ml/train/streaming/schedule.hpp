@@ -127,7 +127,8 @@ class streaming_schedule {
       const std::vector<parameter_share> shares = cut_.shares(*user_[k].of, user_[k].which, column_);
       i64 all = 0, rows = 0;
       for (const parameter_share& s : shares) all += i64{s.rows} * s.columns, rows += s.rows;
-      const int of_tile = tile_rows(all, static_cast<int>(rows), servers_);
+      const int of_tile = parameters_[k].undivided ? static_cast<int>(rows)
+                                                   : tile_rows(all, static_cast<int>(rows), servers_);
       for (const parameter_share& s : shares)
         for (int row = 0; row < s.rows; row += of_tile)
           if (s.columns > 0)
@@ -236,7 +237,8 @@ class streaming_schedule {
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     } else if (s.rows_read(which) == row_selection::of_positions) {
-      rows.resize(static_cast<std::size_t>(b.length));
+      rows.resize(tokens_of_value(network_, b, s.output) /
+                  static_cast<std::size_t>(std::max(1, b.sequences)));
       std::iota(rows.begin(), rows.end(), s.first_position());
     }
     return rows;

@@ -16,20 +16,29 @@ namespace wsl::ml {
 
 /// The tokens of a row of workers, cut over its columns.
 struct row_tokens {
-  int sequences = 0, length = 1, columns = 1;
+  int sequences = 0, columns = 1;
+  std::vector<int> lengths = {1};  ///< of a sequence, on each axis
   bool keeps_sequences = false;
 
-  /// The first token of a column; that of column `columns` is the end.
-  int first(int column) const {
+  /// The first token of a column on an axis; that of column `columns` is the end.
+  int first(int axis, int column) const {
+    const int length = length_on(axis);
     const i64 units = keeps_sequences ? sequences : i64{sequences} * length;
     return static_cast<int>(units * column / columns) * (keeps_sequences ? length : 1);
   }
-  int all() const { return sequences * length; }
+  int all(int axis) const { return sequences * length_on(axis); }
+  int length_on(int axis) const { return lengths[static_cast<std::size_t>(axis)]; }
+  std::vector<axis_tokens> of_column(int column) const {
+    std::vector<axis_tokens> axes;
+    for (int axis = 0; axis < static_cast<int>(lengths.size()); ++axis)
+      axes.push_back({length_on(axis), first(axis, column), first(axis, column + 1)});
+    return axes;
+  }
 };
 
 /// The rows of workers of all wafers, which share out the sequences of a batch, or of a micro-batch of it.
 struct rows_of_wafers {
-  int sequences = 0, length = 1;  ///< of the whole batch
+  int sequences = 0;  ///< of the whole batch
   wafer_grid grid;
   micro_batch of = {};
 
@@ -44,8 +53,8 @@ struct rows_of_wafers {
     return {all.begin + static_cast<int>(count * here / grid.rows),
             all.begin + static_cast<int>(count * (here + 1) / grid.rows)};
   }
-  row_tokens tokens_of(int row, bool keeps_sequences) const {
-    return {sequences_of(row).count(), length, grid.columns, keeps_sequences};
+  row_tokens tokens_of(int row, const std::vector<int>& lengths, bool keeps_sequences) const {
+    return {sequences_of(row).count(), grid.columns, lengths, keeps_sequences};
   }
 };
 
@@ -62,7 +71,12 @@ class value_exchange {
       if (from == value_form::whole) on.sum(me, column_, columns(), sums(v, from, to, false, done));
       else on.rotate(me, column_, columns(), parts(v, from, to, false, done));
     } else if (to == value_form::whole) on.sum(me, column_, columns(), sums(v, to, from, true, done));
-    else on.rotate(me, column_, columns(), parts(v, to, from, true, done));
+    else {
+      // Stages that have read the whole value have left parts of its gradient in this form, which have been
+      // added up.
+      if (from == value_form::whole) store_->clear_gradient(v, from);
+      on.rotate(me, column_, columns(), parts(v, to, from, true, done));
+    }
   }
   /// Adds up the gradients that the columns have made of a parameter that all use: the sum is the first
   /// column's.
@@ -83,10 +97,12 @@ class value_exchange {
 
   /// The numbers of a value that a column has in one form.
   tile of(int value, value_form f, int column) const {
-    std::vector<int> tokens(static_cast<std::size_t>(tokens_.all()));
+    const int axis = cut_->axis(value);
+    std::vector<int> tokens(static_cast<std::size_t>(tokens_.all(axis)));
     std::iota(tokens.begin(), tokens.end(), 0);
     if (f == value_form::tokens)
-      tokens = {tokens.begin() + tokens_.first(column), tokens.begin() + tokens_.first(column + 1)};
+      tokens = {tokens.begin() + tokens_.first(axis, column),
+                tokens.begin() + tokens_.first(axis, column + 1)};
     std::vector<int> features;
     for (const feature_run& r :
          f == value_form::features ? cut_->features(value, column) : cut_->all_features(value))

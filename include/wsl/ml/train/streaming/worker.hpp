@@ -143,22 +143,22 @@ class worker {
   void begin(pe& me, const streaming_step& s) {
     const network& n = *s.of;
     const batch& b = s.all;
-    const rows_of_wafers rows{b.sequences, b.length, grid_, schedule_->of()};
+    const rows_of_wafers rows{b.sequences, grid_, schedule_->of()};
     const int row = rows.row_at(me.at()), from = rows.sequences_of(row).begin,
               count = rows.sequences_of(row).count();
-    tokens_ = rows.tokens_of(row, cut_->keeps_sequences());
-    const int first = tokens_.first(column_), end = tokens_.first(column_ + 1);
+    const std::vector<int> lengths = lengths_of(n, b);
+    tokens_ = rows.tokens_of(row, lengths, cut_->keeps_sequences());
     activation_store& a = activations;
     keep_losses();
-    if (a.sequences() != count || a.length() != b.length) {
+    if (!a.fits(count, lengths)) {
       std::vector<value_width> widths;
       for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
-        widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_)});
-      a.resize(widths, n.stages().size(), count, b.length, first, end, grid_.columns > 1);
+        widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_), n.info(v).axis});
+      a.resize(widths, n.stages().size(), count, tokens_.of_column(column_), grid_.columns > 1);
     }
     a.random = {s.random.on, s.random.key, from};
     a.format = s.as;
-    give(a, n, tokens_of(b, i64{from} * b.length, i64{from + count} * b.length));
+    give(a, n, sequences_of(b, from, count));
     a.weight *= s.loss_scale;
   }
 

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Models whose sequences have several axes of tokens, such as the texts of an encoder and of a decoder, and the
+// attention that such models need: to all tokens, to those that a mask leaves, to those of another sequence,
+// and with numbers for distances.
+#include <wsl/ml/model/check_gradients.hpp>
+#include <wsl/ml/model/network.hpp>
+#include <wsl/ml/optim/optimizer.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
+
+#include "compare.hpp"
+
+namespace {
+using namespace wsl;
+using Catch::Contains;
+using compare::both;
+
+/// Attention of f64, element by element: the weights, and y.
+void plain_attention(const both& q, const both& k, const both& v, const ml::scoring& how, both& weights,
+                     both& y) {
+  for (int t = 0; t < q.rows; ++t) {
+    f64 total = 0;
+    for (int s = 0; s < k.rows; ++s) {
+      f64 score = 0;
+      for (int i = 0; i < q.columns; ++i)
+        score += q.exact[static_cast<std::size_t>(t * q.columns + i)] *
+                 k.exact[static_cast<std::size_t>(s * k.columns + i)];
+      score *= static_cast<f64>(how.scale);
+      if (how.of_distance) score += static_cast<f64>(how.of_distance[s - t]);
+      const bool hidden = how.of_key && how.of_key[s] < 0;
+      total += weights.e()(t, s) = hidden ? 0 : std::exp(score);
+    }
+    for (int i = 0; i < v.columns; ++i) y.e()(t, i) = 0;
+    for (int s = 0; s < k.rows; ++s) {
+      weights.e()(t, s) /= total > 0 ? total : 1;
+      for (int i = 0; i < v.columns; ++i)
+        y.e()(t, i) += weights.e()(t, s) * v.exact[static_cast<std::size_t>(s * v.columns + i)];
+    }
+  }
+}
+
+TEST_CASE("Attention to all keys, to those that are not hidden, and with numbers for distances") {
+  struct shape {
+    int queries, keys;
+  };
+  constexpr int width = 8;
+  for (const shape& n : {shape{1, 1}, {5, 7}, {64, 64}, {65, 20}, {20, 130}, {150, 150}})
+    for (const bool is_masked : {false, true})
+      for (const bool has_distances : {false, true}) {
+        INFO(n.queries << " queries, " << n.keys << " keys, mask " << is_masked << ", distances "
+                       << has_distances);
+        both q(n.queries, width, 1), k(n.keys, width, 2), v(n.keys, width, 3), dy(n.queries, width, 4),
+            y(n.queries, width), weights(n.queries, n.keys), dq(n.queries, width), dk(n.keys, width),
+            dv(n.keys, width), distances(1, n.queries + n.keys, 5), of_distances(1, n.queries + n.keys);
+        std::vector<f32> hidden(static_cast<std::size_t>(n.keys));
+        for (int s = 0; s < n.keys; ++s)
+          hidden[static_cast<std::size_t>(s)] = s % 3 == 2 || s > 70 ? ml::scoring::hidden : 0;
+        ml::scoring how{.scale = 0.4f, .causal = false};
+        if (is_masked) how.of_key = hidden.data();
+        if (has_distances) how.of_distance = distances.single.data() + n.queries;
+        std::vector<f32> log_sum_exp(static_cast<std::size_t>(n.queries));
+        ml::attention(y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
+        ml::attention_backward(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_sum_exp, q.s(), k.s(), v.s(), how,
+                               {}, of_distances.single.data() + n.queries);
+        plain_attention(q, k, v, how, weights, y);
+        CHECK(compare::error(y) < 2e-6);
+        // d score = weight (dw - the mean of dw), and so on.
+        for (int t = 0; t < n.queries; ++t) {
+          std::vector<f64> dw(static_cast<std::size_t>(n.keys));
+          f64 mean = 0;
+          for (int s = 0; s < n.keys; ++s) {
+            for (int i = 0; i < width; ++i) {
+              dw[static_cast<std::size_t>(s)] += dy.e()(t, i) * v.e()(s, i);
+              dv.e()(s, i) += weights.e()(t, s) * dy.e()(t, i);
+            }
+            mean += weights.e()(t, s) * dw[static_cast<std::size_t>(s)];
+          }
+          for (int s = 0; s < n.keys; ++s) {
+            const f64 d = weights.e()(t, s) * (dw[static_cast<std::size_t>(s)] - mean);
+            of_distances.exact[static_cast<std::size_t>(n.queries + s - t)] += d;
+            for (int i = 0; i < width; ++i) {
+              dq.e()(t, i) += d * 0.4 * k.e()(s, i);
+              dk.e()(s, i) += d * 0.4 * q.e()(t, i);
+            }
+          }
+        }
+        for (const both* x : {&dq, &dk, &dv, &of_distances})
+          if (n.keys > 1) CHECK(compare::error(*x) < 4e-6);
+        both set_q(n.queries, width, 6), set_k(n.keys, width, 7), set_v(n.keys, width, 8);
+        ml::attention_backward(set_q.s(), set_k.s(), set_v.s(), dy.s(), y.s(), log_sum_exp, q.s(), k.s(),
+                               v.s(), how, {.query = true, .keys = true});
+        CHECK(set_q.single == dq.single);
+        CHECK(set_k.single == dk.single);
+        CHECK(set_v.single == dv.single);
+      }
+}
+
+TEST_CASE("A query that sees no key gets zeros, and gives none") {
+  both q(3, 4, 1), k(100, 4, 2), v(100, 4, 3), dy(3, 4, 4), y(3, 4, 5), dq(3, 4), dk(100, 4), dv(100, 4);
+  const std::vector<f32> hidden(100, ml::scoring::hidden);
+  std::vector<f32> log_sum_exp(3);
+  const ml::scoring how{.causal = false, .of_key = hidden.data()};
+  ml::attention(y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
+  ml::attention_backward(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
+  for (const both* x : {&y, &dq, &dk, &dv})
+    for (const f32 one : x->single) CHECK(one == 0);
+}
+
+// Source: `_relative_position_bucket` of the reference implementation of T5, evaluated by hand for 8 buckets
+// and distances up to 20.
+TEST_CASE("Buckets of distances are those of T5") {
+  const ml::relative_positions r{8, 20};
+  const auto bucket = [&](int distance, bool causal) { return ml::relative_bucket(distance, r, causal); };
+  const std::vector<int> earlier{0, 1, 2, 2, 2, 2, 2, 3, 3}, causal{0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6};
+  for (std::size_t d = 0; d < earlier.size(); ++d) {
+    CHECK(bucket(-static_cast<int>(d), false) == earlier[d]);
+    if (d) CHECK(bucket(static_cast<int>(d), false) == earlier[d] + 4);
+  }
+  for (std::size_t d = 0; d < causal.size(); ++d) CHECK(bucket(-static_cast<int>(d), true) == causal[d]);
+  CHECK(bucket(5, true) == 0);
+  CHECK(bucket(-1000, true) == 7);
+  CHECK(bucket(1000, false) == 7);
+}
+
+/// An encoder and a decoder that looks at it, with a loss for each token of the decoder, and one for the whole
+/// sequence, which the encoder's first token stands for.
+ml::network translator(bool relative = false) {
+  ml::network n;
+  const int text = n.axis("tokens of the translation"), mask = n.optional_ids("seen", 2),
+            ids = n.ids("source", 11), words = n.ids("translation", 13, 1, text);
+  const ml::initial start = ml::initial::normal(0.3f);
+  ml::attention_heads all{.queries = 4, .keys = 2, .causal = false}, causal{.queries = 4},
+      across{.queries = 4, .causal = false};
+  if (relative) all.relative = {8, 20}, causal.relative = {8, 20};
+  int x = n.embedding_of("embedding", ids, relative ? 0 : 9, 16, start);
+  x = n.sum(
+      "sum 1", x,
+      n.linear("projection 1", n.attention("attention 1", n.linear("qkv 1", x, 32, true, start), all, mask),
+               16, true, start));
+  x = n.norm("norm 1", x, 1e-5f);
+  int y = n.embedding_of("words", words, relative ? 0 : 9, 16, start);
+  y = n.sum("sum 2", y, n.attention("attention 2", n.linear("qkv 2", y, 48, false, start), causal));
+  y = n.sum("sum 3", y,
+            n.cross_attention("across", n.linear("q", n.norm("norm 2", y, 1e-5f), 16, true, start),
+                              n.linear("kv", x, 32, true, start), across, mask));
+  n.cross_entropy("loss", n.linear("head", n.norm("norm 3", y, 1e-5f), 13, false, start));
+  const int about = n.linear("about", n.first_token("first", x), 3, true, start);
+  n.cross_entropy("kind of text", about, {.targets = n.classes("kind", 3, 1, n.axis_of_sequences())});
+  return n;
+}
+/// A batch for it.
+struct texts {
+  std::vector<i32> source, translation, targets, seen, kinds;
+  int sequences, length;
+
+  texts(int s, int from, int to) : sequences(s), length(from) {
+    std::mt19937 random(3);
+    const auto draw = [&](int count, int below) {
+      std::vector<i32> x;
+      for (int k = 0; k < count; ++k) x.push_back(static_cast<i32>(random() % static_cast<unsigned>(below)));
+      return x;
+    };
+    source = draw(s * from, 11), translation = draw(s * to, 13), targets = draw(s * to, 13),
+    kinds = draw(s, 3);
+    for (int k = 0; k < s; ++k)
+      for (int t = 0; t < from; ++t) seen.push_back(t < 2 + (k * 3) % from);
+  }
+  ml::batch all() const {
+    ml::batch b{.sequences = sequences, .length = length};
+    b.named = {{"source", std::span(source)},
+               {"translation", std::span(translation)},
+               {"targets", std::span(targets)},
+               {"seen", std::span(seen)},
+               {"kind", std::span(kinds)}};
+    return b;
+  }
+};
+
+TEST_CASE("Gradients of encoders and decoders are those of differences") {
+  for (const bool relative : {false, true}) {
+    const ml::network n = translator(relative);
+    const texts t(3, 7, 5);
+    ml::check_gradients(n, ml::detail::varied_weights(n, 1), t.all(), {.entries = 12}).require();
+    ml::check_gradients(n).require();
+  }
+}
+
+TEST_CASE("Encoders and decoders train the same on every grid and in a pipeline") {
+  const texts t(6, 7, 5);
+  for (const bool relative : {false, true}) {
+    const auto steps = [&](auto trained) {
+      std::vector<f64> losses;
+      for (int k = 0; k < 3; ++k) losses.push_back(trained.step(t.all(), 0.05));
+      const std::vector<f32> logits = trained.predict(t.all());
+      CHECK(logits.size() == 6 * 5 * 13);
+      losses.insert(losses.end(), logits.begin(), logits.end());
+      return std::pair<std::vector<f64>, ml::weights>{losses, trained.parameters()};
+    };
+    const auto [losses, w] =
+        steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f), {.workers = 1}));
+    const auto agrees = [&](const auto& other) {
+      for (std::size_t k = 0; k < losses.size(); ++k) CHECK(other.first[k] == Approx(losses[k]).margin(2e-5));
+      CHECK(compare::distance(other.second, w) < 2e-5);
+    };
+    struct grid {
+      int rows, columns, wafers;
+    };
+    for (const grid& g :
+         {grid{2, 1, 1}, {6, 1, 1}, {8, 1, 1}, {1, 2, 1}, {3, 2, 1}, {1, 3, 1}, {2, 4, 1}, {2, 2, 2}}) {
+      if (g.columns > 1 && !ml::column_cut::can_cut(translator(relative))) continue;
+      INFO(g.rows << " x " << g.columns << " workers on " << g.wafers << " wafers");
+      agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f),
+                               {.workers = g.rows * g.columns, .columns = g.columns, .num_csx = g.wafers})));
+    }
+    agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f),
+                             {.workers = 2, .columns = 1, .micro_batch_size = 2, .recompute = true})));
+    for (const int strips : {1, 2, 5, 40}) {
+      INFO(strips << " strips");
+      agrees(
+          steps(ml::pipelined_trainer(translator(relative), ml::optimizer::sgd(0.9f), {.strips = strips})));
+    }
+  }
+}
+
+TEST_CASE("A mask hides tokens: what is behind it does not matter, and without it all are seen") {
+  texts t(3, 7, 5);
+  const auto loss = [&](const ml::batch& b) {
+    return ml::trainer(translator(), ml::optimizer::sgd(), {.workers = 1, .seed = 5}).evaluate(b);
+  };
+  const f64 hidden = loss(t.all());
+  ml::batch open = t.all();
+  std::erase_if(open.named, [](const ml::named_numbers& x) { return x.name == "seen"; });
+  CHECK(std::abs(loss(open) - hidden) > 1e-6);
+  std::fill(t.seen.begin(), t.seen.end(), 1);
+  CHECK(loss(t.all()) == loss(open));
+  texts changed(3, 7, 5);
+  for (std::size_t k = 0; k < changed.source.size(); ++k)
+    if (!changed.seen[k] && k % 7 != 0) changed.source[k] = (changed.source[k] + 1) % 11;
+  CHECK(loss(changed.all()) == hidden);
+}
+
+TEST_CASE("Axes of tokens that do not fit are refused") {
+  ml::network n;
+  const int text = n.axis("tokens of the summary"), a = n.input("a", 4), b = n.input("b", 4, text),
+            seen = n.ids("seen", 2);
+  CHECK_THROWS_WITH(n.sum("sum", a, b),
+                    "wsl: sum is computed token by token for the tokens of the batch, but "
+                    "the 4 features of b are for tokens of the summary");
+  CHECK_THROWS_WITH(n.axis("x", -1), Contains("a sequence has at least 1 token of x"));
+  CHECK_THROWS_WITH(n.input("c", 4, 7), "wsl: there is no axis 7: the model has 2 so far");
+  CHECK_THROWS_WITH(
+      n.cross_attention("across", b, a, {.queries = 2, .causal = false}),
+      Contains("across shares out the 4 features of b to 2 heads of queries, and the 4 features of a"));
+  const int kv = n.input("kv", 8);
+  CHECK_THROWS_WITH(n.cross_attention("across", b, kv, {.queries = 2}),
+                    Contains("cross-attention is not causal"));
+  CHECK_THROWS_WITH(n.attention("self", n.input("qkv", 12, text), {.queries = 2, .causal = false}, seen),
+                    "wsl: the mask of self is one id for each of tokens of the summary, which 1 ids of seen "
+                    "below 2 are not");
+  CHECK_THROWS_WITH(n.attention("self", n.input("qkv 2", 12), {.queries = 2, .relative = {5, 4}}),
+                    Contains("self has 5 buckets of distances up to 4"));
+  CHECK_THROWS_WITH(n.attention("self", n.input("qkv 3", 12), {.queries = 2, .window = 3, .causal = false}),
+                    Contains("causal attention has one of at least 1"));
+
+  texts t(3, 7, 5);
+  t.translation.pop_back();
+  ml::trainer trained(translator(), ml::optimizer::sgd(), {.workers = 1});
+  CHECK_THROWS_WITH(trained.step(t.all(), 1),
+                    "wsl: the 14 numbers of translation are not as many for each of 3 sequences");
+  t.translation.clear();
+  CHECK_THROWS_WITH(trained.evaluate(t.all()), Contains("translation"));
+  texts longer(3, 7, 10);
+  CHECK_THROWS_WITH(
+      trained.evaluate(longer.all()),
+      "wsl: a sequence of 10 tokens of tokens of the translation is longer than the 9 positions of "
+      "the model");
+}
+
+}  // namespace
