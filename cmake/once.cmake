@@ -4,7 +4,7 @@
 # wsl_computes_long(<target>)
 #   What computes long is optimised in every preset; the rest compiles twice as fast without.
 #
-# wsl_compiled_once(<target> [wsl::ml_compiled])
+# wsl_compiled_once(<target> [<compiled part>])
 #   The library is headers, so every program compiles it anew: the front end reads some 300 headers, and the back end translates
 #   engines, checks and reports, although they are the same in all programs. With WSL_COMPILE_ONCE (Clang and Ninja) the targets named
 #   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
@@ -14,7 +14,7 @@
 #   only where it is compiled by itself (preset dev); and what it defines beside `using namespace wsl` needs names
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
-#   Otherwise the targets link wsl::compiled, as users' programs may, and wsl::ml_compiled where a trainer is used,
+#   Otherwise the targets link wsl::compiled, as users' programs may, or another compiled part that is named,
 #   and fmt's library in the place of its headers, where it is there. What many sources of a target include anyway
 #   is read once for them: that takes nothing for granted.
 #
@@ -34,7 +34,7 @@ function(wsl_compiled_once target)
     target_precompile_headers(${target} REUSE_FROM wsl_precompiled)
     target_link_libraries(${target} PRIVATE wsl_once)
   else()
-    target_link_libraries(${target} PRIVATE wsl::compiled ${ARGN})
+    target_link_libraries(${target} PUBLIC wsl::compiled ${ARGN}) # of a library, its users as well
     wsl_formats_by_library(${target})
     get_target_property(sources ${target} SOURCES)
     list(LENGTH sources count)
