@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads golden states and compares models with them, for ../golden_state.hpp: a part of the library that can be compiled once, see
-// ml/data/compiled.hpp.
+// Reads golden states and compares models with them, for ../golden_state.hpp: a part of the library that can
+// be compiled once, see ml/data/compiled.hpp.
 #pragma once
 #include <fmt/format.h>
 
