@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // y[t] = row ids[t] of a table of tokens, plus the row of the position if there is a table of positions. As
 // the weight tiles of a table come, a PE picks the rows of its tokens; rows that no token needs may stay
-// away. The input is a value of one id for each token.
+// away. The input is a value of one id for each token; where a batch may leave it out, all are 0.
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "../op/rows.hpp"
 #include "stage.hpp"
@@ -14,7 +15,9 @@ class embedding_stage final : public stage {
  public:
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   /// The position of the first token of a sequence is row `first_position` of that table.
-  explicit embedding_stage(int y, int first_position = 0) : y_(y), first_position_(first_position) {}
+  /// An id that is `padding` has the row before that one, and is not counted.
+  explicit embedding_stage(int y, int first_position = 0, std::optional<i32> padding = {})
+      : y_(y), first_position_(first_position), padding_(padding) {}
 
   stage_cut how_cut() const override { return stage_cut::by_rows_of_table; }
 
@@ -33,18 +36,22 @@ class embedding_stage final : public stage {
   }
   bool needs_weight_in_backward(int) const override { return false; }
   row_selection rows_read(int which) const override {
-    return which == 0 ? row_selection::of_ids : row_selection::of_positions;
+    return which == 0 ? row_selection::of_ids : padding_ ? row_selection::all : row_selection::of_positions;
   }
   int first_position() const override { return first_position_; }
+  bool needs_whole_sequences() const override { return padding_.has_value(); }
 
  private:
   /// Calls f(token, row of the tile) for the tokens whose row is in the tile.
   template <class F>
   void each(const activation_store& store, const weight_tile& s, F f) const {
     const std::span<const i32> ids = store.ids(inputs[0]);
+    int before = 0;  // tokens of the sequence that have a position
     for (int t = 0; t < store.tokens(); ++t) {
-      const int row =
-          row_in(s, s.which == 0 ? ids[static_cast<std::size_t>(t)] : first_position_ + store.position(t));
+      const i32 id = ids.empty() ? 0 : ids[static_cast<std::size_t>(t)];
+      if (store.position(t) == 0) before = 0;
+      const int position = !padding_ ? store.position(t) : id == padding_ ? -1 : before++;
+      const int row = row_in(s, s.which == 0 ? id : first_position_ + position);
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }
@@ -57,6 +64,7 @@ class embedding_stage final : public stage {
   }
 
   int y_, first_position_;
+  std::optional<i32> padding_;
 };
 
 }  // namespace wsl::ml

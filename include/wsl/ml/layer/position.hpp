@@ -12,8 +12,8 @@ namespace wsl::ml {
 /// y = x + the sinusoids of the token's position
 class sinusoid_stage final : public stage {
  public:
-  sinusoid_stage(int x, int y, int positions, int width)
-      : x_(x), y_(y), table_(sinusoids(positions, width)) {}
+  sinusoid_stage(int x, int y, int positions, int width, pairs which)
+      : x_(x), y_(y), table_(sinusoids(positions, width, which)) {}
 
   void forward(activation_store& store) const override {
     const matrix<f32> y = store.value(y_);

@@ -5,7 +5,6 @@
 // written with sequence.hpp and decoder.hpp, which build networks, or with these functions.
 #pragma once
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <concepts>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "../../support/compiled.hpp"
 #include "../layer/attention.hpp"
 #include "../layer/balance.hpp"
 #include "../layer/dropout.hpp"
@@ -62,6 +62,17 @@ struct stage_input {
   stage_input(int v, const shape& s) : value(v), takes(s) {}
 };
 
+/// The tables of an embedding.
+struct embedding_settings {
+  int positions = 0;  ///< rows of a table of positions; 0: no such table
+  initial start = initial::normal(0.02f);
+  int unused = 0;  ///< the first rows of the table of positions, which belong to no position
+  /// An id that has no position, and the last unused row; the position of another is the number of those
+  /// before it that have one (RoBERTa).
+  std::optional<i32> padding = {};
+  int table = -1;  ///< the table of tokens of another embedding, a parameter; -1: one of its own
+};
+
 class network {
  public:
   network() = default;
@@ -72,14 +83,7 @@ class network {
   network& operator=(const network&) = delete;
 
   /// Another axis of tokens. Sequences have `length` tokens there, or as many as each batch has numbers for.
-  int axis(const std::string& name, int length = 0) {
-    if (length < 0)
-      throw std::invalid_argument(
-          fmt::format("wsl: a sequence has at least 1 token of {}, or 0 for as many as the batch has, not {}",
-                      name, length));
-    axes_.push_back({name, length});
-    return static_cast<int>(axes_.size()) - 1;
-  }
+  int axis(const std::string& name, int length = 0);
   /// Features that the host gives with every step: `each` is their shape for a token of the axis.
   int input(const std::string& name, const shape& each, int axis = 0) {
     return new_host_value({name, each, origin::input, 0, existing(axis)});
@@ -171,95 +175,31 @@ class network {
   /// The same for ids that `ids` has made.
   int embedding_of(const std::string& name, int ids, int positions, int width,
                    initial start = initial::normal(0.02f), int unused = 0) {
-    const value_info& x = info(ids);
-    if (!x.is_ids() || x.each != shape(1))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} looks up one id of each token, which {} are not", name, of(ids)));
-    limit_positions(positions, x.axis);
-    std::vector<parameter> tables{{"tokens", x.ids_below, width, start}};
-    if (positions) tables.push_back({"positions", unused + positions, width, start});
-    const int y = next_value();
-    return add(name, std::make_unique<embedding_stage>(y, unused), {ids}, width, std::move(tables));
+    return embedding_of(name, ids, width, {.positions = positions, .start = start, .unused = unused});
   }
-  int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
-    std::vector<parameter> parameters;
-    if (bias) parameters.push_back({"bias", 1, outputs, initial::constant(0)});
-    parameters.push_back({"weight", outputs, width(x), start});
-    return add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs,
-               std::move(parameters));
-  }
-  /// y = x table^T, with a table that is a parameter of another stage, too.
-  int tied_linear(const std::string& name, int x, int table) {
-    const parameter& p = parameters_.at(static_cast<std::size_t>(table));
-    if (p.columns != width(x))
-      throw std::invalid_argument(
-          fmt::format("wsl: these two layers do not fit: the second takes another number of features than "
-                      "the first gives: {}, and {} takes the {} of {}",
-                      of(x), name, p.columns, p.name));
-    const int y = add(name, std::make_unique<linear_stage>(x, next_value(), false), {x}, p.rows);
-    stages_[stage_count() - 1]->parameters.push_back(table);
-    return y;
-  }
+  int embedding_of(const std::string& name, int ids, int width, const embedding_settings& how);
+  int linear(const std::string& name, int x, int outputs, bool bias, initial start);
+  /// y = x table^T, with a table that is a parameter of another stage, too, and perhaps a bias of its own.
+  int tied_linear(const std::string& name, int x, int table, bool bias = false);
   /// Layernorm with or without a bias, or rmsnorm, over all features of a token.
-  int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true) {
-    std::vector<parameter> parameters{{"gain", 1, width(x), initial::constant(1)}};
-    if (bias && centred) parameters.push_back({"bias", 1, width(x), initial::constant(0)});
-    return add(name, std::make_unique<norm_stage>(x, next_value(), centred, epsilon), {x}, shape_of(x),
-               std::move(parameters));
-  }
+  int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true);
   /// Attention of each sequence to itself. qkv has queries, keys and values side by side. The mask, if there
   /// is one, is a value of ids, one for each token; a token with 0 is not seen.
-  int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1) {
-    return attention(name, {qkv}, heads, head_width(name, qkv, heads), mask);
-  }
+  int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1);
   /// Attention of the tokens of `queries` to those of `kv`, which has keys and values side by side, of the
   /// same sequence. They may have different axes of tokens; the mask has that of kv.
   int cross_attention(const std::string& name, int queries, int kv, const attention_heads& heads,
-                      int mask = -1) {
-    if (heads.queries < 1 || width(queries) % heads.queries || heads.keys < 0 ||
-        heads.queries % heads.groups() ||
-        i64{width(kv)} * heads.queries != 2 * i64{width(queries)} * heads.groups())
-      throw std::invalid_argument(fmt::format(
-          "wsl: heads must divide the features, and heads of keys those of queries: {} shares out the {} to "
-          "{} heads of queries, and the {} to {} heads of keys and of values",
-          name, of(queries), heads.queries, of(kv), heads.groups()));
-    if (heads.causal || heads.alibi)
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} compares positions in two sequences: cross-attention is not causal and has no ALiBi",
-          name));
-    return attention(name, {queries, kv}, heads, width(queries) / heads.queries, mask);
-  }
+                      int mask = -1);
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
   int rotary(const std::string& name, int qkv, const attention_heads& heads, int positions, int features = 0,
-             f64 base = 10000, pairs which = pairs::neighbours, const rotary_scaling& scaling = {}) {
-    const int head = head_width(name, qkv, heads), turned = features ? features : head;
-    if (turned < 2 || turned > head || turned % 2)
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
-    limit_positions(positions, info(qkv).axis);
-    return add(name,
-               std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
-                                              rotation(positions, turned, base, which, scaling)),
-               {qkv}, shape_of(qkv));
-  }
-  /// x plus fixed sinusoids of each position.
-  int fixed_positions(const std::string& name, int x, int positions) {
-    limit_positions(positions, info(x).axis);
-    return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x)), {x},
-               shape_of(x));
-  }
+             f64 base = 10000, pairs which = pairs::neighbours, const rotary_scaling& scaling = {});
+  /// x plus fixed sinusoids of each position: sines and cosines in turn, or first all sines.
+  int fixed_positions(const std::string& name, int x, int positions, pairs which = pairs::neighbours);
   /// x with dropout in training. With probability 0 no stage is added.
-  int dropout(const std::string& name, int x, f32 probability) {
-    check_probability(name, probability);
-    if (probability == 0) return x;
-    return add(name, std::make_unique<dropout_stage>(x, next_value(), probability), {x}, shape_of(x));
-  }
+  int dropout(const std::string& name, int x, f32 probability);
   /// factor x. With factor 1 no stage is added.
-  int scale(const std::string& name, int x, f32 factor) {
-    if (factor == 1) return x;
-    return add(name, std::make_unique<scale_stage>(x, next_value(), factor), {x}, shape_of(x));
-  }
+  int scale(const std::string& name, int x, f32 factor);
   template <class F>
   int activation(const std::string& name, int x) {
     return add(name, std::make_unique<activation_stage<F>>(x, next_value()), {x}, shape_of(x));
@@ -270,95 +210,29 @@ class network {
     return add(name, std::make_unique<gate_stage<F>>(x, by, next_value()), {x, by}, shape_of(x));
   }
   /// The weights with which each token goes to `count` experts: the softmax over its largest scores.
-  int routes(const std::string& name, int scores, int count) {
-    if (count < 1 || count > width(scores))
-      throw std::invalid_argument(fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}",
-                                              name, count, width(scores)));
-    return add(name, std::make_unique<route_stage>(scores, next_value(), count), {scores}, shape_of(scores));
-  }
+  int routes(const std::string& name, int scores, int count);
   /// The sum of the experts' outputs by these weights.
-  int mixture(const std::string& name, int routes, const std::vector<int>& experts) {
-    if (experts.size() != static_cast<std::size_t>(width(routes)))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} mixes {} experts by the {}", name, experts.size(), of(routes)));
-    std::vector<stage_input> inputs{routes};
-    for (const int x : experts) same_width(name, experts[0], x), inputs.emplace_back(x);
-    return add(name, std::make_unique<mixture_stage>(routes, experts, next_value()), inputs,
-               shape_of(experts[0]));
-  }
+  int mixture(const std::string& name, int routes, const std::vector<int>& experts);
   /// The loss that keeps the experts equally busy to whom routes send tokens by these scores, layer by layer.
-  void balance(const std::string& name, const std::vector<int>& scores, int count, f32 factor) {
-    if (scores.empty()) throw std::invalid_argument(fmt::format("wsl: {} balances no experts", name));
-    const int experts = width(scores[0]);
-    if (count < 1 || count > experts)
-      throw std::invalid_argument(
-          fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}", name, count, experts));
-    for (const int x : scores) same_width(name, scores[0], x);
-    loss(name, balance_stage(experts, count), {scores.begin(), scores.end()}, -1, factor);
-  }
+  void balance(const std::string& name, const std::vector<int>& scores, int count, f32 factor);
   /// The first token of each sequence of x, as the only token of an axis of its own (axis_of_sequences).
-  int first_token(const std::string& name, int x) {
-    return add(name, std::make_unique<first_token_stage>(), {x}, shape_of(x), {}, axis_of_sequences());
-  }
+  int first_token(const std::string& name, int x);
   /// The axis of what is said about a sequence as a whole: one token for each.
-  int axis_of_sequences() {
-    for (std::size_t k = 1; k < axes_.size(); ++k)
-      if (axes_[k].length == 1) return static_cast<int>(k);
-    return axis("sequences", 1);
-  }
-  int sum(const std::string& name, int a, int b) {
-    same_width(name, a, b);
-    return add(name, std::make_unique<sum_stage>(a, b, next_value()), {a, b}, shape_of(a));
-  }
+  int axis_of_sequences();
+  int sum(const std::string& name, int a, int b);
 
   /// The cross-entropy of logits, whose last axis are the classes.
-  void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {}) {
-    const shape each = shape_of(logits);
-    const int count = each.last(), positions = width(logits) / count;
-    const int right =
-        how.targets >= 0 ? how.targets : classes("targets", count, positions, info(logits).axis);
-    value_info& targets = values_.at(static_cast<std::size_t>(right));
-    if (targets.ids_below != count || targets.width() != positions)
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} has {}, of which the last axis are classes; it takes {} classes below {}, not {}", name,
-          of(logits), positions, count, of(right)));
-    targets.ignored = how.ignore_index;
-    loss(name, cross_entropy_stage(count, how), {logits, right}, how.mask, how.factor);
-  }
+  void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {});
   /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between.
-  void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {}) {
-    elementwise<binary_cross_entropy_of_logit>(name, logits, how);
-  }
-  void mean_squared_error(const std::string& name, int x, const loss_settings& how = {}) {
-    elementwise<squared_error>(name, x, how);
-  }
+  void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {});
+  void mean_squared_error(const std::string& name, int x, const loss_settings& how = {});
 
   /// Multiplies the learning rate, and with it the decay, of all parameters whose names match one of the
   /// patterns, which are as those of files ("layer * qkv.weight"). It is ScalePerParamLR of the Cerebras
   /// Model Zoo (1.9.1, optim/lr_scheduler.py), with which muP lets layers of any width learn equally fast.
   /// Returns how many parameters match. Throws std::invalid_argument if none does, if one has a factor
   /// already, or if the factor is negative, infinite or NaN.
-  int scale_rates(const std::vector<std::string>& patterns, f32 factor) {
-    if (!(factor >= 0) || std::isinf(factor))
-      throw std::invalid_argument(
-          fmt::format("wsl: a factor of a learning rate is a number of at least 0, not {}", factor));
-    int found = 0;
-    for (parameter& p : parameters_) {
-      if (std::none_of(patterns.begin(), patterns.end(),
-                       [&](const std::string& x) { return ::fnmatch(x.c_str(), p.name.c_str(), 0) == 0; }))
-        continue;
-      if (p.rate_factor != 1)
-        throw std::invalid_argument(fmt::format("wsl: the learning rate of {} has two factors, {} and {}",
-                                                p.name, p.rate_factor, factor));
-      p.rate_factor = factor, ++found;
-    }
-    if (!found)
-      throw std::invalid_argument(fmt::format(
-          "wsl: a factor of the learning rate is for no parameter: none is called {}; the first is {}",
-          patterns.empty() ? "nothing" : patterns.front(),
-          parameters_.empty() ? "missing, too" : parameters_.front().name));
-    return found;
-  }
+  int scale_rates(const std::vector<std::string>& patterns, f32 factor);
 
   int width(int value) const { return info(value).width(); }
   const shape& shape_of(int value) const { return info(value).each; }
@@ -404,117 +278,19 @@ class network {
 
  private:
   int attention(const std::string& name, std::vector<stage_input> inputs, const attention_heads& heads,
-                int head, int mask) {
-    check_probability(name, heads.dropout);
-    if (heads.window < 0 || (heads.window > 0 && !heads.causal))
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} has a window of {} tokens: causal attention has one of at least 1, or 0 for all", name,
-          heads.window));
-    const bool is_cross = inputs.size() > 1;
-    const int axis_of_keys = info(inputs.back().value).axis, axis = info(inputs[0].value).axis;
-    if (mask >= 0) {
-      if (!info(mask).is_ids() || info(mask).each != shape(1) || info(mask).axis != axis_of_keys)
-        throw std::invalid_argument(
-            fmt::format("wsl: the mask of {} is one id for each of {}, which {} are not", name,
-                        axis_name(axis_of_keys), of(mask)));
-      inputs.emplace_back(mask);
-    }
-    const relative_positions& r = heads.relative;
-    const int least = heads.causal ? 2 : 4;
-    if (r.buckets && (r.buckets < least || r.buckets % (least / 2) || r.max_distance <= r.buckets))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} has {} buckets of distances up to {}: at least {}, an even number unless it "
-                      "is causal, and "
-                      "fewer than distances",
-                      name, r.buckets, r.max_distance, least));
-    std::vector<parameter> own;
-    if (r.buckets && r.table < 0)
-      own.push_back({.name = "relative",
-                     .rows = r.buckets,
-                     .columns = heads.queries,
-                     .start = initial::normal(0.02f),
-                     .undivided = true});
-    const int y = add(name, std::make_unique<attention_stage>(next_value(), heads, head, is_cross, mask >= 0),
-                      inputs, heads.queries * head, std::move(own), axis);
-    if (r.buckets && r.table >= 0) {
-      const parameter& p = parameters_.at(static_cast<std::size_t>(r.table));
-      if (p.rows != r.buckets || p.columns != heads.queries || !p.undivided)
-        throw std::invalid_argument(fmt::format("wsl: {} has {} buckets for {} heads, which {} is not", name,
-                                                r.buckets, heads.queries, p.name));
-      stages_[stage_count() - 1]->parameters.push_back(r.table);
-    }
-    return y;
-  }
+                int head, int mask);
   int next_value() const { return static_cast<int>(values_.size()); }
-  int new_value(value_info v) {
-    for (int k = 0; k < v.each.axes(); ++k)
-      if (v.each[k] < 1 || v.each.size() > largest_width)
-        throw std::invalid_argument(fmt::format("wsl: {} has {} features", v.name, v.each.text()));
-    widths_.push_back(v.is_ids() ? 0 : v.width());
-    values_.push_back(std::move(v));
-    return next_value() - 1;
-  }
+  int new_value(value_info v);
   /// A value that batches give is found by its name, so no two have the same.
-  int new_host_value(value_info v) {
-    for (const value_info& other : values_)
-      if (other.from != origin::computed && other.name == v.name)
-        throw std::invalid_argument(
-            fmt::format("wsl: the model has two inputs or targets called {}: give each a name", v.name));
-    return new_value(std::move(v));
-  }
+  int new_host_value(value_info v);
   /// The input "ids", which all embeddings without an input of their own share.
-  int common_ids(const std::string& name, int vocabulary) {
-    for (int v = 0; v < next_value(); ++v)
-      if (value_info& x = values_[static_cast<std::size_t>(v)]; x.name == "ids" && x.from == origin::input) {
-        if (x.ids_below != vocabulary)
-          throw std::invalid_argument(
-              fmt::format("wsl: {} has a vocabulary of {}, but the ids of the model are below {}", name,
-                          vocabulary, x.ids_below));
-        return v;
-      }
-    return ids("ids", vocabulary);
-  }
-  static int at_least_one(const std::string& name, int end) {
-    if (end < 1)
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} are numbers from 0 to below {}: at least one is needed, such as a vocabulary of "
-          "1 or more",
-          name, end));
-    return end;
-  }
-  int new_parameter(parameter p) {
-    if (p.rows < 1 || p.columns < 1)
-      throw std::invalid_argument(fmt::format("wsl: {} has {} rows of {}", p.name, p.rows, p.columns));
-    parameters_.push_back(std::move(p));
-    return static_cast<int>(parameters_.size()) - 1;
-  }
+  int common_ids(const std::string& name, int vocabulary);
+  static int at_least_one(const std::string& name, int end);
+  int new_parameter(parameter p);
   std::size_t stage_count() const { return stages_.size() - losses_.size(); }
   /// Appends a stage, before the losses unless it is one: gradients begin at the end of the model.
-  stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs) {
-    if (!names_.insert(name).second)
-      throw std::invalid_argument(fmt::format(
-          "wsl: the model has two layers called {}: checkpoints and reports need a name for each", name));
-    s->name = name;
-    for (const stage_input& x : inputs) {
-      s->inputs.push_back(x.value);
-      s->given.push_back(info(x.value).from != origin::computed);
-    }
-    const bool is_loss = dynamic_cast<const loss_stage*>(s.get());
-    const auto at = is_loss ? stages_.end() : stages_.end() - static_cast<std::ptrdiff_t>(losses_.size());
-    const auto placed = stages_.insert(at, std::move(s));
-    const std::size_t number = static_cast<std::size_t>(placed - stages_.begin());
-    for (std::size_t k = number; k < stages_.size(); ++k) stages_[k]->number = static_cast<int>(k);
-    return *stages_[number];
-  }
-  void require_shape(const std::string& name, const stage_input& x) const {
-    if (x.value < 0 || x.value >= next_value())
-      throw std::invalid_argument(fmt::format("wsl: {} reads value {}, but the model has {} values so far",
-                                              name, x.value, next_value()));
-    if (x.takes &&
-        (info(x.value).is_ids() ? info(x.value).each != *x.takes : !fits(shape_of(x.value), *x.takes)))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} takes {} features, but reads the {}", name, x.takes->text(), of(x.value)));
-  }
+  stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs);
+  void require_shape(const std::string& name, const stage_input& x) const;
   template <class Rule>
   void elementwise(const std::string& name, int x, const loss_settings& how) {
     const shape each = shape_of(x);
@@ -528,50 +304,18 @@ class network {
     int& most = axes_[static_cast<std::size_t>(axis)].positions;
     if (positions) most = most ? std::min(most, positions) : positions;
   }
-  int existing(int axis) const {
-    if (axis < 0 || axis >= static_cast<int>(axes_.size()))
-      throw std::invalid_argument(
-          fmt::format("wsl: there is no axis {}: the model has {} so far", axis, axes_.size()));
-    return axis;
-  }
+  int existing(int axis) const;
   /// All inputs have the axis of the output, unless the stage needs whole sequences.
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
-                    int axis) const {
-    for (const stage_input& x : inputs)
-      if (info(x.value).axis != axis && !s.needs_whole_sequences())
-        throw std::invalid_argument(
-            fmt::format("wsl: {} is computed token by token for {}, but the {} are for {}", name,
-                        axis_name(axis), of(x.value), axis_name(info(x.value).axis)));
-  }
+                    int axis) const;
   std::string axis_name(int axis) const {
     return axis == 0 ? "the tokens of the batch" : axes_[static_cast<std::size_t>(axis)].name;
   }
   /// The features of one head.
-  int head_width(const std::string& name, int qkv, const attention_heads& h) const {
-    const int parts = h.queries + 2 * h.groups();
-    if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0)
-      return width(qkv) / parts;
-    throw std::invalid_argument(
-        fmt::format("wsl: heads must divide the features, and heads of keys those of queries: {} shares out "
-                    "the {} to {} heads of queries, {} of keys and {} of values",
-                    name, of(qkv), h.queries, h.groups(), h.groups()));
-  }
-  static void check_probability(const std::string& name, f32 p) {
-    if (!(p >= 0 && p < 1))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} drops with a probability of at least 0 and below 1, not {}", name, p));
-  }
-  std::string of(int value) const {
-    const value_info& v = info(value);
-    return v.is_ids() ? fmt::format("{} ids of {} below {}", v.each.text(), v.name, v.ids_below)
-                      : fmt::format("{} features of {}", v.each.text(), v.name);
-  }
-  void same_width(const std::string& name, int a, int b) const {
-    if (!fits(shape_of(a), shape_of(b)))
-      throw std::invalid_argument(fmt::format(
-          "wsl: what is joined must have equally many features on both sides: {} joins {} with {}", name,
-          of(a), of(b)));
-  }
+  int head_width(const std::string& name, int qkv, const attention_heads& h) const;
+  static void check_probability(const std::string& name, f32 p);
+  std::string of(int value) const;
+  void same_width(const std::string& name, int a, int b) const;
 
   static constexpr i64 largest_width = 0x7fffffff;
 
@@ -596,3 +340,7 @@ inline int tile_rows(i64 size, int rows, int servers) {
 }
 
 }  // namespace wsl::ml
+
+#ifndef WSL_ML_COMPILED
+#include "network_stages.hpp"
+#endif

@@ -12,14 +12,21 @@
 
 namespace wsl::ml {
 
-/// A table (positions, width): feature i of position t is sin(t / 10000^(i / width)) for even i, and for odd
-/// i the cosine of the angle of feature i - 1.
-inline std::vector<f32> sinusoids(int positions, int width) {
+/// The two features that are rotated together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half
+/// (Hugging Face).
+enum class pairs : u8 { neighbours, halves };
+
+/// A table (positions, width) of sin(t / 10000^(2 k / width)) and the cosine of the same angle for position t,
+/// as neighbouring features 2 k and 2 k + 1, or first all sines and then all cosines.
+inline std::vector<f32> sinusoids(int positions, int width, pairs which = pairs::neighbours) {
   std::vector<f32> table;
+  const int sines = (width + 1) / 2;
   for (int t = 0; t < positions; ++t)
     for (int i = 0; i < width; ++i) {
-      const f64 angle = t / std::pow(10000., static_cast<f64>(i - i % 2) / width);
-      table.push_back(static_cast<f32>(i % 2 ? std::cos(angle) : std::sin(angle)));
+      const bool in_turn = which == pairs::neighbours, is_cosine = in_turn ? i % 2 : i >= sines;
+      const int k = in_turn ? i / 2 : is_cosine ? i - sines : i;
+      const f64 angle = t / std::pow(10000., 2. * k / width);
+      table.push_back(static_cast<f32>(is_cosine ? std::cos(angle) : std::sin(angle)));
     }
   return table;
 }
@@ -33,10 +40,6 @@ inline std::vector<f32> alibi_slopes(int heads) {
     slopes.push_back(static_cast<f32>(std::exp2(-4. * (2 * h + 1) / whole)));
   return slopes;
 }
-
-/// The two features that are rotated together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half
-/// (Hugging Face).
-enum class pairs : u8 { neighbours, halves };
 
 /// Slower rotations, with which a model is used for longer sequences than it was trained for: `linear`
 /// divides all frequencies by the factor (position interpolation, arXiv 2306.15595). `llama3` does so only
