@@ -25,6 +25,8 @@ class loss_stage : public stage {
   virtual f64 counts(std::span<const i32> /*targets*/, int width) const { return width; }
   /// Whether tokens are weighed by the batch's mask, or all of them count 1.
   virtual bool is_masked() const { return true; }
+  /// Whether the loss is a mean over sequences and not over tokens: each counts 1.
+  virtual bool is_of_sequences() const { return false; }
 
   /// How many sums over all tokens of the batch the loss depends on, as on the number of tokens that go to an
   /// expert. They are counted in a forward pass of their own; `loss` takes them for constants, which it finds

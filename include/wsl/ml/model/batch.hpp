@@ -201,6 +201,7 @@ inline void check_names(const network& n, const batch& b) {
 }
 /// The number by which the sum of a loss is divided: the mask times the loss's count, over the tokens.
 inline f64 counts_of(const network& n, const batch& b, const loss_stage& loss) {
+  if (loss.is_of_sequences()) return b.sequences;
   const int right = loss.inputs.size() > 1 ? loss.inputs[1] : -1, width = n.width(loss.inputs[0]);
   const std::span<const i32> classes = right < 0 ? std::span<const i32>{} : ids_of(n, b, right);
   const std::size_t tokens = tokens_of_value(n, b, loss.inputs[0]),

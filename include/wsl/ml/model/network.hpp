@@ -23,6 +23,7 @@
 #include "../layer/pool.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
+#include "../layer/span_loss.hpp"
 
 namespace wsl::ml {
 

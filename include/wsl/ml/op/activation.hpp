@@ -46,6 +46,14 @@ struct silu {
     return s + x * s * (1 - s);
   }
 };
+/// tanh x, of the pooler of BERT
+struct hyperbolic_tangent {
+  [[gnu::always_inline]] static f32 value(f32 x) { return 2 * sigmoid(2 * x) - 1; }
+  [[gnu::always_inline]] static f32 slope(f32 x) {
+    const f32 y = value(x);
+    return 1 - y * y;
+  }
+};
 
 namespace detail {
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// An encoder whose sizes come from a file or from the command line: BERT (arXiv:1810.04805), RoBERTa
+// (arXiv:1907.11692) and their relatives. Every token sees all tokens of its sequence that a mask leaves. A
+// block is
+//   x = norm(x + project(attention(x)));  x = norm(x + down(f(up(x))))
+// After the last block come the layers of a task: guessing hidden words, with which such models are
+// pre-trained, or classes of sequences or tokens, or a part of the text, for which they are fine-tuned. The
+// inputs are "input_ids", and where a batch has them "token_type_ids" and "attention_mask" (0 hides a token).
+#pragma once
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "decoder.hpp"
+
+namespace wsl::ml {
+
+/// What an encoder is trained for, and the targets with which it learns. A label of -100 does not count.
+enum class encoder_task : u8 {
+  masked_words,      ///< "labels", (sequences, length): the words that have been hidden
+  next_sentence,     ///< the same, and "next_sentence_label", (sequences): 0 if the second sentence follows
+  sequence_classes,  ///< "labels", (sequences): the class of each sequence
+  token_classes,     ///< "labels", (sequences, length): the class of each token
+  span               ///< "start_positions" and "end_positions", (sequences): the part that is the answer
+};
+
+struct encoder {
+  int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
+  int filter = 0;       ///< features inside the feed-forward part; 0: 4 * width
+  int token_types = 2;  ///< such as first and second sentence; 0: a model that does not tell them apart
+  nonlinearity between = nonlinearity::gelu;
+  f32 epsilon = 1e-12f,
+      deviation = 0.02f;  ///< added to the variance in norms; standard deviation of the initial weights
+  int unused_positions = 0;  ///< rows before that of the first position in its table (RoBERTa: 2)
+  /// An id that has no position of its own, and is not counted in those of others (RoBERTa: 1).
+  std::optional<i32> padding = {};
+  f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
+  encoder_task task = encoder_task::masked_words;
+  int classes = 2;           ///< of sequences or of tokens
+  f32 masked_words_factor = 1;  ///< of the loss of hidden words, where there are two
+
+  static constexpr i32 no_label = -100;
+
+  int inner_width() const { return filter ? filter : 4 * width; }
+  friend bool operator==(const encoder&, const encoder&) = default;
+
+  /// The network, with the losses as its last stages. Throws std::invalid_argument for sizes that do not fit.
+  network build() const {
+    if (between >= nonlinearity::swiglu)
+      throw std::invalid_argument("wsl: the feed-forward part of an encoder has no gate");
+    network n;
+    const int ids = n.ids("input_ids", vocabulary), seen = n.optional_ids("attention_mask", 2);
+    int x = n.embedding_of("embedding", ids, width,
+                           {.positions = positions,
+                            .start = initial::normal(deviation),
+                            .unused = unused_positions,
+                            .padding = padding});
+    if (token_types > 0)
+      x = n.sum("embedding sum", x,
+                n.embedding_of("types", n.optional_ids("token_type_ids", token_types), 0, width,
+                               initial::normal(deviation)));
+    x = n.dropout("dropout", n.norm("embedding norm", x, epsilon), dropout);
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen);
+    add_task(n, x);
+    return n;
+  }
+
+ private:
+  int block(network& n, const std::string& name, int x, int seen) const {
+    const initial start = initial::normal(deviation);
+    const int y = n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start),
+                              {.queries = heads, .dropout = attention_dropout, .causal = false}, seen);
+    x = n.norm(name + "norm 1",
+               n.sum(name + "sum 1", x,
+                     n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, true, start), dropout)),
+               epsilon);
+    const int inside =
+        activated(n, name + "between", n.linear(name + "up", x, inner_width(), true, start), between);
+    return n.norm(name + "norm 2",
+                  n.sum(name + "sum 2", x,
+                        n.dropout(name + "dropout 2", n.linear(name + "down", inside, width, true, start), dropout)),
+                  epsilon);
+  }
+  void add_task(network& n, int x) const {
+    const initial start = initial::normal(deviation);
+    const int axis = task == encoder_task::masked_words || task == encoder_task::token_classes ? 0
+                     : n.axis_of_sequences();
+    switch (task) {
+      case encoder_task::masked_words: return guess_words(n, x, 1);
+      case encoder_task::next_sentence: {
+        guess_words(n, x, masked_words_factor);
+        n.cross_entropy("next sentence loss", n.linear("next sentence", pooled(n, x), 2, true, start),
+                        {.targets = n.classes("next_sentence_label", 2, 1, axis)});
+        return;
+      }
+      case encoder_task::sequence_classes:
+        x = n.dropout("pooler dropout", pooled(n, x), dropout);
+        [[fallthrough]];
+      case encoder_task::token_classes:
+        if (task == encoder_task::token_classes) x = n.dropout("last dropout", x, dropout);
+        n.cross_entropy("loss", n.linear("classifier", x, classes, true, start),
+                        {.ignore_index = no_label, .targets = n.classes("labels", classes, 1, axis)});
+        return;
+      case encoder_task::span: {
+        const int scores = n.linear("span", x, 2, true, start);
+        const int from = n.classes("start_positions", positions, 1, axis),
+                  to = n.classes("end_positions", positions, 1, axis);
+        n.loss("loss", span_loss(), {scores, from, to});
+        return;
+      }
+    }
+  }
+  /// The logits are products with the table of tokens, plus a bias.
+  void guess_words(network& n, int x, f32 factor) const {
+    const int y = n.linear("words", x, width, true, initial::normal(deviation));
+    const int last = n.norm("words norm", activated(n, "words between", y, between), epsilon);
+    n.cross_entropy("loss", n.tied_linear("head", last, 0, true),
+                    {.ignore_index = no_label, .targets = n.classes("labels", vocabulary), .factor = factor});
+  }
+  /// What is said about the sequence as a whole, from its first token.
+  int pooled(network& n, int x) const {
+    return n.activation<hyperbolic_tangent>(
+        "pooler tanh", n.linear("pooler", n.first_token("first token", x), width, true, initial::normal(deviation)));
+  }
+};
+
+}  // namespace wsl::ml
