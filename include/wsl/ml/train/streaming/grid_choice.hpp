@@ -4,6 +4,7 @@
 // weights and their gradients, but exchange activations. The prediction counts products, bytes and hops:
 //   products    of the row with the most sequences and the column with the most features
 //   weights     each worker reads those of its column twice, and writes and sends as many gradients
+//   gradients   the sum of a gradient goes from worker to worker of a column
 //   exchanges   each column sends what it has of a value to the C - 1 others
 #pragma once
 #include <algorithm>
@@ -16,10 +17,12 @@
 
 namespace wsl::ml {
 
-/// The rates of a core, per second, and the time of a hop between workers. They are orders of magnitude for a
-/// server: only the ratios matter, and near the best grid the time hardly depends on it.
+/// The rates of a core, per second, and the times of a hop between workers: of a part of a value along a row,
+/// for which the workers wait, and of a gradient along a column, beside which they go on. They are orders of
+/// magnitude for a server: only the ratios matter, and near the best grid the time hardly depends on it. The
+/// last is fitted to the times of the grids of up to 16 workers for the two small models of `bench train`.
 struct worker_rates {
-  f64 operations = 60e9, bytes = 6e9, hop = 10e-6;
+  f64 operations = 60e9, bytes = 6e9, hop = 10e-6, gradient_hop = 3e-6;
 };
 
 /// The predicted seconds of a training step, but for the update, which takes the same on every grid.
@@ -28,7 +31,7 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
   const column_cut cut(n, g.columns);
   const int rows = g.rows * g.wafers, most = (sequences + rows - 1) / rows;
   const f64 tokens = static_cast<f64>(most) * length, share = 1. / g.columns;
-  f64 widest = share, bytes = 0, moved = 0, hops = 0;
+  f64 widest = share, bytes = 0, moved = 0, hops = 0, gradient_hops = 0;
   const auto exchange_all = [&](const std::vector<exchange>& all) {
     for (const exchange& e : all)
       hops += 2. * (g.columns - 1), moved += 2 * 4 * tokens * n.width(e.value) * (1 - share);
@@ -41,10 +44,11 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
       bytes += 4. * 4 * static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
                (cut.is_cut(*s) ? share : 1);
       if (!cut.is_cut(*s)) hops += g.columns - 1;
+      gradient_hops += g.rows - 1;
     }
   }
   return operations_per_token(n, length) * tokens * widest / of.operations + (bytes + moved) / of.bytes +
-         hops * of.hop;
+         hops * of.hop + gradient_hops * of.gradient_hop;
 }
 
 /// The grid of the settings, with what they leave open chosen for batches of so many sequences. Throws
