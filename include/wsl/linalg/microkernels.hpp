@@ -93,5 +93,5 @@ const microkernels& best_microkernels();
 }  // namespace wsl::dense
 
 #ifndef WSL_COMPILED
-#include "microkernels/instruction_sets.hpp"
+#include "microkernels/best.hpp"
 #endif
