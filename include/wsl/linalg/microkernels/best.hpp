@@ -2,6 +2,7 @@
 // Chooses the microkernels for the processor, for ../microkernels.hpp: a part of the library that can be
 // compiled once, see wsl/compiled.hpp.
 #pragma once
+#include "../microkernels.hpp"
 #include "instruction_sets.hpp"
 
 namespace wsl::dense {

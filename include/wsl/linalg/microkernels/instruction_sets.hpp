@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "../microkernels.hpp"
+#include "../vector_code.hpp"
+#include "block.hpp"
 
 namespace wsl::dense {
 
