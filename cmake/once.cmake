@@ -15,8 +15,8 @@
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
 #   Otherwise the targets link wsl::compiled, as users' programs may, or another compiled part that is named,
-#   and fmt's library in the place of its headers, where it is there. What many sources of a target include anyway
-#   is read once for them: that takes nothing for granted.
+#   and in Debug fmt's library, where it is there, in the place of its headers. What many sources of a target include
+#   anyway is read once for them: a program sees no more by that than it includes.
 #
 # wsl_begins_with(<target> <header>...)
 #   The same for a program of one source: it begins with the first of these headers that it includes anyway, directly or
@@ -48,11 +48,11 @@ function(wsl_compiled_once target)
   endif()
 endfunction()
 
-# The option comes after the definition that wsl::wsl gives.
+# What is not installed takes fmt's library. The option comes after the definition that wsl::wsl gives.
 function(wsl_formats_by_library target)
   if(TARGET fmt::fmt)
-    target_compile_options(${target} PRIVATE -UFMT_HEADER_ONLY)
-    target_link_libraries(${target} PRIVATE fmt::fmt)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-UFMT_HEADER_ONLY>)
+    target_link_libraries(${target} PRIVATE $<$<CONFIG:Debug>:fmt::fmt>)
   endif()
 endfunction()
 
