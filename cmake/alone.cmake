@@ -6,32 +6,6 @@
 #   nothing for granted, since what the base declares would come with the header anyway.
 add_custom_target(headers ALL)
 
-# The headers of this project that a header includes, itself among them, in the global property
-# wsl_closure_<header>. All are paths in include/.
-function(wsl_find_closure header)
-  get_property(known GLOBAL PROPERTY wsl_closure_${header} SET)
-  if(known)
-    return()
-  endif()
-  set_property(GLOBAL PROPERTY wsl_closure_${header} ${header})
-  file(STRINGS ${PROJECT_SOURCE_DIR}/include/${header} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
-  set(closure ${header})
-  foreach(line IN LISTS lines)
-    string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]+).*" "\\1" included "${line}")
-    if(NOT included MATCHES "^wsl/")
-      cmake_path(GET header PARENT_PATH folder)
-      cmake_path(SET included NORMALIZE ${folder}/${included})
-    endif()
-    if(EXISTS ${PROJECT_SOURCE_DIR}/include/${included})
-      wsl_find_closure(${included})
-      get_property(more GLOBAL PROPERTY wsl_closure_${included})
-      list(APPEND closure ${more})
-    endif()
-  endforeach()
-  list(REMOVE_DUPLICATES closure)
-  set_property(GLOBAL PROPERTY wsl_closure_${header} ${closure})
-endfunction()
-
 function(wsl_headers_alone part)
   set(bases ${ARGN})
   list(REVERSE bases)

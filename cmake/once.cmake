@@ -4,7 +4,7 @@
 # wsl_computes_long(<target>)
 #   What computes long is optimised in every preset; the rest compiles twice as fast without.
 #
-# wsl_compiled_once(<target> [wsl::ml_compiled])
+# wsl_compiled_once(<target> [<compiled part>])
 #   The library is headers, so every program compiles it anew: the front end reads some 300 headers, and the back end translates
 #   engines, checks and reports, although they are the same in all programs. With WSL_COMPILE_ONCE (Clang and Ninja) the targets named
 #   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
@@ -14,7 +14,13 @@
 #   only where it is compiled by itself (preset dev); and what it defines beside `using namespace wsl` needs names
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
-#   Otherwise the targets link wsl::compiled, as users' programs may, and wsl::ml_compiled where a trainer is used.
+#   Otherwise the targets link wsl::compiled, as users' programs may, or another compiled part that is named,
+#   and in Debug fmt's library, where it is there, in the place of its headers. What many sources of a target include
+#   anyway is read once for them: a program sees no more by that than it includes.
+#
+# wsl_begins_with(<target> <header>...)
+#   The same for a program of one source: it begins with the first of these headers that it includes anyway, directly or
+#   not, precompiled for all programs with the same options.
 option(WSL_COMPILE_ONCE "Compile the library once for all tests, examples and applications (Clang)" OFF)
 
 function(wsl_computes_long target)
@@ -28,8 +34,51 @@ function(wsl_compiled_once target)
     target_precompile_headers(${target} REUSE_FROM wsl_precompiled)
     target_link_libraries(${target} PRIVATE wsl_once)
   else()
-    target_link_libraries(${target} PRIVATE wsl::compiled ${ARGN})
+    target_link_libraries(${target} PUBLIC wsl::compiled ${ARGN}) # of a library, its users as well
+    wsl_formats_by_library(${target})
+    get_target_property(sources ${target} SOURCES)
+    list(LENGTH sources count)
+    if(count GREATER 2) # one or two are read as quickly
+      list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+      wsl_common_headers(alike common ${sources})
+      list(REMOVE_ITEM sources ${alike})
+      set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      target_precompile_headers(${target} PRIVATE ${common})
+    endif()
   endif()
+endfunction()
+
+# What is not installed takes fmt's library. The option comes after the definition that wsl::wsl gives.
+function(wsl_formats_by_library target)
+  if(TARGET fmt::fmt)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-UFMT_HEADER_ONLY>)
+    target_link_libraries(${target} PRIVATE $<$<CONFIG:Debug>:fmt::fmt>)
+  endif()
+endfunction()
+
+function(wsl_begins_with target)
+  get_target_property(source ${target} SOURCES)
+  cmake_path(ABSOLUTE_PATH source)
+  wsl_find_closure(${source})
+  get_property(closure GLOBAL PROPERTY wsl_closure_${source})
+  foreach(header IN LISTS ARGN)
+    if(header IN_LIST closure)
+      get_target_property(libraries ${target} LINK_LIBRARIES)
+      get_target_property(options ${target} COMPILE_OPTIONS)
+      string(MD5 group "${header} ${libraries} ${options}")
+      if(NOT TARGET wsl_begin_${group})
+        file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/once/empty.cpp CONTENT "")
+        add_library(wsl_begin_${group} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/once/empty.cpp)
+        target_link_libraries(wsl_begin_${group} PRIVATE ${libraries})
+        if(options)
+          target_compile_options(wsl_begin_${group} PRIVATE ${options})
+        endif()
+        target_precompile_headers(wsl_begin_${group} PRIVATE <${header}>)
+      endif()
+      target_precompile_headers(${target} REUSE_FROM wsl_begin_${group})
+      return()
+    endif()
+  endforeach()
 endfunction()
 
 if(NOT WSL_COMPILE_ONCE)
@@ -53,6 +102,10 @@ if(TARGET wsl::ml_data)
   target_link_libraries(wsl_precompiled PRIVATE wsl::ml_data)
   target_precompile_headers(wsl_precompiled PRIVATE ${data_headers})
 endif()
+if(TARGET wsl::tokenizer)
+  target_link_libraries(wsl_precompiled PRIVATE wsl::tokenizer)
+  target_precompile_headers(wsl_precompiled PRIVATE ${tokenizer_headers})
+endif()
 target_compile_options(wsl_precompiled PRIVATE -fpch-codegen)
 
 # Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to begin with.
@@ -66,8 +119,9 @@ add_custom_command(OUTPUT ${once}/once.o
   VERBATIM)
 add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
 add_library(wsl_once INTERFACE)
-target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml> $<TARGET_NAME_IF_EXISTS:wsl::ml_data>)
-target_link_options(wsl_once INTERFACE -Wl,--gc-sections) # of which a program takes what it uses
+target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml>
+  $<TARGET_NAME_IF_EXISTS:wsl::ml_data> $<TARGET_NAME_IF_EXISTS:wsl::tokenizer>)
+target_link_options(wsl_once INTERFACE -Wl,--gc-sections,--as-needed) # of which a program takes what it uses
 # GNU gold takes less than half the time of GNU ld.
 find_program(GOLD ld.gold)
 if(GOLD)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/ml/data/digits.hpp>
+#include <wsl/ml/data/idx.hpp>
+#include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <wsl/ml/data/characters.hpp>
+#include <wsl/ml/data/idx.hpp>
 #include <wsl/ml/data/images.hpp>
+#include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/hugging_face/match.hpp>
 #include <wsl/ml/io/llmc.hpp>
 
 #include "model.hpp"

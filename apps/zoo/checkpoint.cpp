@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/io/hugging_face/match.hpp>
 #include <wsl/support/whole_folder.hpp>
 
 #include "../command_line.hpp"

@@ -2,6 +2,7 @@
 // wsl-zoo trains, verifies, converts and samples from every decoder that the library knows, in the files of
 // Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
 #include <cstdio>
+#include <wsl/ml/io/hugging_face/companions.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"

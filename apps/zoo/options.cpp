@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/hugging_face/family.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "stored.hpp"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <wsl/ml/io/hugging_face/companions.hpp>
+#include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/support/whole_folder.hpp>
 

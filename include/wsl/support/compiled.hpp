@@ -19,3 +19,17 @@
 /// compiles.
 #define WSL_ML_COMPILED_PART inline
 #endif
+
+#ifdef WSL_ML_DATA_COMPILED
+#define WSL_ML_DATA_COMPILED_PART
+#else
+/// The same for what training reads and writes: <wsl/ml/data/compiled.hpp>, wsl::ml_data_compiled.
+#define WSL_ML_DATA_COMPILED_PART inline
+#endif
+
+#ifdef WSL_TOKENIZER_COMPILED
+#define WSL_TOKENIZER_COMPILED_PART
+#else
+/// The same for tokenizers: <wsl/ml/tokenizer/compiled.hpp>, wsl::tokenizer_compiled.
+#define WSL_TOKENIZER_COMPILED_PART inline
+#endif

@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 #include <wsl/linalg/dense.hpp>
+#include <wsl/linalg/microkernels/instruction_sets.hpp>
 #include <wsl/linalg/serial.hpp>
 
 namespace {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <zlib.h>
+
 #include <numeric>
 #include <wsl/ml/data/digits.hpp>
+#include <wsl/ml/data/idx.hpp>
 #include <wsl/ml/data/token_file.hpp>
 
 #include "files.hpp"

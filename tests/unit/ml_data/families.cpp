@@ -2,6 +2,7 @@
 // Families of causal models beside transformers: tiny models in their files, with what PyTorch computes for
 // them in f64. A model must give the same logits, loss and gradients, learn as fast, and go back to the same
 // file, byte by byte.
+#include <wsl/ml/io/hugging_face/match.hpp>
 #include <wsl/ml/run/golden_state.hpp>
 #include <wsl/ml/train/trainer.hpp>
 

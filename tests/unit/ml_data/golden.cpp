@@ -2,6 +2,7 @@
 // Training beside PyTorch: the tiny models of tests/golden, which are there in every clone. ../../golden/make
 // says how they were made; all their numbers were computed in f64 and rounded once, so what differs is the
 // rounding of the trainers, which compute in f32.
+#include <nlohmann/json.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/io/safetensors.hpp>
 #include <wsl/ml/run/golden_state.hpp>

@@ -3,6 +3,7 @@
 // part that balances the experts and is left out here. That part does not reach what follows the last router,
 // so the gradients of the last block's experts, the last norm and the head are compared.
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/hugging_face/mixtral.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 

@@ -8,6 +8,8 @@
 #include <set>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/hugging_face/companions.hpp>
+#include <wsl/ml/io/hugging_face/match.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/run/checkpointing.hpp>

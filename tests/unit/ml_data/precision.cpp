@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <wsl/ml/data/digits.hpp>
+#include <wsl/ml/data/permutation.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/train/trainer.hpp>

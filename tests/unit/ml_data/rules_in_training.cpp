@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Optimizers in the trainers: the servers of the memory and the strips of a pipeline, each with some tiles of
 // a parameter, update it as one owner of all of it would.
+#include <filesystem>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>

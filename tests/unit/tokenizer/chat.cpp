@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prompts of chats beside those that Jinja makes of the templates (jinja2 3.1 with the settings of
 // transformers: blocks trimmed, and a generation prompt).
+#include <nlohmann/json.hpp>
 #include <wsl/ml/tokenizer/chat_template.hpp>
 
 #include "../ml_data/files.hpp"

@@ -2,7 +2,9 @@
 // GPT-2's first files. Words and tokens of the samples are what the regular expression and the encoder of
 // openai/gpt-2 give for them (src/encoder.py, Python's regex); token counts and checksums are those that
 // nanoGPT and llm.c publish for their Shakespeare files.
+#include <nlohmann/json.hpp>
 #include <wsl/ml/data/token_file.hpp>
+#include <wsl/ml/tokenizer/pre_tokenizer.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "../ml_data/files.hpp"

@@ -6,6 +6,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <random>
+#include <wsl/ml/data/utf8.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "../ml_data/files.hpp"

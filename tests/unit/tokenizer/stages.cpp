@@ -2,6 +2,7 @@
 // The stages of a tokenizer, with tokenizers small enough to be read. The expectations of the project's own
 // one (tests/golden/tokenizer) were worked out by hand; its merges are four.
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
+#include <wsl/ml/tokenizer/decoder.hpp>
 #include <wsl/ml/tokenizer/streaming_decoder.hpp>
 
 #include <cmath>

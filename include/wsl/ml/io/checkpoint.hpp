@@ -9,11 +9,10 @@
 // run/checkpointing.hpp saves and loads a trainer by these.
 #pragma once
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <charconv>
-#include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "safetensors.hpp"
 
@@ -31,35 +30,12 @@ namespace detail {
 inline constexpr const char *checkpoint_form = "wsl.checkpoint", *checkpoint_step = "wsl.step",
                             *checkpoint_sum = "wsl.crc32", *checkpoint_facts_sum = "wsl.facts.crc32";
 
-inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t size) {
-  return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size);
-}
-
-/// A sum over the facts, and the names and shapes of the tensors in the order of their names.
-template <class Tensors>
-std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors) {
-  unsigned long sum = 0;
-  // the length, too, so that no letter can move from one text to the next
-  const auto add = [&](const std::string& text) {
-    const u64 size = text.size();
-    sum = checksum(checksum(sum, &size, sizeof size), text.data(), text.size());
-  };
-  for (const auto& [key, text] : facts)
-    if (key != "format" && key != checkpoint_facts_sum) add(key), add(text);
-  for (const auto& t : tensors) add(t.name), add(text_of(t.shape));
-  return std::to_string(sum);
-}
-
 }  // namespace detail
 
 class checkpoint {
  public:
   /// Opens a checkpoint and reads its facts. Throws file_error if the file is no checkpoint, or incomplete.
-  explicit checkpoint(const std::string& name) : in_(name) {
-    if (in_.text(detail::checkpoint_form) != "1")
-      throw file_error(fmt::format("wsl: {} is a checkpoint of form {}; this program reads form 1", name,
-                                   in_.text(detail::checkpoint_form)));
-  }
+  explicit checkpoint(const std::string& name);
 
   const std::string& name() const { return in_.name(); }
   i64 step() const { return whole_number<i64>(detail::checkpoint_step); }
@@ -83,43 +59,14 @@ class checkpoint {
   }
 
   /// Throws file_error if a byte of the facts or of the numbers is not as it was written.
-  void require_undamaged() {
-    if (const auto facts_sum = facts().find(detail::checkpoint_facts_sum);
-        facts_sum != facts().end() && facts_sum->second != detail::checksum_of_facts(facts(), in_.tensors()))
-      throw file_error(fmt::format(
-          "wsl: {}: the header is damaged, its checksum is another: go on from an earlier checkpoint",
-          name()));
-    const std::string sum = std::to_string(in_.checksum(&detail::checksum));
-    if (sum != fact(detail::checkpoint_sum))
-      throw file_error(fmt::format(
-          "wsl: {}: the numbers are damaged, their checksum is {}, not {}: go on from an earlier checkpoint",
-          name(), sum, fact(detail::checkpoint_sum)));
-  }
+  void require_undamaged();
 
   /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape; but the
   /// file may have more for an array, whose names are the array's with a suffix after it that `leaves_out`
   /// accepts. Throws file_error that names the first that does not, or says that the file is damaged; then no
   /// array has changed.
   void restore(std::span<const named_array> arrays,
-               const std::function<bool(std::string_view suffix)>& leaves_out = {}) {
-    const auto belongs_to = [&](const named_array& a, const std::string& name) {
-      return a.name == name || (leaves_out && name.starts_with(a.name) &&
-                                leaves_out(std::string_view(name).substr(a.name.size())));
-    };
-    for (const named_array& a : arrays) in_.get(a.name, a.shape);
-    for (const tensor_info& t : in_.tensors())
-      if (std::none_of(arrays.begin(), arrays.end(),
-                       [&](const named_array& a) { return belongs_to(a, t.name); }))
-        throw file_error(
-            fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
-                        "of another optimizer",
-                        name(), t.name));
-    require_undamaged();
-    for (const named_array& a : arrays) {
-      const std::vector<f32> numbers = in_.numbers(a.name, a.shape);
-      std::copy(numbers.begin(), numbers.end(), a.numbers.begin());
-    }
-  }
+               const std::function<bool(std::string_view suffix)>& leaves_out = {});
 
  private:
   safetensors_file in_;
@@ -129,82 +76,31 @@ class checkpoint {
 class checkpoints {
  public:
   /// Keeps the `keep` newest checkpoints; 0 keeps all. Throws std::invalid_argument if it is negative.
-  explicit checkpoints(std::string folder, int keep = 0) : folder_(std::move(folder)), keep_(keep) {
-    if (keep < 0)
-      throw std::invalid_argument(fmt::format("wsl: 0 or more checkpoints are kept, not {}", keep));
-  }
+  explicit checkpoints(std::string folder, int keep = 0);
 
   /// Writes a checkpoint and returns the name of its file. Older ones are removed only when it is on the
   /// disk. Throws file_error, with the system's reason, if it cannot be written; then the others
   /// stay.
-  std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
-    std::error_code why;
-    std::filesystem::create_directories(folder_, why);
-    if (why)
-      throw std::runtime_error(fmt::format(
-          "wsl: cannot make the folder {} for checkpoints: {}: take another one", folder_, why.message()));
-    std::vector<tensor_view> tensors;
-    for (const named_array& a : arrays)
-      tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
-    std::sort(tensors.begin(), tensors.end(),
-              [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
-    unsigned long sum = 0;
-    for (const tensor_view& t : tensors) sum = detail::checksum(sum, t.bytes.data(), t.bytes.size());
-    facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step),
-    facts[detail::checkpoint_sum] = std::to_string(sum);
-    facts[detail::checkpoint_facts_sum] = detail::checksum_of_facts(facts, tensors);
-    const std::string name = name_of(step);
-    write_safetensors(name, std::move(tensors), std::move(facts));
-    remove_oldest(step);
-    return name;
-  }
+  std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const;
 
   /// The steps of which there are files, complete or not, in ascending order.
-  std::vector<i64> steps() const {
-    std::vector<i64> all;
-    std::error_code none;
-    for (const auto& file : std::filesystem::directory_iterator(folder_, none)) {
-      const std::string name = file.path().filename().string();
-      constexpr std::string_view begin = "checkpoint_", end = ".safetensors";
-      if (!name.starts_with(begin) || !name.ends_with(end)) continue;
-      i64 step = 0;
-      const char *first = name.data() + begin.size(), *last = name.data() + name.size() - end.size();
-      if (const auto r = std::from_chars(first, last, step);
-          r.ec == std::errc{} && r.ptr == last && step >= 0)
-        all.push_back(step);
-    }
-    std::sort(all.begin(), all.end());
-    return all;
-  }
+  std::vector<i64> steps() const;
   /// The file of a step.
-  std::string name_of(i64 step) const { return fmt::format("{}/checkpoint_{}.safetensors", folder_, step); }
+  std::string name_of(i64 step) const;
   /// The newest complete and undamaged checkpoint, if there is one: all of it is read. `rejected`, if given,
   /// gets a sentence for each newer file that is not.
-  std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const {
-    const std::vector<i64> all = steps();
-    for (auto step = all.rbegin(); step != all.rend(); ++step) try {
-        checkpoint c(name_of(*step));
-        c.require_undamaged();
-        if (c.step() == *step) return c.name();
-        throw file_error(fmt::format("wsl: {} is of another step than its name says", name_of(*step)));
-      } catch (const file_error& e) {
-        if (rejected) rejected->push_back(e.what());
-      }
-    return {};
-  }
+  std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const;
 
  private:
   // Checkpoints of later steps are from a run that has been taken back, and stay.
-  void remove_oldest(i64 newest) const {
-    if (!keep_) return;
-    std::vector<i64> all = steps();
-    std::erase_if(all, [&](i64 s) { return s > newest; });
-    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i)
-      std::filesystem::remove(name_of(all[i]));
-  }
+  void remove_oldest(i64 newest) const;
 
   std::string folder_;
   int keep_;
 };
 
 }  // namespace wsl::ml
+
+#ifndef WSL_ML_DATA_COMPILED
+#include "safetensors/checkpoints.hpp"
+#endif

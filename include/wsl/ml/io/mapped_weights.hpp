@@ -4,9 +4,13 @@
 //   stored_weights w = mapped_weights("run/checkpoint_2000.safetensors", net);
 //   writer text{config, w};
 #pragma once
-#include <fmt/format.h>
-
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "../model/stored_weights.hpp"
 #include "safetensors.hpp"
@@ -22,51 +26,13 @@ class file_mapper {
   /// empty. A transposed tensor has them as columns. Numbers that cannot be used where they lie (f64, or at
   /// an odd place) are read. Throws file_error if they are no floating-point numbers.
   void add(std::size_t k, safetensors_file& in, const tensor_info& t, std::span<const i32> rows = {},
-           bool transposed = false) {
-    const int columns = to_[k].columns, count = static_cast<int>(t.count()) / columns;
-    stored_rows all{.rows = count, .row_stride = columns};
-    if (transposed) all.row_stride = 1, all.column_stride = count;
-    const std::optional<precision> format = format_of(t.type);
-    const std::byte* const at = bytes_of(in).data() + t.begin;
-    if (format && reinterpret_cast<std::uintptr_t>(at) % ml::bytes_of(*format) == 0)
-      all.first = at, all.format = *format;
-    else {
-      const auto numbers = std::make_shared<const std::vector<f32>>(in.numbers(t));
-      all.first = numbers->data();
-      to_.keep(numbers);
-    }
-    if (rows.empty()) return to_.add(k, all);
-    const i64 apart = all.row_stride * static_cast<i64>(ml::bytes_of(all.format));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      stored_rows one = all;
-      one.row = rows[i], one.rows = 1;
-      one.first = static_cast<const std::byte*>(all.first) + static_cast<i64>(i) * apart;
-      to_.add(k, one);
-    }
-  }
+           bool transposed = false);
   /// The n numbers of parameter k, a vector, to be set by the caller.
-  std::span<f32> vector(std::size_t k, std::size_t n) {
-    auto& numbers = vectors_[k];
-    if (!numbers) {
-      numbers = std::make_shared<std::vector<f32>>(n);
-      to_.keep(numbers);
-      to_.add(k, {.rows = 1, .first = numbers->data(), .row_stride = static_cast<i64>(n)});
-    }
-    return *numbers;
-  }
+  std::span<f32> vector(std::size_t k, std::size_t n);
 
  private:
-  static std::optional<precision> format_of(const tensor_type& t) {
-    if (t.name == "F32") return precision::f32;
-    if (t.name == "BF16") return precision::bfloat16;
-    if (t.name == "F16") return precision::float16;
-    return {};
-  }
-  std::span<const std::byte> bytes_of(safetensors_file& in) {
-    auto& found = files_[in.name()];
-    if (!found.owner) found = in.map(), to_.keep(found.owner);
-    return found.numbers;
-  }
+  static std::optional<precision> format_of(const tensor_type& t);
+  std::span<const std::byte> bytes_of(safetensors_file& in);
 
   stored_weights& to_;
   std::map<std::string, mapped<std::byte>> files_;
@@ -75,22 +41,10 @@ class file_mapper {
 
 /// The parameters of a network in a file that has them under their own names, with a suffix: a checkpoint,
 /// or with "/ema" the averages that it keeps. Throws file_error if one is missing or has another shape.
-inline stored_weights mapped_weights(const std::string& name, const network& n,
-                                     const std::string& suffix = "") {
-  safetensors_file in(name);
-  stored_weights w(n);
-  file_mapper file(w);
-  for (std::size_t k = 0; k < w.size(); ++k) {
-    const std::string tensor = w[k].name + suffix;
-    const tensor_info* t = in.find(tensor);
-    const u64 size = static_cast<u64>(w[k].rows) * static_cast<u64>(w[k].columns);
-    if (!t || t->count() != size)
-      throw file_error(fmt::format("wsl: {} has no tensor '{}' of {} numbers: it is of another model", name,
-                                   tensor, size));
-    file.add(k, in, *t);
-  }
-  w.complete();
-  return w;
-}
+stored_weights mapped_weights(const std::string& name, const network& n, const std::string& suffix = "");
 
 }  // namespace wsl::ml
+
+#ifndef WSL_ML_DATA_COMPILED
+#include "safetensors/mapping.hpp"
+#endif

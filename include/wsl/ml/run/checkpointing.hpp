@@ -6,7 +6,11 @@
 //   if (const auto last = saved.newest()) data.resume(load_checkpoint(*last, t));
 // See examples/92_resume.cpp and examples/94_own_training.cpp.
 #pragma once
+#include <fmt/format.h>
+
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "../data/data_position.hpp"
 #include "../io/checkpoint.hpp"
@@ -15,12 +19,7 @@
 namespace wsl::ml {
 
 /// The arrays of a training state, as checkpoints have them.
-inline std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
-  std::vector<named_array> all;
-  for (const state_array& a : state)
-    all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
-  return all;
-}
+std::vector<named_array> named_arrays(const std::vector<state_array>& state);
 
 /// Writes a place in the data among the facts of a checkpoint.
 inline void add_facts(text_by_name& to, const data_position& p) {
@@ -38,48 +37,25 @@ inline void add_facts(text_by_name& to, const std::optional<grad_scaler_state>& 
   if (s) grad_scaler_state::each(*s, [&](const char* name, auto x) { to[name] = fmt::format("{}", x); });
 }
 /// Reads it again; none for a checkpoint without one. Throws file_error if it is damaged.
-inline std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from) {
-  if (!from.facts().contains("loss_scale")) return {};
-  grad_scaler_state s;
-  grad_scaler_state::each(s, [&]<class T>(const char* name, T& x) { x = from.number<T>(name); });
-  return s;
-}
+std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from);
 
 /// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
 /// file_error if it cannot be written; earlier checkpoints stay.
-inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
-                                   text_by_name facts = {}) {
-  facts["seed"] = std::to_string(t.position().seed);
-  add_facts(facts, data);
-  add_facts(facts, t.loss_scale_state());
-  return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
-}
+std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
+                                   text_by_name facts = {});
 
 /// Sets the trainer to the state of a checkpoint and returns the place in the data. Throws file_error if the
 /// checkpoint is damaged, or of another model or optimizer; then nothing has changed. An optimizer that keeps
 /// nothing, sgd without momentum, takes the checkpoints of one that keeps a velocity, which is left out.
-inline data_position load_checkpoint(const std::string& file, trainer_base& t) {
-  checkpoint c(file);
-  const data_position data = place_in_data(c);
-  const training_position at{
-      .steps = c.step(), .seed = c.whole_number<u64>("seed"), .loss_scale = loss_scale_in(c)};
-  const std::vector<state_array> state = t.state();
-  const bool keeps_nothing = std::none_of(
-      state.begin(), state.end(), [](const state_array& a) { return a.what == state_array::kind::kept; });
-  c.restore(named_arrays(state),
-            [&](std::string_view suffix) { return keeps_nothing && suffix == "/first"; });
-  t.resume(at);
-  return data;
-}
+data_position load_checkpoint(const std::string& file, trainer_base& t);
 
 /// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: what the
 /// optimizer keeps, steps, seed and data stay as they are. Throws file_error if the checkpoint is damaged or
 /// of another model; then nothing has changed.
-inline void load_weights(const std::string& file, trainer_base& t) {
-  std::vector<state_array> weights = t.state();
-  std::erase_if(weights, [](const state_array& a) { return a.what != state_array::kind::parameter; });
-  checkpoint(file).restore(named_arrays(weights),
-                           [](std::string_view suffix) { return suffix.starts_with("/"); });
-}
+void load_weights(const std::string& file, trainer_base& t);
 
 }  // namespace wsl::ml
+
+#ifndef WSL_ML_DATA_COMPILED
+#include "checkpointing/states.hpp"
+#endif

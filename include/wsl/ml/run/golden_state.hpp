@@ -35,64 +35,20 @@ class golden_state {
   std::set<i32> never;
 
   /// Throws file_error for a file that has no batch of token ids, or numbers of another type or shape.
-  explicit golden_state(const std::string& file) : in_(file) {
-    const bool is_shifted = in_.find("input_ids");
-    const tensor_info& tokens = get(is_shifted ? "input_ids" : "ids");
-    if (tokens.shape.size() != 2 || tokens.count() == 0 || tokens.count() > 1 << 24)
-      throw error("'{}' should be (sequences, tokens), not {}", tokens.name, text_of(tokens.shape));
-    sequences_ = static_cast<int>(tokens.shape[0]), length_ = static_cast<int>(tokens.shape[1]);
-    ids_ = whole_numbers(tokens);
-    read_targets(get(is_shifted ? "labels" : "targets"), is_shifted);
-    if (const tensor_info* t = in_.find("attention_mask"))
-      for (const i32 is_seen : whole_numbers(*t))
-        if (is_seen != 1)
-          throw error(
-              "'attention_mask' hides tokens, and models see all here: make the golden state of "
-              "sequences without padding");
-    if (const tensor_info* t = in_.find("logits")) logits = in_.numbers(*t);
-    if (const tensor_info* t = in_.find("loss"); t && t->count() == 1)
-      loss = static_cast<f64>(in_.numbers(*t)[0]);
-    for (const char* name : {"losses_adamw", "losses"})
-      if (const tensor_info* t = in_.find(name)) losses = in_.numbers(*t);
-    if (const tensor_info* t = in_.find("greedy")) greedy = whole_numbers(*t);
-  }
+  explicit golden_state(const std::string& file);
 
   /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
   /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
-  static golden_state of_folder(const std::string& folder) {
-    for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
-      if (!file_exists(folder + name)) continue;
-      golden_state g(folder + name);
-      const auto config = nlohmann::json::parse(read_whole(folder + "/config.json"), nullptr, false);
-      const auto end = config.is_object() ? config.value("eos_token_id", nlohmann::json()) : nlohmann::json();
-      for (const auto& token : end.is_array() ? end : nlohmann::json::array({end}))
-        if (token.is_number_integer()) g.never.insert(token.get<i32>());
-      return g;
-    }
-    throw file_error(
-        fmt::format("wsl: {} has neither golden.safetensors nor expected.safetensors, with which "
-                    "its model would be compared: give a folder that has one of them",
-                    folder));
-  }
+  static golden_state of_folder(const std::string& folder);
 
   batch inputs() const {
     return {.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};
   }
   /// The gradient of a tensor of the model's file; none if the file has none. Throws file_error if it has
   /// another shape.
-  std::optional<std::vector<f32>> gradient(const std::string& tensor, const std::vector<u64>& shape) {
-    if (const std::size_t at = tensor.find(experts_word); at != std::string::npos)
-      return gradient_of_expert(tensor, at, shape);
-    return gradient_named(name_when_running(tensor), shape);
-  }
+  std::optional<std::vector<f32>> gradient(const std::string& tensor, const std::vector<u64>& shape);
   /// The gradients that were never asked for.
-  std::vector<std::string> unread_gradients() const {
-    std::vector<std::string> all;
-    for (const tensor_info& t : in_.tensors())
-      if ((t.name.starts_with("grad.") || t.name.starts_with("gradient.")) && !read_.contains(t.name))
-        all.push_back(t.name);
-    return all;
-  }
+  std::vector<std::string> unread_gradients() const;
   const std::string& name() const { return in_.name(); }
 
  private:
@@ -101,63 +57,15 @@ class golden_state {
     return file_error(fmt::format("wsl: {}: {}", name(), fmt::format(text, std::forward<T>(x)...)));
   }
   /// transformers have other names for some tensors when they run than in the files of GPT-NeoX and Mixtral.
-  static std::string name_when_running(std::string tensor) {
-    if (tensor == "embed_out.weight") return "lm_head.weight";
-    constexpr std::string_view router = ".block_sparse_moe.gate.";
-    if (const std::size_t at = tensor.find(router); at != std::string::npos)
-      tensor.replace(at, router.size(), ".mlp.gate.");
-    return tensor;
-  }
-  std::optional<std::vector<f32>> gradient_named(const std::string& tensor, const std::vector<u64>& shape) {
-    for (const char* prefix : {"grad.", "gradient."})
-      if (in_.find(prefix + tensor)) {
-        read_.insert(prefix + tensor);
-        return in_.numbers(prefix + tensor, shape);
-      }
-    return {};
-  }
+  static std::string name_when_running(std::string tensor);
+  std::optional<std::vector<f32>> gradient_named(const std::string& tensor, const std::vector<u64>& shape);
   /// When transformers run Mixtral, they have one array for the matrices w2 of all experts, and one for those
   /// of w1 and w3, side by side.
   std::optional<std::vector<f32>> gradient_of_expert(const std::string& tensor, std::size_t at,
-                                                     const std::vector<u64>& shape) {
-    std::size_t e = 0;
-    const char* const number = tensor.data() + at + experts_word.size();
-    const char* const after = std::from_chars(number, tensor.data() + tensor.size(), e).ptr;
-    const std::string_view matrix(after, static_cast<std::size_t>(tensor.data() + tensor.size() - after));
-    const bool is_down = matrix == ".w2.weight";
-    const std::string stacked =
-        tensor.substr(0, at) + (is_down ? ".mlp.experts.down_proj" : ".mlp.experts.gate_up_proj");
-    const tensor_info* const all = in_.find("grad." + stacked);
-    if (!all || all->shape.size() != 3 || e >= all->shape[0]) return {};
-    read_.insert(all->name);
-    const u64 parts = is_down ? 1 : 2, size = shape[0] * shape[1];
-    const std::vector<f32> of_all =
-        in_.numbers("grad." + stacked, {all->shape[0], parts * shape[0], shape[1]});
-    const auto first =
-        of_all.begin() + static_cast<std::ptrdiff_t>((parts * e + (matrix == ".w3.weight")) * size);
-    return std::vector<f32>(first, first + static_cast<std::ptrdiff_t>(size));
-  }
-  const tensor_info& get(const char* tensor) const {
-    if (const tensor_info* t = in_.find(tensor)) return *t;
-    throw error("there is no tensor '{}', so this is no golden state of a causal model", tensor);
-  }
-  std::vector<i32> whole_numbers(const tensor_info& t) {
-    if (t.type.name == "I32") return in_.read<i32>(t);
-    const std::vector<i64> wide = in_.read<i64>(t);
-    return {wide.begin(), wide.end()};
-  }
-  void read_targets(const tensor_info& t, bool is_shifted) {
-    if (t.shape != std::vector<u64>{static_cast<u64>(sequences_), static_cast<u64>(length_)})
-      throw error("'{}' has the shape {}, and there are {} sequences of {} tokens", t.name, text_of(t.shape),
-                  sequences_, length_);
-    targets_ = whole_numbers(t), mask_.assign(targets_.size(), 1);
-    if (!is_shifted) return;
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      const bool is_last = (i + 1) % static_cast<std::size_t>(length_) == 0;
-      targets_[i] = is_last ? -1 : targets_[i + 1];
-      if (targets_[i] < 0) targets_[i] = 0, mask_[i] = 0;
-    }
-  }
+                                                     const std::vector<u64>& shape);
+  const tensor_info& get(const char* tensor) const;
+  std::vector<i32> whole_numbers(const tensor_info& t);
+  void read_targets(const tensor_info& t, bool is_shifted);
 
   static constexpr std::string_view experts_word = ".block_sparse_moe.experts.";
 
@@ -217,12 +125,7 @@ inline f64 relative_error(std::span<const f32> x, std::span<const f32> right) {
 namespace detail {
 
 /// The gradients of a model, where the optimizer was SGD with momentum and has made one step: its velocity.
-inline weights gradients_after_first_step(trainer_base& t) {
-  weights all(t.model());
-  for (const state_array& a : t.state())
-    if (a.what == state_array::kind::kept) all[a.parameter].assign(a.numbers.begin(), a.numbers.end());
-  return all;
-}
+weights gradients_after_first_step(trainer_base& t);
 
 class golden_comparer {
  public:
@@ -292,33 +195,8 @@ class golden_comparer {
   }
   /// The argmax of the logits as the reference takes it: without the tokens that it never writes, unless it
   /// has written one of them here.
-  i32 argmax_as_written(std::span<const f32> logits, i32 expected) const {
-    if (golden_.never.contains(expected)) return argmax(logits);
-    std::vector<f32> allowed(logits.begin(), logits.end());
-    for (const i32 token : golden_.never)
-      if (token >= 0 && static_cast<std::size_t>(token) < allowed.size())
-        allowed[static_cast<std::size_t>(token)] = -std::numeric_limits<f32>::infinity();
-    return argmax(allowed);
-  }
-  void compare_gradients(const weights& ours) {
-    const hugging_face::family& f = *hugging_face::find_family(model_.model_type());
-    const auto tensors = hugging_face::to_tensors(f, model_.config, network_, ours);
-    for (const hugging_face::tensor& t : tensors) {
-      const auto right = golden_.gradient(t.name, t.shape);
-      if (is_lacking(!right, ("gradient of " + t.name).c_str())) continue;
-      // A key's bias adds the same to all scores of a query, so its gradient is rounding alone. It is small
-      // beside that of the queries' bias.
-      std::string beside = t.name;
-      if (t.name.ends_with("k_proj.bias")) beside.replace(beside.rfind('k'), 1, "q");
-      const auto other =
-          std::find_if(tensors.begin(), tensors.end(), [&](const auto& x) { return x.name == beside; });
-      const auto of_size = other == tensors.end() ? right : golden_.gradient(beside, other->shape);
-      add(kind::gradient, t.name, relative_error(t.numbers, *right, largest_of(of_size ? *of_size : *right)),
-          within_.tensors);
-    }
-    for (const std::string& name : golden_.unread_gradients())
-      result_.left_out.push_back(name + ": the model has no such tensor");
-  }
+  i32 argmax_as_written(std::span<const f32> logits, i32 expected) const;
+  void compare_gradients(const weights& ours);
 
   pretrained& model_;
   golden_state& golden_;
@@ -340,3 +218,7 @@ golden_comparison compare_with_golden(pretrained& p, golden_state& g, Make make,
 }
 
 }  // namespace wsl::ml
+
+#ifndef WSL_ML_DATA_COMPILED
+#include "golden_state/compare.hpp"
+#endif

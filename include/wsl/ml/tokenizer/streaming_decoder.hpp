@@ -5,6 +5,12 @@
 //   for (i32 id : generated) std::cout << out.put(id);
 //   std::cout << out.finish();
 #pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "tokenizer.hpp"
 
 namespace wsl::ml {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The network of a decoder, block by block, for decoder.hpp: a part of the library that can be compiled once,
+// see ml/compiled.hpp.
+#pragma once
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "decoder.hpp"
+
+namespace wsl::ml {
+
+WSL_ML_COMPILED_PART network decoder::build() const {
+  if (experts < 0)
+    throw std::invalid_argument(
+        fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
+  network n;
+  int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
+                      initial::normal(deviation), unused_positions);
+  x = n.scale("embedding scale", x, embedding_scale);
+  if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
+  if (embedding_norm) x = normalized(n, "embedding norm", x);
+  x = n.dropout("dropout", x, dropout);
+  std::vector<int> scores;
+  for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l, scores);
+  const int last = normalized(n, "last norm", x);
+  if (tied && bias.head)
+    throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
+  const int logits = tied ? n.tied_linear("head", last, 0)
+                          : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
+  n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale));
+  if (balance != 0 && !scores.empty()) n.balance("balance", scores, experts_per_token, balance);
+  return n;
+}
+
+WSL_ML_COMPILED_PART int decoder::block(network& n, const std::string& name, int x, int l,
+                                        std::vector<int>& scores) const {
+  const int first = normalized(n, name + "norm 1", x);
+  const int attended = attention(n, name, first, l);
+  if (order == block_order::sequential) {
+    x = n.sum(name + "sum 1", x, attended);
+    return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x), scores));
+  }
+  const int beside = order == block_order::parallel ? first : normalized(n, name + "norm 2", x);
+  return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside, scores));
+}
+
+WSL_ML_COMPILED_PART int decoder::attention(network& n, const std::string& name, int x, int l) const {
+  const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
+                              window, scale_of_layer(l)};
+  int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, initial::normal(deviation));
+  if (position == positioning::rotary)
+    qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
+                   rotary_scale);
+  const int y = n.attention(name + "attention", qkv, shape);
+  return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()),
+                   dropout);
+}
+
+WSL_ML_COMPILED_PART f32 decoder::scale_of_layer(int l) const {
+  if (!scale_by_layer) return attention_scale;
+  const f32 of_all =
+      attention_scale != 0 ? attention_scale : 1 / std::sqrt(static_cast<f32>(width_of_head()));
+  return of_all / static_cast<f32>(l + 1);
+}
+
+WSL_ML_COMPILED_PART int decoder::feed_forward(network& n, const std::string& name, int x,
+                                               std::vector<int>& scores) const {
+  return n.dropout(name + "dropout 2", experts ? mixture(n, name, x, scores) : expert(n, name, x), dropout);
+}
+
+WSL_ML_COMPILED_PART int decoder::mixture(network& n, const std::string& name, int x,
+                                          std::vector<int>& scores) const {
+  scores.push_back(n.linear(name + "router", x, experts, false, initial::normal(deviation)));
+  const int routes = n.routes(name + "routes", scores.back(), experts_per_token);
+  std::vector<int> outputs;
+  for (int e = 0; e < experts; ++e) outputs.push_back(expert(n, fmt::format("{}expert {} ", name, e), x));
+  return n.mixture(name + "mixture", routes, outputs);
+}
+
+WSL_ML_COMPILED_PART int decoder::expert(network& n, const std::string& name, int x) const {
+  const int inside = inner_width();
+  const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
+  const int gate =
+      is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
+  const int y = between_of(n, name + "between", up, gate);
+  return n.linear(name + "down", y, width, bias.feed_forward, residual());
+}
+
+WSL_ML_COMPILED_PART int decoder::between_of(network& n, const std::string& name, int x, int gate) const {
+  switch (between) {
+    case nonlinearity::gelu: return n.activation<gelu>(name, x);
+    case nonlinearity::gelu_tanh: return n.activation<gelu_tanh>(name, x);
+    case nonlinearity::quick_gelu: return n.activation<quick_gelu>(name, x);
+    case nonlinearity::relu: return n.activation<relu>(name, x);
+    case nonlinearity::silu: return n.activation<silu>(name, x);
+    case nonlinearity::swiglu: return n.gate<silu>(name, x, gate);
+    case nonlinearity::geglu: return n.gate<gelu>(name, x, gate);
+    case nonlinearity::reglu: return n.gate<relu>(name, x, gate);
+  }
+  return x;
+}
+
+WSL_ML_COMPILED_PART int decoder::normalized(network& n, const std::string& name, int x) const {
+  return n.norm(name, x, epsilon, norm == normalization::layernorm, bias.norms);
+}
+
+WSL_ML_COMPILED_PART initial decoder::residual() const {
+  return initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers)));
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The stages that network.hpp adds to a network: a part of the library that can be compiled once, see
+// ml/compiled.hpp.
+#pragma once
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "network.hpp"
+
+namespace wsl::ml {
+
+WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids, int positions, int width,
+                                               initial start, int unused) {
+  const value_info& x = info(ids);
+  if (!x.is_ids() || x.each != shape(1))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} looks up one id of each token, which {} are not", name, of(ids)));
+  limit_positions(positions);
+  std::vector<parameter> tables{{"tokens", x.ids_below, width, start}};
+  if (positions) tables.push_back({"positions", unused + positions, width, start});
+  const int y = next_value();
+  return add(name, std::make_unique<embedding_stage>(y, unused), {ids}, width, std::move(tables));
+}
+
+WSL_ML_COMPILED_PART int network::linear(const std::string& name, int x, int outputs, bool bias,
+                                         initial start) {
+  std::vector<parameter> parameters;
+  if (bias) parameters.push_back({"bias", 1, outputs, initial::constant(0)});
+  parameters.push_back({"weight", outputs, width(x), start});
+  return add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs,
+             std::move(parameters));
+}
+
+WSL_ML_COMPILED_PART int network::tied_linear(const std::string& name, int x, int table) {
+  const parameter& p = parameters_.at(static_cast<std::size_t>(table));
+  if (p.columns != width(x))
+    throw std::invalid_argument(
+        fmt::format("wsl: these two layers do not fit: the second takes another number of features than "
+                    "the first gives: {}, and {} takes the {} of {}",
+                    of(x), name, p.columns, p.name));
+  const int y = add(name, std::make_unique<linear_stage>(x, next_value(), false), {x}, p.rows);
+  stages_[stage_count() - 1]->parameters.push_back(table);
+  return y;
+}
+
+WSL_ML_COMPILED_PART int network::norm(const std::string& name, int x, f32 epsilon, bool centred, bool bias) {
+  std::vector<parameter> parameters{{"gain", 1, width(x), initial::constant(1)}};
+  if (bias && centred) parameters.push_back({"bias", 1, width(x), initial::constant(0)});
+  return add(name, std::make_unique<norm_stage>(x, next_value(), centred, epsilon), {x}, shape_of(x),
+             std::move(parameters));
+}
+
+WSL_ML_COMPILED_PART int network::attention(const std::string& name, int qkv, const attention_heads& heads) {
+  const int head = head_width(name, qkv, heads);
+  check_probability(name, heads.dropout);
+  if (heads.window < 0)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} has a window of {} tokens: at least 1, or 0 for all", name, heads.window));
+  return add(name, std::make_unique<attention_stage>(qkv, next_value(), heads, head), {qkv},
+             heads.queries * head);
+}
+
+WSL_ML_COMPILED_PART int network::rotary(const std::string& name, int qkv, const attention_heads& heads,
+                                         int positions, int features, f64 base, pairs which,
+                                         const rotary_scaling& scaling) {
+  const int head = head_width(name, qkv, heads), turned = features ? features : head;
+  if (turned < 2 || turned > head || turned % 2)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
+  limit_positions(positions);
+  return add(name,
+             std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
+                                            rotation(positions, turned, base, which, scaling)),
+             {qkv}, shape_of(qkv));
+}
+
+WSL_ML_COMPILED_PART int network::fixed_positions(const std::string& name, int x, int positions) {
+  limit_positions(positions);
+  return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x)), {x}, shape_of(x));
+}
+
+WSL_ML_COMPILED_PART int network::dropout(const std::string& name, int x, f32 probability) {
+  check_probability(name, probability);
+  if (probability == 0) return x;
+  return add(name, std::make_unique<dropout_stage>(x, next_value(), probability), {x}, shape_of(x));
+}
+
+WSL_ML_COMPILED_PART int network::scale(const std::string& name, int x, f32 factor) {
+  if (factor == 1) return x;
+  return add(name, std::make_unique<scale_stage>(x, next_value(), factor), {x}, shape_of(x));
+}
+
+WSL_ML_COMPILED_PART int network::routes(const std::string& name, int scores, int count) {
+  if (count < 1 || count > width(scores))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}", name, count, width(scores)));
+  return add(name, std::make_unique<route_stage>(scores, next_value(), count), {scores}, shape_of(scores));
+}
+
+WSL_ML_COMPILED_PART int network::mixture(const std::string& name, int routes,
+                                          const std::vector<int>& experts) {
+  if (experts.size() != static_cast<std::size_t>(width(routes)))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} mixes {} experts by the {}", name, experts.size(), of(routes)));
+  std::vector<stage_input> inputs{routes};
+  for (const int x : experts) same_width(name, experts[0], x), inputs.emplace_back(x);
+  return add(name, std::make_unique<mixture_stage>(routes, experts, next_value()), inputs,
+             shape_of(experts[0]));
+}
+
+WSL_ML_COMPILED_PART void network::balance(const std::string& name, const std::vector<int>& scores, int count,
+                                           f32 factor) {
+  if (scores.empty()) throw std::invalid_argument(fmt::format("wsl: {} balances no experts", name));
+  const int experts = width(scores[0]);
+  if (count < 1 || count > experts)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} sends each token to {} experts: from 1 to all {}", name, count, experts));
+  for (const int x : scores) same_width(name, scores[0], x);
+  loss(name, balance_stage(experts, count), {scores.begin(), scores.end()}, -1, factor);
+}
+
+WSL_ML_COMPILED_PART int network::sum(const std::string& name, int a, int b) {
+  same_width(name, a, b);
+  return add(name, std::make_unique<sum_stage>(a, b, next_value()), {a, b}, shape_of(a));
+}
+
+WSL_ML_COMPILED_PART void network::cross_entropy(const std::string& name, int logits,
+                                                 const cross_entropy_settings& how) {
+  const shape each = shape_of(logits);
+  const int count = each.last(), positions = width(logits) / count;
+  const int right = how.targets >= 0 ? how.targets : classes("targets", count, positions);
+  value_info& targets = values_.at(static_cast<std::size_t>(right));
+  if (targets.ids_below != count || targets.width() != positions)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has {}, of which the last axis are classes; it takes {} classes below {}, not {}", name,
+        of(logits), positions, count, of(right)));
+  targets.ignored = how.ignore_index;
+  loss(name, cross_entropy_stage(count, how), {logits, right}, how.mask, how.factor);
+}
+
+WSL_ML_COMPILED_PART void network::binary_cross_entropy(const std::string& name, int logits,
+                                                        const loss_settings& how) {
+  elementwise<binary_cross_entropy_of_logit>(name, logits, how);
+}
+
+WSL_ML_COMPILED_PART void network::mean_squared_error(const std::string& name, int x,
+                                                      const loss_settings& how) {
+  elementwise<squared_error>(name, x, how);
+}
+
+WSL_ML_COMPILED_PART int network::scale_rates(const std::vector<std::string>& patterns, f32 factor) {
+  if (!(factor >= 0) || std::isinf(factor))
+    throw std::invalid_argument(
+        fmt::format("wsl: a factor of a learning rate is a number of at least 0, not {}", factor));
+  int found = 0;
+  for (parameter& p : parameters_) {
+    if (std::none_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& x) { return ::fnmatch(x.c_str(), p.name.c_str(), 0) == 0; }))
+      continue;
+    if (p.rate_factor != 1)
+      throw std::invalid_argument(fmt::format("wsl: the learning rate of {} has two factors, {} and {}",
+                                              p.name, p.rate_factor, factor));
+    p.rate_factor = factor, ++found;
+  }
+  if (!found)
+    throw std::invalid_argument(fmt::format(
+        "wsl: a factor of the learning rate is for no parameter: none is called {}; the first is {}",
+        patterns.empty() ? "nothing" : patterns.front(),
+        parameters_.empty() ? "missing, too" : parameters_.front().name));
+  return found;
+}
+
+WSL_ML_COMPILED_PART int network::new_value(value_info v) {
+  for (int k = 0; k < v.each.axes(); ++k)
+    if (v.each[k] < 1 || v.each.size() > largest_width)
+      throw std::invalid_argument(fmt::format("wsl: {} has {} features", v.name, v.each.text()));
+  widths_.push_back(v.is_ids() ? 0 : v.width());
+  values_.push_back(std::move(v));
+  return next_value() - 1;
+}
+
+WSL_ML_COMPILED_PART int network::new_host_value(value_info v) {
+  for (const value_info& other : values_)
+    if (other.from != origin::computed && other.name == v.name)
+      throw std::invalid_argument(
+          fmt::format("wsl: the model has two inputs or targets called {}: give each a name", v.name));
+  return new_value(std::move(v));
+}
+
+WSL_ML_COMPILED_PART int network::common_ids(const std::string& name, int vocabulary) {
+  for (int v = 0; v < next_value(); ++v)
+    if (value_info& x = values_[static_cast<std::size_t>(v)]; x.name == "ids" && x.from == origin::input) {
+      if (x.ids_below != vocabulary)
+        throw std::invalid_argument(
+            fmt::format("wsl: {} has a vocabulary of {}, but the ids of the model are below {}", name,
+                        vocabulary, x.ids_below));
+      return v;
+    }
+  return ids("ids", vocabulary);
+}
+
+WSL_ML_COMPILED_PART int network::at_least_one(const std::string& name, int end) {
+  if (end < 1)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} are numbers from 0 to below {}: at least one is needed, such as a vocabulary of "
+                    "1 or more",
+                    name, end));
+  return end;
+}
+
+WSL_ML_COMPILED_PART int network::new_parameter(parameter p) {
+  if (p.rows < 1 || p.columns < 1)
+    throw std::invalid_argument(fmt::format("wsl: {} has {} rows of {}", p.name, p.rows, p.columns));
+  parameters_.push_back(std::move(p));
+  return static_cast<int>(parameters_.size()) - 1;
+}
+
+WSL_ML_COMPILED_PART stage& network::append(const std::string& name, std::unique_ptr<stage> s,
+                                            const std::vector<stage_input>& inputs) {
+  if (!names_.insert(name).second)
+    throw std::invalid_argument(fmt::format(
+        "wsl: the model has two layers called {}: checkpoints and reports need a name for each", name));
+  s->name = name;
+  for (const stage_input& x : inputs) {
+    s->inputs.push_back(x.value);
+    s->given.push_back(info(x.value).from != origin::computed);
+  }
+  const bool is_loss = dynamic_cast<const loss_stage*>(s.get());
+  const auto at = is_loss ? stages_.end() : stages_.end() - static_cast<std::ptrdiff_t>(losses_.size());
+  const auto placed = stages_.insert(at, std::move(s));
+  const std::size_t number = static_cast<std::size_t>(placed - stages_.begin());
+  for (std::size_t k = number; k < stages_.size(); ++k) stages_[k]->number = static_cast<int>(k);
+  return *stages_[number];
+}
+
+WSL_ML_COMPILED_PART void network::require_shape(const std::string& name, const stage_input& x) const {
+  if (x.value < 0 || x.value >= next_value())
+    throw std::invalid_argument(fmt::format("wsl: {} reads value {}, but the model has {} values so far",
+                                            name, x.value, next_value()));
+  if (x.takes &&
+      (info(x.value).is_ids() ? info(x.value).each != *x.takes : !fits(shape_of(x.value), *x.takes)))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} takes {} features, but reads the {}", name, x.takes->text(), of(x.value)));
+}
+
+WSL_ML_COMPILED_PART int network::head_width(const std::string& name, int qkv,
+                                             const attention_heads& h) const {
+  const int parts = h.queries + 2 * h.groups();
+  if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0)
+    return width(qkv) / parts;
+  throw std::invalid_argument(
+      fmt::format("wsl: heads must divide the features, and heads of keys those of queries: {} shares out "
+                  "the {} to {} heads of queries, {} of keys and {} of values",
+                  name, of(qkv), h.queries, h.groups(), h.groups()));
+}
+
+WSL_ML_COMPILED_PART void network::check_probability(const std::string& name, f32 p) {
+  if (!(p >= 0 && p < 1))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} drops with a probability of at least 0 and below 1, not {}", name, p));
+}
+
+WSL_ML_COMPILED_PART std::string network::of(int value) const {
+  const value_info& v = info(value);
+  return v.is_ids() ? fmt::format("{} ids of {} below {}", v.each.text(), v.name, v.ids_below)
+                    : fmt::format("{} features of {}", v.each.text(), v.name);
+}
+
+WSL_ML_COMPILED_PART void network::same_width(const std::string& name, int a, int b) const {
+  if (!fits(shape_of(a), shape_of(b)))
+    throw std::invalid_argument(
+        fmt::format("wsl: what is joined must have equally many features on both sides: {} joins {} with {}",
+                    name, of(a), of(b)));
+}
+
+#ifdef WSL_ML_COMPILED
+template int network::activation<gelu>(const std::string&, int);
+template int network::activation<gelu_tanh>(const std::string&, int);
+template int network::activation<quick_gelu>(const std::string&, int);
+template int network::activation<relu>(const std::string&, int);
+template int network::activation<silu>(const std::string&, int);
+template int network::gate<gelu>(const std::string&, int, int);
+template int network::gate<relu>(const std::string&, int, int);
+template int network::gate<silu>(const std::string&, int, int);
+#endif
+
+}  // namespace wsl::ml

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Reads golden states and compares models with them, for ../golden_state.hpp: a part of the library that can
+// be compiled once, see ml/data/compiled.hpp.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "../../io/hugging_face/families.hpp"
+#include "../golden_state.hpp"
+
+namespace wsl::ml {
+
+WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file) : in_(file) {
+  const bool is_shifted = in_.find("input_ids");
+  const tensor_info& tokens = get(is_shifted ? "input_ids" : "ids");
+  if (tokens.shape.size() != 2 || tokens.count() == 0 || tokens.count() > 1 << 24)
+    throw error("'{}' should be (sequences, tokens), not {}", tokens.name, text_of(tokens.shape));
+  sequences_ = static_cast<int>(tokens.shape[0]), length_ = static_cast<int>(tokens.shape[1]);
+  ids_ = whole_numbers(tokens);
+  read_targets(get(is_shifted ? "labels" : "targets"), is_shifted);
+  if (const tensor_info* t = in_.find("attention_mask"))
+    for (const i32 is_seen : whole_numbers(*t))
+      if (is_seen != 1)
+        throw error(
+            "'attention_mask' hides tokens, and models see all here: make the golden state of "
+            "sequences without padding");
+  if (const tensor_info* t = in_.find("logits")) logits = in_.numbers(*t);
+  if (const tensor_info* t = in_.find("loss"); t && t->count() == 1)
+    loss = static_cast<f64>(in_.numbers(*t)[0]);
+  for (const char* name : {"losses_adamw", "losses"})
+    if (const tensor_info* t = in_.find(name)) losses = in_.numbers(*t);
+  if (const tensor_info* t = in_.find("greedy")) greedy = whole_numbers(*t);
+}
+
+WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder) {
+  for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
+    if (!file_exists(folder + name)) continue;
+    golden_state g(folder + name);
+    const auto config = nlohmann::json::parse(read_whole(folder + "/config.json"), nullptr, false);
+    const auto end = config.is_object() ? config.value("eos_token_id", nlohmann::json()) : nlohmann::json();
+    for (const auto& token : end.is_array() ? end : nlohmann::json::array({end}))
+      if (token.is_number_integer()) g.never.insert(token.get<i32>());
+    return g;
+  }
+  throw file_error(
+      fmt::format("wsl: {} has neither golden.safetensors nor expected.safetensors, with which "
+                  "its model would be compared: give a folder that has one of them",
+                  folder));
+}
+
+WSL_ML_DATA_COMPILED_PART std::optional<std::vector<f32>> golden_state::gradient(
+    const std::string& tensor, const std::vector<u64>& shape) {
+  if (const std::size_t at = tensor.find(experts_word); at != std::string::npos)
+    return gradient_of_expert(tensor, at, shape);
+  return gradient_named(name_when_running(tensor), shape);
+}
+
+WSL_ML_DATA_COMPILED_PART std::vector<std::string> golden_state::unread_gradients() const {
+  std::vector<std::string> all;
+  for (const tensor_info& t : in_.tensors())
+    if ((t.name.starts_with("grad.") || t.name.starts_with("gradient.")) && !read_.contains(t.name))
+      all.push_back(t.name);
+  return all;
+}
+
+WSL_ML_DATA_COMPILED_PART std::string golden_state::name_when_running(std::string tensor) {
+  if (tensor == "embed_out.weight") return "lm_head.weight";
+  constexpr std::string_view router = ".block_sparse_moe.gate.";
+  if (const std::size_t at = tensor.find(router); at != std::string::npos)
+    tensor.replace(at, router.size(), ".mlp.gate.");
+  return tensor;
+}
+
+WSL_ML_DATA_COMPILED_PART std::optional<std::vector<f32>> golden_state::gradient_named(
+    const std::string& tensor, const std::vector<u64>& shape) {
+  for (const char* prefix : {"grad.", "gradient."})
+    if (in_.find(prefix + tensor)) {
+      read_.insert(prefix + tensor);
+      return in_.numbers(prefix + tensor, shape);
+    }
+  return {};
+}
+
+WSL_ML_DATA_COMPILED_PART std::optional<std::vector<f32>> golden_state::gradient_of_expert(
+    const std::string& tensor, std::size_t at, const std::vector<u64>& shape) {
+  std::size_t e = 0;
+  const char* const number = tensor.data() + at + experts_word.size();
+  const char* const after = std::from_chars(number, tensor.data() + tensor.size(), e).ptr;
+  const std::string_view matrix(after, static_cast<std::size_t>(tensor.data() + tensor.size() - after));
+  const bool is_down = matrix == ".w2.weight";
+  const std::string stacked =
+      tensor.substr(0, at) + (is_down ? ".mlp.experts.down_proj" : ".mlp.experts.gate_up_proj");
+  const tensor_info* const all = in_.find("grad." + stacked);
+  if (!all || all->shape.size() != 3 || e >= all->shape[0]) return {};
+  read_.insert(all->name);
+  const u64 parts = is_down ? 1 : 2, size = shape[0] * shape[1];
+  const std::vector<f32> of_all = in_.numbers("grad." + stacked, {all->shape[0], parts * shape[0], shape[1]});
+  const auto first =
+      of_all.begin() + static_cast<std::ptrdiff_t>((parts * e + (matrix == ".w3.weight")) * size);
+  return std::vector<f32>(first, first + static_cast<std::ptrdiff_t>(size));
+}
+
+WSL_ML_DATA_COMPILED_PART const tensor_info& golden_state::get(const char* tensor) const {
+  if (const tensor_info* t = in_.find(tensor)) return *t;
+  throw error("there is no tensor '{}', so this is no golden state of a causal model", tensor);
+}
+
+WSL_ML_DATA_COMPILED_PART std::vector<i32> golden_state::whole_numbers(const tensor_info& t) {
+  if (t.type.name == "I32") return in_.read<i32>(t);
+  const std::vector<i64> wide = in_.read<i64>(t);
+  return {wide.begin(), wide.end()};
+}
+
+WSL_ML_DATA_COMPILED_PART void golden_state::read_targets(const tensor_info& t, bool is_shifted) {
+  if (t.shape != std::vector<u64>{static_cast<u64>(sequences_), static_cast<u64>(length_)})
+    throw error("'{}' has the shape {}, and there are {} sequences of {} tokens", t.name, text_of(t.shape),
+                sequences_, length_);
+  targets_ = whole_numbers(t), mask_.assign(targets_.size(), 1);
+  if (!is_shifted) return;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const bool is_last = (i + 1) % static_cast<std::size_t>(length_) == 0;
+    targets_[i] = is_last ? -1 : targets_[i + 1];
+    if (targets_[i] < 0) targets_[i] = 0, mask_[i] = 0;
+  }
+}
+
+namespace detail {
+
+WSL_ML_DATA_COMPILED_PART weights gradients_after_first_step(trainer_base& t) {
+  weights all(t.model());
+  for (const state_array& a : t.state())
+    if (a.what == state_array::kind::kept) all[a.parameter].assign(a.numbers.begin(), a.numbers.end());
+  return all;
+}
+
+WSL_ML_DATA_COMPILED_PART i32 golden_comparer::argmax_as_written(std::span<const f32> logits,
+                                                                 i32 expected) const {
+  if (golden_.never.contains(expected)) return argmax(logits);
+  std::vector<f32> allowed(logits.begin(), logits.end());
+  for (const i32 token : golden_.never)
+    if (token >= 0 && static_cast<std::size_t>(token) < allowed.size())
+      allowed[static_cast<std::size_t>(token)] = -std::numeric_limits<f32>::infinity();
+  return argmax(allowed);
+}
+
+WSL_ML_DATA_COMPILED_PART void golden_comparer::compare_gradients(const weights& ours) {
+  const hugging_face::family& f = *hugging_face::find_family(model_.model_type());
+  const auto tensors = hugging_face::to_tensors(f, model_.config, network_, ours);
+  for (const hugging_face::tensor& t : tensors) {
+    const auto right = golden_.gradient(t.name, t.shape);
+    if (is_lacking(!right, ("gradient of " + t.name).c_str())) continue;
+    // A key's bias adds the same to all scores of a query, so its gradient is rounding alone. It is small
+    // beside that of the queries' bias.
+    std::string beside = t.name;
+    if (t.name.ends_with("k_proj.bias")) beside.replace(beside.rfind('k'), 1, "q");
+    const auto other =
+        std::find_if(tensors.begin(), tensors.end(), [&](const auto& x) { return x.name == beside; });
+    const auto of_size = other == tensors.end() ? right : golden_.gradient(beside, other->shape);
+    add(kind::gradient, t.name, relative_error(t.numbers, *right, largest_of(of_size ? *of_size : *right)),
+        within_.tensors);
+  }
+  for (const std::string& name : golden_.unread_gradients())
+    result_.left_out.push_back(name + ": the model has no such tensor");
+}
+
+}  // namespace detail
+
+}  // namespace wsl::ml
