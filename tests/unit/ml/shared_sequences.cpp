@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // More rows of workers than sequences: rows that share a sequence do what training in one place does, and the
 // same bits on any number of threads.
-#include <wsl/engine/reference.hpp>
 #include <wsl/ml/model/decoder.hpp>
-#include <wsl/ml/train/memory_need.hpp>
-#include <wsl/ml/train/streaming/grid_choice.hpp>
-#include <wsl/ml/train/streaming/memory_server.hpp>
-#include <wsl/ml/train/streaming/swarm.hpp>
-#include <wsl/ml/train/streaming/worker.hpp>
+#include <wsl/ml/train/streaming/row_tokens.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <random>
@@ -78,16 +73,195 @@ ml::streaming_settings on(ml::streaming_settings how, const grid& g) {
   return how;
 }
 
+ml::decoder dropping(ml::decoder d) {
+  d.dropout = d.attention_dropout = 0.2f;
+  return d;
+}
+constexpr grid one{1, 1}, many[] = {{2, 1}, {3, 1}, {4, 2}, {8, 1}};
+
 TEST_CASE("Rows that share sequences do what one worker does") {
-  for (const ml::decoder& d : {learned(), rotary(), windowed(), alibi()})
+  for (const ml::decoder& d :
+       {learned(), rotary(), windowed(), alibi(), dropping(learned()), dropping(windowed())})
     for (const int sequences : {1, 2, 3}) {
       const text t(sequences, 19, 3);
-      const run alone = run_of(d, t.all(), on({}, {1, 1}));
-      for (const grid& g : {grid{2, 1}, {3, 1}, {4, 2}, {8, 1}}) {
+      const run alone = run_of(d, t.all(), on({}, one));
+      for (const grid& g : many) {
         INFO(g.rows << " x " << g.columns << " workers, " << sequences << " sequences");
         CHECK(largest_difference(alone, run_of(d, t.all(), on({}, g))) < 1e-5);
       }
     }
+}
+
+TEST_CASE("Rows may have one token each, or none, and columns no head") {
+  for (const int length : {1, 2, 5}) {
+    const text t(1, length, 4);
+    const run alone = run_of(windowed(), t.all(), on({}, one));
+    for (const grid& g : {grid{4, 1}, {5, 1}, {3, 4}, {2, 3}}) {
+      INFO(g.rows << " x " << g.columns << " workers, " << length << " tokens");
+      CHECK(largest_difference(alone, run_of(windowed(), t.all(), on({}, g))) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("Sequences are shared on each wafer, and in each micro-batch") {
+  const text t(6, 19, 3);
+  for (const ml::decoder& d : {dropping(rotary()), dropping(windowed())}) {
+    const run alone = run_of(d, t.all(), on({}, one));
+    for (const ml::streaming_settings& how : {ml::streaming_settings{.num_csx = 2},
+                                              {.num_csx = 3},
+                                              {.num_csx = 2, .micro_batch_size = 2},
+                                              {.micro_batch_size = 1},
+                                              {.clip_norm = 1e9, .micro_batch_size = 4}})
+      for (const grid& g : {grid{5, 1}, {4, 2}}) {
+        INFO(g.rows << " x " << g.columns << " workers, num_csx " << how.num_csx << ", micro-batches of "
+                    << how.micro_batch_size);
+        CHECK(largest_difference(alone, run_of(d, t.all(), on(how, g))) < 2e-5);
+      }
+  }
+}
+
+TEST_CASE("Neither threads nor recomputation change a bit where rows share sequences") {
+  const text t(2, 19, 3);
+  for (const ml::precision as : {ml::precision::f32, ml::precision::bfloat16})
+    for (const grid& g : {grid{3, 1}, {4, 2}, {7, 1}}) {
+      const run one_thread = run_of(dropping(rotary()), t.all(), on({.threads = 1, .precision = as}, g));
+      for (const ml::streaming_settings& how :
+           {ml::streaming_settings{.threads = 2}, {.threads = 3}, {.threads = 2, .recompute = true}}) {
+        ml::streaming_settings in_format = how;
+        in_format.precision = as;
+        const run other = run_of(dropping(rotary()), t.all(), on(in_format, g));
+        INFO(g.rows << " x " << g.columns << " workers, " << how.threads << " threads, " << how.recompute);
+        CHECK(largest_difference(one_thread, other) == 0);
+        CHECK(one_thread.losses == other.losses);
+        CHECK(one_thread.logits == other.logits);
+      }
+    }
+}
+
+// A sum that differs in its last place may be rounded to the next number of 16 bits, so the difference is that
+// of some roundings: far less than what the format itself changes.
+TEST_CASE("In 16 bits rows that share sequences differ by rounding only") {
+  const text t(2, 19, 3);
+  for (const auto& [as, bound] : {std::pair{ml::precision::bfloat16, 2e-3}, {ml::precision::float16, 5e-4}}) {
+    ml::streaming_settings how{.precision = as, .loss_scaling = 1.};
+    const run alone = run_of(rotary(), t.all(), on(how, one)), f32s = run_of(rotary(), t.all(), on({}, one));
+    for (const grid& g : many) {
+      const f64 difference = largest_difference(alone, run_of(rotary(), t.all(), on(how, g)));
+      INFO(g.rows << " x " << g.columns << " workers in " << ml::name_of(as) << ": " << difference << ", "
+                  << largest_difference(alone, f32s) << " from f32");
+      CHECK(difference < bound);
+    }
+  }
+}
+
+TEST_CASE("Losses with masks and statistics, and logits in parts, where rows share sequences") {
+  ml::decoder d = learned();
+  d.experts = 3, d.balance = 0.5f;
+  const text t(2, 13, 5);
+  std::vector<f32> mask;
+  for (int i = 0; i < 26; ++i) mask.push_back(i < 9 ? 0 : 0.25f * static_cast<f32>(i % 5));
+  ml::batch b = t.all();
+  b.mask = mask;
+  ml::trainer alone(d.build(), optimizer::adamw(), on({}, one));
+  ml::trainer shared(d.build(), optimizer::adamw(), on({}, {5, 1})),
+      cut(d.build(), optimizer::adamw(), on({}, {3, 2}));
+  for (int step = 0; step < 3; ++step) {
+    const f64 loss = alone.step(b, 1e-3);
+    for (ml::trainer* x : {&shared, &cut}) {
+      CHECK(x->step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+      for (std::size_t k = 0; k < 2; ++k)
+        CHECK(x->losses().at(k).mean == Approx(alone.losses().at(k).mean).epsilon(1e-5));
+    }
+  }
+  const std::vector<f32> all = shared.predict(b);
+  i64 came = 0;
+  const f64 loss = shared.evaluate(b, [&](i64 first, std::span<const f32> logits) {
+    CHECK(first * 23 == came);
+    CHECK(std::equal(logits.begin(), logits.end(), all.begin() + came));
+    came += static_cast<i64>(logits.size());
+  });
+  CHECK(came == static_cast<i64>(all.size()));
+  CHECK(loss == Approx(alone.evaluate(b)).epsilon(1e-5));
+  CHECK(shared.logits() == all);
+}
+
+/// y[t] = x[t] + x of the first token of the sequence.
+class first_token_stage final : public ml::stage {
+ public:
+  void forward(ml::activation_store& store) const override {
+    const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
+    each(store, [&](int t, int first, int i) { y(t, i) = x(t, i) + x(first, i); });
+  }
+  void backward(ml::activation_store& store) const override {
+    const matrix<f32> dx = store.gradient(inputs[0]), dy = store.gradient(output);
+    each(store, [&](int t, int first, int i) { dx(t, i) += dy(t, i), dx(first, i) += dy(t, i); });
+  }
+  bool needs_whole_sequences() const override { return true; }
+
+ private:
+  template <class F>
+  void each(ml::activation_store& store, F f) const {
+    for (int t = 0; t < store.tokens(); ++t)
+      for (int i = 0; i < store.value(output).columns(); ++i) f(t, t - store.position(t), i);
+  }
+};
+
+TEST_CASE("A stage of one's own that needs whole sequences gets them, however many rows there are") {
+  const auto build = [] {
+    ml::network n;
+    const int x = n.linear("in", n.input("x", 6), 8, true, ml::initial::normal(0.3f));
+    const int y = n.add("first", first_token_stage{}, {x}, 8);
+    n.cross_entropy("loss", n.linear("out", y, 4, true, ml::initial::normal(0.3f)));
+    return n;
+  };
+  const compare::both x(3 * 5, 6, 1);
+  const std::vector<i32> classes{0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 3, 1, 2};
+  const ml::batch b{.features = x.single, .targets = classes, .sequences = 3, .length = 5};
+  ml::trainer alone(build(), optimizer::sgd(), on({}, one));
+  const f64 first = alone.step(b, 0.1), second = alone.step(b, 0.1);
+  for (const grid& g : many) {
+    ml::trainer t(build(), optimizer::sgd(), on({}, g));
+    CHECK(t.step(b, 0.1) == Approx(first).epsilon(1e-6));
+    CHECK(t.step(b, 0.1) == Approx(second).epsilon(1e-6));
+  }
+  const ml::network n = build();
+  const ml::column_cut cut(n, 1);
+  const ml::rows_of_wafers rows(cut, {8, 1, 1}, 3, 5);
+  CHECK(!rows.cuts_sequences());
+  for (int row = 0; row < 8; ++row) CHECK(rows.tokens_of(row).all() % 5 == 0);
+}
+
+TEST_CASE("Tokens are divided evenly among rows, in order, and a row knows those that it reads") {
+  const ml::network n = learned().build();
+  const ml::column_cut cut(n, 1);
+  for (const int sequences : {1, 2, 3, 5})
+    for (const int length : {1, 4, 19})
+      for (const int height : {1, 2, 3, 4, 7, 48}) {
+        const ml::rows_of_wafers rows(cut, {height, 1, 2}, 2 * sequences, length);
+        const i64 all = i64{sequences} * length;
+        CHECK(rows.cuts_sequences() == (sequences < height));
+        for (int wafer = 0; wafer < 2; ++wafer) {
+          i64 next = wafer * all;
+          for (int row = wafer * height; row < (wafer + 1) * height; ++row) {
+            const ml::row_tokens t = rows.tokens_of(row);
+            CHECK(t.all() <= (sequences < height ? (all + height - 1) / height
+                                                 : (sequences + height - 1) / height * length));
+            if (t.all() == 0) continue;
+            CHECK(t.first_of_batch(0) == next);
+            next = t.first_of_batch(1);
+            // The rows that have the tokens of the window, by a search of the tokens.
+            for (const int window : {0, 1, 3, 6}) {
+              const i64 position = t.first_of_batch(0) % length, begin = t.first_of_batch(0) - position,
+                        from = window ? std::max(begin, t.first_of_batch(0) - window + 1) : begin;
+              int expected = 0;
+              for (int other = wafer * height; other < row; ++other)
+                expected += rows.tokens_of(other).first_of_batch(1) > from;
+              CHECK(rows.rows_before(row, window) == expected);
+            }
+          }
+          CHECK(next == (wafer + 1) * all);
+        }
+      }
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ class activation_store {
     const token_range tokens{0, sequences * length};
     resize(all, stages, sequences, length, tokens, tokens, false);
   }
-  /// The same on one column of a row of workers. Of these sequences the row has the tokens `row`, a part of
-  /// the first and of the last perhaps, and this column has the tokens `own` of them. If the values are cut, a
+  /// The same on one column of a row of workers. Of these sequences the row has the tokens `row`, perhaps not
+  /// all of the first and of the last, and this column has the tokens `own` of them. If the values are cut, a
   /// stage sees them in the forms given to `enter`.
   void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences, int length,
               const token_range& row, const token_range& own, bool is_cut) {
@@ -97,8 +97,8 @@ class activation_store {
     return all_of(g);
   }
   /// Where the row of workers has a later part of a sequence: the features that the stage at work reads of
-  /// the tokens of that sequence, from its beginning to the last one here, (tokens, features); and the gradient
-  /// of them through the tokens here. `begin_prefix` clears both.
+  /// the tokens of that sequence, from its beginning to the last one here, (tokens, features); and the
+  /// gradient of them through the tokens here. `begin_prefix` clears both.
   void begin_prefix(int tokens, int features) {
     prefix_.shape(tokens, features);
     for (buffer* b : {&prefix_.value, &prefix_.gradient}) b->begun = false, b->renew();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Causal attention with several heads. qkv is (tokens, queries | keys | values). Queries have a part of the
 // features for each head. Keys and values have one for each head as well, or one for several heads
-// (grouped-query attention), or one for all (multi-query attention). Sequences do not see each other. A row of
-// workers may have a later part of a sequence; then the keys and values of the tokens before it are in the
+// (grouped-query attention), or one for all (multi-query attention). Sequences do not see each other. A row
+// of workers may have a later part of a sequence; then the keys and values of the tokens before it are in the
 // prefix of the activation store.
 #pragma once
 #include "../op/attention.hpp"
@@ -78,8 +78,8 @@ class attention_stage final : public stage {
   f64 operations(int, int, int columns, int length) const override { return 7. * length * columns; }
 
  private:
-  /// One head of one sequence: its tokens, the columns at which its features begin, and the rows and columns of
-  /// the matrix with its keys.
+  /// One head of one sequence: its queries, rows `first` and following with their features from column
+  /// `of_query` on, and its keys and values, rows `first_key` and following of what it sees.
   struct head {
     int first, length, width, of_query, first_key, keys, of_key, of_value;
     bool first_of_group;
@@ -119,16 +119,17 @@ class attention_stage final : public stage {
       }
     }
   }
-  static bool has_prefix(const activation_store& store) {
-    return store.tokens() > 0 && store.position(0) > 0;
+  /// Whether earlier tokens of the first sequence are elsewhere, if this column has heads at all.
+  bool has_prefix(activation_store& store) const {
+    return store.tokens() > 0 && store.position(0) > 0 && store.value(y_).columns() > 0;
   }
   /// What was read of earlier tokens; any matrix if there are none.
   template <class T>
-  static matrix<const T> prefix_of(activation_store& store, const matrix<const T>& other) {
+  matrix<const T> prefix_of(activation_store& store, const matrix<const T>& other) const {
     return has_prefix(store) ? store.operand_of_prefix<T>() : other;
   }
-  /// Adds the gradients of the keys and values from row p of the prefix on, which are those of the first tokens
-  /// here, to d; or sets them.
+  /// Adds the gradients of the keys and values from row p of the prefix on, which are those of the first
+  /// tokens here, to d; or sets them.
   static void add_own(const matrix<f32>& d, const matrix<f32>& dprefix, int p, bool sets) {
     const int tokens = dprefix.rows() - p, width = dprefix.columns();
     const matrix<f32> to = d.part(0, d.columns() - width, tokens, width),

@@ -81,8 +81,8 @@ struct feature_group {
   friend bool operator==(const feature_group&, const feature_group&) = default;
 };
 
-/// The features that a stage which is cut by heads reads of the tokens before its own, where it is given a later
-/// part of a sequence: of its first input the groups (stage::groups_of_input) from `first_group` on.
+/// The features that a stage which is cut by heads reads of the tokens before its own, where it is given a
+/// later part of a sequence: of its first input the groups (stage::groups_of_input) from `first_group` on.
 struct prefix_features {
   int first_group = -1;  ///< negative: none
   int window = 0;        ///< a token sees itself and the window - 1 tokens before it; 0: all before it
@@ -127,9 +127,9 @@ class stage {
   /// Whether the stage mixes the tokens of a sequence, as attention does. If not, a PE may have a part of a
   /// sequence.
   virtual bool needs_whole_sequences() const { return false; }
-  /// The features of earlier tokens with which it computes a part of a sequence all the same. If the first token
-  /// that it sees has a position p > 0, they are in activation_store::prefix, those of its own tokens from row p
-  /// on; the stage adds the gradients of the earlier ones to prefix_gradient.
+  /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
+  /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
+  /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
 
   /// With `of_ids`, the ids are those of the stage's first input.

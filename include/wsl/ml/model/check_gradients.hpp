@@ -229,7 +229,7 @@ class gradient_checker {
           whole, value_);
     const bool has_loss = !n_.losses().empty(),
                mixes = std::any_of(n_.stages().begin(), n_.stages().end(),
-                                   [](const auto&s) { return s->needs_whole_sequences(); });
+                                   [](const auto& s) { return s->needs_whole_sequences(); });
     f64 by_sequence = 0, by_token = 0;
     for (int s = 0; s < batch_.sequences; ++s) {
       by_sequence += objective_of(s, 0, batch_.length);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The workers of a column that share a sequence pass blocks of numbers to their neighbours. A block comes from
-// the north and goes on to the south until the last worker that needs it has it; at each step all links are at
-// work. Sums take the opposite way: a block comes from the south, each worker adds its summand to it on the
-// way, word by word, and the first worker in the north gets the sum. So sums have a fixed order. The blocks
-// travel on the colors of the sums of gradients, which must not be at work. After ring attention (Liu et al.,
+// The workers of a column that share a sequence pass blocks of numbers to their neighbours. A block comes
+// from the north and goes on to the south until the last worker that needs it has it; at each step all links
+// are at work. Sums take the opposite way: a block comes from the south, each worker adds its summand to it
+// on the way, word by word, and the worker that the sum is for gets it last. So sums have a fixed order. The
+// blocks travel on the colors of the sums of gradients, which must be idle. After ring attention (Liu et al.,
 // arXiv 2310.01889), on a line, since causal attention needs nothing of the tokens that follow.
 #pragma once
 #include <functional>
@@ -25,8 +25,8 @@ class column_exchange {
     own_ = own, blocks_ = std::move(arriving), sends_ = sends, adds_ = false;
     begin(me, std::move(done));
   }
-  /// Sends `leaving` to the north, for the workers there, the farthest first, all but the first `alone` as sums
-  /// with blocks from the south; and then receives `own` from the south unless it is empty.
+  /// Sends `leaving` to the north, for the workers there, the farthest first, all but the first `alone` as
+  /// sums with blocks from the south; and then receives `own` from the south unless it is empty.
   void add_up(pe& me, std::vector<std::span<f32>> leaving, int alone, std::span<f32> own, completion done) {
     own_ = own, blocks_ = std::move(leaving), alone_ = alone, adds_ = true;
     begin(me, std::move(done));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The exchange among the rows of workers that share a sequence. Attention reads keys and values of all tokens
-// before its own. Before the stage they come along the column from the rows that have them, into the prefix of
-// the activation store; in the backward pass they come once more, so that a row keeps those of one layer only,
-// and after the stage their gradients go back and are added up.
+// before its own. Before the stage they come along the column from the rows that have them, into the prefix
+// of the activation store; in the backward pass they come once more, so that a row keeps those of one layer
+// only, and after the stage their gradients go back and are added up.
 //
 //   row 0   tokens 0, 1    keys and values of 0, 1 to row 1, and from there to row 2
 //   row 1   tokens 2, 3    keys and values of 2, 3 to row 2

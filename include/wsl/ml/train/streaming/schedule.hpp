@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The streaming schedule of a column of workers: everything that passes between its servers and its workers
-// in a step, and among the workers of a row or of a column, in order. In the forward pass these are the weight tiles of every
-// stage, in the backward pass the tiles that a stage reads again, and all gradients. Memory servers, swarm
+// in a step, and among the workers of a row or of a column, in order. In the forward pass these are the
+// weight tiles of every stage, in the backward pass the tiles that a stage reads again, and all gradients.
+// Rows that share a sequence have entries for what they exchange along their columns. Memory servers, swarm
 // nodes and workers all follow the same schedule, so nothing but numbers travels. The tiles of a column's
 // share of a parameter are dealt out to the column's servers in turn; a tile is always with the same server.
 // If a batch reads few rows of a table, only these are gathered and travel.

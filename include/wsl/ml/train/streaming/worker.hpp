@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker is a PE of the wafer that computes: it keeps the activations of its row's tokens, as they are cut over the columns, and does the work of the stages on each weight tile of its column that comes. In the
+// A worker is a PE of the wafer that computes: it keeps the activations of its row's tokens, as they are cut
+// over the columns, and does the work of the stages on each weight tile of its column that comes. In the
 // backward pass its gradient of the tile joins those of the other workers of the column on the way to the
 // tile's server.
 #pragma once
@@ -162,8 +163,8 @@ class worker {
     a.weight *= s.loss_scale;
   }
 
-  /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule follows
-  /// at its end. What goes along a column takes the way of gradients, after those that are made.
+  /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule
+  /// follows at its end. What goes along a column takes the way of gradients, after those made so far.
   void exchange(pe& me, const weight_transfer& t) {
     if ((t.returns_gradient && !out_.has_room(t)) || (t.is_along_column() && !out_.is_idle())) return;
     is_exchanging_ = true;
