@@ -428,11 +428,11 @@ TEST_CASE("A table of layers has a line for each and one for the step") {
         "    25.000   100.0 %\n");
 }
 
-// One step of a trainer, on a fabric of any engine.
+// One step of a trainer, with so many sequences on each wafer, on a fabric of any engine.
 template <class Engine>
-ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,
+ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid, int sequences = 3,
                            ml::precision as = ml::precision::f32) {
-  const text t(3 * grid.wafers, 7, 2);
+  const text t(sequences * grid.wafers, 7, 2);
   const ml::network n = small().build();
   const ml::column_cut cut(n, grid.columns);
   std::vector<ml::streaming_schedule> schedules;
@@ -440,7 +440,7 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,
     schedules.emplace_back(n, cut, column, grid.rows, true);
   ml::training_arrays arrays(n, optimizer::sgd(), 5);
   ml::batch b = t.all();
-  b.weight = 1 / 21.f;
+  b.weight = 1 / static_cast<f32>(7 * sequences);
   fabric f(ml::trainer::plan(grid), engine);
   const area ports = rows(0, edge, 2);
   f.start<&ml::memory_server::step>(ports.columns(0, grid.columns), &schedules, grid, &arrays,
@@ -452,17 +452,29 @@ ml::weights after_one_step(const Engine& engine, const ml::wafer_grid& grid,
 }
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
-  for (const ml::wafer_grid& grid :
-       {ml::wafer_grid{1, 1, 1}, {3, 1, 1}, {1, 1, 5}, {2, 1, 3}, {1, 2, 1}, {3, 2, 1}, {2, 2, 3}}) {
-    ml::weights usual = after_one_step(threaded{}, grid), slow = after_one_step(reference{}, grid);
+  using ml::precision::bfloat16;
+  for (const auto& [grid, sequences] : {std::pair{ml::wafer_grid{1, 1, 1}, 3},
+                                        {{3, 1, 1}, 3},
+                                        {{1, 1, 5}, 3},
+                                        {{2, 1, 3}, 3},
+                                        {{1, 2, 1}, 3},
+                                        {{3, 2, 1}, 3},
+                                        {{2, 2, 3}, 3},
+                                        {{4, 1, 1}, 1},
+                                        {{5, 1, 1}, 3},
+                                        {{4, 2, 2}, 2}}) {
+    INFO(grid.rows << " x " << grid.columns << " workers on " << grid.wafers << " wafers, " << sequences
+                   << " sequences on each");
+    ml::weights usual = after_one_step(threaded{}, grid, sequences),
+                slow = after_one_step(reference{}, grid, sequences);
     CHECK(compare::distance(usual, slow) == 0);
-    ml::weights half = after_one_step(threaded{}, grid, ml::precision::bfloat16),
-                slow_half = after_one_step(reference{}, grid, ml::precision::bfloat16);
+    ml::weights half = after_one_step(threaded{}, grid, sequences, bfloat16),
+                slow_half = after_one_step(reference{}, grid, sequences, bfloat16);
     CHECK(compare::distance(half, slow_half) == 0);
     CHECK(compare::distance(half, usual) > 0);
     for (unsigned seed : {1u, 2u, 3u}) {
-      ml::weights shuffled =
-          after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, grid);
+      const threaded in_any_order{.order = schedule::shuffled{seed}, .pes_per_partition = 1};
+      ml::weights shuffled = after_one_step(in_any_order, grid, sequences);
       CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
