@@ -569,7 +569,7 @@ TEST_CASE("Micro-batches that hold the whole batch change no bit, and smaller on
 TEST_CASE("The memory of a step is known before it") {
   ml::decoder wide = small();
   wide.positions = 40, wide.width = 64, wide.heads = 4;
-  const text t(12, 40, 2);
+  const text t(12, 40, 2), shared(2, 40, 3);
   constexpr ml::sequence perceptron{ml::linear<40, 30>{}, ml::elementwise<ml::gelu>{}, ml::linear<30, 20>{}};
   compare::both x(12, 40, 1);
   const std::vector<i32> classes(12, 3);
@@ -577,7 +577,10 @@ TEST_CASE("The memory of a step is known before it") {
     ml::trainer trained(model.build(), optimizer::sgd(), {.workers = workers, .columns = columns});
     trained.step(b, 1e-2);
     const ml::network& n = trained.model();
-    const f64 wanted = b.sequences * ml::activation_bytes(n, ml::column_cut(n, columns), b.length);
+    const ml::column_cut cut(n, columns);
+    const f64 prefixes = ml::prefix_bytes(n, cut, {workers / columns, columns, 1}, b.sequences, b.length);
+    const f64 wanted = b.sequences * ml::activation_bytes(n, cut, b.length) + prefixes;
+    CHECK((prefixes > 0) == (b.length > 1 && b.sequences < workers / columns));
     INFO(workers << " workers in " << columns << " columns");
     // The numbers that norms and attention save are not counted.
     CHECK(wanted <= 1.001 * static_cast<f64>(trained.report().activations));
@@ -585,7 +588,7 @@ TEST_CASE("The memory of a step is known before it") {
     ml::trainer again(model.build(), optimizer::sgd(),
                       {.workers = workers, .columns = columns, .recompute = true});
     again.step(b, 1e-2);
-    const f64 least = b.sequences * ml::activation_bytes(n, ml::column_cut(n, columns), b.length, true);
+    const f64 least = b.sequences * ml::activation_bytes(n, cut, b.length, true) + prefixes;
     CHECK(least <= wanted);
     CHECK(least >= 0.95 * static_cast<f64>(again.report().activations));
     CHECK(least <= 1.5 * static_cast<f64>(again.report().activations));
@@ -593,6 +596,7 @@ TEST_CASE("The memory of a step is known before it") {
   for (const int workers : {1, 2, 4})
     for (int columns = 1; columns <= workers; columns *= 2) {
       check_activations(wide, t.all(), workers, columns);
+      check_activations(wide, shared.all(), 2 * workers, columns);
       check_activations(perceptron, {.features = x.single, .targets = classes, .sequences = 12}, workers,
                         columns);
     }

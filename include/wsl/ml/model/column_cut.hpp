@@ -111,12 +111,20 @@ class column_cut {
     return block_cyclic{groups_[static_cast<std::size_t>(value)].front().units, columns_}.global(column, 0);
   }
 
-  /// The number of features that a stage reads on a column of the tokens of earlier rows.
+  /// The number of features that a stage reads on a column of tokens that earlier rows have, or 0.
   int features_of_prefix(const stage& s, int column) const {
     int n = 0, k = 0;
+    if (!reads_prefix(s)) return n;
     for (const feature_group& g : s.groups_of_input())
       if (k++ >= s.reads_of_prefix().first_group) n += block_cyclic{g.units, columns_}.size(column) * g.unit;
     return n;
+  }
+
+  /// The most of these on a column.
+  int largest_prefix(const stage& s) const {
+    int most = 0;
+    for (int column = 0; column < columns_; ++column) most = std::max(most, features_of_prefix(s, column));
+    return most;
   }
 
   /// Whether each column has a part of the parameter; if not, all use all of it, and the first column's
