@@ -42,7 +42,7 @@ ml::decoder alibi() {
   return d;
 }
 
-/// What three steps and an evaluation give.
+/// The results of three steps and an evaluation.
 struct run {
   std::vector<f64> losses;
   std::vector<f32> logits;
@@ -138,8 +138,8 @@ TEST_CASE("Neither threads nor recomputation change a bit where rows share seque
     }
 }
 
-// A sum that differs in its last place may be rounded to the next number of 16 bits, so the difference is that
-// of some roundings: far less than what the format itself changes.
+// A sum that differs in its last place may be rounded to the next number of 16 bits, so the difference is
+// that of some roundings: far less than what the format itself changes.
 TEST_CASE("In 16 bits rows that share sequences differ by rounding only") {
   const text t(2, 19, 3);
   for (const auto& [as, bound] : {std::pair{ml::precision::bfloat16, 2e-3}, {ml::precision::float16, 5e-4}}) {

@@ -123,7 +123,7 @@ class attention_stage final : public stage {
   bool has_prefix(activation_store& store) const {
     return store.tokens() > 0 && store.position(0) > 0 && store.value(y_).columns() > 0;
   }
-  /// What was read of earlier tokens; any matrix if there are none.
+  /// The keys and values from the beginning of the first sequence; any matrix if they are in `other`.
   template <class T>
   matrix<const T> prefix_of(activation_store& store, const matrix<const T>& other) const {
     return has_prefix(store) ? store.operand_of_prefix<T>() : other;

@@ -124,8 +124,8 @@ class stage {
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
 
-  /// Whether the stage mixes the tokens of a sequence, as attention does. If not, a PE may have a part of a
-  /// sequence.
+  /// Whether the stage mixes the tokens of a sequence, as attention does. If not, or if it reads the earlier
+  /// tokens from a prefix, a PE may have a part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own

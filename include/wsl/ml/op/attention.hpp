@@ -19,9 +19,9 @@
 
 namespace wsl::ml {
 
-/// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout may
-/// drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of them if
-/// the window is 0.
+/// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout
+/// may drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of them
+/// if the window is 0.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropout_rule drop = {};
@@ -81,8 +81,8 @@ struct scale_row_loop {
   }
 };
 
-/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen, and
-/// the last if no later one is; its keys are new if no query of an earlier block has seen them.
+/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen,
+/// and the last if no later one is; its keys are new if no query of an earlier block has seen them.
 struct attention_part {
   int query, queries, key, keys;
   bool is_first, is_last, has_new_keys;

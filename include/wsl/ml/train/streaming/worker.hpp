@@ -164,7 +164,7 @@ class worker {
   }
 
   /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule
-  /// follows at its end. What goes along a column takes the way of gradients, after those made so far.
+  /// follows at its end. An exchange along a column takes the way of gradients, after those made so far.
   void exchange(pe& me, const weight_transfer& t) {
     if ((t.returns_gradient && !out_.has_room(t)) || (t.is_along_column() && !out_.is_idle())) return;
     is_exchanging_ = true;
