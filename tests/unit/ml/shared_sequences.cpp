@@ -2,6 +2,7 @@
 // More rows of workers than sequences: rows that share a sequence do what training in one place does, and the
 // same bits on any number of threads.
 #include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/streaming/row_tokens.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
@@ -206,14 +207,16 @@ class first_token_stage final : public ml::stage {
   }
 };
 
+ml::network with_first_token(int width) {
+  ml::network n;
+  const int x = n.linear("in", n.input("x", 6), width, true, ml::initial::normal(0.3f));
+  const int y = n.add("first", first_token_stage{}, {x}, width);
+  n.cross_entropy("loss", n.linear("out", y, 4, true, ml::initial::normal(0.3f)));
+  return n;
+}
+
 TEST_CASE("A stage of one's own that needs whole sequences gets them, however many rows there are") {
-  const auto build = [] {
-    ml::network n;
-    const int x = n.linear("in", n.input("x", 6), 8, true, ml::initial::normal(0.3f));
-    const int y = n.add("first", first_token_stage{}, {x}, 8);
-    n.cross_entropy("loss", n.linear("out", y, 4, true, ml::initial::normal(0.3f)));
-    return n;
-  };
+  const auto build = [] { return with_first_token(8); };
   const compare::both x(3 * 5, 6, 1);
   const std::vector<i32> classes{0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 3, 1, 2};
   const ml::batch b{.features = x.single, .targets = classes, .sequences = 3, .length = 5};
@@ -229,6 +232,15 @@ TEST_CASE("A stage of one's own that needs whole sequences gets them, however ma
   const ml::rows_of_wafers rows(cut, {8, 1, 1}, 3, 5);
   CHECK(!rows.cuts_sequences());
   for (int row = 0; row < 8; ++row) CHECK(rows.tokens_of(row).all() % 5 == 0);
+}
+
+TEST_CASE("A chosen grid has rows that share a sequence if that is predicted to be faster, and possible") {
+  const ml::network n =
+      ml::decoder{.vocabulary = 5000, .positions = 64, .layers = 2, .heads = 4, .width = 256}.build();
+  const ml::wafer_grid of_long = ml::choose_grid(n, {.cores = 16}, 1, 4096);
+  CHECK(of_long.rows > 1);
+  CHECK(ml::predicted_step(n, 1, 4096, of_long) < ml::predicted_step(n, 1, 4096, {1, 4, 1}));
+  CHECK(ml::choose_grid(with_first_token(256), {.cores = 16}, 3, 4096).rows <= 3);
 }
 
 TEST_CASE("Tokens are divided evenly among rows, in order, and a row knows those that it reads") {
