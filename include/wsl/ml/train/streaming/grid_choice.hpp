@@ -6,8 +6,8 @@
 //   products    of the row with the most tokens and the column with the most features
 //   weights     each worker reads those of its column twice, and writes and sends as many gradients
 //   exchanges   each column sends what it has of a value to the C - 1 others
-//   sequences   rows that share one bring keys and values along their columns twice, and gradients back; the
-//               last of them has the most keys
+//   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
+//               wait for each other about ten hops each time; the last of them has the most keys
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
     if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
       const f64 before = length - tokens;
       late += s->operations(-1, 0, n.width(s->output), length) * before / length;
-      hops += 3. * std::ceil(before / tokens), moved += 3 * 4 * before * features;
+      hops += 3. * (10 + std::ceil(before / tokens)), moved += 3 * 4 * before * features;
     }
   }
   return (operations_per_token(n, length) + late) * tokens * widest / of.operations +
