@@ -97,11 +97,34 @@ TEST_CASE("Rows may have one token each, or none, and columns no head") {
   for (const int length : {1, 2, 5}) {
     const text t(1, length, 4);
     const run alone = run_of(windowed(), t.all(), on({}, one));
-    for (const grid& g : {grid{4, 1}, {5, 1}, {3, 4}, {2, 3}}) {
+    for (const grid& g : {grid{4, 1}, {5, 1}, {48, 1}, {3, 4}, {2, 3}}) {
       INFO(g.rows << " x " << g.columns << " workers, " << length << " tokens");
       CHECK(largest_difference(alone, run_of(windowed(), t.all(), on({}, g))) < 1e-5);
     }
   }
+}
+
+TEST_CASE("A trainer takes batches of one shape after the other") {
+  ml::trainer alone(rotary().build(), optimizer::sgd(), on({}, one)),
+      shared(rotary().build(), optimizer::sgd(), on({}, {4, 2}));
+  for (const auto& [sequences, length] : {std::pair{1, 19}, {4, 7}, {2, 24}, {3, 8}, {1, 3}, {5, 9}}) {
+    const text t(sequences, length, 6);
+    INFO(sequences << " sequences of " << length);
+    CHECK(shared.step(t.all(), 0.1) == Approx(alone.step(t.all(), 0.1)).epsilon(1e-5));
+    CHECK(shared.evaluate(t.all()) == Approx(alone.evaluate(t.all())).epsilon(1e-5));
+    CHECK(compare::distance(shared.parameters(), alone.parameters()) < 1e-5);
+  }
+}
+
+TEST_CASE("A loss that is not finite is explained where rows share sequences, and leaves nothing behind") {
+  ml::trainer t(rotary().build(), optimizer::sgd(), on({}, {5, 1}));
+  const text all(2, 19, 3);
+  const f64 before = t.evaluate(all.all());
+  f32& weight = t.parameter_named("layer 1 qkv.weight")[5];
+  const f32 was = std::exchange(weight, HUGE_VALF);
+  CHECK_THROWS_WITH(t.step(all.all(), 0.1), Catch::Matchers::Contains("layer 1 qkv"));
+  weight = was;
+  CHECK(t.evaluate(all.all()) == before);
 }
 
 TEST_CASE("Sequences are shared on each wafer, and in each micro-batch") {
