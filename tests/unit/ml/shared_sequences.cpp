@@ -32,9 +32,9 @@ ml::decoder rotary() {
   d.between = ml::nonlinearity::swiglu, d.tied = false;
   return d;
 }
-ml::decoder windowed() {
+ml::decoder windowed(int window = 5) {
   ml::decoder d = rotary();
-  d.window = 5;
+  d.window = window;
   return d;
 }
 ml::decoder alibi() {
@@ -91,6 +91,17 @@ TEST_CASE("Rows that share sequences do what one worker does") {
         CHECK(largest_difference(alone, run_of(d, t.all(), on({}, g))) < 1e-5);
       }
     }
+}
+
+TEST_CASE("A window may begin in a row, in the one before, or farther away") {
+  const text t(2, 19, 3);
+  for (const int window : {1, 2, 6, 7, 11, 18, 19, 40}) {
+    const run alone = run_of(windowed(window), t.all(), on({}, one));
+    for (const grid& g : {grid{3, 1}, {7, 1}, {5, 2}}) {
+      INFO(g.rows << " x " << g.columns << " workers, a window of " << window);
+      CHECK(largest_difference(alone, run_of(windowed(window), t.all(), on({}, g))) < 1e-5);
+    }
+  }
 }
 
 TEST_CASE("Rows may have one token each, or none, and columns no head") {

@@ -8,6 +8,8 @@
 //   row 1   tokens 2, 3    keys and values of 2, 3 to row 2
 //   row 2   tokens 4, 5    gradients for 0, 1 and then for 2, 3 to row 1, which adds its own for 0, 1
 #pragma once
+#include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -31,7 +33,7 @@ class prefix_exchange {
     const row_tokens here = rows_->tokens_of(row_);
     const matrix<f32> x = read_part(store.value(s.inputs[0]));
     std::vector<std::span<f32>> arriving;
-    if (before_) {
+    if (here.all() > 0 && here.tokens.first > 0) {
       const token_range mine = here.in_first_sequence();
       store.begin_prefix(mine.end, features_);
       arriving = blocks(store.prefix());
