@@ -115,6 +115,27 @@ TEST_CASE("Rows may have one token each, or none, and columns no head") {
   }
 }
 
+TEST_CASE("Keys and values that the batch gives are shared as well") {
+  const auto build = [] {
+    ml::network n;
+    const int y = n.attention("attention", n.input("x", 24), {.queries = 2});
+    n.cross_entropy("loss", n.linear("out", y, 4, true, ml::initial::normal(0.3f)));
+    return n;
+  };
+  const compare::both x(2 * 7, 24, 1);
+  const std::vector<i32> classes{0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 3, 1};
+  const ml::batch b{.features = x.single, .targets = classes, .sequences = 2, .length = 7};
+  for (const ml::precision as : {ml::precision::f32, ml::precision::bfloat16}) {
+    ml::trainer alone(build(), optimizer::sgd(), on({.precision = as}, one));
+    const f64 first = alone.step(b, 0.5), second = alone.step(b, 0.5);
+    for (const grid& g : many) {
+      ml::trainer t(build(), optimizer::sgd(), on({.precision = as}, g));
+      CHECK(t.step(b, 0.5) == Approx(first).epsilon(1e-5));
+      CHECK(t.step(b, 0.5) == Approx(second).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("A trainer takes batches of one shape after the other") {
   ml::trainer alone(rotary().build(), optimizer::sgd(), on({}, one)),
       shared(rotary().build(), optimizer::sgd(), on({}, {4, 2}));
