@@ -882,8 +882,14 @@ TEST_CASE("The golden GPT-2 on grids of workers and on two wafers: logits, loss,
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  for (const ml::wafer_grid& grid :
-       {ml::wafer_grid{1, 1, 1}, {1, 4, 1}, {4, 1, 1}, {2, 2, 1}, {3, 2, 1}, {1, 1, 2}, {2, 2, 2}}) {
+  for (const ml::wafer_grid& grid : {ml::wafer_grid{1, 1, 1},
+                                     {1, 4, 1},
+                                     {4, 1, 1},
+                                     {2, 2, 1},
+                                     {3, 2, 1},
+                                     {9, 1, 1},
+                                     {1, 1, 2},
+                                     {2, 2, 2}}) {
     INFO(grid.rows << " x " << grid.columns << " workers, num_csx " << grid.wafers);
     const ml::streaming_settings how{
         .workers = grid.rows * grid.columns, .columns = grid.columns, .num_csx = grid.wafers};
