@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../op/rows.hpp"
 #include "column_exchange.hpp"
 #include "row_tokens.hpp"
 
@@ -21,23 +22,24 @@ namespace wsl::ml {
 class prefix_exchange {
  public:
   /// The part of the worker in a row, counted over all wafers, and a column of its wafer.
-  prefix_exchange(const rows_of_wafers& rows, int row, bool is_last_of_wafer, int column)
-      : rows_(&rows), row_(row), is_last_(is_last_of_wafer), column_(column) {}
+  prefix_exchange(const rows_of_wafers& rows, int row, bool is_last_of_wafer, const column_cut& cut,
+                  int column, activation_store& store)
+      : rows_(&rows), row_(row), is_last_(is_last_of_wafer), cut_(&cut), column_(column), store_(&store) {}
 
-  /// Brings what stage s reads of the earlier tokens. The store shows what the stage reads.
-  void bring(pe& me, column_exchange& on, const column_cut& cut, const stage& s, activation_store& store,
-             std::function<void(pe&)> done) {
-    begin(cut, s);
+  /// Brings what stage s reads of the earlier tokens; done(me) is called at the end. The store shows what the
+  /// stage reads.
+  void bring(pe& me, column_exchange& on, const stage& s, std::function<void(pe&)> done) {
+    begin(s);
     if (features_ == 0) return done(me);
-    if (!s.given[0]) store.round_value(s.inputs[0]);
+    if (!s.given[0]) store_->round_value(s.inputs[0]);
     const row_tokens here = rows_->tokens_of(row_);
-    const matrix<f32> x = read_part(store.value(s.inputs[0]));
+    const matrix<f32> x = read_part(store_->value(s.inputs[0]));
     std::vector<std::span<f32>> arriving;
     if (here.all() > 0 && here.tokens.first > 0) {
       const token_range mine = here.in_first_sequence();
-      store.begin_prefix(mine.end, features_);
-      arriving = blocks(store.prefix());
-      copy(store.prefix().part(mine.first, 0, mine.count(), features_),
+      store_->begin_prefix(mine.end, features_);
+      arriving = blocks(store_->prefix());
+      copy(store_->prefix().part(mine.first, 0, mine.count(), features_),
            x.part(0, 0, mine.count(), features_));
     }
     if (after_) {
@@ -47,25 +49,24 @@ class prefix_exchange {
     on.bring(me, packet_, std::move(arriving), after_, std::move(done));
   }
   /// Adds the gradients that the later rows have made of this row's tokens to those of stage s's input.
-  void give_back(pe& me, column_exchange& on, const column_cut& cut, const stage& s, activation_store& store,
-                 std::function<void(pe&)> done) {
-    begin(cut, s);
+  void give_back(pe& me, column_exchange& on, const stage& s, std::function<void(pe&)> done) {
+    begin(s);
     if (features_ == 0) return done(me);
     std::vector<std::span<f32>> leaving;
-    if (before_) leaving = blocks(store.prefix_gradient());
+    if (before_) leaving = blocks(store_->prefix_gradient());
     std::reverse(leaving.begin(), leaving.end());
     make_packet(after_ ? rows_->tokens_of(row_).in_last_sequence().count() : 0);
     on.add_up(me, std::move(leaving), after_ ? before_ + 1 - after_ : before_, packet_,
-              [this, &store, v = s.inputs[0], done = std::move(done)](pe& at) {
-                if (after_) add(last_rows(read_part(store.gradient(v))), packet());
+              [this, v = s.inputs[0], done = std::move(done)](pe& at) {
+                if (after_) add(last_rows(read_part(store_->gradient(v))), packet());
                 done(at);
               });
   }
 
  private:
-  void begin(const column_cut& cut, const stage& s) {
+  void begin(const stage& s) {
     const int window = s.reads_of_prefix().window;
-    features_ = cut.features_of_prefix(s, column_);
+    features_ = cut_->features_of_prefix(s, column_);
     before_ = rows_->rows_before(row_, window);
     after_ = is_last_ ? 0 : rows_->rows_before(row_ + 1, window);
     packet_.clear();
@@ -97,7 +98,9 @@ class prefix_exchange {
   const rows_of_wafers* rows_;
   int row_;
   bool is_last_;
+  const column_cut* cut_;
   int column_;
+  activation_store* store_;
   int features_ = 0;            // of a token that are read
   int before_ = 0, after_ = 0;  // rows whose tokens this row reads, and whose tokens the next one reads
   std::vector<f32> packet_;     // of the row's own tokens in the last of its sequences

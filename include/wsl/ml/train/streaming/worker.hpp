@@ -181,12 +181,10 @@ class worker {
     };
     if (t.is_along_column()) {
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
-      prefix_exchange& how =
-          prefix_.emplace(*rows_, row_, wires::index_in_column(me) + 1 == grid_.rows, column_);
-      if (t.what == weight_transfer::kind::bring_prefix)
-        how.bring(me, along_column, *cut_, *t.of, activations, done);
-      else how.give_back(me, along_column, *cut_, *t.of, activations, done);
-      return;
+      const bool is_last = wires::index_in_column(me) + 1 == grid_.rows;
+      prefix_exchange& how = prefix_.emplace(*rows_, row_, is_last, *cut_, column_, activations);
+      if (t.what == weight_transfer::kind::bring_prefix) return how.bring(me, along_column, *t.of, done);
+      return how.give_back(me, along_column, *t.of, done);
     }
     const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
