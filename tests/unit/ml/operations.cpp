@@ -248,6 +248,64 @@ TEST_CASE("Attention with a sliding window, within blocks and over several") {
     for (int window : {1, 5, 64, 65, 100, 500}) check_attention(tokens, 8, window == 5 ? 0.25 : 0, window);
 }
 
+// The queries of a sequence in parts, each with the keys up to its end: outputs and the gradients of queries
+// are those of the parts, gradients of keys and values are added up.
+TEST_CASE("Attention of a part of the queries does its part of the whole") {
+  constexpr int tokens = 200, width = 8;
+  both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), dy(tokens, width, 4), y(tokens, width),
+      dq(tokens, width), dk(tokens, width), dv(tokens, width);
+  for (const int window : {0, 1, 30, 64, 100})
+    for (const f32 dropout : {0.f, 0.3f}) {
+      ml::scoring how{0.4f, 0.05f, ml::dropout_rule::with(dropout, 17), window};
+      std::vector<f32> log_sum_exp(tokens);
+      ml::attention(y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
+      ml::attention_backward(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_sum_exp, q.s(), k.s(), v.s(), how,
+                             {.query = true, .keys = true});
+      for (const std::vector<int>& borders : {std::vector{0, 64, 128, 200}, {0, 1, 70, 135, 136, 199, 200}}) {
+        both part_y(tokens, width), part_dq(tokens, width), sum_dk(tokens, width), sum_dv(tokens, width);
+        f64 difference = 0;
+        for (std::size_t p = 0; p + 1 < borders.size(); ++p) {
+          const int first = borders[p], count = borders[p + 1] - first, seen = borders[p + 1];
+          const auto queries = [&](both& x) { return x.s().part(first, 0, count, width); };
+          const auto keys = [&](both& x) { return x.s().part(0, 0, seen, width); };
+          std::vector<f32> of_part(static_cast<std::size_t>(count));
+          how.first_query = first;
+          ml::attention(queries(part_y), of_part, queries(q), keys(k), keys(v), how);
+          for (int t = 0; t < count; ++t)
+            difference = std::max(
+                difference, std::abs(static_cast<f64>(of_part[static_cast<std::size_t>(t)]) -
+                                     static_cast<f64>(log_sum_exp[static_cast<std::size_t>(first + t)])));
+          ml::attention_backward(queries(part_dq), keys(sum_dk), keys(sum_dv), queries(dy), queries(part_y),
+                                 of_part, queries(q), keys(k), keys(v), how);
+          // Setting gives what adding to zero gives, but for keys before the window of the first query.
+          both set_dq(tokens, width, 5), set_dk(tokens, width, 6), set_dv(tokens, width, 7),
+              dk_alone(tokens, width), dv_alone(tokens, width), dq_alone(tokens, width);
+          ml::attention_backward(queries(set_dq), keys(set_dk), keys(set_dv), queries(dy), queries(part_y),
+                                 of_part, queries(q), keys(k), keys(v), how, {.query = true, .keys = true});
+          ml::attention_backward(queries(dq_alone), keys(dk_alone), keys(dv_alone), queries(dy),
+                                 queries(part_y), of_part, queries(q), keys(k), keys(v), how);
+          const auto differ = [&](both& a, both& b, int from, int end) {
+            for (int t = from; t < end; ++t)
+              for (int i = 0; i < width; ++i)
+                difference = std::max(
+                    difference, std::abs(static_cast<f64>(a.s()(t, i)) - static_cast<f64>(b.s()(t, i))));
+          };
+          differ(set_dq, dq_alone, first, seen);
+          differ(set_dk, dk_alone, how.first_key(first), seen);
+          differ(set_dv, dv_alone, how.first_key(first), seen);
+        }
+        how.first_query = 0;
+        for (const auto& [part, whole] :
+             {std::pair{&part_y, &y}, {&part_dq, &dq}, {&sum_dk, &dk}, {&sum_dv, &dv}})
+          for (std::size_t i = 0; i < whole->single.size(); ++i)
+            difference = std::max(
+                difference, std::abs(static_cast<f64>(part->single[i]) - static_cast<f64>(whole->single[i])));
+        INFO("window " << window << ", dropout " << dropout << ", " << borders.size() - 1 << " parts");
+        CHECK(difference < 2e-5);
+      }
+    }
+}
+
 // Operands are given, weights and slopes of scores are rounded: each by half a unit of the format's last
 // place.
 TEMPLATE_TEST_CASE("Attention of 16-bit operands rounds its weights and nothing else", "", bf16, f16, cb16) {

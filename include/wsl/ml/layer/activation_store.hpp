@@ -25,6 +25,13 @@ struct value_width {
   int all = 0, own = 0, first_unit = 0;
 };
 
+/// Tokens from `first` to before `end`, counted from the first token of some sequences.
+struct token_range {
+  int first = 0, end = 0;
+  int count() const { return end - first; }
+  friend bool operator==(const token_range&, const token_range&) = default;
+};
+
 class activation_store {
  public:
   /// Makes room for `sequences` sequences of `length` tokens. Value v becomes (tokens, widths[v]); a value of
@@ -32,22 +39,24 @@ class activation_store {
   void resize(const std::vector<int>& widths, std::size_t stages, int sequences, int length) {
     std::vector<value_width> all;
     for (int width : widths) all.push_back({width, width});
-    resize(all, stages, sequences, length, 0, sequences * length, false);
+    const token_range tokens{0, sequences * length};
+    resize(all, stages, sequences, length, tokens, tokens, false);
   }
-  /// The same on one column of a row of workers. The row has these sequences, and this column the tokens
-  /// `first` to `end` - 1 of them. If the values are cut, a stage sees them in the forms given to `enter`.
+  /// The same on one column of a row of workers. Of these sequences the row has the tokens `row`, perhaps not
+  /// all of the first and of the last, and this column has the tokens `own` of them. If the values are cut, a
+  /// stage sees them in the forms given to `enter`.
   void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences, int length,
-              int first, int end, bool is_cut) {
-    sequences_ = sequences, length_ = length, own_first_ = first, own_end_ = end, is_cut_ = is_cut;
+              const token_range& row, const token_range& own, bool is_cut) {
+    sequences_ = sequences, length_ = length, row_ = row, own_ = own, is_cut_ = is_cut;
     widths_ = widths;
     given_.assign(widths.size(), {}), all_masks_ = {}, free_.clear();
     norms_.resize(stages), saved_.resize(stages);
     for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
     for (std::size_t v = 0; v < widths.size(); ++v) {
-      forms_[0][v].shape(end - first, widths[v].all);
+      forms_[0][v].shape(own.count(), widths[v].all);
       if (!is_cut) continue;
-      forms_[1][v].shape(sequences * length, widths[v].own);
-      forms_[2][v].shape(sequences * length, widths[v].all);
+      forms_[1][v].shape(row.count(), widths[v].own);
+      forms_[2][v].shape(row.count(), widths[v].all);
     }
     enter(value_form::tokens, value_form::tokens, -1);
   }
@@ -59,15 +68,19 @@ class activation_store {
   }
 
   /// The tokens that the stage at work sees: those of this PE, or all of its row of workers; and the number
-  /// of the first of them among those of the row.
-  int tokens() const { return has_row_ ? sequences_ * length_ : own_end_ - own_first_; }
-  int first_token() const { return has_row_ ? 0 : own_first_; }
+  /// of the first of them among those of the row's sequences.
+  int tokens() const { return seen().count(); }
+  int first_token() const { return seen().first; }
   /// The position of token t in its sequence.
   int position(int t) const { return (first_token() + t) % length_; }
-  /// The sequences of the row of workers.
+  /// The sequences of which the row of workers has tokens.
   int sequences() const { return sequences_; }
   int length() const { return length_; }
   i64 token_of_batch(int t) const { return random.first_sequence * length_ + first_token() + t; }
+  /// Whether the store has room for these tokens, as `resize` says.
+  bool is_sized_for(int sequences, int length, const token_range& row, const token_range& own) const {
+    return sequences_ == sequences && length_ == length && row_ == row && own_ == own;
+  }
   /// The first head, or other unit, of value v that this PE has, where it is cut by features.
   int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
 
@@ -75,18 +88,29 @@ class activation_store {
   matrix<f32> value(int v, value_form f) { return all_of(in(f, v).value); }
   /// The gradient of value v, to read and to add to. It is zero when a step begins.
   matrix<f32> gradient(int v) { return gradient(v, form_of(v)); }
-  matrix<f32> gradient(int v, value_form f) {
-    buffer& g = in(f, v).gradient;
-    const matrix<f32> all = all_of(g);
-    if (!std::exchange(g.begun, true)) std::fill(g.numbers.begin(), g.numbers.end(), 0.f);
-    return all;
-  }
+  matrix<f32> gradient(int v, value_form f) { return begun(in(f, v).gradient); }
   /// The gradient of value v for a stage that writes all of it. If nothing has been added to it in this step,
   /// `overwrite` becomes true and the numbers are undefined: the stage sets them. Otherwise it adds.
   matrix<f32> gradient(int v, bool& overwrite) {
     buffer& g = in(form_of(v), v).gradient;
     overwrite = !std::exchange(g.begun, true);
     return all_of(g);
+  }
+  /// Where the row of workers has a later part of a sequence: the features that the stage at work reads of
+  /// the tokens of that sequence, from its beginning to the last one here, (tokens, features); and the
+  /// gradient of them through the tokens here. `begin_prefix` clears both.
+  void begin_prefix(int tokens, int features) {
+    prefix_.shape(tokens, features);
+    for (buffer* b : {&prefix_.value, &prefix_.gradient}) b->begun = false, b->renew();
+    all_of(prefix_.value);
+    std::fill(prefix_.value.numbers.begin(), prefix_.value.numbers.end(), 0.f);
+  }
+  matrix<f32> prefix() { return all_of(prefix_.value); }
+  matrix<f32> prefix_gradient() { return begun(prefix_.gradient); }
+  template <class T>
+  matrix<const T> operand_of_prefix() {
+    if constexpr (std::is_same_v<T, f32>) return prefix();
+    else return prefix_.value.template operand<T>();
   }
   /// Frees the memory of value v and its gradient for other values; its numbers are gone.
   void release(int v) {
@@ -158,7 +182,7 @@ class activation_store {
     given_[static_cast<std::size_t>(v)] = {{}, !numbers.empty()};
     const matrix<f32> here = value(v, value_form::tokens);
     if (!numbers.empty())
-      copy(here, matrix(numbers.data() + i64{own_first_} * here.columns(), here.rows(), here.columns()));
+      copy(here, matrix(numbers.data() + i64{own_.first} * here.columns(), here.rows(), here.columns()));
   }
   /// The weight of each token of all sequences in the losses; empty: all count 1.
   void give_mask(std::span<const f32> weights) {
@@ -172,6 +196,7 @@ class activation_store {
     const auto count = [&](const auto& x) { all += x.capacity() * sizeof(x[0]); };
     for (const std::vector<form>& f : forms_)
       for (const form& x : f) count(x.value.numbers), count(x.gradient.numbers);
+    count(prefix_.value.numbers), count(prefix_.gradient.numbers);
     std::for_each(free_.begin(), free_.end(), count);
     std::for_each(norms_.begin(), norms_.end(), count);
     std::for_each(saved_.begin(), saved_.end(), count);
@@ -238,11 +263,19 @@ class activation_store {
     b.numbers.resize(size);
     return {b.numbers.data(), b.rows, b.columns};
   }
+  /// The same of a gradient, which is zero when it is asked for the first time in a step.
+  matrix<f32> begun(buffer& gradient) {
+    const matrix<f32> all = all_of(gradient);
+    if (!std::exchange(gradient.begun, true))
+      std::fill(gradient.numbers.begin(), gradient.numbers.end(), 0.f);
+    return all;
+  }
   /// A value in one form, and its gradient.
   struct form {
     buffer value, gradient;
     void shape(int rows, int columns) { value.shape(rows, columns), gradient.shape(rows, columns); }
   };
+  const token_range& seen() const { return has_row_ ? row_ : own_; }
   /// The part of numbers of all tokens, as many for each, that belongs to the tokens of the stage at work.
   template <class T>
   std::span<const T> of_tokens(std::span<const T> all) const {
@@ -261,10 +294,12 @@ class activation_store {
     return x;
   }
 
-  int sequences_ = 0, length_ = 0, own_first_ = 0, own_end_ = 0;
+  int sequences_ = 0, length_ = 0;
+  token_range row_, own_;  // of the sequences: the tokens of the row of workers, and those of this PE
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each
+  form prefix_;
   std::vector<std::vector<f32>> free_;  // the memory of released values
   std::vector<std::vector<norm_state>> norms_;
   std::vector<std::vector<f32>> saved_;

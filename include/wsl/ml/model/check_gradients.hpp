@@ -255,7 +255,7 @@ class gradient_checker {
     for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
       widths.push_back({n_.widths()[static_cast<std::size_t>(v)], 0, 0});
     activation_store alone;
-    alone.resize(widths, n_.stages().size(), 1, batch_.length, begin, end, false);
+    alone.resize(widths, n_.stages().size(), 1, batch_.length, {0, batch_.length}, {begin, end}, false);
     give(alone, n_, part);
     prepare(alone, sequence);
     return objective(alone, first + begin, 0);

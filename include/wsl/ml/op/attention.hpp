@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Causal attention of one head of one sequence, on one PE, over all earlier tokens or over a sliding window
-// of the last ones. Queries, keys and values are (tokens, width), with any distance between rows. Only a
-// block of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass
-// one number of each token is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv
+// of the last ones. Queries, keys and values are (tokens, width), with any distance between rows. The queries
+// may be those of a later part of the sequence; the keys and values begin with its first token. Only a block
+// of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass one
+// number of each query is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv
 // 2205.14135).
 #pragma once
 #include <algorithm>
@@ -18,14 +19,16 @@
 
 namespace wsl::ml {
 
-/// The scores: scale * q[t] . k[s] - slope * (t - s). Dropout may drop weights. Query t sees itself and the
-/// window - 1 tokens before it, or all of them if the window is 0.
+/// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout
+/// may drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of them
+/// if the window is 0.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropout_rule drop = {};
   int window = 0;
+  int first_query = 0;  ///< the position of the first query
 
-  /// The first key that query t sees.
+  /// The first key that the query at position t sees.
   int first_key(int t) const { return window && t >= window ? t - window + 1 : 0; }
 };
 
@@ -78,23 +81,30 @@ struct scale_row_loop {
   }
 };
 
-/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen.
+/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen,
+/// and the last if no later one is; its keys are new if no query of an earlier block has seen them.
 struct attention_part {
   int query, queries, key, keys;
-  bool is_first;
+  bool is_first, is_last, has_new_keys;
 
   /// The keys of the block, from `begin` to `end` - 1, that query number t of the block sees.
-  int begin(int t, const scoring& how) const { return std::clamp(how.first_key(query + t) - key, 0, end(t)); }
-  int end(int t) const { return std::min(keys, query + t - key + 1); }
+  int begin(int t, const scoring& how) const {
+    return std::clamp(how.first_key(how.first_query + query + t) - key, 0, end(t, how));
+  }
+  int end(int t, const scoring& how) const {
+    return std::clamp(how.first_query + query + t - key + 1, 0, keys);
+  }
 };
 /// Calls f(part) for each block of scores that the causal mask and the window do not rule out as a whole.
 template <class F>
-void each_attention_block(int tokens, const scoring& how, F f) {
-  for (int q = 0; q < tokens; q += attention_block) {
-    const int first = how.first_key(q) / attention_block * attention_block;
-    for (int k = first; k <= q; k += attention_block)
-      f(attention_part{q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k),
-                       k == first});
+void each_attention_block(int queries, const scoring& how, F f) {
+  const int tokens = how.first_query + queries;
+  for (int q = 0; q < queries; q += attention_block) {
+    const int position = how.first_query + q, here = std::min(attention_block, queries - q),
+              first = how.first_key(position) / attention_block * attention_block;
+    for (int k = first; k < position + here; k += attention_block)
+      f(attention_part{q, here, k, std::min(attention_block, tokens - k), k == first,
+                       k + attention_block >= position + here, q == 0 || k >= position});
   }
 }
 /// Clears the scores of the keys that a query does not see.
@@ -143,7 +153,8 @@ void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<A>& a, const 
 }  // namespace detail
 
 /// y[t] = sum over the keys s that t sees of softmax(scores of t)[s] v[s]. log_sum_exp has one element for
-/// each token. Operands of 16 bits are multiplied with weights rounded to their format; all else is f32.
+/// each query; keys and values have first_query rows more than queries. Operands of 16 bits are multiplied
+/// with weights rounded to their format; all else is f32.
 template <class T>
 void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>& q, const matrix<T>& k,
                const matrix<T>& v, const scoring& how) {
@@ -152,7 +163,8 @@ void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>
   f32 largest[attention_block], total[attention_block];
   score_operand<std::remove_const_t<T>> operand;
   each_attention_block(q.rows(), how, [&](const attention_part& part) {
-    const auto [first, queries, from, keys, is_first] = part;
+    const auto [first, queries, from, keys, is_first, is_last, has_new_keys] = part;
+    const int position = how.first_query + first;
     const matrix<f32> s(numbers, queries, keys), out = rows_of(y, first, queries);
     if (is_first) {
       std::fill_n(largest, queries, -1e30f), std::fill_n(total, queries, 0.f);
@@ -160,17 +172,18 @@ void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>
     }
     multiply(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
     for (int t = 0; t < queries; ++t) {
-      const int begin = part.begin(t, how), seen = part.end(t) - begin;
+      const int begin = part.begin(t, how), seen = part.end(t, how) - begin;
       f32* const row = s.row(t) + begin;
       if (seen) {
-        run_vectorized<attention_score_loop>(row, how.scale, how.slope, from + begin - first - t, seen);
+        run_vectorized<attention_score_loop>(row, how.scale, how.slope, from + begin - position - t, seen);
         run_vectorized<attention_row_loop>(row, out.row(t), &largest[t], &total[t], seen, out.columns());
-        if (how.drop.below) drop(row, row, how.drop.of_row(static_cast<u64>(first + t)), from + begin, seen);
+        if (how.drop.below)
+          drop(row, row, how.drop.of_row(static_cast<u64>(position + t)), from + begin, seen);
       }
       clear_outside(s.row(t), begin, begin + seen, keys);
     }
     multiply_add(out, operand(s), rows_of(v, from, keys));
-    if (from != first) return;
+    if (!is_last) return;
     for (int t = 0; t < queries; ++t) {
       run_vectorized<scale_row_loop>(out.row(t), 1 / total[t], out.columns());
       log_sum_exp[static_cast<std::size_t>(first + t)] = largest[t] + std::log(total[t]);
@@ -178,7 +191,8 @@ void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<T>
   });
 }
 
-/// The gradients that are set rather than added to, because nothing has been added to them yet.
+/// The gradients that are set rather than added to, because nothing has been added to them yet. Those of keys
+/// that no query sees, before the window of the first, stay undefined.
 struct attention_overwrites {
   bool query = false, keys = false;  ///< the gradients of keys and values
 };
@@ -196,18 +210,19 @@ void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matr
     mean[static_cast<std::size_t>(t)] = product_of_rows(dy.row(t), y.row(t), y.columns(), room);
   score_operand<std::remove_const_t<T>> of_weights, of_slopes;
   each_attention_block(q.rows(), how, [&](const attention_part& part) {
-    const auto [first, queries, from, keys, is_first] = part;
+    const auto [first, queries, from, keys, is_first, is_last, has_new_keys] = part;
+    const int position = how.first_query + first;
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
     const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys),
                of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
     multiply(w, of_q, of_k.transposed());
     multiply(dw, of_dy, of_v.transposed());
     for (int t = 0; t < queries; ++t) {
-      const int begin = part.begin(t, how), seen = part.end(t) - begin;
+      const int begin = part.begin(t, how), seen = part.end(t, how) - begin;
       f32 *const of_w = w.row(t) + begin, *const of_dw = dw.row(t) + begin;
       const std::size_t token = static_cast<std::size_t>(first + t);
-      const dropout_rule dropped = how.drop.of_row(static_cast<u64>(first + t));
-      run_vectorized<attention_score_loop>(of_w, how.scale, how.slope, from + begin - first - t, seen);
+      const dropout_rule dropped = how.drop.of_row(static_cast<u64>(position + t));
+      run_vectorized<attention_score_loop>(of_w, how.scale, how.slope, from + begin - position - t, seen);
       run_vectorized<attention_weights_loop>(of_w, log_sum_exp[token], seen);
       if (how.drop.below) drop(of_dw, of_dw, dropped, from + begin, seen);
       run_vectorized<attention_slope_loop>(of_dw, static_cast<const f32*>(of_w), mean[token], how.scale,
@@ -215,8 +230,7 @@ void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matr
       if (how.drop.below) drop(of_w, of_w, dropped, from + begin, seen);
       clear_outside(w.row(t), begin, begin + seen, keys), clear_outside(dw.row(t), begin, begin + seen, keys);
     }
-    // Keys are seen first by the queries of their own tokens.
-    const bool begins_query = overwrite.query && is_first, begins_keys = overwrite.keys && from == first;
+    const bool begins_query = overwrite.query && is_first, begins_keys = overwrite.keys && has_new_keys;
     const auto weights_of_block = of_weights(w), slopes_of_block = of_slopes(dw);
     set_or_add(begins_keys, rows_of(dv, from, keys), weights_of_block.transposed(), of_dy);
     set_or_add(begins_query, rows_of(dq, first, queries), slopes_of_block, of_k);

@@ -240,13 +240,12 @@ WSL_ML_COMPILED_PART void trainer::each_logits(const std::function<void(i64, std
   const i64 classes = network_->width(network_->logits());
   std::vector<f32> part;
   const region r = fabric_->plan().inside(at_work);
-  const rows_of_wafers rows{last_.sequences, last_.length, grid_, last_of_};
+  const rows_of_wafers rows(*cut_, grid_, last_.sequences, last_.length, last_of_);
   for (int k = 0; k < r.count(); ++k) {
     const coord c = r.nth(k);
-    const int row = rows.row_at(c), column = grid_.column_of(c.x);
-    const row_tokens tokens = rows.tokens_of(row, cut_->keeps_sequences());
-    const i64 before = i64{rows.sequences_of(row).begin} * last_.length,
-              first = before + tokens.first(column), end = before + tokens.first(column + 1);
+    const int column = grid_.column_of(c.x);
+    const row_tokens tokens = rows.tokens_of(rows.row_at(c));
+    const i64 first = tokens.first_of_batch(column), end = tokens.first_of_batch(column + 1);
     part.resize(static_cast<std::size_t>((end - first) * classes));
     if (fabric_->here(c))
       std::copy_n(

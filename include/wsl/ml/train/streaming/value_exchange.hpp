@@ -8,46 +8,11 @@
 
 #include "../../model/column_cut.hpp"
 #include "../../tensor/tile.hpp"
-#include "micro_batch.hpp"
 #include "row_exchange.hpp"
+#include "row_tokens.hpp"
 #include "schedule.hpp"
 
 namespace wsl::ml {
-
-/// The tokens of a row of workers, cut over its columns.
-struct row_tokens {
-  int sequences = 0, length = 1, columns = 1;
-  bool keeps_sequences = false;
-
-  /// The first token of a column; that of column `columns` is the end.
-  int first(int column) const {
-    const i64 units = keeps_sequences ? sequences : i64{sequences} * length;
-    return static_cast<int>(units * column / columns) * (keeps_sequences ? length : 1);
-  }
-  int all() const { return sequences * length; }
-};
-
-/// The rows of workers of all wafers, which share out the sequences of a batch, or of a micro-batch of it.
-struct rows_of_wafers {
-  int sequences = 0, length = 1;  ///< of the whole batch
-  wafer_grid grid;
-  micro_batch of = {};
-
-  /// The row, counted over all wafers, of a worker.
-  int row_at(coord worker) const {
-    return grid.wafer_of(worker.x) * grid.rows + wires::index_in_column(worker.y);
-  }
-  /// The sequences of a row, as they are numbered in the batch.
-  sequence_range sequences_of(int row) const {
-    const sequence_range all = of.on_wafer(row / grid.rows, grid.wafers, sequences);
-    const i64 count = all.count(), here = row % grid.rows;
-    return {all.begin + static_cast<int>(count * here / grid.rows),
-            all.begin + static_cast<int>(count * (here + 1) / grid.rows)};
-  }
-  row_tokens tokens_of(int row, bool keeps_sequences) const {
-    return {sequences_of(row).count(), length, grid.columns, keeps_sequences};
-  }
-};
 
 class value_exchange {
  public:
