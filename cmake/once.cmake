@@ -15,8 +15,8 @@
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
 #   Otherwise the targets link wsl::compiled, as users' programs may, or another compiled part that is named,
-#   and fmt's library in the place of its headers, where it is there. What many sources of a target include anyway
-#   is read once for them: that takes nothing for granted.
+#   and in Debug fmt's library, where it is there, in the place of its headers. What many sources of a target include
+#   anyway is read once for them: a program sees no more by that than it includes.
 #
 # wsl_begins_with(<target> <header>...)
 #   The same for a program of one source: it begins with the first of these headers that it includes anyway, directly or
@@ -48,11 +48,11 @@ function(wsl_compiled_once target)
   endif()
 endfunction()
 
-# The option comes after the definition that wsl::wsl gives.
+# What is not installed takes fmt's library. The option comes after the definition that wsl::wsl gives.
 function(wsl_formats_by_library target)
   if(TARGET fmt::fmt)
-    target_compile_options(${target} PRIVATE -UFMT_HEADER_ONLY)
-    target_link_libraries(${target} PRIVATE fmt::fmt)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-UFMT_HEADER_ONLY>)
+    target_link_libraries(${target} PRIVATE $<$<CONFIG:Debug>:fmt::fmt>)
   endif()
 endfunction()
 
@@ -102,6 +102,10 @@ if(TARGET wsl::ml_data)
   target_link_libraries(wsl_precompiled PRIVATE wsl::ml_data)
   target_precompile_headers(wsl_precompiled PRIVATE ${data_headers})
 endif()
+if(TARGET wsl::tokenizer)
+  target_link_libraries(wsl_precompiled PRIVATE wsl::tokenizer)
+  target_precompile_headers(wsl_precompiled PRIVATE ${tokenizer_headers})
+endif()
 target_compile_options(wsl_precompiled PRIVATE -fpch-codegen)
 
 # Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to begin with.
@@ -115,8 +119,9 @@ add_custom_command(OUTPUT ${once}/once.o
   VERBATIM)
 add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
 add_library(wsl_once INTERFACE)
-target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml> $<TARGET_NAME_IF_EXISTS:wsl::ml_data>)
-target_link_options(wsl_once INTERFACE -Wl,--gc-sections) # of which a program takes what it uses
+target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml>
+  $<TARGET_NAME_IF_EXISTS:wsl::ml_data> $<TARGET_NAME_IF_EXISTS:wsl::tokenizer>)
+target_link_options(wsl_once INTERFACE -Wl,--gc-sections,--as-needed) # of which a program takes what it uses
 # GNU gold takes less than half the time of GNU ld.
 find_program(GOLD ld.gold)
 if(GOLD)

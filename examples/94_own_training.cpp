@@ -9,6 +9,7 @@
 #include <wsl/ml/run/training_loop.hpp>
 
 #include <cstdio>
+#include <filesystem>
 using namespace wsl;
 
 constexpr ml::sequence model{ml::linear<784, 48>{}, ml::elementwise<ml::relu>{}, ml::linear<48, 10>{}};

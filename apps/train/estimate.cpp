@@ -94,9 +94,19 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   const ml::recomputation blocks(model, how.recompute);
   const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true, nullptr, {}, 1, &blocks);
   const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size),
-            of_pass = (what.sequences / grid.wafers + passes - 1) / passes,
-            sequences = (of_pass + grid.rows - 1) / grid.rows, tokens = sequences * what.length;
-  const i64 widths = blocks.most<i64>(model, [&](int v) { return i64{cut.width(v, 0)}; });
+            of_pass = (what.sequences / grid.wafers + passes - 1) / passes;
+  const ml::rows_of_wafers rows(cut, {grid.rows, grid.columns, 1}, static_cast<int>(of_pass), what.length);
+  i64 tokens = 0, prefix = 0;  // of the row with the most
+  for (int row = 0; row < grid.rows; ++row) {
+    const ml::row_tokens t = rows.tokens_of(row);
+    tokens = std::max<i64>(tokens, t.all());
+    if (t.all() > 0 && t.tokens.first > 0) prefix = std::max<i64>(prefix, t.in_first_sequence().end);
+  }
+  i64 read_of_prefix = 0;
+  for (const auto& s : model.stages())
+    read_of_prefix = std::max<i64>(read_of_prefix, cut.features_of_prefix(*s, 0));
+  const i64 activations = 2 * tokens * blocks.most<i64>(model, [&](int v) { return i64{cut.width(v, 0)}; }) +
+                          2 * prefix * read_of_prefix;
   i64 out = 0, back = 0, largest_widened = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
   for (const ml::weight_transfer& t : schedule.transfers()) {
@@ -123,9 +133,11 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   of.colors(plan);
   of.line(
       "a worker",
-      fmt::format("{} sequences of {} tokens, with those beside it{}; {} of activations and their gradients",
-                  sequences, what.length, passes > 1 ? fmt::format(", {} times a step", passes) : "",
-                  table::of_words(2 * tokens * widths)));
+      fmt::format("{}, with those beside it{}; {} of activations and their gradients",
+                  rows.cuts_sequences()
+                      ? fmt::format("{} tokens of sequences of {}", tokens, what.length)
+                      : fmt::format("{} sequences of {} tokens", tokens / what.length, what.length),
+                  passes > 1 ? fmt::format(", {} times a step", passes) : "", table::of_words(activations)));
   of.line("",
           fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                       table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
@@ -136,7 +148,7 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
                                                    static_cast<f64>(model.parameter_count()) / workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
-  of.machine(static_cast<f64>(passes) * cycles, 2 * tokens * widths + tiles_in + gradients_out);
+  of.machine(static_cast<f64>(passes) * cycles, activations + tiles_in + gradients_out);
   return of.text();
 }
 
@@ -183,12 +195,14 @@ memory_need memory_of(const ml::network& model, const ml::optimizer& rule, const
   const int passes = ml::micro_batch::count(sequences, how.num_csx, how.micro_batch_size),
             at_once = std::min(
                 sequences, ((sequences + how.num_csx - 1) / how.num_csx + passes - 1) / passes * how.num_csx);
+  const ml::wafer_grid grid{std::max(1, how.workers / how.columns), how.columns, how.num_csx};
+  const ml::column_cut cut(model, how.columns);
   return {.parameters = model.parameter_count(),
           .batch = sequences,
           .at_once = at_once,
           .state = ml::state_bytes(model, rule),
-          .activations = at_once * ml::activation_bytes(model, ml::column_cut(model, how.columns), length,
-                                                        how.recompute),
+          .activations = at_once * ml::activation_bytes(model, cut, length, how.recompute) +
+                         ml::prefix_bytes(model, cut, grid, at_once, length),
           .there = there,
           .folder = how.memory_folder};
 }

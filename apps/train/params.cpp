@@ -459,8 +459,9 @@ void declare_run(fields& f, run_params& p) {
         "PEs of a wafer that compute; null: one for each core of this computer, or fewer (of this program)")
       .at_least(1);
   f.add("grid", p.grid,
-        "rows x columns of the workers, such as 4x2: rows share out the sequences of a batch, columns the "
-        "features and weights; empty: as a prediction of the step's time says (of this program)");
+        "rows x columns of the workers, such as 4x2: rows share out the sequences of a batch, or parts of "
+        "them, columns the features and weights; empty: as a prediction of the step's time says (of this "
+        "program)");
   f.add(
       "memory_folder", p.memory_folder,
       "folder in whose files the parameters, gradients and what the optimizer keeps lie, if they are larger "

@@ -9,4 +9,4 @@
 #include "engine/timed/make.hpp"
 #include "fabric/memory_limits/check.hpp"
 #include "layout/explain_text.hpp"
-#include "linalg/microkernels/instruction_sets.hpp"
+#include "linalg/microkernels/best.hpp"

@@ -55,16 +55,23 @@ TEST_CASE("wafers on ranks learn the same bits") {
   struct setting {
     int num_csx, workers;
     f64 clip;
-    int micro_batch_size = 0;
+    int micro_batch_size = 0, columns = 0;
   };
-  for (const auto& [num_csx, workers, clip, micro] :
-       {setting{2, 2, 0.}, {3, 1, 1.}, {8, 1, 0.}, {2, 2, 0., 1}, {4, 1, 1., 1}}) {
+  // In the last two, rows of workers share sequences.
+  for (const auto& [num_csx, workers, clip, micro, columns] : {setting{2, 2, 0.},
+                                                               {3, 1, 1.},
+                                                               {8, 1, 0.},
+                                                               {2, 2, 0., 1},
+                                                               {4, 1, 1., 1},
+                                                               {4, 3, 0., 0, 1},
+                                                               {4, 4, 0., 1, 2}}) {
     if (num_csx < world.size()) continue;
     INFO(num_csx << " wafers on " << world.size() << " ranks");
     const lesson text(num_csx * 2, 5, num_csx == 3 ? 40 : 600);  // of the larger tables only some rows travel
     const ml::decoder model{
         .vocabulary = text.vocabulary, .positions = 8, .layers = 1, .heads = 2, .width = 16};
     const ml::streaming_settings how{.workers = workers,
+                                     .columns = columns,
                                      .num_csx = num_csx,
                                      .clip_norm = clip,
                                      .seed = 3,

@@ -277,7 +277,7 @@ TEST_CASE("Attention of a part of the queries does its part of the whole") {
                                      static_cast<f64>(log_sum_exp[static_cast<std::size_t>(first + t)])));
           ml::attention_backward(queries(part_dq), keys(sum_dk), keys(sum_dv), queries(dy), queries(part_y),
                                  of_part, queries(q), keys(k), keys(v), how);
-          // What is set is what is added to zero; keys before the window of the first query are left alone.
+          // Setting gives what adding to zero gives, but for keys before the window of the first query.
           both set_dq(tokens, width, 5), set_dk(tokens, width, 6), set_dv(tokens, width, 7),
               dk_alone(tokens, width), dv_alone(tokens, width), dq_alone(tokens, width);
           ml::attention_backward(queries(set_dq), keys(set_dk), keys(set_dv), queries(dy), queries(part_y),
@@ -287,8 +287,8 @@ TEST_CASE("Attention of a part of the queries does its part of the whole") {
           const auto differ = [&](both& a, both& b, int from, int end) {
             for (int t = from; t < end; ++t)
               for (int i = 0; i < width; ++i)
-                difference = std::max(difference,
-                                      std::abs(static_cast<f64>(a.s()(t, i)) - static_cast<f64>(b.s()(t, i))));
+                difference = std::max(
+                    difference, std::abs(static_cast<f64>(a.s()(t, i)) - static_cast<f64>(b.s()(t, i))));
           };
           differ(set_dq, dq_alone, first, seen);
           differ(set_dk, dk_alone, how.first_key(first), seen);
@@ -298,8 +298,8 @@ TEST_CASE("Attention of a part of the queries does its part of the whole") {
         for (const auto& [part, whole] :
              {std::pair{&part_y, &y}, {&part_dq, &dq}, {&sum_dk, &dk}, {&sum_dv, &dv}})
           for (std::size_t i = 0; i < whole->single.size(); ++i)
-            difference = std::max(difference, std::abs(static_cast<f64>(part->single[i]) -
-                                                       static_cast<f64>(whole->single[i])));
+            difference = std::max(
+                difference, std::abs(static_cast<f64>(part->single[i]) - static_cast<f64>(whole->single[i])));
         INFO("window " << window << ", dropout " << dropout << ", " << borders.size() - 1 << " parts");
         CHECK(difference < 2e-5);
       }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The microkernels of each instruction set, of which ../microkernels.hpp chooses: a part of the library that
-// can be compiled once, see wsl/compiled.hpp.
+// The microkernels of each instruction set, of which best.hpp chooses.
 #pragma once
 #include <cstddef>
 #include <utility>
 
-#include "../microkernels.hpp"
+#include "../vector_code.hpp"
+#include "block.hpp"
 
 namespace wsl::dense {
 
@@ -182,18 +182,5 @@ inline constexpr microkernels microkernels_with_bf16 = [] {
   return u;
 }();
 #endif
-
-WSL_COMPILED_PART const microkernels& best_microkernels() {
-#ifdef __x86_64__
-  static const microkernels& best = processor_has_bf16()                ? microkernels_with_bf16
-                                    : __builtin_cpu_supports("avx512f") ? microkernels_of<detail::avx512>
-                                    : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                        ? microkernels_of<detail::avx2>
-                                        : microkernels_of<detail::baseline>;
-  return best;
-#else
-  return microkernels_of<detail::baseline>;
-#endif
-}
 
 }  // namespace wsl::dense

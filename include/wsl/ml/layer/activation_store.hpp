@@ -26,10 +26,18 @@ struct value_width {
   int axis = 0;  ///< of its tokens
 };
 
-/// The tokens of an axis (model/network.hpp) in a row of workers: each sequence has `length` of them. Of those
-/// of all sequences a PE has number `first` to `end` - 1.
+/// Tokens from `first` to before `end`, counted from the first token of some sequences.
+struct token_range {
+  int first = 0, end = 0;
+  int count() const { return end - first; }
+  friend bool operator==(const token_range&, const token_range&) = default;
+};
+
+/// The tokens of an axis (model/network.hpp) of some sequences, `length` of each: those of a row of workers,
+/// perhaps not all of the first sequence and of the last, and those of these that a PE has.
 struct axis_tokens {
-  int length = 1, first = 0, end = 0;
+  int length = 1;
+  token_range row, own;
   friend bool operator==(const axis_tokens&, const axis_tokens&) = default;
 };
 
@@ -41,11 +49,11 @@ class activation_store {
   void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences,
               const std::vector<int>& lengths) {
     std::vector<axis_tokens> axes;
-    for (int length : lengths) axes.push_back({length, 0, sequences * length});
+    for (int length : lengths) axes.push_back({length, {0, sequences * length}, {0, sequences * length}});
     resize(widths, stages, sequences, std::move(axes), false);
   }
-  /// The same on one column of a row of workers. The row has these sequences, and this column the tokens that
-  /// `axes` says. If the values are cut, a stage sees them in the forms given to `enter`.
+  /// The same on one column of a row of workers. Of these sequences the row, and this column, have the tokens
+  /// that `axes` says. If the values are cut, a stage sees them in the forms given to `enter`.
   void resize(const std::vector<value_width>& widths, std::size_t stages, int sequences,
               std::vector<axis_tokens> axes, bool is_cut) {
     sequences_ = sequences, axes_ = std::move(axes), is_cut_ = is_cut;
@@ -55,10 +63,10 @@ class activation_store {
     for (std::vector<form>& f : forms_) f.resize(is_cut || &f == &forms_[0] ? widths.size() : 0);
     for (std::size_t v = 0; v < widths.size(); ++v) {
       const axis_tokens& of = axis_of(static_cast<int>(v));
-      forms_[0][v].shape(of.end - of.first, widths[v].all);
+      forms_[0][v].shape(of.own.count(), widths[v].all);
       if (!is_cut) continue;
-      forms_[1][v].shape(sequences * of.length, widths[v].own);
-      forms_[2][v].shape(sequences * of.length, widths[v].all);
+      forms_[1][v].shape(of.row.count(), widths[v].own);
+      forms_[2][v].shape(of.row.count(), widths[v].all);
     }
     enter(value_form::tokens, value_form::tokens, -1);
   }
@@ -83,17 +91,22 @@ class activation_store {
   }
 
   /// The tokens of its output that the stage at work sees: those of this PE, or all of its row of workers;
-  /// and the number of the first of them among those of the row.
-  int tokens() const { return tokens_on(axis()); }
-  int first_token() const { return has_row_ ? 0 : axis().first; }
+  /// and the number of the first of them among those of the row's sequences.
+  int tokens() const { return seen(axis()).count(); }
+  int first_token() const { return seen(axis()).first; }
   /// The position of token t in its sequence.
   int position(int t) const { return (first_token() + t) % length(); }
-  /// The sequences of the row of workers, and the tokens of each, those of the stage's output or of a value.
+  /// The sequences of which the row of workers has tokens, and the tokens of each, those of the stage's
+  /// output, of a value, or on an axis.
   int sequences() const { return sequences_; }
   int length() const { return axis().length; }
   int length_of(int v) const { return axis_of(v).length; }
   int length_of_axis(int axis) const { return axes_[static_cast<std::size_t>(axis)].length; }
   i64 token_of_batch(int t) const { return random.first_sequence * length() + first_token() + t; }
+  /// Whether the store has room for these tokens, as `resize` says.
+  bool is_sized_for(int sequences, const std::vector<axis_tokens>& axes) const {
+    return !widths_.empty() && sequences_ == sequences && axes_ == axes;
+  }
   /// The first head, or other unit, of value v that this PE has, where it is cut by features.
   int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
 
@@ -101,12 +114,7 @@ class activation_store {
   matrix<f32> value(int v, value_form f) { return all_of(in(f, v).value); }
   /// The gradient of value v, to read and to add to. It is zero when a step begins.
   matrix<f32> gradient(int v) { return gradient(v, form_of(v)); }
-  matrix<f32> gradient(int v, value_form f) {
-    buffer& g = in(f, v).gradient;
-    const matrix<f32> all = all_of(g);
-    if (!std::exchange(g.begun, true)) std::fill(g.numbers.begin(), g.numbers.end(), 0.f);
-    return all;
-  }
+  matrix<f32> gradient(int v, value_form f) { return begun(in(f, v).gradient); }
   /// The gradient of value v for a stage that writes all of it. If nothing has been added to it in this step,
   /// `overwrite` becomes true and the numbers are undefined: the stage sets them. Otherwise it adds.
   matrix<f32> gradient(int v, bool& overwrite) {
@@ -119,6 +127,22 @@ class activation_store {
     buffer& g = in(f, v).gradient;
     g.begun = false;
     g.renew();
+  }
+  /// Where the row of workers has a later part of a sequence: the features that the stage at work reads of
+  /// the tokens of that sequence, from its beginning to the last one here, (tokens, features); and the
+  /// gradient of them through the tokens here. `begin_prefix` clears both.
+  void begin_prefix(int tokens, int features) {
+    prefix_.shape(tokens, features);
+    for (buffer* b : {&prefix_.value, &prefix_.gradient}) b->begun = false, b->renew();
+    all_of(prefix_.value);
+    std::fill(prefix_.value.numbers.begin(), prefix_.value.numbers.end(), 0.f);
+  }
+  matrix<f32> prefix() { return all_of(prefix_.value); }
+  matrix<f32> prefix_gradient() { return begun(prefix_.gradient); }
+  template <class T>
+  matrix<const T> operand_of_prefix() {
+    if constexpr (std::is_same_v<T, f32>) return prefix();
+    else return prefix_.value.template operand<T>();
   }
   /// Frees the memory of value v and its gradient for other values; its numbers are gone.
   void release(int v) {
@@ -193,7 +217,7 @@ class activation_store {
     const matrix<f32> here = value(v, value_form::tokens);
     if (!numbers.empty())
       copy(here,
-           matrix(numbers.data() + i64{axis_of(v).first} * here.columns(), here.rows(), here.columns()));
+           matrix(numbers.data() + i64{axis_of(v).own.first} * here.columns(), here.rows(), here.columns()));
   }
   /// The weight of each token of all sequences in the losses; empty: all count 1.
   void give_mask(std::span<const f32> weights) {
@@ -207,6 +231,7 @@ class activation_store {
     const auto count = [&](const auto& x) { all += x.capacity() * sizeof(x[0]); };
     for (const std::vector<form>& f : forms_)
       for (const form& x : f) count(x.value.numbers), count(x.gradient.numbers);
+    count(prefix_.value.numbers), count(prefix_.gradient.numbers);
     std::for_each(free_.begin(), free_.end(), count);
     std::for_each(norms_.begin(), norms_.end(), count);
     std::for_each(saved_.begin(), saved_.end(), count);
@@ -273,6 +298,13 @@ class activation_store {
     b.numbers.resize(size);
     return {b.numbers.data(), b.rows, b.columns};
   }
+  /// The same of a gradient, which is zero when it is asked for the first time in a step.
+  matrix<f32> begun(buffer& gradient) {
+    const matrix<f32> all = all_of(gradient);
+    if (!std::exchange(gradient.begun, true))
+      std::fill(gradient.numbers.begin(), gradient.numbers.end(), 0.f);
+    return all;
+  }
   /// A value in one form, and its gradient.
   struct form {
     buffer value, gradient;
@@ -283,14 +315,14 @@ class activation_store {
   }
   /// That of the output of the stage at work.
   const axis_tokens& axis() const { return output_ < 0 ? axes_.front() : axis_of(output_); }
-  int tokens_on(const axis_tokens& a) const { return has_row_ ? sequences_ * a.length : a.end - a.first; }
+  const token_range& seen(const axis_tokens& a) const { return has_row_ ? a.row : a.own; }
   /// The part of numbers of all tokens of an axis, as many for each, that the stage at work sees.
   template <class T>
   std::span<const T> of_tokens(std::span<const T> all, const axis_tokens& a) const {
     if (all.empty()) return all;
     const std::size_t each = all.size() / static_cast<std::size_t>(sequences_ * a.length);
-    return all.subspan(static_cast<std::size_t>(has_row_ ? 0 : a.first) * each,
-                       static_cast<std::size_t>(tokens_on(a)) * each);
+    return all.subspan(static_cast<std::size_t>(seen(a).first) * each,
+                       static_cast<std::size_t>(seen(a).count()) * each);
   }
   form& in(value_form f, int v) {
     return forms_[is_cut_ ? static_cast<std::size_t>(f) : 0][static_cast<std::size_t>(v)];
@@ -307,6 +339,7 @@ class activation_store {
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each
+  form prefix_;
   std::vector<std::vector<f32>> free_;  // the memory of released values
   std::vector<std::vector<norm_state>> norms_;
   std::vector<std::vector<f32>> saved_;

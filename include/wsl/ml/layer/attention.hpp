@@ -2,7 +2,9 @@
 // Attention with several heads: of a sequence to itself, causal or to all of its tokens, or of the tokens of a
 // decoder to those of an encoder (cross-attention). Queries have a part of the features for each head. Keys
 // and values have one for each head as well, or one for several heads (grouped-query attention), or one for
-// all (multi-query attention). Sequences do not see each other.
+// all (multi-query attention). Sequences do not see each other. A row of workers may have a later part of a
+// sequence; then causal attention finds the keys and values of the tokens before it in the prefix of the
+// activation store.
 #pragma once
 #include "../op/attention.hpp"
 #include "../op/position.hpp"
@@ -83,12 +85,17 @@ class attention_stage final : public stage {
     run_backward(store, table.rows, gradient);
   }
   bool needs_whole_sequences() const override { return true; }
+  prefix_features reads_of_prefix() const override {
+    if (!heads_.causal || is_cross_ || is_masked_ || has_table()) return {};
+    return {.first_group = 1, .window = heads_.window};
+  }
   f64 operations(int which, int, int columns, int length) const override {
     return which < 0 ? (heads_.causal ? 7. : 14.) * length * columns : 0;
   }
 
  private:
-  /// One head of one sequence: its queries and its keys, and the columns at which its features begin.
+  /// One head of one sequence: its queries, rows `first_query` and following with their features from column
+  /// `of_query` on, and its keys and values, rows `first_key` and following of what it sees.
   struct head {
     int first_query, queries, first_key, keys, width, of_query, of_key, of_value;
     bool first_of_group;
@@ -116,8 +123,10 @@ class attention_stage final : public stage {
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       const matrix<const T> q = store.operand<T>(inputs[0]), kv = store.operand<T>(of_keys());
       const matrix<f32> y = store.value(y_);
+      const matrix<const T> prefix = prefix_of<T>(store, kv);
       each(store, table, [&](const head& h, std::span<f32> log_sum_exp) {
-        attention(h.query(y), log_sum_exp, h.query(q), h.key(kv), h.value(kv), h.scores);
+        const matrix<const T>& seen = h.scores.first_query ? prefix : kv;
+        attention(h.query(y), log_sum_exp, h.query(q), h.key(seen), h.value(seen), h.scores);
       });
     });
   }
@@ -131,17 +140,23 @@ class attention_stage final : public stage {
       const matrix<f32> dkv = is_cross_ ? store.gradient(of_keys(), sets_keys) : dq;
       if (!is_cross_) sets_keys = sets_queries;
       const matrix<const f32> y = store.value(y_);
+      const matrix<const T> prefix = prefix_of<T>(store, kv);
+      const matrix<f32> dprefix = has_prefix(store) ? store.prefix_gradient() : dkv;
       std::vector<f32> of_distance;
       each(store, table, [&](const head& h, std::span<f32> log_sum_exp) {
+        const bool reads_prefix = h.scores.first_query > 0, sets = sets_keys && !reads_prefix;
+        const matrix<const T>& seen = reads_prefix ? prefix : kv;
+        const matrix<f32>& dseen = reads_prefix ? dprefix : dkv;
         of_distance.assign(table.rows() ? static_cast<std::size_t>(h.queries + h.keys) : 0, 0);
-        attention_backward(h.query(dq), h.key(dkv), h.value(dkv), h.query(dy), h.query(y), log_sum_exp,
-                           h.query(q), h.key(kv), h.value(kv), h.scores,
-                           {sets_queries, sets_keys && h.first_of_group},
+        attention_backward(h.query(dq), h.key(dseen), h.value(dseen), h.query(dy), h.query(y), log_sum_exp,
+                           h.query(q), h.key(seen), h.value(seen), h.scores,
+                           {sets_queries, sets && h.first_of_group},
                            table.rows() ? of_distance.data() + h.queries : nullptr);
         for (int d = -h.queries; d < h.keys && table.rows(); ++d)
           of_table(relative_bucket(d, heads_.relative, heads_.causal), h.number) +=
               of_distance[static_cast<std::size_t>(h.queries + d)];
       });
+      if (has_prefix(store)) add_own(dkv, dprefix, store.position(0), sets_keys);
     });
   }
 
@@ -149,30 +164,38 @@ class attention_stage final : public stage {
   void each(activation_store& store, const matrix<const f32>& table, F f) const {
     // Of all heads, the column has those of some groups.
     const int all = store.value(y_).columns(), in_group = heads_.queries / heads_.groups(),
-              queries = all / width_, groups = queries / in_group, length = store.length(),
-              keys = store.length_of(of_keys()), first = store.first_unit(y_) * in_group,
-              before_keys = is_cross_ ? 0 : all;
+              queries = all / width_, groups = queries / in_group,
+              first_head = store.first_unit(y_) * in_group, of_other = store.length_of(of_keys());
     const std::span<f32> log_sum_exp = store.saved(number, queries);
-    std::vector<f32> of_key;
-    const std::vector<f32> of_distance = scores_of_distances(table, length, keys, first, queries);
-    for (int s = 0; s < store.sequences(); ++s) {
-      hide(of_key, store, s, keys);
+    std::vector<f32> hidden;
+    const std::vector<f32> of_distance =
+        scores_of_distances(table, store.length(), of_other, first_head, queries);
+    for (int s = 0, first = 0, length = 0; first < store.tokens(); ++s, first += length) {
+      // The first sequence here may have begun elsewhere, the last may end elsewhere.
+      const int position = store.position(first);
+      length = std::min(store.length() - position, store.tokens() - first);
+      const int keys = is_cross_ ? of_other : position + length;
+      hide(hidden, store, s, keys);
       for (int h = 0; h < queries; ++h) {
-        const int first_key = before_keys + h / in_group * width_;
-        head one{s * length,
+        // The prefix, and the value of another sequence, have keys and values only.
+        const int of_key = (position || is_cross_ ? 0 : all) + h / in_group * width_;
+        head one{first,
                  length,
-                 s * keys,
+                 is_cross_  ? s * keys
+                 : position ? 0
+                            : first,
                  keys,
                  width_,
                  h * width_,
-                 first_key,
-                 first_key + groups * width_,
+                 of_key,
+                 of_key + groups * width_,
                  h % in_group == 0,
-                 scores(store, s, first + h),
-                 first + h};
-        if (!of_key.empty()) one.scores.of_key = of_key.data();
-        if (!of_distance.empty()) one.scores.of_distance = of_distance.data() + h * (length + keys) + length;
-        f(one, log_sum_exp.subspan(static_cast<std::size_t>((s * queries + h) * length),
+                 scores(store, s, first_head + h, position),
+                 first_head + h};
+        if (!hidden.empty()) one.scores.of_key = hidden.data();
+        if (!of_distance.empty())
+          one.scores.of_distance = of_distance.data() + h * (store.length() + of_other) + store.length();
+        f(one, log_sum_exp.subspan(static_cast<std::size_t>(first * queries + h * length),
                                    static_cast<std::size_t>(length)));
       }
     }
@@ -195,9 +218,26 @@ class attention_stage final : public stage {
         all.push_back(table(relative_bucket(d, heads_.relative, heads_.causal), first + h));
     return all;
   }
-  scoring scores(const activation_store& store, int sequence, int h) const {
+  /// Whether earlier tokens of the first sequence are elsewhere, if this column has heads at all.
+  bool has_prefix(activation_store& store) const {
+    return store.tokens() > 0 && store.position(0) > 0 && store.value(y_).columns() > 0;
+  }
+  /// The keys and values from the beginning of the first sequence; any matrix if they are in `other`.
+  template <class T>
+  matrix<const T> prefix_of(activation_store& store, const matrix<const T>& other) const {
+    return has_prefix(store) ? store.operand_of_prefix<T>() : other;
+  }
+  /// Adds the gradients of the keys and values from row p of the prefix on, which are those of the first
+  /// tokens here, to d; or sets them.
+  static void add_own(const matrix<f32>& d, const matrix<f32>& dprefix, int p, bool sets) {
+    const int tokens = dprefix.rows() - p, width = dprefix.columns();
+    const matrix<f32> to = d.part(0, d.columns() - width, tokens, width),
+                      from = dprefix.part(p, 0, tokens, width);
+    sets ? copy(to, from) : add(to, from);
+  }
+  scoring scores(const activation_store& store, int sequence, int h, int first_query) const {
     scoring how{heads_.scale != 0 ? heads_.scale : 1 / std::sqrt(static_cast<f32>(width_))};
-    how.window = heads_.window, how.causal = heads_.causal;
+    how.window = heads_.window, how.causal = heads_.causal, how.first_query = first_query;
     if (heads_.alibi) how.slope = slopes_[static_cast<std::size_t>(h)];
     if (heads_.dropout > 0 && store.random.on)
       how.drop = dropout_rule::with(heads_.dropout, mixed(store.random.key, static_cast<u64>(number)))

@@ -24,13 +24,14 @@ class span_loss final : public loss_stage {
     f64 sum = 0;
     for (int s = 0; s * length < scores.rows(); ++s)
       for (int end = 0; end < 2; ++end) {
-        for (int t = 0; t < length; ++t) of_sequence[static_cast<std::size_t>(t)] = scores(s * length + t, end);
+        for (int t = 0; t < length; ++t)
+          of_sequence[static_cast<std::size_t>(t)] = scores(s * length + t, end);
         const i32 right = store.ids(inputs[static_cast<std::size_t>(1 + end)])[static_cast<std::size_t>(s)];
         if (right >= length)
-          throw std::invalid_argument(
-              fmt::format("wsl: the part of a sequence {} with token {}, and there are {}: leave out parts that "
-                          "lie beyond the sequence, or let it be longer",
-                          end ? "ends" : "begins", right, length));
+          throw std::invalid_argument(fmt::format(
+              "wsl: the part of a sequence {} with token {}, and there are {}: leave out parts that "
+              "lie beyond the sequence, or let it be longer",
+              end ? "ends" : "begins", right, length));
         sum += cross_entropy_of_row(of_sequence.data(), length, right, 0.5f, weight);
         for (int t = 0; t < length; ++t) d(s * length + t, end) += of_sequence[static_cast<std::size_t>(t)];
       }

@@ -82,6 +82,13 @@ struct feature_group {
   friend bool operator==(const feature_group&, const feature_group&) = default;
 };
 
+/// The features that a stage which is cut by heads reads of the tokens before its own, where it is given a
+/// later part of a sequence: of its first input the groups (stage::groups_of_input) from `first_group` on.
+struct prefix_features {
+  int first_group = -1;  ///< negative: none
+  int window = 0;        ///< a token sees itself and the window - 1 tokens before it; 0: all before it
+};
+
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
 /// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
 /// result of a token must not depend on which other tokens are there, except on those of the same sequence if
@@ -119,8 +126,13 @@ class stage {
   virtual bool reads_operands(int /*which*/) const { return false; }
 
   /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
-  /// axis of tokens than its output. If not, a PE may have a part of a sequence.
+  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, a PE may have a
+  /// part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
+  /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
+  /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
+  /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
+  virtual prefix_features reads_of_prefix() const { return {}; }
 
   /// With `of_ids`, the ids are those of the stage's first input.
   virtual row_selection rows_read(int /*which*/) const { return row_selection::all; }

@@ -260,9 +260,9 @@ class gradient_checker {
   f64 objective_of(int sequence, int begin, int end) {
     const batch part = sequences_of(batch_, sequence, 1);
     std::vector<axis_tokens> axes;
-    for (int length : lengths_of(n_, batch_)) axes.push_back({length, 0, length});
+    for (int length : lengths_of(n_, batch_)) axes.push_back({length, {0, length}, {0, length}});
     const i64 first = i64{sequence} * axes[static_cast<std::size_t>(n_.info(last()).axis)].length;
-    axes.front().first = begin, axes.front().end = end;
+    axes.front().own = {begin, end};
     activation_store alone;
     alone.resize(widths_of(n_), n_.stages().size(), 1, std::move(axes), false);
     give(alone, n_, part);

@@ -61,12 +61,17 @@ class column_cut {
     choose_forms();
   }
 
+  /// Whether a stage gets what it needs of the tokens before a part of a sequence.
+  static bool reads_prefix(const stage& s) {
+    return s.how_cut() == stage_cut::by_head && s.reads_of_prefix().first_group >= 0;
+  }
   /// Whether a model can be cut over several columns.
   static bool can_cut(const network& n) { return shared_unlike(n).empty(); }
 
   int columns() const { return columns_; }
-  /// Whether tokens may only be cut between sequences.
+  /// Whether tokens may only be cut between sequences, over the columns of a row, and over rows.
   bool keeps_sequences() const { return keeps_sequences_; }
+  bool rows_keep_sequences() const { return rows_keep_sequences_; }
 
   /// The form in which a stage reads its inputs, and that in which it writes its output.
   value_form reads(const stage& s) const { return of(s).reads; }
@@ -106,6 +111,22 @@ class column_cut {
   /// The number of the first unit of a column in each group, such as its first head.
   int first_unit(int value, int column) const {
     return block_cyclic{groups_[static_cast<std::size_t>(value)].front().units, columns_}.global(column, 0);
+  }
+
+  /// The number of features that a stage reads on a column of tokens that earlier rows have, or 0.
+  int features_of_prefix(const stage& s, int column) const {
+    int n = 0, k = 0;
+    if (!reads_prefix(s)) return n;
+    for (const feature_group& g : s.groups_of_input(0))
+      if (k++ >= s.reads_of_prefix().first_group) n += block_cyclic{g.units, columns_}.size(column) * g.unit;
+    return n;
+  }
+
+  /// The most of these on a column.
+  int largest_prefix(const stage& s) const {
+    int most = 0;
+    for (int column = 0; column < columns_; ++column) most = std::max(most, features_of_prefix(s, column));
+    return most;
   }
 
   /// Whether each column has a part of the parameter; if not, all use all of it, and the first column's
@@ -182,11 +203,13 @@ class column_cut {
     native_.assign(groups_.size(), value_form::tokens);
     std::vector<std::vector<value_form>> made(groups_.size());
     forms_.resize(stages.size());
+    rows_keep_sequences_ = network_.axes().size() > 1;
     for (const auto& s : stages) {
       forms& f = forms_[static_cast<std::size_t>(s->number)];
       // The other stages get all tokens of a row, or look at each number alone.
       keeps_sequences_ =
           keeps_sequences_ || (s->how_cut() == stage_cut::by_tokens && s->needs_whole_sequences());
+      rows_keep_sequences_ = rows_keep_sequences_ || (s->needs_whole_sequences() && !reads_prefix(*s));
       switch (s->how_cut()) {
         case stage_cut::by_tokens: break;
         case stage_cut::by_element:
@@ -221,7 +244,7 @@ class column_cut {
 
   const network& network_;
   int columns_;
-  bool keeps_sequences_ = false;
+  bool keeps_sequences_ = false, rows_keep_sequences_ = false;
   std::vector<std::vector<feature_group>> groups_;  // of each value
   std::vector<value_form> native_;                  // the form in which each value is made
   std::vector<forms> forms_;                        // of each stage

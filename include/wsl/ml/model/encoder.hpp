@@ -30,13 +30,13 @@ struct encoder {
   int token_types = 2;  ///< such as first and second sentence; 0: a model that does not tell them apart
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-12f,
-      deviation = 0.02f;  ///< added to the variance in norms; standard deviation of the initial weights
+      deviation = 0.02f;     ///< added to the variance in norms; standard deviation of the initial weights
   int unused_positions = 0;  ///< rows before that of the first position in its table (RoBERTa: 2)
   /// An id that has no position of its own, and is not counted in those of others (RoBERTa: 1).
   std::optional<i32> padding = {};
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   encoder_task task = encoder_task::masked_words;
-  int classes = 2;           ///< of sequences or of tokens
+  int classes = 2;              ///< of sequences or of tokens
   f32 masked_words_factor = 1;  ///< of the loss of hidden words, where there are two
 
   static constexpr i32 no_label = -100;
@@ -70,21 +70,23 @@ struct encoder {
     const initial start = initial::normal(deviation);
     const int y = n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start),
                               {.queries = heads, .dropout = attention_dropout, .causal = false}, seen);
-    x = n.norm(name + "norm 1",
-               n.sum(name + "sum 1", x,
-                     n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, true, start), dropout)),
-               epsilon);
+    x = n.norm(
+        name + "norm 1",
+        n.sum(name + "sum 1", x,
+              n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, true, start), dropout)),
+        epsilon);
     const int inside =
         activated(n, name + "between", n.linear(name + "up", x, inner_width(), true, start), between);
-    return n.norm(name + "norm 2",
-                  n.sum(name + "sum 2", x,
-                        n.dropout(name + "dropout 2", n.linear(name + "down", inside, width, true, start), dropout)),
-                  epsilon);
+    return n.norm(
+        name + "norm 2",
+        n.sum(name + "sum 2", x,
+              n.dropout(name + "dropout 2", n.linear(name + "down", inside, width, true, start), dropout)),
+        epsilon);
   }
   void add_task(network& n, int x) const {
     const initial start = initial::normal(deviation);
-    const int axis = task == encoder_task::masked_words || task == encoder_task::token_classes ? 0
-                     : n.axis_of_sequences();
+    const int axis =
+        task == encoder_task::masked_words || task == encoder_task::token_classes ? 0 : n.axis_of_sequences();
     switch (task) {
       case encoder_task::masked_words: return guess_words(n, x, 1);
       case encoder_task::next_sentence: {
@@ -119,8 +121,8 @@ struct encoder {
   }
   /// What is said about the sequence as a whole, from its first token.
   int pooled(network& n, int x) const {
-    return n.activation<hyperbolic_tangent>(
-        "pooler tanh", n.linear("pooler", n.first_token("first token", x), width, true, initial::normal(deviation)));
+    return n.activation<hyperbolic_tangent>("pooler tanh", n.linear("pooler", n.first_token("first token", x),
+                                                                    width, true, initial::normal(deviation)));
   }
 };
 

@@ -344,4 +344,18 @@ inline int tile_rows(i64 size, int rows, int servers) {
 
 #ifndef WSL_ML_COMPILED
 #include "network_stages.hpp"
+#else
+namespace wsl::ml {
+
+// The elementwise functions of the library are compiled once as well.
+extern template int network::activation<gelu>(const std::string&, int);
+extern template int network::activation<gelu_tanh>(const std::string&, int);
+extern template int network::activation<quick_gelu>(const std::string&, int);
+extern template int network::activation<relu>(const std::string&, int);
+extern template int network::activation<silu>(const std::string&, int);
+extern template int network::gate<gelu>(const std::string&, int, int);
+extern template int network::gate<relu>(const std::string&, int, int);
+extern template int network::gate<silu>(const std::string&, int, int);
+
+}  // namespace wsl::ml
 #endif

@@ -382,4 +382,15 @@ WSL_ML_COMPILED_PART void network::require_axis(const std::string& name, const s
                       axis_name(axis), of(x.value), axis_name(info(x.value).axis)));
 }
 
+#ifdef WSL_ML_COMPILED
+template int network::activation<gelu>(const std::string&, int);
+template int network::activation<gelu_tanh>(const std::string&, int);
+template int network::activation<quick_gelu>(const std::string&, int);
+template int network::activation<relu>(const std::string&, int);
+template int network::activation<silu>(const std::string&, int);
+template int network::gate<gelu>(const std::string&, int, int);
+template int network::gate<relu>(const std::string&, int, int);
+template int network::gate<silu>(const std::string&, int, int);
+#endif
+
 }  // namespace wsl::ml

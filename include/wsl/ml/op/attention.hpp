@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Attention of one head of one sequence, on one PE: causal attention over all earlier tokens or over a sliding
-// window of the last ones, or attention to all tokens, of this sequence or of another one. Queries, keys and values are (tokens, width), with any distance between rows. The queries
+// window of the last ones, or attention to all tokens, of this sequence or of another one. Queries, keys and
+// values are (tokens, width), with any distance between rows. The queries
 // may be those of a later part of the sequence; the keys and values begin with its first token. Only a block
 // of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass one
 // number of each query is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv

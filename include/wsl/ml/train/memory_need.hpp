@@ -11,6 +11,7 @@
 #include "settings.hpp"
 #include "streaming/micro_batch.hpp"
 #include "streaming/recomputation.hpp"
+#include "streaming/row_tokens.hpp"
 
 namespace wsl::ml {
 
@@ -48,16 +49,37 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length,
   return 4 * std::min(all, wasted * blocks.most<f64>(n, numbers)) * length;
 }
 
+/// Bytes that rows of workers take beyond that where they share sequences, of which there are so many on all
+/// wafers together: each row keeps what one stage at a time reads of the tokens before its own, with its
+/// gradient.
+inline f64 prefix_bytes(const network& n, const column_cut& cut, const wafer_grid& grid, int sequences,
+                        int length) {
+  f64 features = 0;  // of a token, on all columns
+  for (int column = 0; column < cut.columns(); ++column) {
+    int most = 0;
+    for (const auto& s : n.stages()) most = std::max(most, cut.features_of_prefix(*s, column));
+    features += most;
+  }
+  const rows_of_wafers rows(cut, grid, sequences, length);
+  f64 tokens = 0;
+  for (int row = 0; row < grid.rows * grid.wafers; ++row)
+    if (const row_tokens t = rows.tokens_of(row); t.all() > 0 && t.tokens.first > 0)
+      tokens += t.in_first_sequence().end;
+  return 2 * 4 * features * tokens;
+}
+
 /// The largest divisor of each wafer's part of a batch whose activations take at most so many bytes on all
 /// wafers together; 1 if a single sequence of each takes more. Source: micro_batch_size "auto" of the
 /// Cerebras Model Zoo.
 inline int micro_batch_that_fits(const network& n, const wafer_grid& grid, int sequences, int length,
                                  f64 bytes, bool recompute = false) {
-  const f64 each = activation_bytes(n, column_cut(n, grid.columns), length, recompute) * grid.wafers;
+  const column_cut cut(n, grid.columns);
+  const f64 each = activation_bytes(n, cut, length, recompute) * grid.wafers;
   const int on_wafer = std::max(1, sequences / grid.wafers);
   int best = 1;
   for (int size = 1; size <= on_wafer; ++size)
-    if (on_wafer % size == 0 && size * each <= bytes) best = size;
+    if (on_wafer % size == 0 && size * each + prefix_bytes(n, cut, grid, size * grid.wafers, length) <= bytes)
+      best = size;
   return best;
 }
 

@@ -40,7 +40,8 @@ inline loss_scaling_factor loss_scaling_for(precision p) {
 /// Settings of weight streaming (trainer.hpp).
 struct streaming_settings {
   /// Workers of a wafer, and the columns in which they stand. The rows of workers share out the sequences of
-  /// a batch; the columns share out features, heads of attention and weights (model/column_cut.hpp). Each
+  /// a batch, or the tokens if there are more rows than sequences (streaming/row_tokens.hpp); the columns
+  /// share out features, heads of attention and weights (model/column_cut.hpp). Each
   /// worker has a memory server beside it. 0 workers: as many as this computer has cores, or fewer; 0
   /// columns: as many as make a step short by prediction (streaming/grid_choice.hpp), for the first batch. On
   /// several processes say both, or `cores`, since their computers may differ.

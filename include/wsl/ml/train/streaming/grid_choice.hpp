@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The choice of rows and columns for the workers of a wafer, by the time that a step would take. More rows
-// share out sequences, but each makes the gradient of all weights of its column; more columns share out
-// weights and their gradients, but exchange activations. The prediction counts products, bytes and hops:
-//   products    of the row with the most sequences and the column with the most features
+// share out sequences, and parts of them, but each makes the gradient of all weights of its column; more
+// columns share out weights and their gradients, but exchange activations. The prediction counts products,
+// bytes and hops:
+//   products    of the row with the most tokens and the column with the most features
 //   weights     each worker reads those of its column twice, and writes and sends as many gradients
 //   gradients   the sum of a gradient goes from worker to worker of a column
 //   exchanges   each column sends what it has of a value to the C - 1 others
+//   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
+//               wait for each other about ten hops each time; the last of them has the most keys
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include "../../model/column_cut.hpp"
@@ -30,7 +34,11 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
                           const worker_rates& of = {}) {
   const column_cut cut(n, g.columns);
   const int rows = g.rows * g.wafers, most = (sequences + rows - 1) / rows;
-  const f64 tokens = static_cast<f64>(most) * length, share = 1. / g.columns;
+  const bool shares_sequences = sequences < rows && !cut.rows_keep_sequences();
+  const f64 tokens = shares_sequences ? std::ceil(static_cast<f64>(sequences) * length / rows)
+                                      : static_cast<f64>(most) * length,
+            share = 1. / g.columns;
+  f64 late = 0;  // operations of a token of the last row, for more keys than the mean
   f64 widest = share, bytes = 0, moved = 0, hops = 0, gradient_hops = 0;
   const auto exchange_all = [&](const std::vector<exchange>& all) {
     for (const exchange& e : all)
@@ -46,9 +54,14 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
       if (!cut.is_cut(*s)) hops += g.columns - 1;
       gradient_hops += g.rows - 1;
     }
+    if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
+      const f64 before = length - tokens;
+      late += s->operations(-1, 0, n.width(s->output), length) * before / length;
+      hops += 3. * (10 + std::ceil(before / tokens)), moved += 3 * 4 * before * features;
+    }
   }
-  return operations_per_token(n, length) * tokens * widest / of.operations + (bytes + moved) / of.bytes +
-         hops * of.hop + gradient_hops * of.gradient_hop;
+  return (operations_per_token(n, length) + late) * tokens * widest / of.operations +
+         (bytes + moved) / of.bytes + hops * of.hop + gradient_hops * of.gradient_hop;
 }
 
 /// The grid of the settings, with what they leave open chosen for batches of so many sequences. Throws

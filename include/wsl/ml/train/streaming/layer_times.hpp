@@ -19,7 +19,7 @@ struct layer_times {
   f64 forward = 0, backward = 0;  ///< a worker computes
   f64 update = 0;                 ///< a memory server adds a gradient up, or updates weights by it
   f64 transfer = 0;               ///< the engine moves weights or gradients, and looks for work
-  f64 exchange = 0;               ///< the columns of workers exchange activations
+  f64 exchange = 0;               ///< workers exchange activations
   f64 waiting = 0;                ///< for other threads, while this layer is at work or comes next
 
   f64 all() const { return forward + backward + update + transfer + exchange + waiting; }

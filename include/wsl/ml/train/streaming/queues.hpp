@@ -50,11 +50,13 @@ class gradient_queue {
   void begin(std::size_t max_size, int servers) {
     slots_.resize(static_cast<std::size_t>(4 * servers));
     for (slot& s : slots_) s.numbers.resize(max_size), s.holds = nothing;
-    transfer_ = started_ = gone_ = 0;
+    transfer_ = made_ = started_ = gone_ = 0;
   }
   bool has_room(const weight_transfer& t) const { return t.gradient < gone_ + slots_.size(); }
   std::span<f32> of(const weight_transfer& t) { return std::span(at(t.gradient).numbers).first(t.size()); }
-  void made(const weight_transfer& t) { at(t.gradient).holds = t.gradient; }
+  void made(const weight_transfer& t) { at(t.gradient).holds = t.gradient, ++made_; }
+  /// Whether all gradients that are made have gone.
+  bool is_idle() const { return gone_ == made_; }
 
   /// The next gradient in order, or null if it has not been made yet or if there is none.
   const weight_transfer* next(const std::vector<weight_transfer>& all) {
@@ -85,6 +87,7 @@ class gradient_queue {
   std::vector<slot> slots_;
   slot* sending_[3] = {};
   std::size_t transfer_ = 0;  // index of the next transfer
+  std::size_t made_ = 0;      // gradients so far
   std::size_t started_ = 0;   // gradients that are on their way or gone
   std::size_t gone_ = 0;      // all gradients before this one are gone
 };

@@ -245,14 +245,15 @@ WSL_ML_COMPILED_PART void trainer::each_logits(const std::function<void(i64, std
   const i64 classes = network_->width(network_->logits());
   std::vector<f32> part;
   const region r = fabric_->plan().inside(at_work);
-  const rows_of_wafers rows{last_.sequences, grid_, last_of_};
-  const int axis = network_->info(network_->logits()).axis;
+  const rows_of_wafers rows(*cut_, grid_, last_.sequences, last_.length, last_of_);
+  const int axis = network_->info(network_->logits()).axis,
+            length = last_lengths_[static_cast<std::size_t>(axis)];
   for (int k = 0; k < r.count(); ++k) {
     const coord c = r.nth(k);
-    const int row = rows.row_at(c), column = grid_.column_of(c.x);
-    const row_tokens tokens = rows.tokens_of(row, last_lengths_, cut_->keeps_sequences());
-    const i64 before = i64{rows.sequences_of(row).begin} * tokens.length_on(axis),
-              first = before + tokens.first(axis, column), end = before + tokens.first(axis, column + 1);
+    const int column = grid_.column_of(c.x);
+    const row_tokens tokens = rows.tokens_of(rows.row_at(c));
+    const i64 first = tokens.first_of_batch(axis, length, column),
+              end = tokens.first_of_batch(axis, length, column + 1);
     part.resize(static_cast<std::size_t>((end - first) * classes));
     if (fabric_->here(c))
       std::copy_n(

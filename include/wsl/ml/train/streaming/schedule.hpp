@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The streaming schedule of a column of workers: everything that passes between its servers and its workers
-// in a step, and along the rows of workers, in order. In the forward pass these are the weight tiles of every
-// stage, in the backward pass the tiles that a stage reads again, and all gradients. Memory servers, swarm
+// in a step, and among the workers of a row or of a column, in order. In the forward pass these are the
+// weight tiles of every stage, in the backward pass the tiles that a stage reads again, and all gradients.
+// Rows that share a sequence have entries for what they exchange along their columns. Memory servers, swarm
 // nodes and workers all follow the same schedule, so nothing but numbers travels. The tiles of a column's
 // share of a parameter are dealt out to the column's servers in turn; a tile is always with the same server.
 // If a batch reads few rows of a table, only these are gathered and travel.
@@ -16,13 +17,15 @@
 #include "../../model/weights.hpp"
 #include "micro_batch.hpp"
 #include "recomputation.hpp"
+#include "row_tokens.hpp"
 
 namespace wsl::ml {
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
-/// along the rows of workers, or the end of a block, whose inner values are released.
+/// along the rows of workers, or one along the columns, of what a stage reads of earlier tokens or of the
+/// gradients of that, or the end of a block, whose inner values are released.
 struct weight_transfer {
-  enum class kind : u8 { tile, own_work, exchange, sum_gradient, release };
+  enum class kind : u8 { tile, own_work, exchange, sum_gradient, bring_prefix, give_back_prefix, release };
 
   const stage* of = nullptr;
   kind what = kind::tile;
@@ -48,8 +51,11 @@ struct weight_transfer {
   bool is_on_way_back() const { return backward || again; }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_tile() const { return what == kind::tile; }
-  /// Whether the workers of a row do this together.
-  bool is_collective() const { return what == kind::exchange || what == kind::sum_gradient; }
+  /// Whether the workers of a row, or of a column, do this together.
+  bool is_collective() const {
+    return what == kind::exchange || what == kind::sum_gradient || is_along_column();
+  }
+  bool is_along_column() const { return what == kind::bring_prefix || what == kind::give_back_prefix; }
   bool is_sent_by(int s) const { return carries_weights && server == s; }
   bool is_returned_to(int s) const { return returns_gradient && server == s; }
 };
@@ -72,6 +78,10 @@ class streaming_schedule {
     for (const auto& s : n.stages())
       for (std::size_t k = 0; k < s->parameters.size(); ++k)
         user_[static_cast<std::size_t>(s->parameters[k])] = {s.get(), static_cast<int>(k)};
+    cuts_sequences_ =
+        servers > 1 && !cut.rows_keep_sequences() &&
+        (!b ||
+         rows_of_wafers(cut, {servers, cut.columns(), wafers}, b->sequences, b->length, of).cuts_sequences());
     deal_out();
     if (again) pass_blocks(*again, and_back, b);
     else {
@@ -171,6 +181,7 @@ class streaming_schedule {
   void visit(const stage& s, bool backward, const batch* b) {
     if (!backward) exchange_values(s, cut_.before(s), backward);
     else exchange_values(s, cut_.after(s), backward);
+    exchange_prefix(s, weight_transfer::kind::bring_prefix, backward);
     transfers_.push_back(
         {.of = &s, .what = weight_transfer::kind::own_work, .layer = layers_, .backward = backward});
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
@@ -191,6 +202,8 @@ class streaming_schedule {
           if (backward && is_shared) sum_gradient();
         }
     }
+    if (backward && !network_.is_input(s.inputs[0]))
+      exchange_prefix(s, weight_transfer::kind::give_back_prefix, backward);
     if (!backward) exchange_values(s, cut_.after(s), backward);
     else exchange_values(s, cut_.before(s), backward);
     layers_ += !s.parameters.empty();
@@ -211,6 +224,10 @@ class streaming_schedule {
                               .layer = layers_,
                               .backward = backward,
                               .values = e});
+  }
+  void exchange_prefix(const stage& s, weight_transfer::kind what, bool backward) {
+    if (cuts_sequences_ && column_cut::reads_prefix(s))
+      transfers_.push_back({.of = &s, .what = what, .layer = layers_, .backward = backward});
   }
   /// The gradients that the columns have made of the tile before this are added up for the first column.
   void sum_gradient() {
@@ -291,6 +308,7 @@ class streaming_schedule {
   const std::vector<parameter>& parameters_;
   const column_cut& cut_;
   int column_, servers_;
+  bool cuts_sequences_ = false;  // there may be rows that share a sequence
   std::vector<parameter_use> user_;
   std::vector<std::vector<weight_transfer>> tiles_;  // of the column, for each parameter
   std::vector<weight_transfer> transfers_;

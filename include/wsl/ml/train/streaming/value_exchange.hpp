@@ -8,55 +8,11 @@
 
 #include "../../model/column_cut.hpp"
 #include "../../tensor/tile.hpp"
-#include "micro_batch.hpp"
 #include "row_exchange.hpp"
+#include "row_tokens.hpp"
 #include "schedule.hpp"
 
 namespace wsl::ml {
-
-/// The tokens of a row of workers, cut over its columns.
-struct row_tokens {
-  int sequences = 0, columns = 1;
-  std::vector<int> lengths = {1};  ///< of a sequence, on each axis
-  bool keeps_sequences = false;
-
-  /// The first token of a column on an axis; that of column `columns` is the end.
-  int first(int axis, int column) const {
-    const int length = length_on(axis);
-    const i64 units = keeps_sequences ? sequences : i64{sequences} * length;
-    return static_cast<int>(units * column / columns) * (keeps_sequences ? length : 1);
-  }
-  int all(int axis) const { return sequences * length_on(axis); }
-  int length_on(int axis) const { return lengths[static_cast<std::size_t>(axis)]; }
-  std::vector<axis_tokens> of_column(int column) const {
-    std::vector<axis_tokens> axes;
-    for (int axis = 0; axis < static_cast<int>(lengths.size()); ++axis)
-      axes.push_back({length_on(axis), first(axis, column), first(axis, column + 1)});
-    return axes;
-  }
-};
-
-/// The rows of workers of all wafers, which share out the sequences of a batch, or of a micro-batch of it.
-struct rows_of_wafers {
-  int sequences = 0;  ///< of the whole batch
-  wafer_grid grid;
-  micro_batch of = {};
-
-  /// The row, counted over all wafers, of a worker.
-  int row_at(coord worker) const {
-    return grid.wafer_of(worker.x) * grid.rows + wires::index_in_column(worker.y);
-  }
-  /// The sequences of a row, as they are numbered in the batch.
-  sequence_range sequences_of(int row) const {
-    const sequence_range all = of.on_wafer(row / grid.rows, grid.wafers, sequences);
-    const i64 count = all.count(), here = row % grid.rows;
-    return {all.begin + static_cast<int>(count * here / grid.rows),
-            all.begin + static_cast<int>(count * (here + 1) / grid.rows)};
-  }
-  row_tokens tokens_of(int row, const std::vector<int>& lengths, bool keeps_sequences) const {
-    return {sequences_of(row).count(), grid.columns, lengths, keeps_sequences};
-  }
-};
 
 class value_exchange {
  public:
@@ -98,11 +54,12 @@ class value_exchange {
   /// The numbers of a value that a column has in one form.
   tile of(int value, value_form f, int column) const {
     const int axis = cut_->axis(value);
-    std::vector<int> tokens(static_cast<std::size_t>(tokens_.all(axis)));
+    const int length = store_->length_of_axis(axis);
+    std::vector<int> tokens(static_cast<std::size_t>(tokens_.on(axis, length).count()));
     std::iota(tokens.begin(), tokens.end(), 0);
     if (f == value_form::tokens)
-      tokens = {tokens.begin() + tokens_.first(axis, column),
-                tokens.begin() + tokens_.first(axis, column + 1)};
+      tokens = {tokens.begin() + tokens_.first(axis, length, column),
+                tokens.begin() + tokens_.first(axis, length, column + 1)};
     std::vector<int> features;
     for (const feature_run& r :
          f == value_form::features ? cut_->features(value, column) : cut_->all_features(value))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker is a PE of the wafer that computes: it keeps the activations of its row's sequences, as they are
-// cut over the columns, and does the work of the stages on each weight tile of its column that comes. In the
+// A worker is a PE of the wafer that computes: it keeps the activations of its row's tokens, as they are cut
+// over the columns, and does the work of the stages on each weight tile of its column that comes. In the
 // backward pass its gradient of the tile joins those of the other workers of the column on the way to the
 // tile's server.
 #pragma once
@@ -17,6 +17,7 @@
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
 #include "layer_times.hpp"
+#include "prefix_exchange.hpp"
 #include "queues.hpp"
 #include "value_exchange.hpp"
 
@@ -46,6 +47,7 @@ class worker {
   activation_store activations;
   worker_times times;
   row_exchange along_row;
+  column_exchange along_column;
 
   void step(pe& me, streaming_step s) {
     grid_ = s.grid, column_ = grid_.column_of(me.x()), cut_ = s.cut;
@@ -139,22 +141,21 @@ class worker {
     earlier_loss_ = schedule_->of().is_first() ? 0 : loss();
   }
 
-  /// The rows of workers of all wafers share out the sequences, and the columns of a row its tokens.
+  /// The rows of workers of all wafers share out the tokens, and the columns of a row its part.
   void begin(pe& me, const streaming_step& s) {
     const network& n = *s.of;
     const batch& b = s.all;
-    const rows_of_wafers rows{b.sequences, grid_, schedule_->of()};
-    const int row = rows.row_at(me.at()), from = rows.sequences_of(row).begin,
-              count = rows.sequences_of(row).count();
-    const std::vector<int> lengths = lengths_of(n, b);
-    tokens_ = rows.tokens_of(row, lengths, cut_->keeps_sequences());
+    rows_.emplace(*cut_, grid_, b.sequences, b.length, schedule_->of());
+    row_ = rows_->row_at(me.at()), tokens_ = rows_->tokens_of(row_);
+    const int from = tokens_.sequences.begin, count = tokens_.sequences.count();
+    std::vector<axis_tokens> own = tokens_.of_column(lengths_of(n, b), column_);
     activation_store& a = activations;
     keep_losses();
-    if (!a.fits(count, lengths)) {
+    if (!a.is_sized_for(count, own)) {
       std::vector<value_width> widths;
       for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
         widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_), n.info(v).axis});
-      a.resize(widths, n.stages().size(), count, tokens_.of_column(column_), grid_.columns > 1);
+      a.resize(widths, n.stages().size(), count, std::move(own), grid_.columns > 1);
     }
     a.random = {s.random.on, s.random.key, from};
     a.format = s.as;
@@ -162,12 +163,12 @@ class worker {
     a.weight *= s.loss_scale;
   }
 
-  /// Starts a step that the workers of a row do together; the next entry of the schedule follows at its end.
+  /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule
+  /// follows at its end. An exchange along a column takes the way of gradients, after those made so far.
   void exchange(pe& me, const weight_transfer& t) {
-    if (t.returns_gradient && !out_.has_room(t)) return;
+    if ((t.returns_gradient && !out_.has_room(t)) || (t.is_along_column() && !out_.is_idle())) return;
     is_exchanging_ = true;
     thread_times::now_at(t.of->number, work_kind::exchange);
-    const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     const auto done = [this, &t](pe& at) {
       is_exchanging_ = false;
       if (t.returns_gradient) {
@@ -178,6 +179,14 @@ class worker {
       send_gradients(at);
       at.activate<&worker::work>();
     };
+    if (t.is_along_column()) {
+      activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
+      const bool is_last = wires::index_in_column(me) + 1 == grid_.rows;
+      prefix_exchange& how = prefix_.emplace(*rows_, row_, is_last, *cut_, column_, activations);
+      if (t.what == weight_transfer::kind::bring_prefix) return how.bring(me, along_column, *t.of, done);
+      return how.give_back(me, along_column, *t.of, done);
+    }
+    const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
     else how.sum_gradient(me, along_row, std::span(shared_gradient_).first(t.size()), done);
   }
@@ -271,6 +280,8 @@ class worker {
   wafer_grid grid_;
   int column_ = 0;
   const column_cut* cut_ = nullptr;
+  std::optional<rows_of_wafers> rows_;
+  int row_ = 0;  // counted over all wafers
   row_tokens tokens_;
   const streaming_schedule* schedule_ = nullptr;
   std::size_t next_ = 0, until_ = 0;  // the transfers from next_ to before until_ are at work
@@ -280,6 +291,7 @@ class worker {
   std::vector<f32> wide_;             // the tile at work as f32, if it has come in 16 bits
   gradient_queue out_;
   std::optional<value_exchange> exchange_;  // at work
+  std::optional<prefix_exchange> prefix_;   // at work
   bool is_exchanging_ = false;
   std::vector<f32> shared_gradient_;  // of a parameter that all columns use
   f64 earlier_loss_ = 0;              // of the step's micro-batches before this one
@@ -290,10 +302,10 @@ class worker {
 
  public:
   using tasks = task_list<
-      launch<&worker::step>, wsl::use<&worker::along_row>, numbered<max_arriving, received_in>,
-      local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
-      local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
-      reads<wires::all_weight_tiles>,
+      launch<&worker::step>, wsl::use<&worker::along_row>, wsl::use<&worker::along_column>,
+      numbered<max_arriving, received_in>, local<&worker::sent<direction::server>>,
+      local<&worker::sent<direction::south>>, local<&worker::sent<direction::north>>, local<&worker::work>,
+      local<&worker::computed>, reads<wires::all_weight_tiles>,
       sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
             wires::north_from(1)>,
       reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
