@@ -3,6 +3,7 @@
 // attention that such models need: to all tokens, to those that a mask leaves, to those of another sequence,
 // and with numbers for distances.
 #include <wsl/ml/model/check_gradients.hpp>
+#include <wsl/ml/model/encoder.hpp>
 #include <wsl/ml/model/network.hpp>
 #include <wsl/ml/optim/optimizer.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
@@ -274,6 +275,105 @@ TEST_CASE("Axes of tokens that do not fit are refused") {
       trained.evaluate(longer.all()),
       "wsl: a sequence of 10 tokens of tokens of the translation is longer than the 9 positions of "
       "the model");
+}
+
+/// A batch for a small encoder of any task.
+struct encoder_texts {
+  std::vector<i32> ids, types, seen, labels, of_sequences, starts, ends;
+  static constexpr int sequences = 4, length = 6;
+
+  explicit encoder_texts(int classes) {
+    for (int s = 0; s < sequences; ++s) {
+      for (int t = 0; t < length; ++t) {
+        const bool is_padding = t >= length - s % 3;
+        ids.push_back(is_padding ? 1 : 2 + (5 * s + 3 * t) % 9), types.push_back(t > 2),
+            seen.push_back(!is_padding);
+        labels.push_back((s + t) % 2 ? ml::encoder::no_label : (s * t) % classes);
+      }
+      of_sequences.push_back(s % 2), starts.push_back(s % 3), ends.push_back(s % 3 + 1);
+    }
+  }
+  ml::batch all(ml::encoder_task task) const {
+    using enum ml::encoder_task;
+    ml::batch b{.sequences = sequences, .length = length};
+    b.named = {{"input_ids", std::span(ids)},
+               {"token_type_ids", std::span(types)},
+               {"attention_mask", std::span(seen)}};
+    if (task == span)
+      b.named.emplace_back("start_positions", std::span(starts)),
+          b.named.emplace_back("end_positions", std::span(ends));
+    else
+      b.named.emplace_back("labels", task == sequence_classes ? std::span(of_sequences) : std::span(labels));
+    if (task == next_sentence) b.named.emplace_back("next_sentence_label", std::span(of_sequences));
+    return b;
+  }
+};
+
+TEST_CASE("Encoders of each task: gradients, and the same training on grids and in a pipeline") {
+  using enum ml::encoder_task;
+  for (const ml::encoder_task task : {masked_words, next_sentence, sequence_classes, token_classes, span})
+    for (const bool is_roberta : {false, true}) {
+      INFO("task " << static_cast<int>(task) << (is_roberta ? ", positions from the padding" : ""));
+      ml::encoder e{.vocabulary = 11,
+                    .positions = 8,
+                    .layers = 2,
+                    .heads = 2,
+                    .width = 8,
+                    .filter = 12,
+                    .epsilon = 1e-5f,
+                    .deviation = 0.3f,
+                    .task = task,
+                    .masked_words_factor = 0.5f};
+      if (is_roberta) e.unused_positions = 2, e.padding = 1, e.token_types = 0;
+      const encoder_texts t(task == token_classes ? e.classes : e.vocabulary);
+      ml::batch b = t.all(task);
+      if (is_roberta)
+        std::erase_if(b.named, [](const ml::named_numbers& x) { return x.name == "token_type_ids"; });
+      const ml::network n = e.build();
+      ml::check_gradients(n, ml::detail::varied_weights(n, 1), b, {.entries = 6}).require();
+      const auto steps = [&](auto trained) {
+        for (int k = 0; k < 2; ++k) trained.step(b, 0.05);
+        return std::pair<f64, ml::weights>{trained.step(b, 0.05), trained.parameters()};
+      };
+      const auto [loss, w] = steps(ml::trainer(e.build(), ml::optimizer::sgd(), {.workers = 1}));
+      const auto agrees = [&](const auto& other) {
+        CHECK(other.first == Approx(loss).epsilon(2e-5));
+        // Not relative: some gradients are zero but for rounding, as what shifts the scores of all tokens.
+        f64 off = 0;
+        for (std::size_t p = 0; p < w.size(); ++p)
+          for (std::size_t k = 0; k < w[p].size(); ++k)
+            off = std::max(off, static_cast<f64>(std::abs(other.second[p][k] - w[p][k])));
+        CHECK(off < 1e-5);
+      };
+      agrees(steps(ml::trainer(e.build(), ml::optimizer::sgd(), {.workers = 6, .columns = 2})));
+      agrees(steps(ml::trainer(e.build(), ml::optimizer::sgd(), {.workers = 6, .columns = 1, .num_csx = 2})));
+      agrees(steps(ml::pipelined_trainer(e.build(), ml::optimizer::sgd(), {.strips = 3})));
+    }
+}
+
+// A token that is padding has no position, and those after it count on: the same numbers as with positions
+// that the host would count.
+TEST_CASE("Positions from the padding count the other tokens") {
+  ml::network n;
+  n.embedding_of("embedding", n.ids("input_ids", 4), 1,
+                 {.positions = 3, .start = ml::initial::constant(0), .unused = 2, .padding = 1});
+  ml::weights w(n);
+  for (std::size_t row = 0; row < 5; ++row) w[1][row] = static_cast<f32>(row);
+  const std::vector<i32> ids{2, 1, 3, 0, 1, 1, 2, 1};
+  ml::activation_store store = store_of(n, {.ids = ids, .sequences = 2, .length = 4});
+  serial_forward(n, w, store);
+  const matrix<f32> y = store.value(n.stages()[0]->output);
+  const std::vector<f32> right{2, 1, 3, 4, 1, 1, 2, 1};
+  CHECK(std::vector<f32>(y.first(), y.first() + 8) == right);
+}
+
+TEST_CASE("Parts beyond their sequence are refused") {
+  ml::encoder e{
+      .vocabulary = 11, .positions = 8, .layers = 1, .heads = 2, .width = 8, .task = ml::encoder_task::span};
+  encoder_texts t(2);
+  t.ends[1] = 7;
+  CHECK_THROWS_WITH(ml::trainer(e.build(), ml::optimizer::sgd(), {.workers = 1}).step(t.all(e.task), 1),
+                    Contains("the part of a sequence ends with token 7, and there are 6"));
 }
 
 }  // namespace

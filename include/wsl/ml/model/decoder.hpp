@@ -17,6 +17,9 @@ namespace wsl::ml {
 /// The function between the matrices of the feed-forward part. The last three multiply up(x) by a function of
 /// gate(x), the product with a third matrix.
 enum class nonlinearity : u8 { gelu, gelu_tanh, quick_gelu, relu, silu, swiglu, geglu, reglu };
+/// f(x), for a function without a gate. Throws std::invalid_argument for one with a gate.
+int activated(network& n, const std::string& name, int x, nonlinearity f);
+
 enum class normalization : u8 { layernorm, rmsnorm };
 /// The encoding of a token's position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
 /// penalties, or none.

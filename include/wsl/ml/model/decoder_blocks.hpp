@@ -88,18 +88,26 @@ WSL_ML_COMPILED_PART int decoder::expert(network& n, const std::string& name, in
   return n.linear(name + "down", y, width, bias.feed_forward, residual());
 }
 
-WSL_ML_COMPILED_PART int decoder::between_of(network& n, const std::string& name, int x, int gate) const {
-  switch (between) {
+WSL_ML_COMPILED_PART int activated(network& n, const std::string& name, int x, nonlinearity f) {
+  switch (f) {
     case nonlinearity::gelu: return n.activation<gelu>(name, x);
     case nonlinearity::gelu_tanh: return n.activation<gelu_tanh>(name, x);
     case nonlinearity::quick_gelu: return n.activation<quick_gelu>(name, x);
     case nonlinearity::relu: return n.activation<relu>(name, x);
     case nonlinearity::silu: return n.activation<silu>(name, x);
-    case nonlinearity::swiglu: return n.gate<silu>(name, x, gate);
-    case nonlinearity::geglu: return n.gate<gelu>(name, x, gate);
-    case nonlinearity::reglu: return n.gate<relu>(name, x, gate);
+    case nonlinearity::swiglu:
+    case nonlinearity::geglu:
+    case nonlinearity::reglu: break;
   }
-  return x;
+  throw std::invalid_argument(
+      fmt::format("wsl: {} is a function of one value, and has no gate: take gelu, relu or silu", name));
+}
+
+WSL_ML_COMPILED_PART int decoder::between_of(network& n, const std::string& name, int x, int gate) const {
+  if (between == nonlinearity::swiglu) return n.gate<silu>(name, x, gate);
+  if (between == nonlinearity::geglu) return n.gate<gelu>(name, x, gate);
+  if (between == nonlinearity::reglu) return n.gate<relu>(name, x, gate);
+  return activated(n, name, x, between);
 }
 
 WSL_ML_COMPILED_PART int decoder::normalized(network& n, const std::string& name, int x) const {

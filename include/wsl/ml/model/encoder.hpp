@@ -46,8 +46,6 @@ struct encoder {
 
   /// The network, with the losses as its last stages. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
-    if (between >= nonlinearity::swiglu)
-      throw std::invalid_argument("wsl: the feed-forward part of an encoder has no gate");
     network n;
     const int ids = n.ids("input_ids", vocabulary), seen = n.optional_ids("attention_mask", 2);
     int x = n.embedding_of("embedding", ids, width,
