@@ -41,7 +41,8 @@ class resident_trainer {
   };
   void pass(half& h, const ml::batch& b, int k) {
     const int from = b.sequences * k / 2, count = b.sequences * (k + 1) / 2 - from;
-    if (h.store.sequences() != count) h.store.resize(ml::widths_of(net_), net_.stages().size(), count, {b.length});
+    if (h.store.sequences() != count)
+      h.store.resize(ml::widths_of(net_), net_.stages().size(), count, {b.length});
     give(h.store, net_, sequences_of(b, from, count));
     h.gradients.clear();
     serial_forward(net_, numbers_, h.store);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models whose sequences have several axes of tokens, such as the texts of an encoder and of a decoder, and the
-// attention that such models need: to all tokens, to those that a mask leaves, to those of another sequence,
-// and with numbers for distances.
+// Models whose sequences have several axes of tokens, such as the texts of an encoder and of a decoder, and
+// the attention that such models need: to all tokens, to those that a mask leaves, to those of another
+// sequence, and with numbers for distances.
 #include <wsl/ml/model/check_gradients.hpp>
 #include <wsl/ml/model/encoder.hpp>
 #include <wsl/ml/model/network.hpp>
@@ -123,8 +123,8 @@ TEST_CASE("Buckets of distances are those of T5") {
   CHECK(bucket(1000, false) == 7);
 }
 
-/// An encoder and a decoder that looks at it, with a loss for each token of the decoder, and one for the whole
-/// sequence, which the encoder's first token stands for.
+/// An encoder and a decoder that looks at it, with a loss for each token of the decoder, and one for the
+/// whole sequence, which the encoder's first token stands for.
 ml::network translator(bool relative = false) {
   ml::network n;
   const int text = n.axis("tokens of the translation"), mask = n.optional_ids("seen", 2),

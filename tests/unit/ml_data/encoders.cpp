@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Encoders beside Hugging Face's transformers: the golden states of BERT with the layers of four tasks, and of
-// RoBERTa, in WSL_DATA_DIR/hf. They were computed in f64 and rounded once.
+// Encoders beside Hugging Face's transformers: the golden states of BERT with the layers of four tasks, and
+// of RoBERTa, in WSL_DATA_DIR/hf. They were computed in f64 and rounded once.
 #include <map>
 #include <wsl/ml/io/safetensors.hpp>
 #include <wsl/ml/model/encoder.hpp>

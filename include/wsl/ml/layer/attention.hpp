@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Attention with several heads: of a sequence to itself, causal or to all of its tokens, or of the tokens of a
-// decoder to those of an encoder (cross-attention). Queries have a part of the features for each head. Keys
-// and values have one for each head as well, or one for several heads (grouped-query attention), or one for
-// all (multi-query attention). Sequences do not see each other. A row of workers may have a later part of a
-// sequence; then causal attention finds the keys and values of the tokens before it in the prefix of the
-// activation store.
+// Attention with several heads: of a sequence to itself, causal or to all of its tokens, or of the tokens
+// of a decoder to those of an encoder (cross-attention). Queries have a part of the features for each head.
+// Keys and values have one for each head as well, or one for several heads (grouped-query attention), or
+// one for all (multi-query attention). Sequences do not see each other. A row of workers may have a later
+// part of a sequence; then causal attention finds the keys and values of the tokens before it in the prefix
+// of the activation store.
 #pragma once
 #include "../op/attention.hpp"
 #include "../op/position.hpp"
@@ -41,9 +41,9 @@ struct attention_heads {
   }
 };
 
-/// The bucket of the distance from a query to a key, which is negative for earlier keys. The nearer half of the
-/// buckets has a distance each, the others have more and more, as in T5. If attention is not causal, earlier
-/// and later keys have half of the buckets each.
+/// The bucket of the distance from a query to a key, which is negative for earlier keys. The nearer half of
+/// the buckets has a distance each, the others have more and more, as in T5. If attention is not causal,
+/// earlier and later keys have half of the buckets each.
 inline int relative_bucket(int distance, const relative_positions& r, bool causal) {
   const int each = causal ? r.buckets : r.buckets / 2, first = !causal && distance > 0 ? each : 0,
             away = causal ? std::max(-distance, 0) : std::abs(distance), exact = each / 2;
@@ -56,9 +56,10 @@ inline int relative_bucket(int distance, const relative_positions& r, bool causa
 
 class attention_stage final : public stage {
  public:
-  /// Heads have `width` features. Input 0 is (tokens, queries | keys | values), or (tokens, queries), and then
-  /// input 1 is (tokens, keys | values) of a sequence of any length. The last input may be a mask of keys, of
-  /// ids: a key with 0 is not seen. The parameter is the table of relative positions, if there is one.
+  /// Heads have `width` features. Input 0 is (tokens, queries | keys | values), or (tokens, queries), and
+  /// then input 1 is (tokens, keys | values) of a sequence of any length. The last input may be a mask of
+  /// keys, of ids: a key with 0 is not seen. The parameter is the table of relative positions, if there is
+  /// one.
   attention_stage(int y, const attention_heads& heads, int width, bool is_cross, bool is_masked)
       : y_(y), heads_(heads), width_(width), is_cross_(is_cross), is_masked_(is_masked) {
     if (heads.alibi) slopes_ = alibi_slopes(heads.queries);
@@ -200,7 +201,7 @@ class attention_stage final : public stage {
       }
     }
   }
-  /// What is added to the scores of the keys of a sequence; nothing if all are seen.
+  /// Sets of_key to what is added to the scores of a sequence's keys, or empties it if all of them are seen.
   void hide(std::vector<f32>& of_key, const activation_store& store, int sequence, int keys) const {
     of_key.clear();
     if (!is_masked_ || !store.has(inputs.back())) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loss of a model that marks a part of a text, such as the answer to a question (SQuAD, arXiv:1606.05250):
-// each token has a score for being the first of the part and one for being the last, and the loss is the mean
-// of the cross-entropies of both over the tokens of the sequence.
+// The loss of a model that marks a part of a text, such as the answer to a question (SQuAD,
+// arXiv:1606.05250): each token has a score for being the first of the part and one for being the last, and
+// the loss is the mean of the cross-entropies of both over the tokens of the sequence.
 #pragma once
 #include <fmt/format.h>
 

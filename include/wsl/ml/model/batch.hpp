@@ -26,8 +26,8 @@ struct named_numbers {
   named_numbers(std::string_view n, std::span<const i32> x) : name(n), ids(x) {}
 };
 
-/// `sequences` sequences of `length` tokens each. A token has ids, or features, or several of both. On another
-/// axis of tokens of the model (network::axis) a sequence has as many tokens as there are numbers.
+/// `sequences` sequences of `length` tokens each. A token has ids, or features, or several of both. On
+/// another axis of tokens of the model (network::axis) a sequence has as many tokens as there are numbers.
 struct batch {
   std::span<const i32> ids = {};       ///< of the only input of ids: (sequences, length)
   std::span<const f32> features = {};  ///< of the only input of features: (sequences, length, its shape)
@@ -69,8 +69,8 @@ inline void all_below(const std::string& each, std::span<const i32> numbers, con
                                               each == "number" ? " of " + v.name : "", numbers[i],
                                               v.ids_below - 1));
 }
-/// Whether value v is the only one of its origin and kind, which batches give without a name. What is optional
-/// has to be named.
+/// Whether value v is the only one of its origin and kind, which batches give without a name. What is
+/// optional has to be named.
 inline bool is_only(const network& n, int v) {
   const value_info& x = n.info(v);
   return !x.is_optional && std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {

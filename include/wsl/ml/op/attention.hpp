@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Attention of one head of one sequence, on one PE: causal attention over all earlier tokens or over a sliding
-// window of the last ones, or attention to all tokens, of this sequence or of another one. Queries, keys and
-// values are (tokens, width), with any distance between rows. The queries
-// may be those of a later part of the sequence; the keys and values begin with its first token. Only a block
-// of 64 queries and 64 keys has its scores at a time, never the whole sequence; for the backward pass one
-// number of each query is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv
-// 2205.14135).
+// Attention of one head of one sequence, on one PE: causal attention over all earlier tokens or over a
+// sliding window of the last ones, or attention to all tokens, of this sequence or of another one. Queries,
+// keys and values are (tokens, width), with any distance between rows. The queries may be those of a later
+// part of the sequence; the keys and values begin with its first token. Only a block of 64 queries and 64
+// keys has its scores at a time, never the whole sequence; for the backward pass one number of each query
+// is kept, the logarithm of its sum of exponentials. After FlashAttention (arXiv 2205.14135).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,9 +19,9 @@
 
 namespace wsl::ml {
 
-/// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout may
-/// drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of them if
-/// the window is 0; or, if attention is not causal, all keys.
+/// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout
+/// may drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of
+/// them if the window is 0; or, if attention is not causal, all keys.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropout_rule drop = {};
@@ -96,8 +95,8 @@ struct scale_row_loop {
   }
 };
 
-/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen, and
-/// the last if no later one is; its keys are new if no query of an earlier block has seen them.
+/// A block of scores: its queries and its keys. It is the first for its queries if no earlier key is seen,
+/// and the last if no later one is; its keys are new if no query of an earlier block has seen them.
 struct attention_part {
   int query, queries, key, keys;
   bool is_first, is_last, has_new_keys;

@@ -16,8 +16,8 @@ namespace wsl::ml {
 /// (Hugging Face).
 enum class pairs : u8 { neighbours, halves };
 
-/// A table (positions, width) of sin(t / 10000^(2 k / width)) and the cosine of the same angle for position t,
-/// as neighbouring features 2 k and 2 k + 1, or first all sines and then all cosines.
+/// A table (positions, width) of sin(t / 10000^(2 k / width)) and the cosine of the same angle for position
+/// t, as neighbouring features 2 k and 2 k + 1, or first all sines and then all cosines.
 inline std::vector<f32> sinusoids(int positions, int width, pairs which = pairs::neighbours) {
   std::vector<f32> table;
   const int sines = (width + 1) / 2;
