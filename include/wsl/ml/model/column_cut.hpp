@@ -46,16 +46,16 @@ struct parameter_share {
 class column_cut {
  public:
   /// Columns beyond the heads of attention, or the features of a value, have none of them. Throws
-  /// std::invalid_argument for fewer than one column, and for more than one if stages share a parameter that
-  /// they do not all cut.
+  /// std::invalid_argument for fewer than one column, and for more than one if some stages cut a parameter that
+  /// others use whole.
   column_cut(const network& n, int columns) : network_(n), columns_(columns) {
     if (columns < 1)
       throw std::invalid_argument(
           fmt::format("wsl: a wafer has at least 1 column of workers, not {}", columns));
     if (const std::string name = shared_unlike(n); columns > 1 && !name.empty())
       throw std::invalid_argument(
-          fmt::format("wsl: this model is not cut over {} columns of workers: {} is shared by stages that do "
-                      "not all cut it: use 1 column",
+          fmt::format("wsl: this model is not cut over {} columns of workers: some stages cut {} and "
+                      "others use all of it: use 1 column",
                       columns, name));
     demand_features();
     choose_forms();
@@ -160,13 +160,13 @@ class column_cut {
   static bool cuts_parameters(const stage& s) {
     return s.how_cut() == stage_cut::by_rows_of_table || s.how_cut() == stage_cut::by_output;
   }
-  /// The name of a parameter that several stages use and that they do not all cut; empty if there is none.
+  /// The name of a parameter that some stages cut and others use whole; empty if there is none.
   static std::string shared_unlike(const network& n) {
     std::vector<const stage*> user(n.parameters().size());
     for (const auto& s : n.stages())
       for (int p : s->parameters) {
         const stage* other = std::exchange(user[static_cast<std::size_t>(p)], s.get());
-        if (other && (!cuts_parameters(*other) || !cuts_parameters(*s)))
+        if (other && cuts_parameters(*other) != cuts_parameters(*s))
           return n.parameters()[static_cast<std::size_t>(p)].name;
       }
     return "";

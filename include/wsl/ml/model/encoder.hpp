@@ -32,7 +32,8 @@ struct encoder {
   f32 epsilon = 1e-12f,
       deviation = 0.02f;     ///< added to the variance in norms; standard deviation of the initial weights
   int unused_positions = 0;  ///< rows before that of the first position in its table (RoBERTa: 2)
-  /// An id that has no position of its own, and is not counted in those of others (RoBERTa: 1).
+  /// An id whose embedding is not learnt. If there are unused positions, it has no position of its own, and
+  /// is not counted in those of others (RoBERTa: 1).
   std::optional<i32> padding = {};
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   encoder_task task = encoder_task::masked_words;
@@ -52,7 +53,8 @@ struct encoder {
                            {.positions = positions,
                             .start = initial::normal(deviation),
                             .unused = unused_positions,
-                            .padding = padding});
+                            .padding = unused_positions > 0 ? padding : std::nullopt,
+                            .not_learnt = padding});
     if (token_types > 0)
       x = n.sum("embedding sum", x,
                 n.embedding_of("types", n.optional_ids("token_type_ids", token_types), 0, width,

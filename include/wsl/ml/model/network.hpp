@@ -71,6 +71,9 @@ struct embedding_settings {
   /// An id that has no position, and the last unused row; the position of another is the number of those
   /// before it that have one (RoBERTa).
   std::optional<i32> padding = {};
+  /// An id whose row gets no gradient here, and keeps its numbers unless another stage has the table as well
+  /// (padding_idx of PyTorch).
+  std::optional<i32> not_learnt = {};
   int table = -1;  ///< the table of tokens of another embedding, a parameter; -1: one of its own
 };
 

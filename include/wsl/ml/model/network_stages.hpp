@@ -41,7 +41,8 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
                     x.ids_below, width, p.name, p.rows, p.columns));
   if (how.positions) tables.push_back({"positions", how.unused + how.positions, width, how.start});
   const int y = next_value();
-  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding), {ids}, width, std::move(tables));
+  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding, how.not_learnt), {ids}, width,
+      std::move(tables));
   std::vector<int>& of = stages_[stage_count() - 1]->parameters;
   if (how.table >= 0) of.insert(of.begin(), how.table);
   return y;
@@ -389,6 +390,7 @@ template int network::activation<quick_gelu>(const std::string&, int);
 template int network::activation<relu>(const std::string&, int);
 template int network::activation<silu>(const std::string&, int);
 template int network::gate<gelu>(const std::string&, int, int);
+template int network::gate<gelu_tanh>(const std::string&, int, int);
 template int network::gate<relu>(const std::string&, int, int);
 template int network::gate<silu>(const std::string&, int, int);
 #endif

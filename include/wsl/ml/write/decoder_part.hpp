@@ -352,6 +352,7 @@ class decoder_part {
       case nonlinearity::swiglu: return ml::gate<silu>(x, x, by);
       case nonlinearity::geglu: return ml::gate<gelu>(x, x, by);
       case nonlinearity::reglu: return ml::gate<relu>(x, x, by);
+      case nonlinearity::geglu_tanh: return ml::gate<gelu_tanh>(x, x, by);
     }
   }
 
