@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An encoder whose sizes come from a file or from the command line: BERT (arXiv:1810.04805), RoBERTa
-// (arXiv:1907.11692) and their relatives. Every token sees all tokens of its sequence that a mask leaves. A
+// (arXiv:1907.11692), Linformer (arXiv:2006.04768) and their relatives. Every token sees all tokens of its sequence that a mask leaves. A
 // block is
 //   x = norm(x + project(attention(x)));  x = norm(x + down(f(up(x))))
 // After the last block come the layers of a task: guessing hidden words, with which such models are
@@ -35,6 +35,10 @@ struct encoder {
   /// An id whose embedding is not learnt. If there are unused positions, it has no position of its own, and
   /// is not counted in those of others (RoBERTa: 1).
   std::optional<i32> padding = {};
+  /// Keys and values are projected to so many tokens (Linformer); 0: they are not. Both have one projection,
+  /// or each its own.
+  int projected = 0;
+  bool shared_projection = false;
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   encoder_task task = encoder_task::masked_words;
   int classes = 2;              ///< of sequences or of tokens
@@ -60,16 +64,29 @@ struct encoder {
                 n.embedding_of("types", n.optional_ids("token_type_ids", token_types), 0, width,
                                initial::normal(deviation)));
     x = n.dropout("dropout", n.norm("embedding norm", x, epsilon), dropout);
-    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen);
+    const int few = projected ? n.axis("projected tokens", projected) : -1;
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen, few);
     add_task(n, x);
     return n;
   }
 
  private:
-  int block(network& n, const std::string& name, int x, int seen) const {
+  /// Attention to all tokens that are seen, or to the few to which they are projected.
+  int attention(network& n, const std::string& name, int x, int seen, int few) const {
     const initial start = initial::normal(deviation);
-    const int y = n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start),
-                              {.queries = heads, .dropout = attention_dropout, .causal = false}, seen);
+    const attention_heads how{.queries = heads, .dropout = attention_dropout, .causal = false};
+    if (few < 0)
+      return n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start), how, seen);
+    const int queries = n.linear(name + "queries", x, width, true, start),
+              kv = n.linear(name + "keys", x, 2 * width, true, start);
+    return n.cross_attention(
+        name + "attention", queries,
+        n.token_projection(name + "tokens", kv, heads, few, positions, shared_projection, true, start, seen),
+        how);
+  }
+  int block(network& n, const std::string& name, int x, int seen, int few) const {
+    const initial start = initial::normal(deviation);
+    const int y = attention(n, name, x, seen, few);
     x = n.norm(
         name + "norm 1",
         n.sum(name + "sum 1", x,

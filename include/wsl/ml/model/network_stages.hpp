@@ -142,6 +142,35 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
   return y;
 }
 
+WSL_ML_COMPILED_PART int network::token_projection(const std::string& name, int kv, int heads, int axis,
+                                                   int positions, bool shared, bool bias, initial start,
+                                                   int mask) {
+  const int projected = axes_[static_cast<std::size_t>(existing(axis))].length;
+  if (heads < 1 || width(kv) % (2 * heads) || positions < 1 || projected < 1)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} projects the {}, keys and values of {} heads, from {} positions to {} of {}: heads "
+        "must divide them, and both numbers be at least 1",
+        name, of(kv), heads, positions, projected, axis_name(axis)));
+  std::vector<stage_input> inputs{kv};
+  if (mask >= 0) {
+    if (!info(mask).is_ids() || info(mask).each != shape(1) || info(mask).axis != info(kv).axis)
+      throw std::invalid_argument(
+          fmt::format("wsl: the mask of {} is one id for each of {}, which {} are not", name,
+                      axis_name(info(kv).axis), of(mask)));
+    inputs.emplace_back(mask);
+  }
+  limit_positions(positions, info(kv).axis);
+  std::vector<parameter> own;
+  for (const char* half : {"keys", "values"}) {
+    const std::string of_half = shared ? "" : std::string(half) + ".";
+    if (bias) own.push_back({of_half + "bias", projected, 1, initial::constant(0)});
+    own.push_back({of_half + "weight", projected, positions, start});
+    if (shared) break;
+  }
+  return add(name, std::make_unique<token_projection_stage>(heads, width(kv) / (2 * heads), bias, shared),
+             inputs, shape_of(kv), std::move(own), axis);
+}
+
 WSL_ML_COMPILED_PART int network::rotary(const std::string& name, int qkv, const attention_heads& heads,
                                          int positions, int features, f64 base, pairs which,
                                          const rotary_scaling& scaling) {

@@ -66,6 +66,7 @@ inline std::string difference(const encoder& a, const encoder& b) {
   unless(a.positions == b.positions && a.unused_positions == b.unused_positions && a.padding == b.padding,
          "its positions");
   unless(a.token_types == b.token_types, "its token types");
+  unless(a.projected == b.projected, "its projected tokens");
   unless(a.task == b.task, "its task");
   unless(a.classes == b.classes ||
              (a.task != encoder_task::sequence_classes && a.task != encoder_task::token_classes),
