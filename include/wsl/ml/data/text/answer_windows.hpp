@@ -67,7 +67,7 @@ inline std::optional<std::pair<int, int>> pieces_between(std::span<const text_pi
   return std::pair(first, last);
 }
 
-/// What a model says about a window: a score for each token of the sequence to be the first of the answer,
+/// The scores of a model for a window: one for each token of the sequence to be the first of the answer,
 /// and one to be the last.
 struct window_scores {
   std::vector<f32> first, last;  ///< (length of the sequence)

@@ -24,7 +24,7 @@ struct span_corruption {
   f64 mean_noise_span_length = 3;  ///< tokens of a span, on average
   i32 first_sentinel = 0;          ///< the largest id of the vocabulary; the next sentinel is one less
 
-  /// What a text of some length becomes.
+  /// The sizes that follow from the length of a text.
   struct shape {
     int noise = 0, spans = 0;     ///< tokens that are left out, and the spans that they form
     int inputs = 0, targets = 0;  ///< tokens, without one at the end
