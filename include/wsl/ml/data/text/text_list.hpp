@@ -83,10 +83,13 @@ class list_reader {
       return;
     }
     switch (c) {
+      case 'b': to += '\b'; return;
+      case 'f': to += '\f'; return;
       case 'n': to += '\n'; return;
       case 't': to += '\t'; return;
       case 'r': to += '\r'; return;
       case '\\':
+      case '/':
       case '\'':
       case '"': to += c; return;
       default: throw std::invalid_argument(fmt::format("\\{} in the list is no escape", c));
