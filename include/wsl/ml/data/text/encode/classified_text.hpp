@@ -11,8 +11,8 @@ namespace wsl::ml {
 
 struct classified_text {
   std::vector<std::string> files;         ///< .tsv, .csv or .jsonl
-  std::string first, second;              ///< columns of the texts; without a second one there is one text
-  std::string label;                      ///< the column of the class
+  std::string first = {}, second = {};    ///< columns of the texts; without a second one there is one text
+  std::string label = {};                 ///< the column of the class
   std::vector<std::string> classes = {};  ///< empty: the labels of the files, in the order of their names
   int max_sequence_length = 128;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Texts with spans left out, with which T5 is trained (../span_corruption.hpp). Files have one document a
-// line, as text or as tokens with blanks between them. A document is cut into the longest parts whose inputs
+// line. A document is cut into the longest parts whose inputs
 // and targets have room; with `pack_sequences` parts go on in the next document. Sentinels are <extra_id_0>
 // and so on if the vocabulary has them, or else `extra_ids` numbers behind it, the last one first.
 #pragma once
@@ -11,8 +11,7 @@
 namespace wsl::ml {
 
 struct corrupted_text {
-  std::vector<std::string> files;
-  bool are_tokens = false;  ///< lines are tokens with blanks between them, not text
+  std::vector<std::string> files = {};
   encoder_decoder_settings sequences = {};
   int extra_ids = 100;                     ///< sentinels
   bool pack_sequences = false;             ///< a part may have text of several documents
@@ -63,8 +62,9 @@ inline text_task corrupted_of(const corrupted_text& how, const tokenizer& by) {
     throw std::invalid_argument(
         fmt::format("wsl: texts of {} tokens have {} spans left out: take as many extra_ids, not {}", length,
                     spans.shape_of(length).spans, how.extra_ids));
+  const auto encode = std::make_shared<const piece_encoder>(by);
   const auto all = std::make_shared<const packed_text>(
-      how.files, detail::line_reader(by, tokens.unknown, how.are_tokens),
+      how.files, [encode](std::string_view line) { return (*encode)(line); },
       packing{.room = length,
               .documents_together = how.pack_sequences ? how.num_documents_to_concatenate : 1});
   // A text of one token has nothing to leave out.

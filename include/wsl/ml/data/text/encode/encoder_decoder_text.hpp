@@ -65,29 +65,6 @@ inline std::vector<i32> ids_of(std::span<const text_piece> pieces) {
   for (const text_piece& p : pieces) ids.push_back(p.id);
   return ids;
 }
-/// Encodes texts, or looks up tokens with blanks between them.
-class line_reader {
- public:
-  line_reader(const tokenizer& by, i32 unknown, bool are_tokens)
-      : encode_(std::make_shared<const piece_encoder>(by)), unknown_(unknown), are_tokens_(are_tokens) {}
-
-  std::vector<text_piece> operator()(std::string_view line) const {
-    if (!are_tokens_) return (*encode_)(line);
-    std::vector<text_piece> all;
-    for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r\n", at)) != std::string_view::npos;) {
-      const std::size_t end = std::min(line.find_first_of(" \t\r\n", at), line.size());
-      all.push_back({encode_->by().id(line.substr(at, end - at)).value_or(unknown_),
-                     static_cast<i32>(all.size()), at, end});
-      at = end;
-    }
-    return all;
-  }
-
- private:
-  std::shared_ptr<const piece_encoder> encode_;
-  i32 unknown_;
-  bool are_tokens_;
-};
 
 }  // namespace detail
 

@@ -16,7 +16,7 @@
 namespace wsl::ml {
 
 struct masked_text {
-  std::vector<std::string> files;  ///< all .txt, or all .csv
+  std::vector<std::string> files = {};  ///< all .txt, or all .csv
   int max_sequence_length = 128;
   bool next_sentences = true;  ///< false: only hidden words, the Model Zoo's disable_nsp
   masking_settings masked = {};

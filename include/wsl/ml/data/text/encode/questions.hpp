@@ -15,7 +15,7 @@
 namespace wsl::ml {
 
 struct question_settings {
-  std::vector<std::string> files;  ///< SQuAD's JSON, version 1.1 or 2.0
+  std::vector<std::string> files = {};  ///< SQuAD's JSON, version 1.1 or 2.0
   int max_sequence_length = 384;
   int doc_stride = 128;       ///< tokens from one window to the next
   int max_query_length = 64;  ///< tokens of a question; those behind them are left out

@@ -15,7 +15,7 @@
 namespace wsl::ml {
 
 struct summarized_text {
-  std::vector<std::string> files;
+  std::vector<std::string> files = {};
   int max_sequence_length = 512;
   int max_cls_tokens = 50;  ///< sentences of a document; those behind them do not count
 };

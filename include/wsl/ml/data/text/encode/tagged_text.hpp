@@ -15,7 +15,7 @@
 namespace wsl::ml {
 
 struct tagged_text {
-  std::vector<std::string> files;
+  std::vector<std::string> files = {};
   label_map classes =
       {};  ///< empty: the tags of the files, "O" first and the others in the order of their names
   int max_sequence_length = 128;

@@ -14,7 +14,6 @@ struct translated_text {
   std::vector<std::string> source_files = {}, target_files = {};
   std::vector<std::string> tables = {};
   std::string source_column = {}, target_column = {};
-  bool are_tokens = false;  ///< texts are tokens with blanks between them
   encoder_decoder_settings sequences = {};
   bool ends_inputs = false;  ///< inputs end with eos_token
 };
@@ -64,11 +63,11 @@ class text_pairs {
 inline text_task translations_of(const translated_text& how, const tokenizer& by) {
   const encoder_decoder_tokens tokens = encoder_decoder_tokens::of(how.sequences, by);
   const auto all = std::make_shared<const detail::text_pairs>(how);
-  const detail::line_reader read(by, tokens.unknown, how.are_tokens);
+  const auto encode = std::make_shared<const piece_encoder>(by);
   const auto fitting = std::make_shared<std::vector<i64>>();
   for (i64 i = 0; i < all->count(); ++i) {
     const auto [source, target] = all->get(i);
-    const i64 n = std::ssize(read(source)), m = std::ssize(read(target));
+    const i64 n = std::ssize((*encode)(source)), m = std::ssize((*encode)(target));
     if (n > 0 && m > 0 && n < tokens.sources && m < tokens.targets) fitting->push_back(i);
   }
   if (fitting->empty())
@@ -82,11 +81,11 @@ inline text_task translations_of(const translated_text& how, const tokenizer& by
                                           all->count() - std::ssize(*fitting))
                             : "");
   t.data.count = std::ssize(*fitting), t.data.length = tokens.sources, t.data.named = tokens.fields();
-  t.data.get = [all, fitting, read, tokens, ends = how.ends_inputs](i64 which, const example& to) {
+  t.data.get = [all, fitting, encode, tokens, ends = how.ends_inputs](i64 which, const example& to) {
     const auto [source, target] = all->get((*fitting)[static_cast<std::size_t>(which)]);
-    std::vector<i32> inputs = detail::ids_of(read(source));
+    std::vector<i32> inputs = detail::ids_of((*encode)(source));
     if (ends) inputs.push_back(tokens.end);
-    tokens.put(to, inputs, detail::ids_of(read(target)));
+    tokens.put(to, inputs, detail::ids_of((*encode)(target)));
   };
   return t;
 }
