@@ -5,6 +5,7 @@
 // the same command resumes from its last checkpoint and reaches the same bits. If mpirun starts it, its
 // wafers are distributed over the processes; only the first prints and writes.
 #pragma once
+#include <optional>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
@@ -41,8 +42,9 @@ struct task {
 };
 
 struct evaluation {
-  /// over the held-out targets: the mean, and the part of them that are the argmax class
-  f64 loss = 0, accuracy = 0;
+  f64 loss = 0;  ///< the mean over the held-out targets
+  std::optional<f64> accuracy =
+      {};  ///< the part of them that are the argmax class; none if they are no classes
   i64 batches = 0, samples = 0;
 };
 
