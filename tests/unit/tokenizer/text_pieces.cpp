@@ -21,7 +21,7 @@ std::vector<i32> ids_of(const std::vector<text_piece>& all) {
   for (const text_piece& p : all) ids.push_back(p.id);
   return ids;
 }
-// What each piece stands for.
+// The part of the text for which each piece stands.
 strings parts_of(const std::vector<text_piece>& all, const std::string& text) {
   strings parts;
   for (const text_piece& p : all) parts.push_back(text.substr(p.begin, p.end - p.begin));

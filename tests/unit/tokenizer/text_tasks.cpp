@@ -376,7 +376,8 @@ TEST_CASE("Tables of tokens have their words hidden, or have hidden words") {
                                      "\"[2, 4, 3, 6, 3, 0]\",\"[0, 0, 0, 1, 1, 0]\",0,\"[1, 1, 0]\",\"[1, 3, "
                                      "0]\",\"[1, 1, 1, 1, 1, 0]\",\"[5, 6, 0]\"\n"
                                      "\"[2, 4, 3]\",\"[0, 0, 0]\",0,[1],[7],\"[1, 1, 1]\",[5]\n");
-  const text_task rows = masked_of({.files = {hidden}, .max_sequence_length = 7}, in.by());
+  const text_task rows =
+      masked_of({.files = {hidden}, .max_sequence_length = 7, .are_hidden = true}, in.by());
   e = example_of(rows, 0);
   CHECK(e["input_ids"] == numbers{2, 4, 3, 6, 3, 0, 0});
   CHECK(e["attention_mask"] == numbers{1, 1, 1, 1, 1, 0, 0});

@@ -2,9 +2,10 @@
 // Texts cut into pieces of as many tokens as a sequence has room for. The files are encoded twice: once to
 // find where each piece begins, sixteen bytes that stay in memory, and again, the few lines of a piece, when
 // it is wanted. So the tokens of a corpus are never held.
-//   whole lines   one sentence a line, empty lines between documents; a piece has whole sentences, as many as
-//                 there is room for, of one document or of several (RoBERTa's FULL-SENTENCES, arXiv:1907.11692)
-//   else          one document a line; a piece is full but for the last of a document, or of so many documents
+//   whole lines   one sentence a line, empty lines between documents; a piece has whole sentences, as many
+//                 as there is room for, of one document or of several (RoBERTa's FULL-SENTENCES,
+//                 arXiv:1907.11692)
+//   else          one document a line; a piece is full but for the last of a document, or of so many
 #pragma once
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The data of a task on text: examples under the names that the model gives its inputs and targets, the
-// classes, if the targets are some, and a sentence about them. Batches come as of any dataset: their order and
-// their random choices are functions of the seed and of the place in the data, and a run resumes with its
-// data_position.
+// classes, if the targets are some, and a sentence about them. Batches come as of any dataset: their order
+// and their random choices are functions of the seed and of the place in the data, and a run resumes with
+// its data_position.
 //   text_task t = ...;
 //   batches train(t.data, {.size = 32, .seed = 7});
 //   trainer.step(train.next().view(), rate);
@@ -17,12 +17,13 @@ namespace wsl::ml {
 struct text_task {
   dataset data;
   label_map classes = {};  ///< none if the targets are tokens or places
+  int vocabulary = 0;      ///< tokens that the model has numbers for, at least
   std::string about = {};  ///< for people: what was read, and the numbers of the classes
 };
 
 namespace detail {
 
-/// Puts numbers at the beginning of a room, and the padding behind them. Those that have no room are left out.
+/// Puts numbers at the beginning of a room, and the padding behind them. Those without room are left out.
 inline void fill(std::span<i32> room, std::span<const i32> with, i32 padding) {
   const auto n = static_cast<std::ptrdiff_t>(std::min(room.size(), with.size()));
   std::fill(std::copy_n(with.begin(), n, room.begin()), room.end(), padding);

@@ -64,6 +64,7 @@ inline text_task classification_of(const classified_text& how, const tokenizer& 
   for (const std::string* column : {&how.first, &how.second})
     if (!column->empty()) all->text(0, *column);
   text_task t;
+  t.vocabulary = by.size();
   t.about = fmt::format("{} {} of {} classes: {}", all->count(), pair ? "pairs of texts" : "texts",
                         classes.count(), classes.text());
   t.classes = std::move(classes);

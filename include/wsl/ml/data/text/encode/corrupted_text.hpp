@@ -74,6 +74,7 @@ inline text_task corrupted_of(const corrupted_text& how, const tokenizer& by) {
   if (parts->empty())
     throw file_error(fmt::format("wsl: {}: there is no text of two tokens or more in it", how.files.front()));
   text_task t;
+  t.vocabulary = vocabulary_with_sentinels(by, how.extra_ids);
   t.about = fmt::format("{} texts of up to {} tokens with spans left out", parts->size(), length);
   t.data.count = std::ssize(*parts), t.data.length = tokens.sources, t.data.named = tokens.fields();
   t.data.get = [all, parts, tokens, spans, ends](i64 which, const example& to) {

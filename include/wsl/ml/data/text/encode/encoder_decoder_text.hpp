@@ -17,13 +17,13 @@ namespace wsl::ml {
 /// Both lengths, and the tokens that begin and end a text and fill it up, by name.
 struct encoder_decoder_settings {
   int src_max_sequence_length = 512, tgt_max_sequence_length = 114;
-  std::string oov_token = "<unk>", sos_token = "<s>", eos_token = "</s>", pad_token = "<pad>";
+  std::string sos_token = "<s>", eos_token = "</s>", pad_token = "<pad>";
 };
 
 /// The same, by number.
 struct encoder_decoder_tokens {
   int sources = 0, targets = 0;  ///< the lengths
-  i32 unknown = 0, begin = 0, end = 0, padding = 0;
+  i32 begin = 0, end = 0, padding = 0;
 
   /// Throws std::invalid_argument for a token that the vocabulary does not have and a length without room.
   static encoder_decoder_tokens of(const encoder_decoder_settings& how, const tokenizer& by) {
@@ -37,8 +37,8 @@ struct encoder_decoder_tokens {
           fmt::format("wsl: the vocabulary has no token '{}', which {} names: name another, such as {}", name,
                       field, by.id("<pad>") ? "<pad>, with which T5 begins" : "one that it has"));
     };
-    return {how.src_max_sequence_length,    how.tgt_max_sequence_length,    id("oov_token", how.oov_token),
-            id("sos_token", how.sos_token), id("eos_token", how.eos_token), id("pad_token", how.pad_token)};
+    return {how.src_max_sequence_length, how.tgt_max_sequence_length, id("sos_token", how.sos_token),
+            id("eos_token", how.eos_token), id("pad_token", how.pad_token)};
   }
   std::vector<named_field> fields() const {
     return {{"input_ids", sources},

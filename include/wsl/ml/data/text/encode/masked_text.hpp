@@ -18,6 +18,7 @@ namespace wsl::ml {
 struct masked_text {
   std::vector<std::string> files = {};  ///< all .txt, or all .csv
   int max_sequence_length = 128;
+  bool are_hidden = false;     ///< tables have hidden words already
   bool next_sentences = true;  ///< false: only hidden words, the Model Zoo's disable_nsp
   masking_settings masked = {};
 };
@@ -189,14 +190,16 @@ inline text_task masked_of(const masked_text& how, const tokenizer& by) {
   text_task t;
   if (are_tables) {
     const auto all = std::make_shared<const records>(how.files);
-    t = all->has("tokens") ? detail::masked_rows(how, all, by, special, hides)
-                           : detail::rows_with_labels(how, all, special, by.size());
+    all->text(0, how.are_hidden ? "input_ids" : "tokens");
+    t = how.are_hidden ? detail::rows_with_labels(how, all, special, by.size())
+                       : detail::masked_rows(how, all, by, special, hides);
   } else {
     t = how.next_sentences ? detail::masked_pairs(how, by, special, hides)
                            : detail::masked_lines(how, by, special, hides);
   }
   t.data.length = how.max_sequence_length;
   t.data.named = detail::masked_fields(how);
+  t.vocabulary = by.size();
   return t;
 }
 

@@ -40,6 +40,7 @@ class asked_questions {
   text_task task() const {
     const auto s = state_;
     text_task t;
+    t.vocabulary = s->vocabulary;
     t.about = fmt::format("{} questions about {} paragraphs in {} windows{}", s->data.questions.size(),
                           s->data.contexts.size(), s->question_of.size(),
                           s->data.left_out.empty()
@@ -65,13 +66,15 @@ class asked_questions {
   struct state {
     question_settings how;
     special_tokens special;
+    int vocabulary;
     squad_data data;
     std::vector<std::vector<text_piece>> pieces, queries;  // of each paragraph, of each question
     std::vector<std::vector<answer_window>> windows;       // of each question
     std::vector<i64> first_example;                        // of each question
     std::vector<std::size_t> question_of;                  // each example
 
-    state(const question_settings& h, const tokenizer& by) : how(h), special(special_tokens::of(by)) {
+    state(const question_settings& h, const tokenizer& by)
+        : how(h), special(special_tokens::of(by)), vocabulary(by.size()) {
       if (how.max_query_length < 1)
         throw std::invalid_argument(
             fmt::format("wsl: max_query_length is at least 1, not {}", how.max_query_length));

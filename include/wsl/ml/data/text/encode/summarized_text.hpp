@@ -108,6 +108,7 @@ inline text_task summaries_of(const summarized_text& how, const tokenizer& by) {
   const auto encode = std::make_shared<const piece_encoder>(by);
   const bool are_numbers = how.files.front().ends_with(".csv");
   text_task t;
+  t.vocabulary = by.size();
   t.about = fmt::format("{} documents with the sentences of their summaries", all->count());
   t.data.count = all->count(), t.data.length = how.max_sequence_length;
   t.data.named = encoder_fields(how.max_sequence_length);

@@ -99,6 +99,7 @@ inline text_task tagging_of(const tagged_text& how, const tokenizer& by) {
       all->push_back(std::move(made));
     }
   text_task t;
+  t.vocabulary = by.size();
   t.about = fmt::format("{} sentences with {} tags: {}", all->size(), classes.count(), classes.text());
   t.classes = classes;
   t.data.count = std::ssize(*all), t.data.length = how.max_sequence_length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Texts and their translations, or whatever is to be written for them. They are two files with as many lines,
-// or two columns of a table (.tsv, .csv) or of objects (.jsonl). As in the Model Zoo, a pair of which one text
-// is empty, or does not fit with its special token, is left out.
+// Texts and their translations, or whatever is to be written for them. They are two files with as many
+// lines, or two columns of a table (.tsv, .csv) or of objects (.jsonl). As in the Model Zoo, a pair of which
+// one text is empty, or does not fit with its special token, is left out.
 #pragma once
 #include "../packed_text.hpp"
 #include "../records.hpp"
@@ -75,6 +75,7 @@ inline text_task translations_of(const translated_text& how, const tokenizer& by
                                  how.tables.empty() ? how.source_files.front() : how.tables.front(),
                                  all->count(), tokens.sources, tokens.targets));
   text_task t;
+  t.vocabulary = by.size();
   t.about = fmt::format("{} pairs of texts{}", fitting->size(),
                         std::ssize(*fitting) < all->count()
                             ? fmt::format("; {} are left out, since one text is empty or too long",

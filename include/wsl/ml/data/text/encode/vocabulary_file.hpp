@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tokenizer that a vocabulary file of the Model Zoo stands for. A list (.txt) has one token a line, in the
-// order of their numbers: that of BERT's word pieces, or that of texts whose tokens are divided by blanks.
-// Whatever tokenizer::from_file reads is taken as well.
+// The tokenizer that a vocabulary file of the Model Zoo stands for. A list (.txt) has one token a line, in
+// the order of their numbers: that of BERT's word pieces, or that of texts whose tokens are divided by
+// blanks. Whatever tokenizer::from_file reads is taken as well.
 #pragma once
 #include <fmt/format.h>
 
@@ -84,19 +84,36 @@ inline void check_vocabulary_name(const std::string& name, const char* field) {
                     "model, or a folder with one",
                     field));
 }
+inline void check_lower_case(const tokenizer& t, const std::string& name, bool lowers) {
+  if (lowers && t.normalized("A") == "A")
+    throw std::invalid_argument(
+        fmt::format("wsl: {}: do_lower is set, but this tokenizer does not make texts lower case: leave it "
+                    "out, or take a list of tokens (.txt)",
+                    name));
+}
 
 }  // namespace detail
 
-/// The tokenizer of a file or a folder; `lowers` is of lists of tokens, and another file says it itself.
-/// Throws file_error.
+/// The tokenizer of a file or a folder; `lowers` is of lists of tokens, and must be true of another file.
+/// Throws file_error, and std::invalid_argument if that is not so.
 inline tokenizer tokenizer_of(const std::string& name, bool lowers) {
   detail::check_vocabulary_name(name, "vocab_file");
-  return is_token_list(name) ? word_pieces_of_list(name, lowers) : tokenizer::from_file(name);
+  if (is_token_list(name)) return word_pieces_of_list(name, lowers);
+  const tokenizer t = tokenizer::from_file(name);
+  detail::check_lower_case(t, name, lowers);
+  return t;
 }
-/// The same for encoder-decoders, whose lists are of whole tokens.
+/// The same for encoder-decoders, whose lists are of whole tokens. Other files say themselves which token is
+/// the unknown one.
 inline tokenizer tokenizer_of_words(const std::string& name, const std::string& unknown, bool lowers) {
   detail::check_vocabulary_name(name, "src_vocab_file");
-  return is_token_list(name) ? whole_words_of_list(name, unknown, lowers) : tokenizer::from_file(name);
+  if (is_token_list(name)) return whole_words_of_list(name, unknown, lowers);
+  const tokenizer t = tokenizer::from_file(name);
+  detail::check_lower_case(t, name, lowers);
+  if (!t.id(unknown))
+    throw std::invalid_argument(fmt::format(
+        "wsl: {}: the tokenizer has no token '{}', which oov_token names: name its own", name, unknown));
+  return t;
 }
 
 }  // namespace wsl::ml
