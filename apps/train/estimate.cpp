@@ -38,7 +38,7 @@ std::string time_of(f64 seconds) {
 /// A table of named lines.
 class table {
  public:
-  explicit table(const wsl::layout& plan) : text_("\n" + wsl::draw(plan) + "\n") {}
+  explicit table(const wsl::layout& plan) : text_(fmt::format("\n{}\n", wsl::draw(plan))) {}
   void line(const char* what, const std::string& value) { text_ += fmt::format("{:<28} {}\n", what, value); }
   void colors(const wsl::layout& plan) {
     int used = 0;
