@@ -193,6 +193,7 @@ struct mnli_processor : glue_processor {
 struct bert_token_classifier_processor : encoder_input {
   static constexpr const char* name = "BertTokenClassifierDataProcessor";
   std::string label_vocab_file = {};
+  label_map classes = {};  ///< without that file: the tags, such as those of the training data
 
   template <class F>
   void each(F&& f) {
@@ -209,7 +210,7 @@ struct bert_token_classifier_processor : encoder_input {
   text_task task(bool) const {
     return tagging_of(
         {.files = files({".csv", ".txt", ".conll", ".bio"}),
-         .classes = label_vocab_file.empty() ? label_map() : label_map::of_file(label_vocab_file),
+         .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
          .max_sequence_length = max_sequence_length},
         by());
   }
