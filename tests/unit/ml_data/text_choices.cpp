@@ -204,7 +204,7 @@ TEST_CASE("The best answer is the pair of tokens with the largest scores that ma
   CHECK(best[1].score == 7);  // "c d", and "a"
   CHECK(std::accumulate(best.begin(), best.end(), 0.,
                         [](f64 x, const auto& y) { return x + y.probability; }) == Approx(1));
-  CHECK(best_answers(context, pieces, windows, std::vector{s}, 3, {.max_answer_length = 2})[0].text == "c d");
+  CHECK(best_answers(context, pieces, windows, std::vector{s}, 3, {.max_answer_length = 2})[0].text == "a");
   CHECK(best_answers(context, pieces, windows, std::vector{s}, 3, {.n_best_size = 2}).size() <= 2);
   s.first[0] = 6, s.last[0] = 5;
   const answer_settings second{.may_have_none = true};

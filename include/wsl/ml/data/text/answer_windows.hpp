@@ -156,8 +156,9 @@ inline std::vector<scored_answer> best_answers(std::string_view context, std::sp
     none = std::min(none.value_or(of_none), of_none);
     detail::add_candidates(candidates, windows, w, scores[w], before, how);
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.score != b.score ? a.score > b.score : std::pair(a.first, a.last) < std::pair(b.first, b.last);
+  });
   std::vector<scored_answer> all;
   for (const detail::answer_candidate& c : candidates) {
     if (std::ssize(all) == how.n_best_size) break;

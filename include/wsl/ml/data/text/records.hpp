@@ -121,8 +121,8 @@ class records {
   }
   /// A text of an example. Throws file_error, with the file and the line, if it has none of that name.
   std::string text(i64 which, std::string_view column) const {
-    const auto [file, i] = place_of(which);
-    return std::visit([&, i = i](const auto& f) { return f.text(i, column); }, *file);
+    const place at = place_of(which);
+    return std::visit([&](const auto& f) { return f.text(at.which, column); }, *at.file);
   }
   /// The numbers of a list, and its texts. Throws file_error if the text is no such list.
   std::vector<i32> numbers(i64 which, std::string_view column) const {
@@ -133,12 +133,16 @@ class records {
   }
   /// A mistake in a text, to be thrown.
   file_error error(i64 which, std::string_view column, std::string_view why) const {
-    const auto [file, i] = place_of(which);
-    return std::visit([&, i = i](const auto& f) { return f.error(i, column, why); }, *file);
+    const place at = place_of(which);
+    return std::visit([&](const auto& f) { return f.error(at.which, column, why); }, *at.file);
   }
 
  private:
   using any_file = std::variant<detail::table, detail::json_lines>;
+  struct place {
+    const any_file* file;
+    i64 which;  // in the file
+  };
 
   static std::shared_ptr<const any_file> open(const std::string& name) {
     const std::string ending = std::filesystem::path(name).extension().string();
@@ -149,10 +153,10 @@ class records {
         fmt::format("wsl: {}: examples are read from files that end with .csv, .tsv or .jsonl, not with '{}'",
                     name, ending));
   }
-  std::pair<std::shared_ptr<const any_file>, i64> place_of(i64 which) const {
+  place place_of(i64 which) const {
     const auto k = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), which) -
                                             begins_.begin() - 1);
-    return {files_[k], which - begins_[k]};
+    return {files_[k].get(), which - begins_[k]};
   }
   template <class Read>
   std::invoke_result_t<Read, std::string_view> listed(i64 which, std::string_view column, Read read) const {

@@ -52,8 +52,8 @@ class class_metrics {
       if (said(c) + is(c) > 0) sum += f1(c), ++seen;
     return seen ? sum / seen : 0;
   }
-  /// Matthews' correlation, between -1 and 1; 0 if all that was said, or is right, is one class. For more than
-  /// two classes it is Gorodkin's (2004).
+  /// Matthews' correlation, between -1 and 1; 0 if all that was said, or is right, is one class. For more
+  /// than two classes it is Gorodkin's (2004).
   f64 matthews() const {
     const f64 all = static_cast<f64>(count_);
     f64 both = 0, of_said = 0, of_right = 0;

@@ -5,9 +5,9 @@
 //   each_setting(p, [](const char* name, auto& value, const char* help) { ... });   // read or describe them
 //   each_accepted(p, [](const char* name, const char* values) { ... });
 //   const text_task t = task_of(p, true);                                           // to train with
-// Settings of every input, such as batch_size, shuffle, shuffle_seed, drop_last and prefetch_factor, are those
-// of batches (../../batches.hpp), and no part of these. A path is a file or a folder (files_of). Numbers of 0
-// and empty texts that have no default must be given.
+// Settings of every input, such as batch_size, shuffle, shuffle_seed, drop_last and prefetch_factor, are
+// those of batches (../../batches.hpp), and no part of these. A path is a file or a folder (files_of).
+// Numbers of 0 and empty texts that have no default must be given.
 #pragma once
 #include <variant>
 
@@ -22,7 +22,7 @@
 
 namespace wsl::ml {
 
-/// What every encoder's processor has.
+/// The settings of the processors of all encoders.
 struct encoder_input {
   std::vector<std::string> data_dir = {};
   std::string vocab_file = {};
@@ -270,7 +270,7 @@ struct qa_processor : encoder_input {
   text_task task(bool) const { return asked().task(); }
 };
 
-/// What the processors of encoder-decoders have.
+/// The settings of the processors of all encoder-decoders.
 struct encoder_decoder_input {
   std::vector<std::string> src_data_dir = {};
   std::string src_vocab_file = {};
@@ -406,8 +406,8 @@ inline text_processor text_processor_of(std::string_view name) {
   throw std::invalid_argument(
       fmt::format("wsl: there is no data_processor '{}' of text; known are {}", name, known));
 }
-/// Calls f(name, value, help) for each setting of a processor; a value is a bool, an int, an f64, a text, or a
-/// vector of texts.
+/// Calls f(name, value, help) for each setting of a processor; a value is a bool, an int, an f64, a text, or
+/// a vector of texts.
 template <class F>
 void each_setting(text_processor& p, F f) {
   std::visit([&](auto& x) { x.each(f); }, p);
@@ -418,8 +418,8 @@ template <class F>
 void each_accepted(const text_processor& p, F f) {
   std::visit([&](const auto& x) { x.accepted(f); }, p);
 }
-/// Reads the data. Throws file_error for files that cannot be read and std::invalid_argument for settings that
-/// are missing or do not fit. `training` says which files of GLUE's folders are meant.
+/// Reads the data. Throws file_error for files that cannot be read and std::invalid_argument for settings
+/// that are missing or do not fit. `training` says which files of GLUE's folders are meant.
 inline text_task task_of(const text_processor& p, bool training) {
   return std::visit([&](const auto& x) { return x.task(training); }, p);
 }
