@@ -28,6 +28,7 @@ void text_input::declare(train_app::fields& f, const std::string& section,
       // The files of every trainer are the field data_dir.
       if (name == "data_dir" || settings_.contains(name)) return;
       using type = std::decay_t<decltype(usual)>;
+      usual_.emplace(name, usual);
       f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help);
     });
   }
@@ -64,7 +65,7 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
     if (x) to = std::get<type>(*x);
   });
   for (const auto& [setting, x] : settings_)
-    if (given(f, setting) && !is_one_of(known, setting))
+    if (x != usual_.at(setting) && !is_one_of(known, setting))
       throw std::invalid_argument(
           fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
   ml::each_accepted(p, [&](const std::string& setting, const std::string& only) {

@@ -30,8 +30,8 @@ class text_input {
   const value* given(train_app::fields& f, const std::string& name) const;
 
   std::string section_;
-  std::map<std::string, value> settings_;        // whose fields hold references to the values
-  std::map<std::string, std::string> accepted_;  // fields of which only some values are accepted
+  std::map<std::string, value> settings_, usual_;  // fields hold references to the first; their defaults
+  std::map<std::string, std::string> accepted_;    // fields of which only some values are accepted
 };
 
 }  // namespace text_app

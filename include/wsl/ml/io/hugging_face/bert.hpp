@@ -152,7 +152,11 @@ inline constexpr basic_family<encoder> bert{"bert",
                                             "BertForMaskedLM",
                                             "bert.",
                                             nullptr,
-                                            [](const config_file& c) { return read_bert(c, "Bert"); },
+                                            [](const config_file& c) {
+                                              encoder e = read_bert(c, "Bert");
+                                              e.padding = c.token("pad_token_id", 0);
+                                              return e;
+                                            },
                                             [](const encoder& e) { return write_bert(e, "Bert"); },
                                             bert_tensors};
 
