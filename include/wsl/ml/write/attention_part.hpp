@@ -11,9 +11,9 @@ namespace wsl::ml {
 /// The heads of a column: those of queries, and the heads of keys and values that they need.
 struct own_heads {
   feature_run queries = {}, keys = {};
-  int in_group = 1;                    ///< heads of queries that share one of keys
-  int width = 0;                       ///< features of a head
-  const rotation* rotate = nullptr;    ///< of queries and keys
+  int in_group = 1;                  ///< heads of queries that share one of keys
+  int width = 0;                     ///< features of a head
+  const rotation* rotate = nullptr;  ///< of queries and keys
 
   own_heads() = default;
   own_heads(feature_run q, int in_group_, int width_, const rotation* by)

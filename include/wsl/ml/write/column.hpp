@@ -51,9 +51,8 @@ class writer_column {
     if constexpr (requires { part_.keep_source(x, *block_); })
       if (block_->of_encoder) return part_.keep_source(x, *block_);
     if (block_->rows_of_logits() == 0) return;
-    part_.logits(
-        room(own_, block_->rows_of_logits(), plan_->weights.largest_share(plan_->config.vocabulary)), x,
-        *block_);
+    part_.logits(room(own_, block_->rows_of_logits(), plan_->weights.largest_share(plan_->config.vocabulary)),
+                 x, *block_);
     if (me.x() > 0) return collecting_.start(me, mem(std::span(own_)));
     logits.resize(own_.size() * static_cast<std::size_t>(me.width()));
     collecting_.start(me, mem(std::span(own_)), mem(std::span(logits)));

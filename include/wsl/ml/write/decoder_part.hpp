@@ -34,17 +34,20 @@ class decoder_part {
   decoder_part() = default;
   /// Takes its weights. It keeps a pointer to the plan.
   decoder_part(const decoder_plan& p, int column)
-      : plan_(&p), config_(&p.config), column_(column), inner_(p.weights.share(p.config.inner_width(), column)) {
+      : plan_(&p),
+        config_(&p.config),
+        column_(column),
+        inner_(p.weights.share(p.config.inner_width(), column)) {
     const cut_weights& w = p.weights;
     const int groups = config_->kv_heads ? config_->kv_heads : config_->heads;
     heads_ = own_heads(w.share(config_->heads, column), config_->heads / groups, config_->width_of_head(),
                        p.rotate ? &*p.rotate : nullptr);
-    embedding_.own = w.share(config_->vocabulary, column);
-    const feature_run tokens[]{embedding_.own};
-    embedding_.tokens = w.part("embedding.tokens", tokens, {0, config_->width});
+    vocabulary_ = w.share(config_->vocabulary, column);
+    const feature_run tokens[]{vocabulary_};
+    tokens_ = w.part("embedding.tokens", tokens, {0, config_->width});
     if (column == 0 && config_->position == positioning::learned) {
       const feature_run rows[]{{config_->unused_positions, config_->positions}};
-      embedding_.positions = w.part("embedding.positions", rows, {0, config_->width});
+      positions_ = w.part("embedding.positions", rows, {0, config_->width});
     }
     if (config_->embedding_norm) embedding_norm_ = norm("embedding norm");
     for (int l = 0; l < config_->layers; ++l) layers_.push_back(layer(fmt::format("layer {} ", l)));
@@ -54,7 +57,7 @@ class decoder_part {
 
   /// The bytes of weights that a token reads.
   i64 bytes() const {
-    i64 n = (config_->tied ? embedding_.tokens : head_.weight).bytes();
+    i64 n = (config_->tied ? tokens_ : head_.weight).bytes();
     for (const layer_part& l : layers_)
       n += l.attention.bytes() + l.router.bytes() +
            l.experts[0].bytes() * (config_->experts ? config_->experts_per_token : 1);
@@ -71,7 +74,7 @@ class decoder_part {
   /// This column's part of the embedding of a block; x is (rows, width), as is that of the functions below.
   void embed(const matrix<f32>& x, const token_block& b) {
     copy_texts(caches_, b.copies);
-    embedding_(x, b);
+    embed_tokens(x, b, tokens_, vocabulary_, positions_);
   }
   /// The rest of the embedding, when the columns have added up their parts.
   void finish_embedding(const matrix<f32>& x, const token_block& b) {
@@ -97,9 +100,8 @@ class decoder_part {
     const matrix<const f32> last = x.part(b.first_logits, 0, b.rows_of_logits(), x.columns());
     const matrix<f32> normed = room(normed_, last.rows(), last.columns());
     last_norm_(normed, last, norms_);
-    const matrix<f32> own = y.part(0, 0, y.rows(), embedding_.own.count);
-    (config_->tied ? embedding_.tokens : head_.weight)
-        .multiply(own, normed, b.in_blocks() && y.rows() > 16);
+    const matrix<f32> own = y.part(0, 0, y.rows(), vocabulary_.count);
+    (config_->tied ? tokens_ : head_.weight).multiply(own, normed, b.in_blocks() && y.rows() > 16);
     head_.add_bias(own);
     multiply_all(own, config_->logit_scale);
   }
@@ -131,8 +133,7 @@ class decoder_part {
       const feature_run scores[]{{0, config_->experts}};
       p.router = w.part(name + "router.weight", scores, {0, config_->width});
       for (int e = 0; e < config_->experts; ++e)
-        p.experts.push_back(
-            w.feed_forward(fmt::format("{}expert {} ", name, e), *config_, inner_, column_));
+        p.experts.push_back(w.feed_forward(fmt::format("{}expert {} ", name, e), *config_, inner_, column_));
     } else p.experts.push_back(w.feed_forward(name, *config_, inner_, column_));
     return p;
   }
@@ -193,8 +194,8 @@ class decoder_part {
   const decoder* config_ = nullptr;
   int column_ = 0;
   own_heads heads_;
-  feature_run inner_;
-  embedding_part embedding_;
+  feature_run inner_, vocabulary_;
+  weight_part tokens_, positions_;
   linear_part head_;
   norm_part embedding_norm_, last_norm_;
   std::vector<layer_part> layers_;

@@ -90,29 +90,25 @@ struct feed_forward_part {
   }
 };
 
-/// The rows of some tokens of the vocabulary, and on one column those of positions.
-struct embedding_part {
-  weight_part tokens = {}, positions = {};
-  feature_run own = {};  ///< the tokens
-
-  /// x = the rows of those tokens of a block that the column has.
-  void operator()(const matrix<f32>& x, const token_block& b) const {
-    clear(x);
-    for (int t = 0; t < b.rows(); ++t) {
-      const std::size_t row = static_cast<std::size_t>(t);
-      const int token = b.ids[row] - own.first;
-      if (token >= 0 && token < own.count) tokens.add_row(x.row(t), token);
-      if (positions.rows()) positions.add_row(x.row(t), b.positions[row]);
-    }
+/// x = the rows of those tokens of a block that the column has, `own`; and on one column, which has the table
+/// of positions, also the rows of these.
+inline void embed_tokens(const matrix<f32>& x, const token_block& b, const weight_part& tokens,
+                         feature_run own, const weight_part& positions) {
+  clear(x);
+  for (int t = 0; t < b.rows(); ++t) {
+    const std::size_t row = static_cast<std::size_t>(t);
+    const int token = b.ids[row] - own.first;
+    if (token >= 0 && token < own.count) tokens.add_row(x.row(t), token);
+    if (positions.rows()) positions.add_row(x.row(t), b.positions[row]);
   }
-};
+}
 
 /// Adds to each row the one of its token's position in a table of waves, (positions, features), if there are
 /// any.
 inline void add_waves(const matrix<f32>& x, const std::vector<f32>& waves, const token_block& b) {
   for (int t = 0; t < b.rows() && !waves.empty(); ++t)
-    add(row_of(x, t), {waves.data() + i64{b.positions[static_cast<std::size_t>(t)]} * x.columns(), 1,
-                       x.columns()});
+    add(row_of(x, t),
+        {waves.data() + i64{b.positions[static_cast<std::size_t>(t)]} * x.columns(), 1, x.columns()});
 }
 
 }  // namespace wsl::ml

@@ -18,7 +18,7 @@ class row_of_columns {
   row_of_columns(plan p, int threads)
       : plan_(std::make_unique<plan>(std::move(p))),
         fabric_(layout{host, plan_->weights.columns, 1}.template place<column>(all).wire(sum_of_columns,
-                                                                                       logits_of_columns),
+                                                                                         logits_of_columns),
                 threaded{.threads = threads, .pes_per_partition = 1, .cut_lines = true}) {
     fabric_.template launch<&column::load>(all, static_cast<const plan*>(plan_.get()));
   }
@@ -82,9 +82,9 @@ class writer_in_use {
 inline int columns_of_writer(int columns, int threads, precision format) {
   constexpr int most_columns = 64;
   if (format != precision::f32 && format != precision::bfloat16)
-    throw std::invalid_argument(
-        fmt::format("wsl: a writer keeps weights as f32 or bfloat16, not as {}: f32 holds all of them exactly",
-                    name_of(format)));
+    throw std::invalid_argument(fmt::format(
+        "wsl: a writer keeps weights as f32 or bfloat16, not as {}: f32 holds all of them exactly",
+        name_of(format)));
   if (columns < 0 || columns > most_columns)
     throw std::invalid_argument(fmt::format(
         "wsl: a writer has 1 to {} columns, or 0 for as many as threads, not {}", most_columns, columns));

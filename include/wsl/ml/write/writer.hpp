@@ -69,8 +69,7 @@ class writer {
         std::size_t row = 0;
         const std::size_t v = static_cast<std::size_t>(config().vocabulary);
         for (int k : block_.texts)
-          draw(all[static_cast<std::size_t>(k)], k, length, logits_.subspan(row++ * v, v), how,
-               on_token);
+          draw(all[static_cast<std::size_t>(k)], k, length, logits_.subspan(row++ * v, v), how, on_token);
       }
     }
     std::vector<written_text> texts;
