@@ -10,6 +10,8 @@
 #include <wsl/ml/train/trainer.hpp>
 #include <wsl/ml/write/encoder_decoder_writer.hpp>
 
+#include "compare.hpp"
+
 namespace {
 using namespace wsl;
 using namespace wsl::ml;
@@ -30,31 +32,11 @@ encoder_decoder with(const std::function<void(encoder_decoder&)>& change) {
   change(m);
   return m;
 }
-/// Weights none of which is 0 or 1, so that a bias or a gain that is left out is seen.
-weights shaken(const network& n) {
-  weights w(n);
-  for (std::size_t k = 0; k < w.size(); ++k) {
-    initialize(w[k], initial::normal(0.3f), seed_of(9, k));
-    if (n.parameters()[k].name.ends_with("gain"))
-      for (f32& x : w[k]) x += 1;
-  }
-  return w;
-}
 std::vector<i32> numbered(int n, int by) {
   std::vector<i32> ids;
   for (int i = 0; i < n; ++i) ids.push_back((i * by + 5) % small.vocabulary);
   return ids;
 }
-f64 error(std::span<const f32> x, std::span<const f32> right) {
-  REQUIRE(x.size() == right.size());
-  f64 off = 0, size = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    off = std::max(off, std::abs(static_cast<f64>(x[i]) - static_cast<f64>(right[i])));
-    size = std::max(size, std::abs(static_cast<f64>(right[i])));
-  }
-  return off / size;
-}
-
 // --- what a model writes, computed plainly ---
 
 using texts = std::vector<std::vector<i32>>;
@@ -333,7 +315,7 @@ TEST_CASE("Every kind of encoder-decoder has the logits of its forward pass, on 
       with([](encoder_decoder& x) { x.position = position_encoding::relative, x.norm_first = false; }),
   }));
   const network n = m.build();
-  weights w = shaken(n);
+  weights w = compare::shaken(n);
   for (const int length : {5, 33})
     for (const bool hides : {false, true}) {
       const std::vector<i32> read = numbered(length, 7), written = numbered(length == 5 ? 21 : 9, 11);
@@ -343,7 +325,7 @@ TEST_CASE("Every kind of encoder-decoder has the logits of its forward pass, on 
       for (const int columns : {1, 2, 3, 5}) {
         INFO(length << " tokens, " << columns << " columns");
         encoder_decoder_writer writer(m, w, {.columns = columns});
-        CHECK(error(writer.logits({read, seen}, written), right) < 1e-5);
+        CHECK(compare::error(writer.logits({read, seen}, written), right) < 1e-5);
         // The same token by token, behind keys and values that are kept.
         std::vector<f32> steps;
         const search_settings how{.max_tokens = 6, .begin = {written[0], written[1]}};
@@ -353,7 +335,7 @@ TEST_CASE("Every kind of encoder-decoder has the logits of its forward pass, on 
         std::vector<i32> text = how.begin;
         text.insert(text.end(), h.tokens.begin(), h.tokens.end() - 1);
         const std::vector<f32> whole = serial_logits(n, w, {read, seen}, text);
-        CHECK(error(steps, std::span(whole).subspan(static_cast<std::size_t>(m.vocabulary))) < 1e-5);
+        CHECK(compare::error(steps, std::span(whole).subspan(static_cast<std::size_t>(m.vocabulary))) < 1e-5);
       }
     }
 }
@@ -366,7 +348,7 @@ TEST_CASE("Beams hold what a trainer that computes every text anew would find") 
         x.biases = true;
       }),
   }));
-  const weights w = shaken(m.build());
+  const weights w = compare::shaken(m.build());
   trainer t(m.build(), optimizer::sgd(), {.workers = 1, .columns = 1, .threads = 1});
   for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
   const std::size_t words = static_cast<std::size_t>(m.vocabulary);
@@ -401,7 +383,7 @@ TEST_CASE("Beams hold what a trainer that computes every text anew would find") 
 
 TEST_CASE(
     "Texts are written side by side, each as it is alone, with the same bits on any number of threads") {
-  const weights w = shaken(small.build());
+  const weights w = compare::shaken(small.build());
   const std::vector<i32> second = numbered(20, 3), third{5}, seen{1, 1, 0, 1, 1, 0, 1};
   const std::vector<source_text> all{{source, seen}, second, third, source};
   search_settings how{.beams = 3, .length_penalty = 0.6, .max_tokens = 10, .begin = {0}, .end = {1}};
@@ -427,7 +409,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A writer of encoder-decoders is not used from within, and goes on afterwards") {
-  const weights w = shaken(small.build());
+  const weights w = compare::shaken(small.build());
   encoder_decoder_writer writer(small, w, {.columns = 2});
   const search_settings how{.beams = 2, .max_tokens = 5, .begin = {0}};
   const std::vector<i32> text = writer.write(source, how)[0].tokens;

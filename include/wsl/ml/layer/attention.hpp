@@ -53,8 +53,8 @@ inline int relative_bucket(int distance, const relative_positions& r, bool causa
                      static_cast<f32>(each - exact);
   return first + std::min(exact + static_cast<int>(beyond), each - 1);
 }
-/// What is added to the scores of some heads, from number `first` on, at distances from `begin` to `end` -
-/// 1, one head after the other. The table is (buckets, heads).
+/// The terms of the scores of some heads, from number `first` on, for distances from `begin` to `end` - 1,
+/// one head after the other. The table is (buckets, heads).
 inline std::vector<f32> scores_of_distances(const matrix<const f32>& table, const relative_positions& r,
                                             bool causal, int first, int heads, int begin, int end) {
   std::vector<f32> all;

@@ -138,7 +138,7 @@ class decoder_part {
     return p;
   }
 
-  /// What layer l adds to x by attention, or in a parallel block by both of its parts.
+  /// This column's part of what layer l adds to x by attention, or in a parallel block by both of its parts.
   void first_branch(const matrix<f32>& y, const matrix<const f32>& x, const token_block& b, int l) {
     const layer_part& of = layers_[static_cast<std::size_t>(l)];
     const matrix<f32> normed = room(normed_, x.rows(), x.columns());

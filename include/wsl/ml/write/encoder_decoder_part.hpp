@@ -148,8 +148,7 @@ class encoder_decoder_part {
     std::vector<layer_part> layers = {};
     norm_part last_norm = {};
     std::vector<f32> relative = {};  // the table of relative positions, (buckets, heads), or empty
-    // What is added to the scores of each head of the column at some distances, and the number of distances
-    // before 0.
+    // Terms of the scores of each head of the column at some distances, and the number of those before 0.
     std::vector<f32> of_distance = {};
     int before = 0, distances = 0;
 

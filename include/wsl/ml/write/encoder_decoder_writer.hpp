@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A writer of an encoder-decoder translates, sums up or answers texts. Its fabric is that of writer.hpp, a row
-// of PEs with a part of every layer's weights each. The encoder reads a text once, as one block; the columns
-// keep the keys and values that the decoder has of it. Then each pass computes one token of every open
-// hypothesis, of all texts, whose own keys and values are copied where a beam search goes on with a hypothesis
-// twice.
+// A writer of an encoder-decoder translates, sums up or answers texts. Its fabric is that of writer.hpp, a
+// row of PEs with a part of every layer's weights each. The encoder reads a text once, as one block, and the
+// columns keep the keys and values that the decoder has of it. Then each pass computes one token of every
+// open hypothesis of all texts. Where a beam search goes on with a hypothesis twice, its own keys and values
+// are copied.
 //   ml::encoder_decoder_writer w{config, weights, {.columns = 2}};
-//   std::vector<ml::hypothesis> best = w.write(ids, {.beams = 4, .length_penalty = 0.6, .begin = {0}, .end = {1}});
+//   std::vector<ml::hypothesis> best =
+//       w.write(ids, {.beams = 4, .length_penalty = 0.6, .begin = {0}, .end = {1}});
 // See docs/guide/writing.md.
 #pragma once
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 
 namespace wsl::ml {
 
-/// A matrix of this shape in an array, which grows where it has to. What was there is lost.
+/// A matrix of this shape in an array, whose numbers are lost.
 inline matrix<f32> room(std::vector<f32>& of, int rows, int columns) {
   of.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   return {of.data(), rows, columns};
