@@ -119,13 +119,20 @@ TEST_CASE("Examples come from tables and objects in any number of files") {
 TEST_CASE("A folder means the files of its meta.dat, or those with an ending") {
   const files::folder in;
   for (const char* name : {"b.csv", "a.csv", "c.txt"}) files::write(in / name, "x\n1\n");
-  CHECK(files_of({in / ""}, {".csv"}) == strings{in / "a.csv", in / "b.csv"});
+  CHECK(files_of({in / ""}, {".tsv", ".csv", ".txt"}) == strings{in / "a.csv", in / "b.csv"});
   CHECK_THAT(files::refusal([&] { files_of({in / ""}, {".tsv"}); }), Contains("neither a meta.dat nor"));
   CHECK_THAT(files::refusal([&] { files_of({in / "no"}, {".tsv"}); }), Contains("no such file or folder"));
   files::write(in / "meta.dat", "b.csv 1\n" + in / "c.txt 1" + "\n");
   CHECK(files_of({in / ""}, {".csv"}) == strings{(in / "") + "b.csv", in / "c.txt"});
-  files::write(in / "meta.dat", "b.csv\n");
-  CHECK_THAT(files::refusal([&] { files_of({in / ""}, {".csv"}); }), Contains("meta.dat, line 1"));
+  CHECK(records({in / "b.csv"}).count() == 1);
+  files::write(in / "meta.dat", "b.csv 2\n");
+  CHECK_THAT(files::refusal([&] { records({in / "b.csv"}); }),
+             Contains("b.csv has 1 examples, but") && Contains("meta.dat, line 1, says 2"));
+  for (const char* bad : {"b.csv\n", "b.csv x\n", "b.csv -1\n"}) {
+    files::write(in / "meta.dat", bad);
+    CHECK_THAT(files::refusal([&] { files_of({in / ""}, {".csv"}); }),
+               Contains("meta.dat, line 1: a line has the name of a file"));
+  }
 }
 
 TEST_CASE("Classes are found by name and by number") {

@@ -527,4 +527,66 @@ TEST_CASE("T5's tokenizer has sentinels of its own if its vocabulary says so") {
   CHECK_THROWS_WITH(corrupted_of(how, more), Contains("no token <extra_id_10> with the number 499"));
 }
 
+TEST_CASE("RoBERTa has its own special tokens, and no types") {
+  const auto file = files::data_set("hf/tokenizers/gpt2.json");
+  if (!file) return;
+  nlohmann::json json = nlohmann::json::parse(read_whole(*file));
+  i32 id = 600;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
+    json["added_tokens"].push_back(
+        {{"id", id++}, {"content", token}, {"special", true}, {"normalized", false}});
+  const tokenizer t = tokenizer::from_json(json.dump(), "roberta.json");
+  const bert_folder in;
+  const std::string table = in.file("a.tsv", "x\ty\tlabel\nHello there\tfriend, hello\t1\n");
+  auto e =
+      example_of(classification_of({.files = {table}, .first = "x", .second = "y", .label = "label"}, t), 0);
+  numbers wanted{600};
+  const auto add = [&](const std::string& text) {
+    for (const i32 k : t.encode(text, {.add_special_tokens = false})) wanted.push_back(k);
+  };
+  add("Hello there"), wanted.push_back(602), wanted.push_back(602), add("friend, hello"),
+      wanted.push_back(602);
+  const std::size_t n = wanted.size();
+  wanted.resize(128, 601);
+  CHECK(e["input_ids"] == wanted);
+  CHECK(e["token_type_ids"] == numbers(128));
+  CHECK(std::count(e["attention_mask"].begin(), e["attention_mask"].end(), 1) == static_cast<int>(n));
+}
+
+TEST_CASE("A real text gives back what was hidden") {
+  const auto file = files::data_set("hf/tokenizers/bert.json"),
+             text = files::data_set("tinyshakespeare/input.txt");
+  if (!file || !text) return;
+  const tokenizer by = tokenizer::from_file(*file);
+  const files::folder in;
+  files::write(in / "a.txt", read_text(*text).substr(0, 60000));
+  const text_task t =
+      masked_of({.files = {in / "a.txt"}, .max_sequence_length = 64, .next_sentences = false}, by);
+  numbers back;
+  int chosen = 0, tokens = 0;
+  for (i64 i = 0; i < t.data.count; ++i) {
+    auto e = example_of(t, i);
+    for (std::size_t k = 0; k < 64 && e["attention_mask"][k]; ++k, ++tokens) {
+      const bool is_guessed = e["labels"][k] != -100;
+      chosen += is_guessed;
+      const i32 id = is_guessed ? e["labels"][k] : e["input_ids"][k];
+      if (id != 2 && id != 3) back.push_back(id);
+    }
+  }
+  CHECK(chosen / static_cast<f64>(tokens) == Approx(0.15).margin(0.01));
+  CHECK(back == by.encode(read_text(in / "a.txt"), {.add_special_tokens = false}));
+}
+
+TEST_CASE("Files of two kinds are not read together") {
+  const bert_folder in;
+  const strings both{in.file("a.csv", "tokens\n[]\n"), in.file("a.txt", "aa\n")};
+  CHECK_THROWS_WITH(masked_of({.files = both, .next_sentences = false}, in.by()),
+                    Contains("some files end with .csv and some do not"));
+  CHECK_THROWS_WITH(summaries_of({.files = both}, in.by()), Contains("some files end with .csv"));
+  const t5_folder words;
+  words.file("b.txt", "aa ba ca\n"), words.file("meta.dat", "b.txt 3\n");
+  CHECK_THAT(files::refusal([&] { corrupted_of({.files = {words / "b.txt"}}, words.by()); }),
+             Contains("b.txt has 1 examples, but"));
+}
+
 }  // namespace

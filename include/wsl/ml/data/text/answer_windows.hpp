@@ -88,7 +88,7 @@ struct scored_answer {
 
 namespace detail {
 
-inline std::vector<int> highest(std::span<const f32> scores, int count) {
+inline std::vector<int> places_of_largest(std::span<const f32> scores, int count) {
   std::vector<int> order(scores.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
   const auto n = std::min<std::ptrdiff_t>(count, std::ssize(order));
@@ -111,8 +111,8 @@ inline void add_candidates(std::vector<answer_candidate>& to, std::span<const an
                            const answer_settings& how) {
   const answer_window& window = windows[w];
   const auto piece_at = [&](int token) { return window.first + token - before; };
-  for (const int first : highest(scores.first, how.n_best_size))
-    for (const int last : highest(scores.last, how.n_best_size)) {
+  for (const int first : places_of_largest(scores.first, how.n_best_size))
+    for (const int last : places_of_largest(scores.last, how.n_best_size)) {
       if (first < before || last < first || last >= before + window.count ||
           last - first + 1 > how.max_answer_length || !is_most_context(windows, w, piece_at(first)))
         continue;

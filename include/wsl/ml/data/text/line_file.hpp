@@ -10,6 +10,21 @@
 
 namespace wsl::ml {
 
+namespace detail {
+
+/// The words of a line, between blanks.
+inline std::vector<std::string> divided(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; (at = text.find_first_not_of(" \t\r\n", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+}  // namespace detail
+
 class line_file {
  public:
   /// Throws file_error, with the line, if the text is not UTF-8.

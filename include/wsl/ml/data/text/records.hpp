@@ -4,6 +4,7 @@
 //   const records train(files_of({"mnli/train.tsv"}));
 //   const std::string premise = train.text(7, "sentence1");
 #pragma once
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -58,11 +59,63 @@ class table {
   delimited_file in_;
 };
 
+/// Whether all files have an ending. Throws std::invalid_argument if some have it and some have not.
+inline bool all_end_with(std::string_view ending, const std::vector<std::string>& files) {
+  const auto count = std::count_if(files.begin(), files.end(),
+                                   [&](const std::string& file) { return file.ends_with(ending); });
+  if (count > 0 && count < std::ssize(files))
+    throw std::invalid_argument(
+        fmt::format("wsl: some files end with {} and some do not: read files of one kind", ending));
+  return count > 0;
+}
+
+/// A line of a folder's meta.dat: a file, or one of sources and one of targets, and the number of examples.
+struct meta_line {
+  std::vector<std::string> files;
+  i64 count;
+  i64 number;  // of the line
+};
+
+/// Those of a folder; none without a meta.dat. Throws file_error for a line of another form.
+inline std::vector<meta_line> meta_lines(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<meta_line> all;
+  const std::string list = (fs::path(folder) / "meta.dat").string();
+  if (!file_exists(list)) return all;
+  const line_file in(list);
+  for (i64 i = 0; i < in.count(); ++i) {
+    std::vector<std::string> words = divided(in.line(i));
+    if (words.empty()) continue;
+    i64 count = -1;
+    const std::string& last = words.back();
+    const auto [past, error] = std::from_chars(last.data(), last.data() + last.size(), count);
+    if (words.size() < 2 || error != std::errc() || past != last.data() + last.size() || count < 0)
+      throw in.error(i, "a line has the name of a file, or of two, and the number of its examples");
+    words.pop_back();
+    for (std::string& name : words) name = (fs::path(folder) / name).string();
+    all.push_back({std::move(words), count, i + 1});
+  }
+  return all;
+}
+/// Throws file_error if the meta.dat beside a file says another number of examples than it has.
+inline void check_meta(const std::string& file, i64 count) {
+  namespace fs = std::filesystem;
+  const std::string folder = fs::path(file).parent_path().string();
+  for (const meta_line& line : meta_lines(folder))
+    for (const std::string& name : line.files)
+      if (fs::path(name).lexically_normal() == fs::path(file).lexically_normal() && line.count != count)
+        throw file_error(fmt::format(
+            "wsl: {} has {} examples, but {}/meta.dat, line {}, says {}: one of both is cut short "
+            "or of other data, make them again",
+            file, count, folder, line.number, line.count));
+}
+
 }  // namespace detail
 
 /// The files that some paths mean. A folder means those that its meta.dat lists, as the Model Zoo's scripts
-/// write it (a name and the number of examples a line), or else those with one of the endings, in the order
-/// of their names. Throws file_error if a path is not there or a folder has no such file.
+/// write it (a name and the number of examples a line), or else those with the first of the endings that any
+/// file there has, in the order of their names. Throws file_error if a path is not there or a folder has no
+/// such file.
 inline std::vector<std::string> files_of(const std::vector<std::string>& paths,
                                          const std::vector<std::string>& endings) {
   namespace fs = std::filesystem;
@@ -73,27 +126,17 @@ inline std::vector<std::string> files_of(const std::vector<std::string>& paths,
       all.push_back(path);
       continue;
     }
-    const std::size_t before = all.size();
-    if (const std::string list = path + "/meta.dat"; file_exists(list)) {
-      const line_file lines(list);
-      for (i64 i = 0; i < lines.count(); ++i) {
-        const std::string_view line = lines.line(i);
-        if (const std::size_t end = line.find(' '); !line.empty()) {
-          if (end == std::string_view::npos)
-            throw lines.error(i, "after the name of a file its number of examples should follow");
-          const fs::path name(line.substr(0, end));
-          all.push_back((name.is_absolute() ? name : path / name).string());
-        }
-      }
-    } else {
+    std::vector<std::string> here;
+    for (const detail::meta_line& line : detail::meta_lines(path)) here.push_back(line.files.front());
+    for (auto ending = endings.begin(); ending != endings.end() && here.empty(); ++ending) {
       for (const fs::directory_entry& entry : fs::directory_iterator(path))
-        if (std::find(endings.begin(), endings.end(), entry.path().extension()) != endings.end())
-          all.push_back(entry.path().string());
-      std::sort(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
+        if (entry.path().extension() == *ending) here.push_back(entry.path().string());
+      std::sort(here.begin(), here.end());
     }
-    if (all.size() == before)
+    if (here.empty())
       throw file_error(fmt::format("wsl: {}: the folder has neither a meta.dat nor files that end with {}",
                                    path, detail::quoted_list(endings)));
+    all.insert(all.end(), here.begin(), here.end());
   }
   if (all.empty()) throw file_error("wsl: no file of examples is named");
   return all;
@@ -107,7 +150,9 @@ class records {
     for (const std::string& name : names) {
       files_.push_back(open(name));
       begins_.push_back(count_);
-      count_ += std::visit([](const auto& f) { return f.count(); }, *files_.back());
+      const i64 count = std::visit([](const auto& f) { return f.count(); }, *files_.back());
+      detail::check_meta(name, count);
+      count_ += count;
     }
     if (count_ == 0)
       throw file_error(

@@ -4,31 +4,16 @@
 //   U.N.      NNP  B-ORG
 //   official  NN   O
 #pragma once
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "records.hpp"
+#include "line_file.hpp"
 
 namespace wsl::ml {
 
 struct tagged_sentence {
   std::vector<std::string> words, tags;  ///< of the same number
 };
-
-namespace detail {
-
-inline std::vector<std::string> divided(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; (at = text.find_first_not_of(" \t\r\n", at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-}  // namespace detail
 
 /// The sentences of a file: words in the first column, tags in the last. A line that begins with -DOCSTART-
 /// is left out. Throws file_error, with the line, for a word without a tag, and for a file without words.

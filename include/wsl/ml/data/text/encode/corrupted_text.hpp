@@ -5,6 +5,7 @@
 // and so on if the vocabulary has them, or else `extra_ids` numbers behind it, the last one first.
 #pragma once
 #include "../packed_text.hpp"
+#include "../records.hpp"
 #include "../span_corruption.hpp"
 #include "encoder_decoder_text.hpp"
 
@@ -62,6 +63,7 @@ inline text_task corrupted_of(const corrupted_text& how, const tokenizer& by) {
     throw std::invalid_argument(
         fmt::format("wsl: texts of {} tokens have {} spans left out: take as many extra_ids, not {}", length,
                     spans.shape_of(length).spans, how.extra_ids));
+  for (const std::string& file : how.files) detail::check_meta(file, line_file(file).count());
   const auto encode = std::make_shared<const piece_encoder>(by);
   const auto all = std::make_shared<const packed_text>(
       how.files, [encode](std::string_view line) { return (*encode)(line); },

@@ -181,7 +181,7 @@ inline text_task rows_with_labels(const masked_text& how, std::shared_ptr<const 
 /// of tables are looked at when they are read.
 inline text_task masked_of(const masked_text& how, const tokenizer& by) {
   const special_tokens special = special_tokens::of(by);
-  const bool are_tables = !how.files.empty() && how.files.front().ends_with(".csv");
+  const bool are_tables = detail::all_end_with(".csv", how.files);
   check_length(how.max_sequence_length, special, how.next_sentences);
   std::vector<i32> never = special.all();
   for (const added_token& t : by.added())

@@ -362,15 +362,19 @@ struct transformer_dynamic_processor : encoder_decoder_input {
 
  private:
   static void add_pairs(translated_text& to, const std::string& folder) {
-    const line_file lines((std::filesystem::path(folder) / "meta.dat").string());
-    for (i64 i = 0; i < lines.count(); ++i) {
-      const std::vector<std::string> columns = detail::divided(lines.line(i));
-      if (columns.empty()) continue;
-      if (columns.size() != 3)
-        throw lines.error(i,
-                          "a line has a file of sources, a file of targets, and the number of their lines");
-      to.source_files.push_back((std::filesystem::path(folder) / columns[0]).string());
-      to.target_files.push_back((std::filesystem::path(folder) / columns[1]).string());
+    const std::vector<detail::meta_line> lines = detail::meta_lines(folder);
+    if (lines.empty())
+      throw file_error(
+          fmt::format("wsl: {}: the folder has no meta.dat: name the files of translations in "
+                      "tgt_data_dir, or the columns of tables",
+                      folder));
+    for (const detail::meta_line& line : lines) {
+      if (line.files.size() != 2)
+        throw file_error(
+            fmt::format("wsl: {}/meta.dat, line {}: a line has a file of sources, a file of "
+                        "targets, and the number of their lines",
+                        folder, line.number));
+      to.source_files.push_back(line.files[0]), to.target_files.push_back(line.files[1]);
     }
   }
 };

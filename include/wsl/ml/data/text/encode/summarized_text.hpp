@@ -104,9 +104,9 @@ inline text_task summaries_of(const summarized_text& how, const tokenizer& by) {
   check_length(how.max_sequence_length, special, false);
   if (how.max_cls_tokens < 1)
     throw std::invalid_argument(fmt::format("wsl: max_cls_tokens is at least 1, not {}", how.max_cls_tokens));
+  const bool are_numbers = detail::all_end_with(".csv", how.files);
   const auto all = std::make_shared<const records>(how.files);
   const auto encode = std::make_shared<const piece_encoder>(by);
-  const bool are_numbers = how.files.front().ends_with(".csv");
   text_task t;
   t.vocabulary = by.size();
   t.about = fmt::format("{} documents with the sentences of their summaries", all->count());

@@ -36,6 +36,7 @@ class text_pairs {
     for (std::size_t i = 0; i < how.source_files.size(); ++i) {
       const i64 sources = line_file(how.source_files[i]).count(),
                 targets = line_file(how.target_files[i]).count();
+      detail::check_meta(how.source_files[i], sources);
       if (sources != targets)
         throw file_error(
             fmt::format("wsl: {} has {} lines and {} has {}: line by line they should be translations",
