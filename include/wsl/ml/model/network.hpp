@@ -15,12 +15,17 @@
 #include "../../support/compiled.hpp"
 #include "../layer/attention.hpp"
 #include "../layer/balance.hpp"
+#include "../layer/batch_norm.hpp"
+#include "../layer/concatenation.hpp"
+#include "../layer/convolution.hpp"
 #include "../layer/dropout.hpp"
 #include "../layer/embedding.hpp"
+#include "../layer/image_norm.hpp"
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
 #include "../layer/mixture.hpp"
 #include "../layer/pool.hpp"
+#include "../layer/pooling.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 #include "../layer/span_loss.hpp"
@@ -38,6 +43,7 @@ struct token_axis {
   std::string name;
   int length = 0;     ///< the tokens of a sequence; 0: as many as the batch has numbers for
   int positions = 0;  ///< of the longest sequence; 0: any
+  image_size image = {};  ///< if the tokens are the pixels of an image, line by line
 };
 
 /// A value has some numbers for each token.
@@ -85,6 +91,11 @@ class network {
 
   /// Another axis of tokens. Sequences have `length` tokens there, or as many as each batch has numbers for.
   int axis(const std::string& name, int length = 0);
+  /// The axis of the pixels of images of this size. The images of a network that have one size share an axis,
+  /// so that branches that meet again fit.
+  int image(int height, int width);
+  /// The size of the images of which a value has pixels. Throws std::invalid_argument if it has none.
+  image_size image_of(int value) const;
   /// Features that the host gives with every step: `each` is their shape for a token of the axis.
   int input(const std::string& name, const shape& each, int axis = 0) {
     return new_host_value({name, each, origin::input, 0, existing(axis)});
@@ -184,6 +195,23 @@ class network {
   int tied_linear(const std::string& name, int x, int table, bool bias = false);
   /// Layernorm with or without a bias, or rmsnorm, over all features of a token.
   int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true);
+  /// A convolution of images, (pixels, channels), with windows of any size.
+  int convolution(const std::string& name, int x, int outputs, const convolution_settings& how = {});
+  /// The backward pass of such a convolution as a layer: it makes images larger where that makes them smaller.
+  int transposed_convolution(const std::string& name, int x, int outputs, const convolution_settings& how);
+  /// The largest number, or the mean, of each channel in windows of an image.
+  int pool(const std::string& name, int x, pooling how, const window& over);
+  /// The features of several values of one axis side by side.
+  int concatenation(const std::string& name, const std::vector<int>& parts);
+  /// Batch norm over all tokens of the batch; evaluation takes averages of the statistics, which follow each
+  /// batch by `momentum`.
+  int batch_norm(const std::string& name, int x, f32 epsilon = 1e-5f, f32 momentum = 0.1f);
+  /// Group norm over the pixels of each image: `groups` divides the features.
+  int group_norm(const std::string& name, int x, int groups, f32 epsilon = 1e-5f);
+  /// Instance norm: a group for each feature.
+  int instance_norm(const std::string& name, int x, f32 epsilon = 1e-5f) {
+    return group_norm(name, x, width(x), epsilon);
+  }
   /// Attention of each sequence to itself. qkv has queries, keys and values side by side. The mask, if there
   /// is one, is a value of ids, one for each token; a token with 0 is not seen.
   int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1);
@@ -306,6 +334,8 @@ class network {
     if (positions) most = most ? std::min(most, positions) : positions;
   }
   int existing(int axis) const;
+  std::vector<parameter> of_convolution(const std::string& name, int outputs, int inputs,
+                                        const convolution_settings& how) const;
   /// All inputs have the axis of the output, unless the stage needs whole sequences.
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
                     int axis) const;

@@ -6,6 +6,7 @@
 //   for (const ml::state_array& x : t.state()) save(x.name, x.rows, x.columns, x.numbers);
 // A state on disk is a checkpoint (io/checkpoint.hpp).
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -75,7 +76,7 @@ class training_arrays {
     return {static_cast<f32>(rate),
             number,
             clip,
-            updates_.empty() ? 1 : updates_.front().rounds(),
+            rounds(),
             average_,
             static_cast<f32>(loss_scale),
             may_be_skipped};
@@ -127,6 +128,11 @@ class training_arrays {
   bool has_average() const { return average_.is_on(); }
 
  private:
+  int rounds() const {
+    int most = 1;
+    for (const parameter_update& u : updates_) most = std::max(most, u.rounds());
+    return most;
+  }
   /// The sizes of all kept arrays, parameter by parameter; sets `first_kept_`.
   std::vector<std::size_t> sizes_kept() {
     std::vector<std::size_t> all;
