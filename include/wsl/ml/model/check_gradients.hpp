@@ -72,7 +72,8 @@ namespace detail {
 class made_up_batch {
  public:
   made_up_batch(const network& n, const gradient_settings& how) {
-    batch_.sequences = how.sequences, batch_.length = how.length;
+    const int pixels = n.axes().front().length;
+    batch_.sequences = how.sequences, batch_.length = pixels ? pixels : how.length;
     u64 seed = how.seed;
     for (const value_info& v : n.values()) {
       if (v.from == origin::computed) continue;

@@ -94,6 +94,9 @@ class network {
   /// The axis of the pixels of images of this size. The images of a network that have one size share an axis,
   /// so that branches that meet again fit.
   int image(int height, int width);
+  /// The tokens of the batch, axis 0, are the pixels of images of this size, line by line: batch::length is
+  /// their number.
+  void tokens_are_pixels(int height, int width);
   /// The size of the images of which a value has pixels. Throws std::invalid_argument if it has none.
   image_size image_of(int value) const;
   /// Features that the host gives with every step: `each` is their shape for a token of the axis.
@@ -252,7 +255,8 @@ class network {
 
   /// The cross-entropy of logits, whose last axis are the classes.
   void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {});
-  /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between.
+  /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between; or classes
+  /// below 2.
   void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {});
   void mean_squared_error(const std::string& name, int x, const loss_settings& how = {});
 
@@ -324,23 +328,26 @@ class network {
   void elementwise(const std::string& name, int x, const loss_settings& how) {
     const shape each = shape_of(x);
     const int y = how.targets >= 0 ? how.targets : target("targets", each, info(x).axis);
-    if (info(y).is_ids())
+    if (info(y).is_ids() && !(Rule::takes_classes && info(y).ids_below == 2))
       throw std::invalid_argument(
           fmt::format("wsl: {} compares with features, not with the {}", name, of(y)));
-    loss(name, elementwise_loss<Rule>(), {x, {y, each}}, how.mask, how.factor);
+    loss(name, elementwise_loss<Rule>(info(y).is_ids()), {x, {y, each}}, how.mask, how.factor);
   }
   void limit_positions(int positions, int axis) {
     int& most = axes_[static_cast<std::size_t>(axis)].positions;
     if (positions) most = most ? std::min(most, positions) : positions;
   }
   int existing(int axis) const;
+  static std::string name_of_images(const image_size& size);
   std::vector<parameter> of_convolution(const std::string& name, int outputs, int inputs,
                                         const convolution_settings& how) const;
   /// All inputs have the axis of the output, unless the stage needs whole sequences.
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
                     int axis) const;
   std::string axis_name(int axis) const {
-    return axis == 0 ? "the tokens of the batch" : axes_[static_cast<std::size_t>(axis)].name;
+    return axis == 0 && axes_.front().name.empty()
+               ? "the tokens of the batch"
+               : axes_[static_cast<std::size_t>(axis)].name;
   }
   /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const;

@@ -24,14 +24,23 @@ WSL_ML_COMPILED_PART int network::axis(const std::string& name, int length) {
 
 WSL_ML_COMPILED_PART int network::image(int height, int width) {
   const image_size size{height, width};
-  for (std::size_t k = 1; k < axes_.size(); ++k)
+  for (std::size_t k = 0; k < axes_.size(); ++k)
     if (axes_[k].image == size) return static_cast<int>(k);
-  const std::string name = fmt::format("images of {} x {} pixels", height, width);
-  if (height < 1 || width < 1 || i64{height} * width > largest_width)
-    throw std::invalid_argument(fmt::format("wsl: there are no {}", name));
-  const int k = axis(name, size.pixels());
+  const int k = axis(name_of_images(size), size.pixels());
   axes_.back().image = size;
   return k;
+}
+
+WSL_ML_COMPILED_PART void network::tokens_are_pixels(int height, int width) {
+  axes_.front().name = name_of_images({height, width});
+  axes_.front().image = {height, width}, axes_.front().length = height * width;
+}
+
+WSL_ML_COMPILED_PART std::string network::name_of_images(const image_size& size) {
+  std::string name = fmt::format("images of {} x {} pixels", size.height, size.width);
+  if (size.height < 1 || size.width < 1 || i64{size.height} * size.width > largest_width)
+    throw std::invalid_argument(fmt::format("wsl: there are no {}", name));
+  return name;
 }
 
 WSL_ML_COMPILED_PART image_size network::image_of(int value) const {

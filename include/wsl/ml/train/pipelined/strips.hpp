@@ -50,11 +50,18 @@ struct strip {
 
 class strips {
  public:
-  /// Divides a model into at most `count` strips. Throws std::invalid_argument if count is not 1 to 64.
+  /// Divides a model into at most `count` strips. Throws std::invalid_argument if count is not 1 to 64, or if
+  /// a stage needs sums over the whole batch.
   strips(const network& n, int count) : network_(n) {
     if (count < 1 || count > max_strips)
       throw std::invalid_argument(
           fmt::format("wsl: a pipeline has 1 to {} strips, not {}", max_strips, count));
+    for (const auto& s : n.stages())
+      if (s->needs_sums())
+        throw std::invalid_argument(
+            fmt::format("wsl: {} needs sums over the whole batch, of which a pipeline has a part at a time: train "
+                        "with weight streaming, or take a norm of single examples",
+                        s->name));
     const std::vector<stage_part> parts = list(count);
     std::vector<std::size_t> begins = divided(parts, count);
     begins.push_back(parts.size());
