@@ -22,20 +22,20 @@ struct case_of_convolution {
 };
 std::string words(const case_of_convolution& c) {
   return std::to_string(c.image.height) + " x " + std::to_string(c.image.width) + " x " +
-         std::to_string(c.from) + " to " + std::to_string(c.to) + ", window " + std::to_string(c.over.height) +
-         " x " + std::to_string(c.over.width) + ", stride " + std::to_string(c.over.stride) + ", padding " +
-         std::to_string(c.over.padding) + ", dilation " + std::to_string(c.over.dilation) + ", groups " +
-         std::to_string(c.groups);
+         std::to_string(c.from) + " to " + std::to_string(c.to) + ", window " +
+         std::to_string(c.over.height) + " x " + std::to_string(c.over.width) + ", stride " +
+         std::to_string(c.over.stride) + ", padding " + std::to_string(c.over.padding) + ", dilation " +
+         std::to_string(c.over.dilation) + ", groups " + std::to_string(c.groups);
 }
 const std::vector<case_of_convolution> convolutions{
-    {{1, 1}, 1, 1, {1, 1, 1, 0, 1}},       {{5, 7}, 3, 5, {3, 3, 1, 1, 1}},
-    {{6, 4}, 16, 16, {3, 3, 1, 1, 1}},     {{9, 33}, 2, 70, {3, 3, 1, 1, 1}},
-    {{5, 5}, 20, 33, {5, 1, 1, 2, 1}},     {{8, 8}, 4, 6, {2, 2, 2, 0, 1}},
-    {{9, 10}, 3, 4, {3, 2, 2, 1, 1}},      {{11, 12}, 3, 4, {3, 3, 3, 2, 1}},
-    {{10, 9}, 3, 4, {3, 3, 1, 2, 2}},      {{10, 9}, 3, 4, {2, 3, 2, 0, 3}},
-    {{7, 6}, 8, 8, {3, 3, 1, 1, 1}, 8},    {{7, 6}, 6, 9, {3, 3, 2, 1, 1}, 3},
-    {{4, 6}, 17, 3, {1, 1, 1, 0, 1}},      {{4, 5}, 3, 2, {1, 1, 2, 0, 1}},
-    {{3, 3}, 2, 3, {3, 3, 1, 4, 1}},       {{40, 40}, 40, 48, {3, 3, 1, 1, 1}},
+    {{1, 1}, 1, 1, {1, 1, 1, 0, 1}},    {{5, 7}, 3, 5, {3, 3, 1, 1, 1}},
+    {{6, 4}, 16, 16, {3, 3, 1, 1, 1}},  {{9, 33}, 2, 70, {3, 3, 1, 1, 1}},
+    {{5, 5}, 20, 33, {5, 1, 1, 2, 1}},  {{8, 8}, 4, 6, {2, 2, 2, 0, 1}},
+    {{9, 10}, 3, 4, {3, 2, 2, 1, 1}},   {{11, 12}, 3, 4, {3, 3, 3, 2, 1}},
+    {{10, 9}, 3, 4, {3, 3, 1, 2, 2}},   {{10, 9}, 3, 4, {2, 3, 2, 0, 3}},
+    {{7, 6}, 8, 8, {3, 3, 1, 1, 1}, 8}, {{7, 6}, 6, 9, {3, 3, 2, 1, 1}, 3},
+    {{4, 6}, 17, 3, {1, 1, 1, 0, 1}},   {{4, 5}, 3, 2, {1, 1, 2, 0, 1}},
+    {{3, 3}, 2, 3, {3, 3, 1, 4, 1}},    {{40, 40}, 40, 48, {3, 3, 1, 1, 1}},
 };
 
 /// A convolution by loops over pixels, taps and channels, in f64.
@@ -70,7 +70,8 @@ TEST_CASE("A convolution is what plain loops say") {
       INFO(words(c) << ", " << ml::name_of(format));
       ml::network n;
       const int axis = n.image(c.image.height, c.image.width);
-      const int y = n.convolution("conv", n.input("x", c.from, axis), c.to, {.over = c.over, .groups = c.groups});
+      const int y =
+          n.convolution("conv", n.input("x", c.from, axis), c.to, {.over = c.over, .groups = c.groups});
       ml::weights w = ml::detail::varied_weights(n, 1);
       std::vector<f32> x(static_cast<std::size_t>(2 * c.image.pixels() * c.from));
       ml::initialize(x, ml::initial::normal(1), 3);
@@ -105,19 +106,25 @@ TEST_CASE("The gradients of layers of images are differences") {
     if (c.image.pixels() > 200) continue;
     ml::network n;
     const int axis = n.image(c.image.height, c.image.width);
-    n.convolution("conv", n.input("x", c.from, axis), c.to, {.over = c.over, .groups = c.groups, .bias = c.to != 4});
+    n.convolution("conv", n.input("x", c.from, axis), c.to,
+                  {.over = c.over, .groups = c.groups, .bias = c.to != 4});
     check_slopes(words(c), n);
   }
   struct up {
     ml::window over;
     ml::image_size more = {};
   };
-  for (const up& u : {up{{2, 2, 2, 0, 1}}, {{2, 2, 2, 0, 1}, {1, 0}}, {{3, 3, 2, 1, 1}, {1, 1}}, {{3, 2, 1, 0, 2}},
-                      {{4, 4, 2, 1, 1}}, {{1, 1, 3, 0, 1}, {2, 2}}})
+  for (const up& u : {up{{2, 2, 2, 0, 1}},
+                      {{2, 2, 2, 0, 1}, {1, 0}},
+                      {{3, 3, 2, 1, 1}, {1, 1}},
+                      {{3, 2, 1, 0, 2}},
+                      {{4, 4, 2, 1, 1}},
+                      {{1, 1, 3, 0, 1}, {2, 2}}})
     for (const bool bias : {false, true}) {
       ml::network n;
       const int axis = n.image(3, 4);
-      n.transposed_convolution("up", n.input("x", 3, axis), 5, {.over = u.over, .bias = bias, .output_padding = u.more});
+      n.transposed_convolution("up", n.input("x", 3, axis), 5,
+                               {.over = u.over, .bias = bias, .output_padding = u.more});
       check_slopes("transposed", n);
     }
   for (const ml::window& w : {ml::window{2, 2, 2, 0, 1}, {3, 3, 2, 1, 1}, {2, 3, 1, 1, 2}, {1, 1, 2, 0, 1}})
@@ -176,10 +183,13 @@ struct made_batch {
   std::vector<i32> targets;
   int sequences;
   explicit made_batch(int count)
-      : image(static_cast<std::size_t>(count * 24 * 2)), targets(static_cast<std::size_t>(count * 24)), sequences(count) {
+      : image(static_cast<std::size_t>(count * 24 * 2)),
+        targets(static_cast<std::size_t>(count * 24)),
+        sequences(count) {
     ml::initialize(image, ml::initial::normal(2), 11);
     for (std::size_t i = 0; i < image.size(); ++i) image[i] += static_cast<f32>(i % 2) + 3;
-    for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<i32>(image[2 * i] > 3) + (i % 7 == 0);
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      targets[i] = static_cast<i32>(image[2 * i] > 3) + (i % 7 == 0);
   }
   ml::batch all() const {
     return {.features = image, .targets = targets, .sequences = sequences, .length = 24};
@@ -205,15 +215,25 @@ TEST_CASE("Batch norm is that of the whole batch on any rows, columns and wafers
   struct grid {
     int workers, columns, wafers;
   };
-  for (const grid& g : {grid{2, 1, 1}, {3, 1, 1}, {7, 1, 1}, {2, 2, 1}, {3, 3, 1}, {12, 6, 1}, {1, 1, 2}, {2, 1, 3}, {4, 2, 2}}) {
+  for (const grid& g : {grid{2, 1, 1},
+                        {3, 1, 1},
+                        {7, 1, 1},
+                        {2, 2, 1},
+                        {3, 3, 1},
+                        {12, 6, 1},
+                        {1, 1, 2},
+                        {2, 1, 3},
+                        {4, 2, 2}}) {
     INFO(g.workers << " workers in " << g.columns << " columns on " << g.wafers << " wafers");
     const trained x = train({.workers = g.workers, .columns = g.columns, .num_csx = g.wafers});
-    for (std::size_t k = 0; k < x.losses.size(); ++k) CHECK(x.losses[k] == Approx(one.losses[k]).epsilon(2e-5));
+    for (std::size_t k = 0; k < x.losses.size(); ++k)
+      CHECK(x.losses[k] == Approx(one.losses[k]).epsilon(2e-5));
     CHECK(compare::distance(x.w, one.w) < 1e-4);
   }
 }
 
-TEST_CASE("Batch norm gives the same bits on any number of threads, and where activations are computed again") {
+TEST_CASE(
+    "Batch norm gives the same bits on any number of threads, and where activations are computed again") {
   const trained one = train({.workers = 6, .columns = 2, .threads = 1});
   for (const int threads : {2, 3}) {
     const trained x = train({.workers = 6, .columns = 2, .threads = threads});
@@ -230,20 +250,21 @@ TEST_CASE("The running statistics follow those of the batches, and no optimizer 
   const auto one_step = [&](const ml::optimizer& rule, const ml::streaming_settings& how) {
     ml::network n;
     n.tokens_are_pixels(4, 6);
-    n.mean_squared_error("loss", n.batch_norm("norm", n.input("image", 2), 1e-5f, 0.25f),
-                         {.targets = 0});
+    n.mean_squared_error("loss", n.batch_norm("norm", n.input("image", 2), 1e-5f, 0.25f), {.targets = 0});
     ml::trainer t(std::move(n), rule, how);
     t.step({.features = b.image, .sequences = 6, .length = 24}, 0.5);
-    const std::span<f32> mean = t.parameter_named("norm.running mean"), variance = t.parameter_named("norm.running variance");
-    return std::vector<f64>{static_cast<f64>(mean[0]), static_cast<f64>(mean[1]), static_cast<f64>(variance[0]),
-                            static_cast<f64>(variance[1])};
+    const std::span<f32> mean = t.parameter_named("norm.running mean"),
+                         variance = t.parameter_named("norm.running variance");
+    return std::vector<f64>{static_cast<f64>(mean[0]), static_cast<f64>(mean[1]),
+                            static_cast<f64>(variance[0]), static_cast<f64>(variance[1])};
   };
   std::vector<f64> right(4);
   const auto statistics = [&](int first, int end, f64 part) {
     for (int c = 0; c < 2; ++c) {
       f64 sum = 0, squares = 0;
       const int count = (end - first) * 24;
-      for (int i = first * 24; i < end * 24; ++i) sum += static_cast<f64>(b.image[static_cast<std::size_t>(2 * i + c)]);
+      for (int i = first * 24; i < end * 24; ++i)
+        sum += static_cast<f64>(b.image[static_cast<std::size_t>(2 * i + c)]);
       for (int i = first * 24; i < end * 24; ++i)
         squares += std::pow(static_cast<f64>(b.image[static_cast<std::size_t>(2 * i + c)]) - sum / count, 2);
       right[static_cast<std::size_t>(c)] += part * sum / count;
@@ -251,11 +272,13 @@ TEST_CASE("The running statistics follow those of the batches, and no optimizer 
     }
   };
   const auto check = [&](const std::vector<f64>& x) {
-    for (std::size_t k = 0; k < 4; ++k) CHECK(x[k] == Approx(0.75 * (k < 2 ? 0 : 1) + 0.25 * right[k]).epsilon(1e-5));
+    for (std::size_t k = 0; k < 4; ++k)
+      CHECK(x[k] == Approx(0.75 * (k < 2 ? 0 : 1) + 0.25 * right[k]).epsilon(1e-5));
   };
   statistics(0, 6, 1);
   check(one_step(ml::optimizer::adamw(), {.workers = 1, .columns = 1}));
-  check(one_step(ml::optimizer::sgd(0.9f, 0.5f), {.workers = 3, .columns = 1, .num_csx = 2, .clip_value = 1e-3}));
+  check(one_step(ml::optimizer::sgd(0.9f, 0.5f),
+                 {.workers = 3, .columns = 1, .num_csx = 2, .clip_value = 1e-3}));
   check(one_step(ml::optimizer::lamb(), {.workers = 2, .columns = 2, .clip_norm = 1e-3}));
   check(one_step(ml::optimizer::adam().with_group({"*"}, {.rate_factor = 0.5f}), {.loss_scaling = 1024.}));
   // Two micro-batches are batches of their own, and the mean of both is followed.
@@ -296,7 +319,12 @@ TEST_CASE("A UNet of every setting learns, and a pipeline trains those that norm
     pipelined_trainer p(u.build(), optimizer::adam(), {.strips = 3});
     CHECK(p.step(all, 1e-2) == Approx(first).epsilon(1e-5));
   };
-  unet u{.height = 4, .width = 6, .channels = 2, .encoder_filters = {4, 8}, .decoder_filters = {6}, .between = nonlinearity::silu};
+  unet u{.height = 4,
+         .width = 6,
+         .channels = 2,
+         .encoder_filters = {4, 8},
+         .decoder_filters = {6},
+         .between = nonlinearity::silu};
   // Batch norm takes away what a bias before it adds, so that has no gradient.
   u.bias = false, check("batch norm", u), u.bias = true;
   u.norm = image_norm::group, u.norm_groups = 2;
@@ -312,12 +340,16 @@ TEST_CASE("A UNet of every setting learns, and a pipeline trains those that norm
 TEST_CASE("What does not fit an image is refused by name") {
   ml::network n;
   const int x = n.input("x", 4, n.image(5, 6)), text = n.input("text", 3);
-  CHECK_THROWS_WITH(n.convolution("c", text, 2), Contains("the 3 features of text are no pixels of an image"));
-  CHECK_THROWS_WITH(n.convolution("c", x, 2, {.over = {7, 3, 1, 0, 1}}), Contains("7 x 3 pixels") && Contains("5 x 6"));
+  CHECK_THROWS_WITH(n.convolution("c", text, 2),
+                    Contains("the 3 features of text are no pixels of an image"));
+  CHECK_THROWS_WITH(n.convolution("c", x, 2, {.over = {7, 3, 1, 0, 1}}),
+                    Contains("7 x 3 pixels") && Contains("5 x 6"));
   CHECK_THROWS_WITH(n.convolution("c", x, 2, {.over = {3, 3, 0, 0, 1}}), Contains("a stride of 0"));
-  CHECK_THROWS_WITH(n.convolution("c", x, 2, {.groups = 3}), Contains("cuts 4 channels, and 2 of the output, into 3 groups"));
+  CHECK_THROWS_WITH(n.convolution("c", x, 2, {.groups = 3}),
+                    Contains("cuts 4 channels, and 2 of the output, into 3 groups"));
   CHECK_THROWS_WITH(n.convolution("c", x, 2, {.output_padding = {1, 0}}), Contains("only transposed"));
-  CHECK_THROWS_WITH(n.transposed_convolution("c", x, 2, {.over = {2, 2, 2, 0, 1}, .output_padding = {2, 0}}), Contains("output padding of 2 x 0"));
+  CHECK_THROWS_WITH(n.transposed_convolution("c", x, 2, {.over = {2, 2, 2, 0, 1}, .output_padding = {2, 0}}),
+                    Contains("output padding of 2 x 0"));
   CHECK_THROWS_WITH(n.pool("p", x, ml::pooling::mean, {2, 2, 2, 2, 1}), Contains("at most half a window"));
   CHECK_THROWS_WITH(n.group_norm("g", x, 3), Contains("into 3 groups"));
   CHECK_THROWS_WITH(n.batch_norm("b", x, 1e-5f, 0), Contains("momentum"));

@@ -38,8 +38,7 @@ std::vector<f32> from_tensor(const std::vector<f32>& x, const parameter& p, cons
   for (std::size_t o = 0; o < outputs; ++o)
     for (std::size_t i = 0; i < inputs; ++i)
       for (std::size_t tap = 0; tap < taps; ++tap)
-        y[(o * taps + tap) * inputs + i] =
-            x[(is_transposed ? i * outputs + o : o * inputs + i) * taps + tap];
+        y[(o * taps + tap) * inputs + i] = x[(is_transposed ? i * outputs + o : o * inputs + i) * taps + tap];
   return y;
 }
 weights read_parameters(const network& n, safetensors_file& in, const std::string& prefix) {
@@ -51,7 +50,8 @@ weights read_parameters(const network& n, safetensors_file& in, const std::strin
     INFO(p.name << " " << name);
     const tensor_info* t = in.find(prefix + name);
     REQUIRE(t);
-    const std::vector<f32> x = from_tensor(in.numbers(*t), p, {t->shape.begin(), t->shape.end()}, is_transposed);
+    const std::vector<f32> x =
+        from_tensor(in.numbers(*t), p, {t->shape.begin(), t->shape.end()}, is_transposed);
     REQUIRE(x.size() == w[k].size());
     w[k] = x;
   }

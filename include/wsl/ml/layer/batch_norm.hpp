@@ -36,7 +36,8 @@ class batch_norm_stage final : public stage {
     else add_squares_of_features(local.data(), store.value(inputs[0]), s.mean());
     for (std::size_t i = 0; i < s.width; ++i) sums[i] = static_cast<f32>(local[i]);
   }
-  void take_sums(activation_store& store, bool backward, int round, std::span<const f32> sums) const override {
+  void take_sums(activation_store& store, bool backward, int round,
+                 std::span<const f32> sums) const override {
     const state s(*this, store);
     const f32 tokens = static_cast<f32>(tokens_of_pass(store));
     f32* const to = backward ? s.mean_of_sum() : round == 0 ? s.mean() : s.variance();
@@ -45,9 +46,11 @@ class batch_norm_stage final : public stage {
 
   void forward(activation_store& store, const weight_tile& t) const override {
     const state s(*this, store);
-    const std::size_t first = static_cast<std::size_t>(t.row), count = static_cast<std::size_t>(t.rows.columns());
+    const std::size_t first = static_cast<std::size_t>(t.row),
+                      count = static_cast<std::size_t>(t.rows.columns());
     if (t.which < 2) {
-      if (!store.is_training()) std::copy_n(t.rows.first(), count, (t.which ? s.variance() : s.mean()) + first);
+      if (!store.is_training())
+        std::copy_n(t.rows.first(), count, (t.which ? s.variance() : s.mean()) + first);
       return;
     }
     if (t.which == 2) return void(std::copy_n(t.rows.first(), count, s.gain() + first));
@@ -65,7 +68,8 @@ class batch_norm_stage final : public stage {
   }
   void backward(activation_store& store, const weight_tile& t, const matrix<f32>& gradient) const override {
     const state s(*this, store);
-    const std::size_t first = static_cast<std::size_t>(t.row), count = static_cast<std::size_t>(t.rows.columns());
+    const std::size_t first = static_cast<std::size_t>(t.row),
+                      count = static_cast<std::size_t>(t.rows.columns());
     if (t.which < 2) return set_statistic(store, t, gradient.first());
     std::copy_n((t.which == 2 ? s.product() : s.sum()) + first, count, gradient.first());
     if (t.which != 2 || !wants_gradient(store, 0)) return;

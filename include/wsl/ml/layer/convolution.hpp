@@ -15,8 +15,8 @@ struct convolution_settings {
   window over = {.height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1};
   int groups = 1;  ///< the channels are cut into so many parts, each computed from the same part of x
   bool bias = true;
-  initial start = {};                ///< a constant 0: uniform up to 1 / sqrt(inputs of a channel), as PyTorch
-  image_size output_padding = {};    ///< lines and pixels that a transposed one adds at the end
+  initial start = {};              ///< a constant 0: uniform up to 1 / sqrt(inputs of a channel), as PyTorch
+  image_size output_padding = {};  ///< lines and pixels that a transposed one adds at the end
 };
 
 class convolution_stage final : public stage {
@@ -32,16 +32,19 @@ class convolution_stage final : public stage {
   bool needs_whole_sequences() const override { return true; }
 
   void forward(activation_store& store, const weight_tile& s) const override {
-    if (is_bias(s)) return set_rows(store.value(output).part(0, s.row, rows(store), s.rows.columns()), s.rows.first());
+    if (is_bias(s))
+      return set_rows(store.value(output).part(0, s.row, rows(store), s.rows.columns()), s.rows.first());
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       const matrix<const T> x = store.operand<T>(inputs[0]);
       const matrix<f32> y = store.value(output);
       std::vector<T> room;
       each_group(s, x.columns(), y.columns(), [&](int first, int count, int from, int inputs_of) {
-        packed_taps<T> taps(s.as<T>().part(first - s.row, 0, count, s.rows.columns()), how_.over.taps(), false);
+        packed_taps<T> taps(s.as<T>().part(first - s.row, 0, count, s.rows.columns()), how_.over.taps(),
+                            false);
         each_image(x.part(0, from, x.rows(), inputs_of), y.part(0, first, y.rows(), count),
                    [&](const picture<const T>& of_x, const picture<f32>& of_y) {
-                     gather(of_y, without_gaps(of_x, margins::of(window_()), room), window_(), taps, !how_.bias);
+                     gather_windows(of_y, without_gaps(of_x, margins::of(window_()), room), window_(), taps,
+                                    !how_.bias);
                    });
       });
     });
@@ -49,7 +52,8 @@ class convolution_stage final : public stage {
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     clear(gradient);
     if (is_bias(s))
-      return add_sum_of_rows(gradient.first(), store.gradient(output).part(0, s.row, rows(store), s.rows.columns()));
+      return add_sum_of_rows(gradient.first(),
+                             store.gradient(output).part(0, s.row, rows(store), s.rows.columns()));
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       const matrix<const T> x = store.operand<T>(inputs[0]), dy = store.operand_of_gradient<T>(output);
       const bool wants = wants_gradient(store, 0);
@@ -68,7 +72,6 @@ class convolution_stage final : public stage {
   bool needs_weight_in_backward(int which) const override {
     return !is_given(0) && (!how_.bias || which != 0);
   }
-  /// A token of x, or of y if that has more, is one of as many as there are windows.
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
     return how_.bias && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * rows * columns;
@@ -102,7 +105,8 @@ class convolution_stage final : public stage {
   void add_gradient(const matrix<f32>& gradient, const matrix<const T>& x, const matrix<const T>& dy) const {
     std::vector<T> room;
     each_image(x, dy, [&](const picture<const T>& of_x, const picture<const T>& of_dy) {
-      add_gradient_of_taps(gradient, without_gaps(of_x, margins::of(window_()), room), of_dy, window_(), false);
+      add_gradient_of_taps(gradient, without_gaps(of_x, margins::of(window_()), room), of_dy, window_(),
+                           false);
     });
   }
   /// Adds to the gradient of x. With a stride of 1 it is gathered from windows on dy, with the taps turned.
@@ -114,8 +118,8 @@ class convolution_stage final : public stage {
     packed_taps<T> taps(w, o.taps(), true, gathers);
     std::vector<T> room;
     each_image(dx, dy, [&](const picture<f32>& of_dx, const picture<const T>& of_dy) {
-      if (!gathers) return scatter(of_dx, of_dy, o, taps);
-      gather(of_dx, without_gaps(of_dy, {above, before, above, before}, room), o, taps, false);
+      if (!gathers) return scatter_windows(of_dx, of_dy, o, taps);
+      gather_windows(of_dx, without_gaps(of_dy, {above, before, above, before}, room), o, taps, false);
     });
   }
 
@@ -126,7 +130,8 @@ class convolution_stage final : public stage {
 class transposed_convolution_stage final : public stage {
  public:
   /// x has images of `size`, y of `output`, on which the windows lie.
-  transposed_convolution_stage(const image_size& size, const image_size& of_y, const convolution_settings& how)
+  transposed_convolution_stage(const image_size& size, const image_size& of_y,
+                               const convolution_settings& how)
       : size_(size), output_(of_y), how_(how) {}
 
   stage_cut how_cut() const override { return stage_cut::by_output; }
@@ -141,7 +146,7 @@ class transposed_convolution_stage final : public stage {
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       packed_taps<T> taps(s.as<T>(), how_.over.taps(), false);
       each_image(store.operand<T>(inputs[0]), y, [&](const picture<const T>& x, const picture<f32>& of_y) {
-        scatter(of_y, x, how_.over, taps);
+        scatter_windows(of_y, x, how_.over, taps);
       });
     });
   }
@@ -156,9 +161,10 @@ class transposed_convolution_stage final : public stage {
       packed_taps<T> taps(s.as<T>(), how_.over.taps(), true);
       std::vector<T> room;
       for (int n = 0; n < images(x); ++n) {
-        const picture<const T> under = without_gaps(picture<const T>::of(dy, n, output_), margins_of_output(), room);
+        const picture<const T> under =
+            without_gaps(picture<const T>::of(dy, n, output_), margins_of_output(), room);
         add_gradient_of_taps(gradient, picture<const T>::of(x, n, size_), under, how_.over, true);
-        if (wants) gather(picture<f32>::of(dx, n, size_), under, how_.over, taps, false);
+        if (wants) gather_windows(picture<f32>::of(dx, n, size_), under, how_.over, taps, false);
       }
     });
   }

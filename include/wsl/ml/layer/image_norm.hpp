@@ -41,7 +41,8 @@ class image_norm_stage final : public stage {
   /// The gain waits for the bias, so that the output is written once.
   void forward(activation_store& store, const weight_tile& t) const override {
     const state s(*this, store);
-    const std::size_t first = static_cast<std::size_t>(t.row), count = static_cast<std::size_t>(t.rows.columns());
+    const std::size_t first = static_cast<std::size_t>(t.row),
+                      count = static_cast<std::size_t>(t.rows.columns());
     if (t.which == 0) return void(std::copy_n(t.rows.first(), count, s.gain() + first));
     const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
     std::vector<f32> factor(count);
@@ -66,7 +67,8 @@ class image_norm_stage final : public stage {
   }
   void backward(activation_store& store, const weight_tile& t, const matrix<f32>& gradient) const override {
     const state s(*this, store);
-    const std::size_t first = static_cast<std::size_t>(t.row), count = static_cast<std::size_t>(t.rows.columns());
+    const std::size_t first = static_cast<std::size_t>(t.row),
+                      count = static_cast<std::size_t>(t.rows.columns());
     clear(gradient);
     for (int n = 0; n < s.images; ++n)
       for (std::size_t i = 0; i < count; ++i)
@@ -113,8 +115,8 @@ class image_norm_stage final : public stage {
     f64 numbers_of_group() const { return static_cast<f64>(tokens) * static_cast<f64>(of_group); }
     f32* gain() const { return numbers.data(); }
     f32* mean(int n) const { return of_image(n, 0); }
-    f32* scale(int n) const { return of_image(n, 1); }  ///< 1 / standard deviation
-    f32* sum(int n) const { return of_image(n, 2); }    ///< of dy
+    f32* scale(int n) const { return of_image(n, 1); }    ///< 1 / standard deviation
+    f32* sum(int n) const { return of_image(n, 2); }      ///< of dy
     f32* product(int n) const { return of_image(n, 3); }  ///< of dy and what has been made of x
     f32* of_image(int n, std::size_t k) const {
       return numbers.data() + width * (1 + 4 * static_cast<std::size_t>(n) + k);

@@ -27,8 +27,7 @@ class pooling_stage final : public stage {
   }
   void backward(activation_store& store) const override {
     if (!wants_gradient(store, 0)) return;
-    const matrix<f32> x = store.value(inputs[0]), dy = store.gradient(output),
-                      dx = store.gradient(inputs[0]);
+    const matrix<f32> x = store.value(inputs[0]), dy = store.gradient(output), dx = store.gradient(inputs[0]);
     each_window(x, dy, [&](const f32* from, f32* of_y, const taps& of) {
       f32* const to = dx.first() + (from - x.first());
       how_ == pooling::largest ? run_vectorized<largest_backward_loop>(to, from, of_y, of, x.columns())

@@ -211,8 +211,8 @@ inline bool writes_output(const stage& s) {
 inline void add_up_here(const stage& s, activation_store& store, bool backward) {
   const int rounds = store.is_training() ? s.rounds_of_sums(backward) : 0;
   for (int round = 0; round < rounds; ++round) {
-    std::vector<f32> sums(static_cast<std::size_t>(i64{s.sums_of_feature(backward)} *
-                                                   store.value(s.output).columns()));
+    std::vector<f32> sums(
+        static_cast<std::size_t>(i64{s.sums_of_feature(backward)} * store.value(s.output).columns()));
     s.add_sums(store, backward, round, sums);
     s.take_sums(store, backward, round, sums);
   }

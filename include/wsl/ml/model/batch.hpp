@@ -224,7 +224,8 @@ inline void check_input(const network& n, const batch& b) {
   detail::check_values(n, b, origin::input);
   const std::vector<int> lengths = lengths_of(n, b);
   if (const token_axis& a = n.axes().front(); a.length && b.sequences > 0 && b.length != a.length)
-    throw std::invalid_argument(fmt::format("wsl: batch::length is {} for {}, not {}", a.length, a.name, b.length));
+    throw std::invalid_argument(
+        fmt::format("wsl: batch::length is {} for {}, not {}", a.length, a.name, b.length));
   for (std::size_t axis = 0; axis < lengths.size(); ++axis)
     if (const token_axis& a = n.axes()[axis]; a.positions && lengths[axis] > a.positions)
       throw std::invalid_argument(

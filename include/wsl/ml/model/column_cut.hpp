@@ -243,8 +243,7 @@ class column_cut {
         case stage_cut::by_rows_of_table: f.writes = value_form::whole; break;
       }
       // The other stages get all tokens of a row.
-      keeps_sequences_ =
-          keeps_sequences_ || (s->needs_whole_sequences() && f.reads == value_form::tokens);
+      keeps_sequences_ = keeps_sequences_ || (s->needs_whole_sequences() && f.reads == value_form::tokens);
       if (columns_ == 1) continue;
       for (int v : s->inputs) {
         if (network_.info(v).is_ids()) continue;  // the host gives them in any form

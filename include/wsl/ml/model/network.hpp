@@ -41,8 +41,8 @@ enum class origin : u8 { computed, input, target };
 /// and what is said about a whole sequence has an axis of one token.
 struct token_axis {
   std::string name;
-  int length = 0;     ///< the tokens of a sequence; 0: as many as the batch has numbers for
-  int positions = 0;  ///< of the longest sequence; 0: any
+  int length = 0;         ///< the tokens of a sequence; 0: as many as the batch has numbers for
+  int positions = 0;      ///< of the longest sequence; 0: any
   image_size image = {};  ///< if the tokens are the pixels of an image, line by line
 };
 
@@ -303,6 +303,12 @@ class network {
   int positions() const { return axes_.front().positions; }
   /// The axes of tokens; the first has batch::length tokens.
   const std::vector<token_axis>& axes() const { return axes_; }
+  /// How many tokens of a stage's output there are for a token of the batch, where both are pixels of images;
+  /// otherwise 1 is taken.
+  f64 tokens_for_each(const stage& s) const {
+    const token_axis& a = axes_[static_cast<std::size_t>(info(s.output).axis)];
+    return a.image.pixels() ? static_cast<f64>(a.image.pixels()) / std::max(1, axes_.front().length) : 1;
+  }
   i64 parameter_count() const {
     i64 n = 0;
     for (const parameter& p : parameters_) n += p.size();
@@ -345,9 +351,8 @@ class network {
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
                     int axis) const;
   std::string axis_name(int axis) const {
-    return axis == 0 && axes_.front().name.empty()
-               ? "the tokens of the batch"
-               : axes_[static_cast<std::size_t>(axis)].name;
+    return axis == 0 && axes_.front().name.empty() ? "the tokens of the batch"
+                                                   : axes_[static_cast<std::size_t>(axis)].name;
   }
   /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const;

@@ -56,10 +56,10 @@ WSL_ML_COMPILED_PART std::vector<parameter> network::of_convolution(const std::s
                                                                     const convolution_settings& how) const {
   const window& w = how.over;
   if (w.height < 1 || w.width < 1 || w.stride < 1 || w.padding < 0 || w.dilation < 1)
-    throw std::invalid_argument(
-        fmt::format("wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
-                    "{}: the padding is at least 0, the others at least 1",
-                    name, w.height, w.width, w.stride, w.padding, w.dilation));
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
+        "{}: the padding is at least 0, the others at least 1",
+        name, w.height, w.width, w.stride, w.padding, w.dilation));
   if (how.groups < 1 || inputs % how.groups || outputs % how.groups)
     throw std::invalid_argument(fmt::format("wsl: {} cuts {} channels, and {} of the output, into {} groups",
                                             name, inputs, outputs, how.groups));
@@ -80,8 +80,8 @@ WSL_ML_COMPILED_PART int network::convolution(const std::string& name, int x, in
   std::vector<parameter> own = of_convolution(name, outputs, width(x), how);
   if (!how.over.fits(size))
     throw std::invalid_argument(fmt::format(
-        "wsl: {} has windows of {} x {} pixels, {} apart, which do not fit on {} x {} with a padding of {}", name,
-        how.over.height, how.over.width, how.over.dilation, size.height, size.width, how.over.padding));
+        "wsl: {} has windows of {} x {} pixels, {} apart, which do not fit on {} x {} with a padding of {}",
+        name, how.over.height, how.over.width, how.over.dilation, size.height, size.width, how.over.padding));
   if (how.output_padding != image_size{})
     throw std::invalid_argument(
         fmt::format("wsl: {} has an output padding, which only transposed convolutions have", name));
@@ -95,7 +95,8 @@ WSL_ML_COMPILED_PART int network::transposed_convolution(const std::string& name
   const image_size size = image_of(x);
   std::vector<parameter> own = of_convolution(name, outputs, width(x), how);
   if (how.groups != 1)
-    throw std::invalid_argument(fmt::format("wsl: {} is a transposed convolution, which has no groups", name));
+    throw std::invalid_argument(
+        fmt::format("wsl: {} is a transposed convolution, which has no groups", name));
   image_size of_y = how.over.image_of(size);
   for (const int more : {how.output_padding.height, how.output_padding.width})
     if (more < 0 || more >= std::max(how.over.stride, how.over.dilation))
@@ -111,13 +112,13 @@ WSL_ML_COMPILED_PART int network::pool(const std::string& name, int x, pooling h
   const image_size size = image_of(x);
   if (over.height < 1 || over.width < 1 || over.stride < 1 || over.padding < 0 || over.dilation < 1 ||
       2 * over.padding > over.height || 2 * over.padding > over.width || !over.fits(size))
-    throw std::invalid_argument(
-        fmt::format("wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
-                    "{}: they fit on {} x {}, and the padding is at most half a window",
-                    name, over.height, over.width, over.stride, over.padding, over.dilation, size.height,
-                    size.width));
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
+        "{}: they fit on {} x {}, and the padding is at most half a window",
+        name, over.height, over.width, over.stride, over.padding, over.dilation, size.height, size.width));
   const image_size windows = over.windows_on(size);
-  return add(name, pooling_stage(how, size, over), {x}, shape_of(x), {}, image(windows.height, windows.width));
+  return add(name, pooling_stage(how, size, over), {x}, shape_of(x), {},
+             image(windows.height, windows.width));
 }
 
 WSL_ML_COMPILED_PART int network::concatenation(const std::string& name, const std::vector<int>& parts) {
@@ -133,8 +134,8 @@ WSL_ML_COMPILED_PART int network::concatenation(const std::string& name, const s
 WSL_ML_COMPILED_PART int network::batch_norm(const std::string& name, int x, f32 epsilon, f32 momentum) {
   if (!(momentum > 0 && momentum <= 1))
     throw std::invalid_argument(fmt::format(
-        "wsl: the statistics of {} follow those of a batch by a momentum above 0, and up to 1, not by {}", name,
-        momentum));
+        "wsl: the statistics of {} follow those of a batch by a momentum above 0, and up to 1, not by {}",
+        name, momentum));
   const int n = width(x);
   return add(name, batch_norm_stage(epsilon), {x}, shape_of(x),
              {{.name = "running mean", .columns = n, .start = initial::constant(0), .follows = momentum},
@@ -147,8 +148,8 @@ WSL_ML_COMPILED_PART int network::group_norm(const std::string& name, int x, int
   const int n = width(x);
   if (groups < 1 || n % groups)
     throw std::invalid_argument(
-        fmt::format("wsl: {} cuts the {} into {} groups: their number divides that of the features", name, of(x),
-                    groups));
+        fmt::format("wsl: {} cuts the {} into {} groups: their number divides that of the features", name,
+                    of(x), groups));
   return add(name, image_norm_stage(groups, n / groups, epsilon), {x}, shape_of(x),
              {{"gain", 1, n, initial::constant(1)}, {"bias", 1, n, initial::constant(0)}});
 }

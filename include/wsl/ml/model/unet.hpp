@@ -86,11 +86,11 @@ struct unet {
       if (k < 1 || k % 2 == 0)
         throw std::invalid_argument(
             fmt::format("wsl: the windows of a UNet have a middle: their side is an odd number, not {}", k));
-    if (classes < 2) throw std::invalid_argument(fmt::format("wsl: a UNet has at least 2 classes, not {}", classes));
+    if (classes < 2)
+      throw std::invalid_argument(fmt::format("wsl: a UNet has at least 2 classes, not {}", classes));
     if (const int least = 1 << decoder_filters.size(); height < least || width < least)
-      throw std::invalid_argument(
-          fmt::format("wsl: an image of {} x {} pixels cannot be halved {} times", height, width,
-                      decoder_filters.size()));
+      throw std::invalid_argument(fmt::format("wsl: an image of {} x {} pixels cannot be halved {} times",
+                                              height, width, decoder_filters.size()));
   }
   initial start(int inputs, int outputs, int kernel) const {
     return initial::uniform(gain * std::sqrt(6 / static_cast<f32>((inputs + outputs) * kernel * kernel)));
@@ -100,12 +100,12 @@ struct unet {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       const std::string number = " " + std::to_string(k + 1);
       const int side = kernels[k];
-      x = n.convolution(name + "conv" + number, x, filters,
-                        {.over = {side, side, 1, side / 2, 1},
-                         .bias = bias,
-                         .start = start(n.width(x), filters, side)});
+      x = n.convolution(
+          name + "conv" + number, x, filters,
+          {.over = {side, side, 1, side / 2, 1}, .bias = bias, .start = start(n.width(x), filters, side)});
       x = normalized(n, name + "norm" + number, x);
-      if (residual_blocks && k + 1 == kernels.size()) x = n.sum(name + "sum", x, projected(n, name, before, filters));
+      if (residual_blocks && k + 1 == kernels.size())
+        x = n.sum(name + "sum", x, projected(n, name, before, filters));
       x = activated(n, name + "between" + number, x, between);
     }
     return x;

@@ -48,9 +48,8 @@ struct squares_of_features_loop {
 struct products_of_features_loop {
   [[gnu::always_inline]] static void run(f64* to, const f32* dy, i64 dy_stride, const f32* x, i64 stride,
                                          const f32* mean, int tokens, int features) {
-    add_over_tokens(to, tokens, features, [=](i64 t, int j) {
-      return dy[t * dy_stride + j] * (x[t * stride + j] - mean[j]);
-    });
+    add_over_tokens(to, tokens, features,
+                    [=](i64 t, int j) { return dy[t * dy_stride + j] * (x[t * stride + j] - mean[j]); });
   }
 };
 struct scale_features_loop {
@@ -67,8 +66,7 @@ struct scale_features_backward_loop {
                                          const f32* constant, int tokens, int features) {
     for (int t = 0; t < tokens; ++t, dx += dx_stride, dy += dy_stride, x += stride)
       for (int j = 0; j < features; ++j)
-        dx[j] =
-            (overwrite ? 0 : dx[j]) + dy[j] * of_dy[j] + ((x[j] - mean[j]) * of_x[j] + constant[j]);
+        dx[j] = (overwrite ? 0 : dx[j]) + dy[j] * of_dy[j] + ((x[j] - mean[j]) * of_x[j] + constant[j]);
   }
 };
 

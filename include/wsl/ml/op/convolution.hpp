@@ -3,9 +3,11 @@
 // transposed one. The pixels of an image are rows of channels, one line of the image after the other. A line
 // of windows is then a matrix whose rows overlap in memory, so that a product reads the image itself, or a
 // copy with zeros around it, and no window is ever copied. Two walks are enough for all passes:
-//   gather    each window of an image is multiplied with weights     y of a convolution, dx of a transposed one
-//   scatter   each pixel is multiplied, and the products added up     dx of a convolution, y of a transposed one
-// where the images lie. Sums are made in the order of the window's lines.
+//   gather_windows    each window of an image is multiplied with weights: y of a convolution, and dx of a
+//                     transposed one, or of one whose windows lie at every pixel
+//   scatter_windows   each pixel is multiplied with weights, and the products are added up where its window
+//                     lies: dx of a convolution, and y of a transposed one
+// Sums are made in the order of the window's lines.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -71,7 +73,7 @@ struct picture {
 /// The zeros to be put around an image.
 struct margins {
   int top = 0, left = 0, bottom = 0, right = 0;
-  /// Those that the windows of a gather need.
+  /// Those of the padding.
   static constexpr margins of(const window& w) { return {w.padding, w.padding, w.padding, w.padding}; }
   constexpr bool any() const { return top || left || bottom || right; }
 };
@@ -143,8 +145,6 @@ class packed_taps {
 
 namespace detail {
 
-/// Calls f(line, row) where line `line` of windows reads line `row` of an image without zeros around it, for
-/// line `tap` of a window.
 inline bool is_inside(int at, int size) { return at >= 0 && at < size; }
 /// The windows of a line whose pixel number `tap` lies on the image: from `first` to before `end`.
 struct part_of_line {
@@ -162,8 +162,8 @@ struct part_of_line {
 /// out += windows of x times the taps, or out = that if it `sets`. x has the zeros around it already and no
 /// gaps; out has a pixel for each window.
 template <class T>
-void gather(const picture<f32>& out, const picture<const T>& x, const window& w, packed_taps<T>& taps,
-            bool sets) {
+void gather_windows(const picture<f32>& out, const picture<const T>& x, const window& w, packed_taps<T>& taps,
+                    bool sets) {
   const bool whole_lines = w.dilation == 1;  // of a window, which lie together
   const int steps = whole_lines ? 1 : w.width, depth = taps.of_tap() * (whole_lines ? w.width : 1);
   taps.each_strip([&](int column, const matrix<T>& of) {
@@ -183,7 +183,8 @@ void gather(const picture<f32>& out, const picture<const T>& x, const window& w,
 
 /// Adds the products of each pixel of x with the taps to the pixels of out on which its window lies.
 template <class T>
-void scatter(const picture<f32>& out, const picture<const T>& x, const window& w, packed_taps<T>& taps) {
+void scatter_windows(const picture<f32>& out, const picture<const T>& x, const window& w,
+                     packed_taps<T>& taps) {
   taps.each_strip([&](int column, const matrix<T>& of) {
     for (int line = 0; line < x.size.height; ++line)
       for (int tap = 0; tap < w.taps(); ++tap) {
