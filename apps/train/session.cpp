@@ -543,7 +543,7 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
-    if (task_.train.length > 1)
+    if (task_.has_texts(task_.train))
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
         "TimeRemaining=%s, MeanLoss=%.5f\n",
@@ -551,7 +551,7 @@ void session::train(bool and_eval) {
         ml::duration_text(x.time_left).c_str(), x.mean_loss);
     events->scalar("loss", x.step, x.loss);
     events->scalar("mean_loss", x.step, x.mean_loss);
-    if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
+    if (task_.has_texts(task_.train)) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
     events->scalar("lr", x.step, x.rate);
     if (t.run().loss_scale_state()) events->scalar("loss_scale", x.step, t.run().loss_scale());
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
@@ -566,7 +566,12 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
-    if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
+    if (task_.has_texts(task_.held_out)) eval_events->scalar("perplexity", step, std::exp(e.loss));
+    if (e.pixels) {
+      eval_events->scalar("mIOU", step, e.pixels->mean_iou());
+      eval_events->scalar("DSC", step, e.pixels->dice());
+      eval_events->scalar("MPCA", step, e.pixels->mean_class_accuracy());
+    }
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
     // The evaluation at the end of a command's own steps is no part of the run, so that it ends where it
     // would have ended in one piece.
@@ -632,7 +637,7 @@ void session::train(bool and_eval) {
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  if (task_.has_texts(task_.train)) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
   say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
@@ -645,6 +650,7 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
+  if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes);
   f64 sum = 0;
   i64 right = 0, targets = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
@@ -654,19 +660,28 @@ evaluation session::evaluate() {
     const ml::batch_part mine = t.part();
     const i64 begin = mine.begin_in(b.sequences) * b.length, end = mine.end_in(b.sequences) * b.length;
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
-      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes))
-        if (i >= begin && i < end)
-          right += ml::argmax(logits.first(classes)) == b.targets[static_cast<std::size_t>(i)];
+      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
+        if (i < begin || i >= end) continue;
+        const i32 target = b.targets[static_cast<std::size_t>(i)];
+        const int said = ml::segmentation_score::predicted(logits.first(classes));
+        right += said == target;
+        if (e.pixels) e.pixels->add(target, said);
+      }
     };
     sum += t.evaluate(b.view(), count_right) * static_cast<f64>(b.targets.size());
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
     bar->tick();
   }
   right = ranks::sum(right);
+  if (e.pixels)
+    for (i64& n : e.pixels->counts()) n = ranks::sum(n);
   e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
   say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f",
       static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
-  say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
+  if (e.pixels)
+    say(", mIOU=%.4f, DSC=%.4f, MPCA=%.4f\n", e.pixels->mean_iou(), e.pixels->dice(),
+        e.pixels->mean_class_accuracy());
+  else say(task_.has_texts(task_.held_out) ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
   return e;
 }
 

@@ -128,7 +128,8 @@ class batches {
     for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
       const i64 which = at.example + i;
       const auto k = static_cast<std::size_t>(i);
-      from->get(shuffle ? order(which) : which, {part(b.ids, k), part(b.features, k), part(b.targets, k)});
+      from->get(shuffle ? order(which) : which,
+                {part(b.ids, k), part(b.features, k), part(b.targets, k), at.epoch});
     }
     return b;
   }

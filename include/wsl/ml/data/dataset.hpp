@@ -19,6 +19,7 @@ struct example {
   std::span<i32> ids;       ///< (length)
   std::span<f32> features;  ///< (length, width)
   std::span<i32> targets;   ///< (length)
+  i64 epoch = 0;            ///< the pass over the data, for examples that are changed anew in each
 };
 
 struct dataset {
