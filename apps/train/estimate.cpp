@@ -174,11 +174,14 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
   i64 largest = 0;
   for (int x = 0; x < strips.count(); ++x) {
     const ml::strip& s = strips[x];
-    i64 parameters = 0, widths = 0;
+    i64 parameters = 0, activations = 0;
     for (const ml::stage_part& p : s.parts) parameters += p.which < 0 ? 0 : static_cast<i64>(p.size());
-    for (const int w : s.widths) widths += w;
+    for (const ml::value_width& w : s.widths) {
+      const int own = model.axes()[static_cast<std::size_t>(w.axis)].length;  // 0: as the batch has it
+      activations += i64{sequences} * (own ? own : what.length) * w.all;
+    }
     const i64 words = static_cast<i64>(numbers_of_weight(model, what.rule) * static_cast<f64>(parameters)) +
-                      2 * tokens * widths + copy_in(how.precision, parameters);
+                      2 * activations + copy_in(how.precision, parameters);
     largest = std::max(largest, words);
     of.line(x ? "" : "strips",
             fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,
