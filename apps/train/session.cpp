@@ -662,7 +662,7 @@ evaluation session::evaluate() {
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
       for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
         if (i < begin || i >= end) continue;
-        const i32 target = b.targets[static_cast<std::size_t>(i)];
+        const wsl::i32 target = b.targets[static_cast<std::size_t>(i)];
         const int said = ml::segmentation_score::predicted(logits.first(classes));
         right += said == target;
         if (e.pixels) e.pixels->add(target, said);

@@ -303,10 +303,10 @@ class network {
   int positions() const { return axes_.front().positions; }
   /// The axes of tokens; the first has batch::length tokens.
   const std::vector<token_axis>& axes() const { return axes_; }
-  /// How many tokens of a stage's output there are for a token of the batch, where both are pixels of images;
-  /// otherwise 1 is taken.
-  f64 tokens_for_each(const stage& s) const {
-    const token_axis& a = axes_[static_cast<std::size_t>(info(s.output).axis)];
+  /// How many tokens of a value there are for a token of the batch, where both are pixels of images; otherwise
+  /// 1 is taken.
+  f64 tokens_for_each(int value) const {
+    const token_axis& a = axes_[static_cast<std::size_t>(info(value).axis)];
     return a.image.pixels() ? static_cast<f64>(a.image.pixels()) / std::max(1, axes_.front().length) : 1;
   }
   i64 parameter_count() const {

@@ -20,7 +20,7 @@ inline f64 operations_per_token(const network& n, int length) {
       const parameter& p = n.parameters()[static_cast<std::size_t>(s->parameters[which])];
       of_stage += s->operations(static_cast<int>(which), p.rows, p.columns, length);
     }
-    sum += n.tokens_for_each(*s) * of_stage;
+    sum += n.tokens_for_each(s->output) * of_stage;
   }
   return sum;
 }

@@ -6,6 +6,7 @@
 //   ml::trainer u{net, ml::optimizer::rmsprop({.momentum = 0.9f, .centered = true})};
 // docs/guide/optimizers.md lists them with their formulas' sources.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -177,6 +178,13 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
     all.push_back(std::move(u));
   }
   return all;
+}
+
+/// The rounds of a step that updates all of these parameters: the most that one takes.
+inline int rounds_of(const std::vector<parameter_update>& all) {
+  int most = 1;
+  for (const parameter_update& u : all) most = std::max(most, u.rounds());
+  return most;
 }
 
 /// The numbers that an optimizer keeps for a model, with the averages of the weights.

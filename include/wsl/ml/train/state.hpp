@@ -6,7 +6,6 @@
 //   for (const ml::state_array& x : t.state()) save(x.name, x.rows, x.columns, x.numbers);
 // A state on disk is a checkpoint (io/checkpoint.hpp).
 #pragma once
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -73,7 +72,7 @@ class training_arrays {
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,
                       bool may_be_skipped = false) const {
-    return {static_cast<f32>(rate),       number,        clip, rounds(), average_,
+    return {static_cast<f32>(rate),       number,        clip, rounds_of(updates_), average_,
             static_cast<f32>(loss_scale), may_be_skipped};
   }
   /// A round of the update of a block, with its gradients, (rows, columns).
@@ -123,11 +122,6 @@ class training_arrays {
   bool has_average() const { return average_.is_on(); }
 
  private:
-  int rounds() const {
-    int most = 1;
-    for (const parameter_update& u : updates_) most = std::max(most, u.rounds());
-    return most;
-  }
   /// The sizes of all kept arrays, parameter by parameter; sets `first_kept_`.
   std::vector<std::size_t> sizes_kept() {
     std::vector<std::size_t> all;

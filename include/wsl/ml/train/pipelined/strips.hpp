@@ -85,7 +85,7 @@ class strips {
     const int length = std::max(1, network_.positions());
     for (const auto& s : network_.stages()) {
       const int width = network_.width(s->output);
-      const f64 tokens = network_.tokens_for_each(*s);
+      const f64 tokens = network_.tokens_for_each(s->output);
       parts.push_back({s.get(), -1, 0, 0, 0, 0, true, tokens * s->operations(-1, 0, width, length)});
       for (std::size_t w = 0; w < s->parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s->parameters[w]);
