@@ -43,8 +43,8 @@ std::vector<int> whole(const std::vector<i64>& x) { return {x.begin(), x.end()};
 int side_of(const std::string& words) {
   for (int side = 1; side <= 15; side += 2)
     if (words == fmt::format("{0}x{0}_conv", side)) return side;
-  throw std::invalid_argument("model.convs_per_block is a list of words such as 3x3_conv, with an odd side up to 15, not " +
-                              words);
+  throw std::invalid_argument(
+      "model.convs_per_block is a list of words such as 3x3_conv, with an odd side up to 15, not " + words);
 }
 template <class T>
 T choice(const std::string& word, std::initializer_list<std::pair<const char*, T>> all) {
@@ -89,19 +89,26 @@ struct options {
 };
 
 void declare_images(fields& f, image_params& p) {
-  f.add("image_shape", p.image_shape, "height, width and channels of an image; files of another size are resized")
+  f.add("image_shape", p.image_shape,
+        "height, width and channels of an image; files of another size are resized")
       .at_least(1)
       .at_most(16384);
   f.add("normalize_data_method", p.normalize, "what pixels become")
       .one_of({"zero_one", "zero_centered", "standard_score"});
   f.add("augment_data", p.augment, "flip, rotate and brighten images, each time in another way");
-  f.add("augmentation_angle", p.angle, "by how many degrees images are rotated at most").at_least(0).at_most(180);
+  f.add("augmentation_angle", p.angle, "by how many degrees images are rotated at most")
+      .at_least(0)
+      .at_most(180);
   f.add("augmentation_brightness", p.brightness, "by which part images become brighter or darker at most")
       .at_least(0)
       .at_most(1);
   f.add("augmentation_seed", p.augmentation_seed, "of these changes").at_least(0);
-  f.add("train_test_split", p.split, "the part of the images of data_dir that is trained with").above(0).at_most(1);
-  f.add("class_id", p.class_id, "the defects of Severstal that are class 1; 0: each is a class").at_least(0).at_most(4);
+  f.add("train_test_split", p.split, "the part of the images of data_dir that is trained with")
+      .above(0)
+      .at_most(1);
+  f.add("class_id", p.class_id, "the defects of Severstal that are class 1; 0: each is a class")
+      .at_least(0)
+      .at_most(4);
   f.add("drawn_images", p.drawn, "how many to draw, if there is no data_dir").at_least(1).at_most(1'000'000);
   f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
 }
@@ -110,13 +117,18 @@ void declare_model(fields& f, model_params& m) {
   f.section("model");
   f.add("name", m.name, "of the model").one_of({"unet"});
   f.add("num_classes", m.classes, "of pixels").at_least(2).at_most(256).once_called("output_classes");
-  f.add("encoder_filters", m.encoder, "channels of the blocks on the way down; the last is the bottom").at_least(1).at_most(1 << 16);
+  f.add("encoder_filters", m.encoder, "channels of the blocks on the way down; the last is the bottom")
+      .at_least(1)
+      .at_most(1 << 16);
   f.add("decoder_filters", m.decoder, "channels of the blocks on the way up").at_least(1).at_most(1 << 16);
   f.add("convs_per_block", m.convs, "the windows of a block's convolutions, such as 3x3_conv");
-  f.add("downscale_method", m.downscale, "how images become smaller").one_of({"max_pool", "avg_pool", "strided_conv"});
-  f.add("norm_layer", m.norm, "after each convolution").one_of({"batchnorm2d", "group", "instance2d", "none"});
+  f.add("downscale_method", m.downscale, "how images become smaller")
+      .one_of({"max_pool", "avg_pool", "strided_conv"});
+  f.add("norm_layer", m.norm, "after each convolution")
+      .one_of({"batchnorm2d", "group", "instance2d", "none"});
   f.add("norm_groups", m.norm_groups, "of the norm group").at_least(1);
-  f.add("nonlinearity", m.nonlinearity, "after each norm").one_of({"ReLU", "relu", "GELU", "gelu", "SiLU", "silu"});
+  f.add("nonlinearity", m.nonlinearity, "after each norm")
+      .one_of({"ReLU", "relu", "GELU", "gelu", "SiLU", "silu"});
   f.add("skip_connect", m.skip, "join the channels of the way down on the way up");
   f.add("residual_blocks", m.residual, "add what a block gets to what it gives");
   f.add("enable_bias", m.bias, "of convolutions");
@@ -128,7 +140,8 @@ void declare_model(fields& f, model_params& m) {
 }
 
 /// All images, and which of them are trained with.
-ml::image_source source_of(const options& o, const input_params& in, const image_params& images, bool trains) {
+ml::image_source source_of(const options& o, const input_params& in, const image_params& images,
+                           bool trains) {
   const int channels = static_cast<int>(images.image_shape[2]), classes = static_cast<int>(o.model.classes);
   if (in.data_dir.empty())
     return ml::in_memory(ml::draw_shapes(images.drawn, {.height = static_cast<int>(images.image_shape[0]),
@@ -147,15 +160,15 @@ ml::dataset data_of(const options& o, const input_params& in, const image_params
   const bool drawn_of_one_channel = !in.data_dir.empty() || p.image_shape[2] == 1;
   if (!drawn_of_one_channel)
     throw std::invalid_argument("image_shape: drawn images have 1 channel; give --data_dir for more");
-  ml::image_settings how{.height = static_cast<int>(p.image_shape[0]),
-                         .width = static_cast<int>(p.image_shape[1]),
-                         .channels = static_cast<int>(p.image_shape[2]),
-                         .classes = static_cast<int>(o.model.classes),
-                         .values = choice<ml::pixel_values>(
-                             p.normalize, {{"zero_one", ml::pixel_values::zero_one},
-                                           {"zero_centered", ml::pixel_values::zero_centered},
-                                           {"standard_score", ml::pixel_values::standard_score}}),
-                         .seed = static_cast<u64>(p.augmentation_seed)};
+  ml::image_settings how{
+      .height = static_cast<int>(p.image_shape[0]),
+      .width = static_cast<int>(p.image_shape[1]),
+      .channels = static_cast<int>(p.image_shape[2]),
+      .classes = static_cast<int>(o.model.classes),
+      .values = choice<ml::pixel_values>(p.normalize, {{"zero_one", ml::pixel_values::zero_one},
+                                                       {"zero_centered", ml::pixel_values::zero_centered},
+                                                       {"standard_score", ml::pixel_values::standard_score}}),
+      .seed = static_cast<u64>(p.augmentation_seed)};
   if (trains && p.augment)
     how.augment = {.flips = true,
                    .quarter_turns = true,
@@ -167,7 +180,8 @@ ml::dataset data_of(const options& o, const input_params& in, const image_params
 void check(const options& o) {
   for (const image_params* p : {&o.train, &o.held_out})
     if (p->image_shape.size() != 3)
-      throw std::invalid_argument("image_shape is a list of height, width and channels, such as [128, 128, 1]");
+      throw std::invalid_argument(
+          "image_shape is a list of height, width and channels, such as [128, 128, 1]");
   if (o.train.image_shape != o.held_out.image_shape)
     throw std::invalid_argument("eval_input.image_shape is another one than that of train_input");
   if (o.model.loss == "bce" && o.model.classes != 2)
@@ -188,7 +202,8 @@ named_words architecture(const options& o) {
           {"residual_blocks", o.model.residual ? "true" : "false"}};
 }
 std::string words_of(const options& o) {
-  std::string all = fmt::format("{} x {} x {}: ", o.train.image_shape[0], o.train.image_shape[1], o.train.image_shape[2]);
+  std::string all =
+      fmt::format("{} x {} x {}: ", o.train.image_shape[0], o.train.image_shape[1], o.train.image_shape[2]);
   for (const i64 n : o.model.encoder) all += std::to_string(n) + "-";
   for (const i64 n : o.model.decoder) all += std::to_string(n) + "-";
   return all + fmt::format("{} classes, {}, {}", o.model.classes, o.model.norm, o.model.nonlinearity);
@@ -199,32 +214,40 @@ void predict(options& o) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty())
-    throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
+    throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
+                                ": train first, or give --checkpoint_path");
   require_same_model(from, architecture(o), r.override_model);
   ml::network model = o.unet().build();
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, {});
-  auto t = ranks::streaming(std::move(model), rule,
-                            {.threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
+  auto t =
+      ranks::streaming(std::move(model), rule,
+                       {.threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
   load(from, *t);
   const ml::dataset data = data_of(o, o.common.eval_input, o.held_out, false);
   app::make_folder(o.out);
-  const int height = static_cast<int>(o.train.image_shape[0]), width = static_cast<int>(o.train.image_shape[1]),
+  const int height = static_cast<int>(o.train.image_shape[0]),
+            width = static_cast<int>(o.train.image_shape[1]),
             channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
-  const std::size_t pixels = static_cast<std::size_t>(data.length), logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
+  const std::size_t pixels = static_cast<std::size_t>(data.length),
+                    logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
   ml::segmentation_score score(classes);
   with_average(o.common.optimizer, *t, [&] {
     for (i64 n = 0; n < std::min(o.count, data.count); ++n) {
       std::vector<f32> features(pixels * static_cast<std::size_t>(channels));
       std::vector<wsl::i32> targets(pixels);
       data.get(n, {{}, features, targets});
-      const std::vector<f32> logits = t->predict({.features = features, .sequences = 1, .length = data.length});
+      const std::vector<f32> logits =
+          t->predict({.features = features, .sequences = 1, .length = data.length});
       const auto [low, high] = std::minmax_element(features.begin(), features.end());
       const f32 range = *high > *low ? *high - *low : 1;
       ml::png_pixels picture{height, 3 * width, 1, std::vector<u8>(3 * pixels)};
       for (std::size_t i = 0; i < pixels; ++i) {
-        const int said = ml::segmentation_score::predicted(std::span(logits).subspan(i * logits_of, logits_of));
+        const int said =
+            ml::segmentation_score::predicted(std::span(logits).subspan(i * logits_of, logits_of));
         score.add(targets[i], said);
-        u8* const line = picture.numbers.data() + i / static_cast<std::size_t>(width) * static_cast<std::size_t>(3 * width) + i % static_cast<std::size_t>(width);
+        u8* const line = picture.numbers.data() +
+                         i / static_cast<std::size_t>(width) * static_cast<std::size_t>(3 * width) +
+                         i % static_cast<std::size_t>(width);
         line[0] = static_cast<u8>(255 * (features[i * static_cast<std::size_t>(channels)] - *low) / range);
         line[width] = static_cast<u8>(255 * targets[i] / (classes - 1));
         line[2 * width] = static_cast<u8>(255 * said / (classes - 1));
@@ -234,8 +257,8 @@ void predict(options& o) {
       std::printf("%s\n", file.c_str());
     }
   });
-  std::printf("The image, the truth and the prediction side by side: mIOU %.4f, accuracy %.4f\n", score.mean_iou(),
-              score.accuracy());
+  std::printf("The image, the truth and the prediction side by side: mIOU %.4f, accuracy %.4f\n",
+              score.mean_iou(), score.accuracy());
 }
 
 int run(int argc, char** argv) {
@@ -256,14 +279,14 @@ int run(int argc, char** argv) {
   auto modes = common_modes();
   modes.emplace_back("predict", "write images with what is predicted of them");
   int status = 0;
-  const auto mode = parse(argc, argv,
-                          {.name = "wsl-unet",
-                           .about =
-                               "Trains networks that say of each pixel of an image what it belongs to, by weight "
-                               "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
-                           .modes = modes,
-                           .configurations = configurations()},
-                          f, status);
+  const auto mode = parse(
+      argc, argv,
+      {.name = "wsl-unet",
+       .about = "Trains networks that say of each pixel of an image what it belongs to, by weight "
+                "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
+       .modes = modes,
+       .configurations = configurations()},
+      f, status);
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
@@ -279,7 +302,8 @@ int run(int argc, char** argv) {
                                                       : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes)};
-  t.train = data_of(o, p.train_input, o.train, true), t.held_out = data_of(o, p.eval_input, o.held_out, false);
+  t.train = data_of(o, p.train_input, o.train, true),
+  t.held_out = data_of(o, p.eval_input, o.held_out, false);
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

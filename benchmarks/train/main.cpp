@@ -105,9 +105,9 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "streaming")
     return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
   if (way == "bf16")
-    return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam(),
-                                    {.precision = ml::precision::bfloat16}),
-                        work.data, steps);
+    return milliseconds(
+        ml::trainer(std::move(work.net), ml::optimizer::adam(), {.precision = ml::precision::bfloat16}),
+        work.data, steps);
   if (way == "pipeline")
     return milliseconds(ml::pipelined_trainer(std::move(work.net), ml::optimizer::adam(), {.strips = 2}),
                         work.data, steps);

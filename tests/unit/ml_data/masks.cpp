@@ -45,7 +45,8 @@ TEST_CASE("Runs count down the columns, from 1") {
   CHECK(runs_of(mask, 3, 4, 3).empty());
   for (const char* wrong : {"0 1", "13 1", "x", "1", "3 x", "1 0", "1.5 2"})
     CHECK_THROWS_WITH(add_runs(mask, 3, 4, wrong, 1), Contains("is a number from 1 to 3 x 4"));
-  CHECK_THROWS_WITH(add_runs(mask, 3, 4, "11 3", 1), Contains("a run of 3 from pixel 11 on leaves a mask of 3 x 4"));
+  CHECK_THROWS_WITH(add_runs(mask, 3, 4, "11 3", 1),
+                    Contains("a run of 3 from pixel 11 on leaves a mask of 3 x 4"));
   // Any mask comes back from its runs.
   for (u64 seed = 0; seed < 50; ++seed) {
     std::vector<u8> one(35), other(35);
@@ -78,7 +79,8 @@ TEST_CASE("Pixels become numbers in three ways") {
   how.values = pixel_values::standard_score;
   const std::vector<f32> standard = example_of(examples_of(in_memory({x}), how), 0).first;
   f64 sum = 0, squares = 0;
-  for (const f32 v : standard) sum += static_cast<f64>(v), squares += static_cast<f64>(v) * static_cast<f64>(v);
+  for (const f32 v : standard)
+    sum += static_cast<f64>(v), squares += static_cast<f64>(v) * static_cast<f64>(v);
   CHECK(std::abs(sum) < 1e-6);
   CHECK(squares == Approx(4));
 }
@@ -105,7 +107,8 @@ TEST_CASE("Small rotations, crops and brightness change images a little, and nev
   image_settings how{.height = 32, .width = 32, .values = pixel_values::zero_one};
   const image_source from = in_memory(draw_shapes(1, {.height = 32, .width = 32}));
   const auto plain = example_of(examples_of(from, how), 0);
-  for (const augmentation& a : {augmentation{.angle = 5}, augmentation{.crop = 0.8f}, augmentation{.brightness = 0.3f}}) {
+  for (const augmentation& a :
+       {augmentation{.angle = 5}, augmentation{.crop = 0.8f}, augmentation{.brightness = 0.3f}}) {
     how.augment = a;
     const dataset d = examples_of(from, how);
     int agree = 0, all = 0;
@@ -164,7 +167,8 @@ TEST_CASE("A source is cut into two parts that have every image once") {
 }
 
 TEST_CASE("Drawn shapes are the same for a seed, and differ from the background") {
-  const auto one = draw_shapes(20, {.classes = 3, .seed = 4}), again = draw_shapes(10, {.classes = 3, .seed = 4});
+  const auto one = draw_shapes(20, {.classes = 3, .seed = 4}),
+             again = draw_shapes(10, {.classes = 3, .seed = 4});
   CHECK(one[7].pixels == again[7].pixels);
   CHECK(one[7].mask == again[7].mask);
   CHECK(one[7].pixels != one[8].pixels);
@@ -183,11 +187,13 @@ TEST_CASE("Images that do not fit are refused by number and place") {
   const auto get = [](const masked_image& x, const image_settings& how) {
     example_of(examples_of(in_memory({x}), how), 0);
   };
-  CHECK_THROWS_WITH(get({1, 2, 1, {1, 2}, {0, 7}}, of_size(1, 2)), Contains("the mask of image 0 has the class 7 in line 0, pixel 1"));
+  CHECK_THROWS_WITH(get({1, 2, 1, {1, 2}, {0, 7}}, of_size(1, 2)),
+                    Contains("the mask of image 0 has the class 7 in line 0, pixel 1"));
   CHECK_THROWS_WITH(get({1, 2, 1, {1, 2, 3}, {0, 0}}, of_size(1, 2)), Contains("3 numbers"));
   CHECK_THROWS_WITH(get({1, 1, 3, {1, 2, 3}, {0}}, of_size(1, 1)), Contains("3 channels"));
   CHECK_THROWS_WITH(examples_of(in_memory({}), {.height = 0, .width = 1}), Contains("0 x 1"));
-  CHECK_THROWS_WITH(examples_of(in_memory({}), {.height = 1, .width = 1, .augment = {.crop = 0}}), Contains("cropped"));
+  CHECK_THROWS_WITH(examples_of(in_memory({}), {.height = 1, .width = 1, .augment = {.crop = 0}}),
+                    Contains("cropped"));
 }
 
 TEST_CASE("Scores of pixels are those of their counts") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// UNet beside PyTorch: the golden state in WSL_DATA_DIR/hf/unet, two levels with batch norm in training, which
-// was computed in f64 and rounded once.
+// UNet beside PyTorch: the golden state in WSL_DATA_DIR/hf/unet, two levels with batch norm in training,
+// which was computed in f64 and rounded once.
 #include <wsl/ml/io/safetensors.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/model/unet.hpp>

@@ -35,13 +35,15 @@ TEST_CASE("A PNG that is written is read again, as grey or in colours") {
 TEST_CASE("Files that are no PNG are named") {
   const folder here;
   files::write(here / "text.png", "no picture");
-  CHECK_THAT(refusal([&] { read_png(here / "text.png", 1); }), Contains("text.png: this cannot be read as PNG"));
+  CHECK_THAT(refusal([&] { read_png(here / "text.png", 1); }),
+             Contains("text.png: this cannot be read as PNG"));
   CHECK_THAT(refusal([&] { read_png(here / "none.png", 1); }), Contains("none.png"));
   write_png(here / "whole.png", grey(64, 64));
   std::ifstream in(here / "whole.png", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});
   files::write(here / "cut.png", bytes.substr(0, bytes.size() / 2));
-  CHECK_THAT(refusal([&] { read_png(here / "cut.png", 1); }), Contains("cut.png: the pixels of this PNG cannot be read"));
+  CHECK_THAT(refusal([&] { read_png(here / "cut.png", 1); }),
+             Contains("cut.png: the pixels of this PNG cannot be read"));
   CHECK_THAT(refusal([&] { write_png(here / "no/folder.png", grey(1, 1)); }), Contains("cannot be written"));
   CHECK_THROWS_WITH(write_png(here / "x.png", {2, 2, 1, {1}}), Contains("1 numbers are no 2 x 2 pixels"));
   CHECK_THROWS_WITH(read_png(here / "whole.png", 2), Contains("1 or 3 channels"));
@@ -49,7 +51,8 @@ TEST_CASE("Files that are no PNG are named") {
 
 TEST_CASE("A folder has images and masks of the same names") {
   const folder here;
-  CHECK_THAT(refusal([&] { png_folder(here / "", {}); }), Contains("images") && Contains("there is no such folder"));
+  CHECK_THAT(refusal([&] { png_folder(here / "", {}); }),
+             Contains("images") && Contains("there is no such folder"));
   std::filesystem::create_directories(here / "images"), std::filesystem::create_directories(here / "masks");
   CHECK_THAT(refusal([&] { png_folder(here / "", {}); }), Contains("there are no files *.png"));
   write_png(here / "images/b.png", grey(2, 3)), write_png(here / "images/a.png", grey(4, 5));
@@ -61,7 +64,8 @@ TEST_CASE("A folder has images and masks of the same names") {
   CHECK(two.get(1).mask == std::vector<u8>{0, 1, 0, 1, 0, 1});
   CHECK_THAT(refusal([&] { two.get(0); }), Contains("a.png: a mask of 4 x 4 pixels for an image of 4 x 5"));
   const image_source three = png_folder(here / "", {.classes = 3});
-  CHECK_THAT(refusal([&] { three.get(1); }), Contains("b.png: line 0, pixel 1 has the grey 255, not a class from 0 to 2"));
+  CHECK_THAT(refusal([&] { three.get(1); }),
+             Contains("b.png: line 0, pixel 1 has the grey 255, not a class from 0 to 2"));
 }
 
 TEST_CASE("The defects of Severstal are runs in a table") {
@@ -78,7 +82,8 @@ TEST_CASE("The defects of Severstal are runs in a table") {
   CHECK(read(0).get(1).mask == std::vector<u8>{0, 4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0});
   CHECK_THROWS_WITH(read(5), Contains("class_id is one of 1 to 4"));
   table("ImageId,ClassId,EncodedPixels\none.jpg,3,12 2\n");
-  CHECK_THAT(refusal([&] { read(3).get(0); }), Contains("train.csv: the runs of") && Contains("leaves a mask of 3 x 4"));
+  CHECK_THAT(refusal([&] { read(3).get(0); }),
+             Contains("train.csv: the runs of") && Contains("leaves a mask of 3 x 4"));
   table("ImageId,ClassId,EncodedPixels\none.jpg,7,1 2\n");
   CHECK_THAT(refusal([&] { read(3); }), Contains("train.csv: line 2 is not"));
   table("id,runs\n");

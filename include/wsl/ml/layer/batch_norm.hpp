@@ -92,7 +92,7 @@ class batch_norm_stage final : public stage {
   bool needs_weight_in_backward(int) const override { return false; }
 
  private:
-  /// What is kept of each feature: (7, width).
+  /// The numbers that are kept of each feature, (7, width).
   struct state {
     std::size_t width;
     std::span<f32> numbers;

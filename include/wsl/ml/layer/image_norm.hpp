@@ -101,7 +101,8 @@ class image_norm_stage final : public stage {
   bool needs_weight_in_backward(int) const override { return false; }
 
  private:
-  /// What is kept of each image and feature: (images, 4, width), and the gain, (width), before it.
+  /// The numbers that are kept of each image and feature, (images, 4, width), and before them the gain,
+  /// (width).
   struct state {
     int tokens, images;
     std::size_t width, of_group;

@@ -107,7 +107,7 @@ class stage {
 
   virtual stage_cut how_cut() const { return stage_cut::by_tokens; }
   /// The units between which input k and the output of a stage that is cut by heads may be cut. A column gets
-  /// as many units of each group. A stage that is cut by features has those of its output for its inputs, too.
+  /// as many units of each group. A stage that is cut by features has those of its output for its input.
   virtual std::vector<feature_group> groups_of_input(int /*k*/) const { return {}; }
   virtual std::vector<feature_group> groups_of_output() const { return {}; }
 
@@ -139,9 +139,9 @@ class stage {
   virtual prefix_features reads_of_prefix() const { return {}; }
 
   /// How often the stage needs sums over all tokens of the batch before its own work in a pass of training,
-  /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of the
-  /// tokens here, `sums_of_feature` for each feature of the output that the PE has, one sum after the other,
-  /// and `take_sums` gets those of all rows of workers and all wafers, which it keeps for the work. A
+  /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of
+  /// the tokens here, `sums_of_feature` for each feature of the output that the PE has, one sum after the
+  /// other, and `take_sums` gets those of all rows of workers and all wafers, which it keeps for the work. A
   /// micro-batch is a batch of its own.
   virtual int rounds_of_sums(bool /*backward*/) const { return 0; }
   virtual int sums_of_feature(bool /*backward*/) const { return 1; }

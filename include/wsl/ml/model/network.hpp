@@ -200,7 +200,8 @@ class network {
   int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true);
   /// A convolution of images, (pixels, channels), with windows of any size.
   int convolution(const std::string& name, int x, int outputs, const convolution_settings& how = {});
-  /// The backward pass of such a convolution as a layer: it makes images larger where that makes them smaller.
+  /// The backward pass of such a convolution as a layer: it makes images larger where that one makes them
+  /// smaller.
   int transposed_convolution(const std::string& name, int x, int outputs, const convolution_settings& how);
   /// The largest number, or the mean, of each channel in windows of an image.
   int pool(const std::string& name, int x, pooling how, const window& over);
@@ -303,8 +304,8 @@ class network {
   int positions() const { return axes_.front().positions; }
   /// The axes of tokens; the first has batch::length tokens.
   const std::vector<token_axis>& axes() const { return axes_; }
-  /// How many tokens of a value there are for a token of the batch, where both are pixels of images; otherwise
-  /// 1 is taken.
+  /// How many tokens of a value there are for a token of the batch, where both are pixels of images;
+  /// otherwise 1 is taken.
   f64 tokens_for_each(int value) const {
     const token_axis& a = axes_[static_cast<std::size_t>(info(value).axis)];
     return a.image.pixels() ? static_cast<f64>(a.image.pixels()) / std::max(1, axes_.front().length) : 1;

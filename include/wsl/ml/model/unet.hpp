@@ -2,8 +2,8 @@
 // UNet (arXiv:1505.04597): a class for each pixel of an image. Blocks of convolutions make the image smaller
 // on the way down, and larger again on the way up, where the channels of the same size on the way down join
 // by a skip connection. The settings are those of the Cerebras Model Zoo (vision/pytorch/unet). The input is
-// "image", (pixels, channels) line by line, the target "targets", a class for each pixel; a token of the batch
-// is a pixel, so batch::length is height * width.
+// "image", (pixels, channels) line by line, the target "targets", a class for each pixel; a token of the
+// batch is a pixel, so batch::length is height * width.
 #pragma once
 #include <fmt/format.h>
 
@@ -110,7 +110,7 @@ struct unet {
     }
     return x;
   }
-  /// What a block gets, with as many channels as it gives.
+  /// The input of a block, with as many channels as its output.
   int projected(network& n, const std::string& name, int x, int filters) const {
     if (n.width(x) == filters) return x;
     return n.convolution(name + "projection", x, filters,

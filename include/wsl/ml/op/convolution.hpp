@@ -199,9 +199,9 @@ void scatter_windows(const picture<f32>& out, const picture<const T>& x, const w
   });
 }
 
-/// Adds the gradient of the weights, (outputs, taps x inputs): of a convolution, whose gradient dy has a pixel
-/// for each window of x, or of a transposed one, whose windows lie on dy. What the windows lie on has the
-/// zeros around it already and no gaps.
+/// Adds the gradient of the weights, (outputs, taps x inputs): of a convolution, whose gradient dy has a
+/// pixel for each window of x, or of a transposed one, whose windows lie on dy. The image with the windows
+/// has the zeros around it already and no gaps.
 template <class T>
 void add_gradient_of_taps(const matrix<f32>& gradient, const picture<const T>& x, const picture<const T>& dy,
                           const window& w, bool is_transposed) {

@@ -21,7 +21,8 @@ class segmentation_score {
   /// Throws std::invalid_argument for fewer than two classes.
   explicit segmentation_score(int classes)
       : classes_(static_cast<std::size_t>(classes > 0 ? classes : 0)), counts_(classes_ * classes_) {
-    if (classes < 2) throw std::invalid_argument(fmt::format("wsl: pixels have at least 2 classes, not {}", classes));
+    if (classes < 2)
+      throw std::invalid_argument(fmt::format("wsl: pixels have at least 2 classes, not {}", classes));
   }
 
   /// The class that the logits of a pixel say: with one logit 1 if it is positive, otherwise the largest.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Images with a class for each pixel, for segmentation. A source gives one image after the other, of any size,
-// whatever it comes from: folders of PNG files, drawn shapes, or a function of your own. `examples_of` makes
-// the examples of a model out of it: images of one size, whose tokens are pixels.
+// Images with a class for each pixel, for segmentation. A source gives one image after the other, of any
+// size, whatever it comes from: folders of PNG files, drawn shapes, or a function of your own. `examples_of`
+// makes the examples of a model out of it: images of one size, whose tokens are pixels.
 //   const image_source all = in_memory(draw_shapes(1000, {.seed = 1}));
 //   batches b(examples_of(all, {.height = 128, .width = 128, .augment = {.flips = true}}), {.size = 4});
 #pragma once
@@ -86,10 +86,10 @@ inline void scale_pixels(std::span<f32> to, std::span<const f32> from, pixel_val
 /// sizes that make no sense; `get` throws for an image of other channels or classes.
 inline dataset examples_of(image_source from, const image_settings& how) {
   if (how.height < 1 || how.width < 1 || how.channels < 1 || how.classes < 2 || how.classes > 256)
-    throw std::invalid_argument(
-        fmt::format("wsl: examples of {} x {} pixels with {} channels and {} classes: sizes are positive, and "
-                    "there are 2 to 256 classes",
-                    how.height, how.width, how.channels, how.classes));
+    throw std::invalid_argument(fmt::format(
+        "wsl: examples of {} x {} pixels with {} channels and {} classes: sizes are positive, and "
+        "there are 2 to 256 classes",
+        how.height, how.width, how.channels, how.classes));
   how.augment.check();
   return {.count = from.count,
           .length = how.height * how.width,

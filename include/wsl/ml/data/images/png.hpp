@@ -52,7 +52,8 @@ inline png_pixels read_png(const std::string& file, int channels) {
   all.numbers.resize(PNG_IMAGE_SIZE(x));
   const png_color black{0, 0, 0};
   if (!png_image_finish_read(&x, &black, all.numbers.data(), 0, nullptr))
-    detail::bad_png(file, fmt::format("the pixels of this PNG cannot be read: {}: it is cut short or damaged", x.message));
+    detail::bad_png(file, fmt::format("the pixels of this PNG cannot be read: {}: it is cut short or damaged",
+                                      x.message));
   return all;
 }
 
@@ -64,7 +65,8 @@ inline void write_png(const std::string& file, const png_pixels& pixels) {
   x.format = pixels.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   if (pixels.numbers.size() != PNG_IMAGE_SIZE(x))
     throw std::invalid_argument(fmt::format("wsl: {}: {} numbers are no {} x {} pixels of {} channels", file,
-                                            pixels.numbers.size(), pixels.height, pixels.width, pixels.channels));
+                                            pixels.numbers.size(), pixels.height, pixels.width,
+                                            pixels.channels));
   if (!png_image_write_to_file(&x, file.c_str(), 0, pixels.numbers.data(), 0, nullptr))
     detail::bad_png(file, fmt::format("this file cannot be written: {}", x.message));
 }
@@ -75,14 +77,15 @@ struct png_settings {
   int classes = 2;
 };
 
-/// The images of the folder "images" with the masks of the same names in "masks", in the order of their names.
+/// The images of the folder "images" with the masks of the same names in "masks", in the order of these.
 /// Throws file_error if there are none, or if one has no mask; `get` for files that do not fit.
 inline image_source png_folder(const std::string& folder, const png_settings& how) {
   namespace fs = std::filesystem;
   const fs::path images = fs::path(folder) / "images", masks = fs::path(folder) / "masks";
   for (const fs::path& x : {images, masks})
     if (!fs::is_directory(x))
-      detail::bad_png(x.string(), "there is no such folder: images lie in images/ and their masks in masks/, as PNG");
+      detail::bad_png(x.string(),
+                      "there is no such folder: images lie in images/ and their masks in masks/, as PNG");
   std::vector<std::string> names;
   for (const fs::directory_entry& x : fs::directory_iterator(images))
     if (x.path().extension() == ".png") names.push_back(x.path().filename().string());
@@ -90,7 +93,8 @@ inline image_source png_folder(const std::string& folder, const png_settings& ho
   if (names.empty()) detail::bad_png(images.string(), "there are no files *.png");
   for (const std::string& name : names)
     if (!fs::exists(masks / name))
-      detail::bad_png((masks / name).string(), "an image has no mask: give it one of the same name, or take it away");
+      detail::bad_png((masks / name).string(),
+                      "an image has no mask: give it one of the same name, or take it away");
   const i64 count = static_cast<i64>(names.size());
   return {count, [=, names = std::move(names)](i64 which) {
             const std::string& name = names[static_cast<std::size_t>(which)];
@@ -98,8 +102,8 @@ inline image_source png_folder(const std::string& folder, const png_settings& ho
             const std::string mask_file = (masks / name).string();
             png_pixels mask = read_png(mask_file, 1);
             if (mask.height != x.height || mask.width != x.width)
-              detail::bad_png(mask_file, fmt::format("a mask of {} x {} pixels for an image of {} x {}", mask.height,
-                                                     mask.width, x.height, x.width));
+              detail::bad_png(mask_file, fmt::format("a mask of {} x {} pixels for an image of {} x {}",
+                                                     mask.height, mask.width, x.height, x.width));
             for (std::size_t i = 0; i < mask.numbers.size(); ++i) {
               u8& c = mask.numbers[i];
               if (how.classes == 2) c = c != 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Masks as runs of pixels, as Kaggle's competitions write them (Severstal's train.csv): pairs of a first pixel
-// and a length, "1 3 10 2". Pixels count from 1, down the first column of the image, then down the next.
+// Masks as runs of pixels, as Kaggle's competitions write them (Severstal's train.csv): pairs of a first
+// pixel and a length, "1 3 10 2". Pixels count from 1, down the first column of the image, then down the
+// next.
 #pragma once
 #include <fmt/format.h>
 
@@ -32,8 +33,8 @@ inline void add_runs(std::span<u8> mask, int height, int width, std::string_view
   while (runs.find_first_not_of(' ') != std::string_view::npos) {
     const i64 first = next("first pixel") - 1, count = next("length");
     if (first + count > pixels)
-      throw std::invalid_argument(fmt::format("wsl: a run of {} from pixel {} on leaves a mask of {} x {}", count,
-                                              first + 1, height, width));
+      throw std::invalid_argument(fmt::format("wsl: a run of {} from pixel {} on leaves a mask of {} x {}",
+                                              count, first + 1, height, width));
     for (i64 k = first; k < first + count; ++k)
       mask[static_cast<std::size_t>(k % height * width + k / height)] = to;
   }

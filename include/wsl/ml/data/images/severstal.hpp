@@ -35,7 +35,8 @@ inline std::map<std::string, std::vector<std::pair<int, std::string>>> read_defe
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (number == 1) {
       if (line != "ImageId,ClassId,EncodedPixels")
-        bad_png(file, "the first line is not ImageId,ClassId,EncodedPixels: this is not the file of Severstal");
+        bad_png(file,
+                "the first line is not ImageId,ClassId,EncodedPixels: this is not the file of Severstal");
       continue;
     }
     if (line.empty()) continue;
@@ -44,7 +45,8 @@ inline std::map<std::string, std::vector<std::pair<int, std::string>>> read_defe
     const bool has_both = first != std::string::npos && second != std::string::npos && first > 0;
     if (has_both) std::from_chars(line.data() + first + 1, line.data() + second, kind);
     if (!has_both || kind < 1 || kind > 4)
-      bad_png(file, fmt::format("line {} is not an image, a class from 1 to 4 and runs, with commas between", number));
+      bad_png(file, fmt::format("line {} is not an image, a class from 1 to 4 and runs, with commas between",
+                                number));
     all[line.substr(0, first)].emplace_back(kind, line.substr(second + 1));
   }
   if (all.empty()) bad_png(file, "there are no defects");
@@ -67,7 +69,8 @@ inline image_source read_severstal(const std::string& folder, const severstal_se
     const fs::path file = (fs::path(folder) / "train_images" / id).replace_extension(".png");
     if (!fs::exists(file))
       detail::bad_png(file.string(),
-                      "there is no such file: the images of train.csv lie in train_images/, as PNG (mogrify -format png)");
+                      "there is no such file: the images of train.csv lie in train_images/, as PNG (mogrify "
+                      "-format png)");
     all.emplace_back(file.string(), std::move(runs));
   }
   const i64 count = static_cast<i64>(all.size());

@@ -17,9 +17,9 @@ namespace wsl::ml {
 
 struct shape_settings {
   int height = 128, width = 128;
-  int classes = 2;  ///< 2 or 3
-  int most = 4;     ///< shapes on an image, at least one
-  f64 noise = 0.25; ///< the amplitude of the noise, of the range of brightness
+  int classes = 2;   ///< 2 or 3
+  int most = 4;      ///< shapes on an image, at least one
+  f64 noise = 0.25;  ///< the amplitude of the noise, of the range of brightness
   u64 seed = 1;
 };
 
@@ -40,7 +40,8 @@ class shape_drawing {
     const int count = 1 + static_cast<int>(unit() * how_.most);
     for (int k = 0; k < count; ++k) add_shape(light, dark);
     for (const f64 l : light)
-      x_.pixels.push_back(static_cast<u8>(std::clamp(l + 255 * how_.noise * (unit() + unit() - 1), 0., 255.)));
+      x_.pixels.push_back(
+          static_cast<u8>(std::clamp(l + 255 * how_.noise * (unit() + unit() - 1), 0., 255.)));
     return std::move(x_);
   }
 
@@ -88,10 +89,10 @@ class shape_drawing {
 inline std::vector<masked_image> draw_shapes(i64 count, const shape_settings& how = {}) {
   if (count < 0 || how.height < 8 || how.width < 8 || how.most < 1 || how.classes < 2 || how.classes > 3 ||
       !(how.noise >= 0 && how.noise <= 1))
-    throw std::invalid_argument(
-        fmt::format("wsl: {} images of {} x {} pixels with up to {} shapes of {} classes and noise of {}: at least 8 "
-                    "x 8 pixels, 1 shape, 2 or 3 classes, and noise from 0 to 1",
-                    count, how.height, how.width, how.most, how.classes, how.noise));
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} images of {} x {} pixels with up to {} shapes of {} classes and noise of {}: at least 8 "
+        "x 8 pixels, 1 shape, 2 or 3 classes, and noise from 0 to 1",
+        count, how.height, how.width, how.most, how.classes, how.noise));
   std::vector<masked_image> all;
   for (i64 i = 0; i < count; ++i) all.push_back(detail::shape_drawing(how, i).drawn());
   return all;
