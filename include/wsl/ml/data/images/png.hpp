@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Reads a file as 1 or 3 channels. Throws file_error for a file that is no whole PNG, or has more than 16384
-/// pixels in a line or in a column.
+/// Reads a file as 1 or 3 channels. Throws file_error for a file that is no whole PNG, or has more than 2^26
+/// pixels.
 inline png_pixels read_png(const std::string& file, int channels) {
   if (channels != 1 && channels != 3)
     throw std::invalid_argument(fmt::format("wsl: a PNG is read as 1 or 3 channels, not {}", channels));
@@ -41,11 +40,11 @@ inline png_pixels read_png(const std::string& file, int channels) {
   x.version = PNG_IMAGE_VERSION;
   if (!png_image_begin_read_from_file(&x, file.c_str()))
     detail::bad_png(file, fmt::format("this cannot be read as PNG: {}", x.message));
-  constexpr png_uint_32 most = 16384;
-  if (x.width > most || x.height > most) {
+  constexpr u64 most = u64{1} << 26;
+  if (u64{x.width} * x.height > most) {
     const std::string size = fmt::format("{} x {}", x.height, x.width);
     png_image_free(&x);
-    detail::bad_png(file, fmt::format("an image has at most {0} x {0} pixels, not {1}", most, size));
+    detail::bad_png(file, fmt::format("an image has at most {} pixels, not {}", most, size));
   }
   x.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   png_pixels all{static_cast<int>(x.height), static_cast<int>(x.width), channels, {}};

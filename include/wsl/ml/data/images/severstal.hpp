@@ -23,20 +23,19 @@ struct severstal_settings {
   int channels = 1;
 };
 
-namespace detail {
-
-/// The lines of train.csv: for each image its defects, a class and runs.
+/// The lines of train.csv: for each image its defects, a class and runs. Throws file_error for a file of
+/// another form.
 inline std::map<std::string, std::vector<std::pair<int, std::string>>> read_defects(const std::string& file) {
   std::ifstream in(file);
-  if (!in) bad_png(file, "this file cannot be opened");
+  if (!in) detail::bad_png(file, "this file cannot be opened");
   std::map<std::string, std::vector<std::pair<int, std::string>>> all;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (number == 1) {
       if (line != "ImageId,ClassId,EncodedPixels")
-        bad_png(file,
-                "the first line is not ImageId,ClassId,EncodedPixels: this is not the file of Severstal");
+        detail::bad_png(
+            file, "the first line is not ImageId,ClassId,EncodedPixels: this is not the file of Severstal");
       continue;
     }
     if (line.empty()) continue;
@@ -45,15 +44,14 @@ inline std::map<std::string, std::vector<std::pair<int, std::string>>> read_defe
     const bool has_both = first != std::string::npos && second != std::string::npos && first > 0;
     if (has_both) std::from_chars(line.data() + first + 1, line.data() + second, kind);
     if (!has_both || kind < 1 || kind > 4)
-      bad_png(file, fmt::format("line {} is not an image, a class from 1 to 4 and runs, with commas between",
-                                number));
+      detail::bad_png(
+          file,
+          fmt::format("line {} is not an image, a class from 1 to 4 and runs, with commas between", number));
     all[line.substr(0, first)].emplace_back(kind, line.substr(second + 1));
   }
-  if (all.empty()) bad_png(file, "there are no defects");
+  if (all.empty()) detail::bad_png(file, "there are no defects");
   return all;
 }
-
-}  // namespace detail
 
 /// The images of a folder that train.csv names, in the order of their names. Throws file_error for files that
 /// are not there or have another form.
@@ -63,7 +61,7 @@ inline image_source read_severstal(const std::string& folder, const severstal_se
         fmt::format("wsl: class_id is one of 1 to 4, or 0 for all defects, not {}", how.class_id));
   namespace fs = std::filesystem;
   const std::string table = (fs::path(folder) / "train.csv").string();
-  auto defects = detail::read_defects(table);
+  auto defects = read_defects(table);
   std::vector<std::pair<std::string, std::vector<std::pair<int, std::string>>>> all;
   for (auto& [id, runs] : defects) {
     const fs::path file = (fs::path(folder) / "train_images" / id).replace_extension(".png");
