@@ -568,7 +568,7 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
-    if (task_.train.length > 1)
+    if (task_.has_texts(task_.train))
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
         "TimeRemaining=%s, MeanLoss=%.5f\n",
@@ -592,6 +592,11 @@ void session::train(bool and_eval) {
     eval_events->scalar("loss", step, e.loss);
     if (e.accuracy) eval_events->scalar("accuracy", step, *e.accuracy);
     if (has_perplexity(t.run().model())) eval_events->scalar("perplexity", step, std::exp(e.loss));
+    if (e.pixels) {
+      eval_events->scalar("mIOU", step, e.pixels->mean_iou());
+      eval_events->scalar("DSC", step, e.pixels->dice());
+      eval_events->scalar("MPCA", step, e.pixels->mean_class_accuracy());
+    }
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
     // The evaluation at the end of a command's own steps is no part of the run, so that it ends where it
     // would have ended in one piece.
@@ -657,7 +662,7 @@ void session::train(bool and_eval) {
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  if (task_.has_texts(task_.train)) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
   say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
@@ -670,6 +675,7 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
+  if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes);
   f64 sum = 0, counts = 0;
   i64 right = 0, judged = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
@@ -681,9 +687,12 @@ evaluation session::evaluate() {
     const i64 length = classes_of.each_sequence(b.sequences);
     const i64 begin = mine.begin_in(b.sequences) * length, end = mine.end_in(b.sequences) * length;
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
-      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes))
-        if (i >= begin && i < end && classes_of.counts(i))
-          ++judged, right += ml::argmax(logits.first(classes)) == classes_of[i];
+      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
+        if (i < begin || i >= end || !classes_of.counts(i)) continue;
+        const int said = ml::segmentation_score::predicted(logits.first(classes));
+        ++judged, right += said == classes_of[i];
+        if (e.pixels) e.pixels->add(classes_of[i], said);
+      }
     };
     const f64 counted = ml::counts_of_losses(model, b.view()).front();
     sum += t.evaluate(b.view(), count_right) * counted;
@@ -691,12 +700,18 @@ evaluation session::evaluate() {
     bar->tick();
   }
   right = ranks::sum(right), judged = ranks::sum(judged);
+  if (e.pixels)
+    for (i64& n : e.pixels->counts()) n = ranks::sum(n);
   e.loss = sum / counts;
   if (judged) e.accuracy = static_cast<f64>(right) / static_cast<f64>(judged);
   say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f", static_cast<long long>(t.steps()),
       static_cast<long long>(e.batches), e.loss);
   if (e.accuracy) say(", Accuracy=%.4f", *e.accuracy);
-  say(has_perplexity(model) ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
+  if (has_perplexity(model)) say(", Perplexity=%.4f", std::exp(e.loss));
+  if (e.pixels)
+    say(", mIOU=%.4f, DSC=%.4f, MPCA=%.4f", e.pixels->mean_iou(), e.pixels->dice(),
+        e.pixels->mean_class_accuracy());
+  say("\n");
   return e;
 }
 

@@ -9,6 +9,7 @@
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/segmentation_score.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 
 #include "estimate.hpp"
@@ -39,13 +40,19 @@ struct task {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
+  /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
+  int pixel_classes = 0;
+
+  /// Whether the examples are texts.
+  bool has_texts(const wsl::ml::dataset& d) const { return d.length > 1 && pixel_classes == 0; }
 };
 
 struct evaluation {
   f64 loss = 0;  ///< the mean over the held-out targets
-  std::optional<f64> accuracy =
-      {};  ///< the part of them that are the argmax class; none if they are no classes
+  /// the part of them that are the argmax class; none if they are no classes
+  std::optional<f64> accuracy = {};
   i64 batches = 0, samples = 0;
+  std::optional<wsl::ml::segmentation_score> pixels = {};  ///< of pixels and their classes
 };
 
 class session {

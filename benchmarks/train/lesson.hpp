@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 #include <wsl/ml.hpp>
+#include <wsl/ml/model/unet.hpp>
 
 #include "loops.hpp"
 
@@ -33,6 +34,19 @@ inline lesson images() {
   t.targets = some_numbers(256, 10);
   for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
   t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
+  return t;
+}
+/// A UNet of 16 to 256 channels, 4 images of 128 x 128 pixels.
+inline lesson pixels() {
+  constexpr int side = 128, images = 4;
+  lesson t{ml::unet{.height = side,
+                    .width = side,
+                    .encoder_filters = {16, 32, 64, 128, 256},
+                    .decoder_filters = {128, 64, 32, 16}}
+               .build()};
+  t.targets = some_numbers(images * side * side, 2);
+  for (i32 v : some_numbers(images * side * side, 256)) t.features.push_back(static_cast<f32>(v) / 255);
+  t.data = {.features = t.features, .targets = t.targets, .sequences = images, .length = side * side};
   return t;
 }
 inline lesson text(const ml::decoder& model, int sequences, int length) {

@@ -143,7 +143,7 @@ class batches {
       std::vector<std::span<i32>> named;
       for (loaded_batch::named& x : b.by_name) named.push_back(part(x.numbers, k));
       from->get(shuffle ? order(which) : which,
-                {part(b.ids, k), part(b.features, k), part(b.targets, k), named, key});
+                {part(b.ids, k), part(b.features, k), part(b.targets, k), named, key, at.epoch});
     }
     return b;
   }

@@ -30,6 +30,7 @@ struct example {
   std::span<const std::span<i32>> named = {};  ///< those of dataset::named, in their order
   /// The key of random choices, such as which words are hidden: another one in each epoch (text/draws.hpp).
   u64 key = 0;
+  i64 epoch = 0;  ///< the pass over the data
 };
 
 struct dataset {
