@@ -16,6 +16,7 @@
 #include "model.hpp"
 #include "predictions.hpp"
 #include "text_input.hpp"
+#include "text_run.hpp"
 
 namespace bert_app {
 namespace {
@@ -60,20 +61,13 @@ void declare_all(fields& f, options& o) {
 
 /// The model of --hf, but its task.
 void take_folder(fields& f, options& o) {
-  const auto [family, e] = ml::read_hugging_face_config<ml::encoder>(o.hf + "/config.json");
-  const model_params asked = o.model;
-  std::vector<std::pair<field*, std::string>> given;
-  for (field& x : f.all())
-    if (x.section == "model" && !x.given.empty()) given.emplace_back(&x, x.text());
-  o.model = model_params::of(e, family->model_type);
-  o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
-  o.model.mlm_loss_weight = asked.mlm_loss_weight, o.model.num_classes = asked.num_classes;
-  o.model.disable_nsp = asked.disable_nsp, o.model.deviation = asked.deviation;
-  for (const auto& [field, text] : given)
-    if (field->given.starts_with("--") && field->text() != text)
-      throw std::invalid_argument(
-          fmt::format("{} {} is not that of {}, {}: leave it out, or take another folder", field->given, text,
-                      o.hf, field->text()));
+  text_app::take_model(f, o.hf, [&] {
+    const auto [family, e] = ml::read_hugging_face_config<ml::encoder>(fmt::format("{}/config.json", o.hf));
+    const model_params asked = std::exchange(o.model, model_params::of(e, family->model_type));
+    o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
+    o.model.mlm_loss_weight = asked.mlm_loss_weight, o.model.num_classes = asked.num_classes;
+    o.model.disable_nsp = asked.disable_nsp, o.model.deviation = asked.deviation;
+  });
 }
 
 void complete(fields& f, options& o) {
@@ -194,38 +188,15 @@ run_of_texts read_run(fields& f, options& o) {
   r.what.begin = [e, hf = o.hf, folder = o.common.run.model_dir](ml::trainer_base& to) {
     ml::pretrained_encoder p = ml::read_hugging_face<ml::encoder>(hf);
     p.config.task = e.task, p.config.classes = e.classes;
-    ml::parameter_store& all = to.parameters();
-    ml::weights initial(to.model());
-    for (std::size_t k = 0; k < initial.size(); ++k) initial[k].assign(all[k].begin(), all[k].end());
-    const ml::weights w = p.to_weights(to.model(), initial);
-    for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), all[k].begin());
+    text_app::set_weights(to, p.to_weights(to.model(), text_app::weights_of(to)));
     app::make_folder(folder);
     ml::hugging_face::copy_companions(hf, folder);
   };
   return r;
 }
 
-/// A machine with the weights of a run's last checkpoint, or of the one that was asked for.
-std::unique_ptr<machine> trained(const options& o, const task& t) {
-  const std::string from = checkpoint_to_look_at(o.common.run);
-  if (from.empty())
-    throw std::invalid_argument(fmt::format(
-        "there is no checkpoint in {}: train first, or give --checkpoint_path", o.common.run.model_dir));
-  require_same_model(from, t.architecture, o.common.run.override_model);
-  ml::network model = t.model();
-  const ml::optimizer rule = optimizer_for(o.common.optimizer, model, t.groups);
-  auto m = ranks::streaming(std::move(model), rule,
-                            {.workers = o.common.run.workers,
-                             .columns = std::max(1, o.common.run.columns),
-                             .threads = o.common.run.threads,
-                             .precision = o.common.precision.format(),
-                             .loss_scaling = 1.});
-  train_app::load(from, *m);
-  return m;
-}
-
 void predict(options& o, const run_of_texts& r) {
-  const auto m = trained(o, r.what);
+  const auto m = text_app::trained(o.common, r.what);
   const char* const name = r.goal == ml::encoder_task::span            ? "predictions.json"
                            : r.goal == ml::encoder_task::token_classes ? "predictions.conll"
                                                                        : "predictions.tsv";
@@ -238,14 +209,10 @@ void predict(options& o, const run_of_texts& r) {
 void write_model(options& o, const run_of_texts& r) {
   if (o.out.empty())
     throw std::invalid_argument("export needs --out, a folder for the files of Hugging Face");
-  const auto m = trained(o, r.what);
+  const auto m = text_app::trained(o.common, r.what);
   with_average(o.common.optimizer, *m, [&] {
-    const ml::network& n = m->run().model();
-    ml::weights w(n);
-    for (std::size_t k = 0; k < w.size(); ++k)
-      w[k].assign(m->run().parameters()[k].begin(), m->run().parameters()[k].end());
     const bool has_tokenizer = ml::tokenizer::is_in(r.vocab_file);
-    ml::write_hugging_face(o.out, o.model.encoder(r.goal), n, w,
+    ml::write_hugging_face(o.out, o.model.encoder(r.goal), m->run().model(), text_app::weights_of(m->run()),
                            {.companions = has_tokenizer ? r.vocab_file : ""});
   });
   std::printf("%s/model.safetensors\n", o.out.c_str());

@@ -110,6 +110,7 @@ void declare_images(fields& f, image_params& p) {
       .at_least(0)
       .at_most(4);
   f.add("drawn_images", p.drawn, "how many to draw, if there is no data_dir").at_least(1).at_most(1'000'000);
+  f.no_effect("a word", {"data_processor"});
   f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
 }
 
