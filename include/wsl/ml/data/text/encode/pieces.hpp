@@ -7,10 +7,12 @@
 // Where that is not known, as for a token that stands for anything unknown, a token covers all that its
 // neighbours leave.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../../../tokenizer/byte_letters.hpp"
