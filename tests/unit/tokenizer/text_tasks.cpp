@@ -21,7 +21,7 @@ using Catch::Matchers::Contains;
 using strings = std::vector<std::string>;
 using numbers = std::vector<i32>;
 
-constexpr i32 pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, first_word = 5;
+constexpr i32 pad = 0, unk = 1, cls = 2, sep = 3, first_word = 5;
 
 // A folder with BERT's special tokens and the words w0, w1, ... and ##x in a vocab.txt.
 struct bert_folder : files::folder {
