@@ -53,8 +53,8 @@ int main() {
   ml::batches data(task.data, {.size = 32, .seed = 1});
   for (int step = 0; step < 300; ++step) t.step(data.next().view(), 2e-3);
 
-  ml::batches all(unseen.data, {.size = static_cast<int>(unseen.data.count), .shuffle = false});
-  const ml::loaded_batch sentences = all.next();
+  ml::batches last(unseen.data, {.size = static_cast<int>(unseen.data.count), .shuffle = false});
+  const ml::loaded_batch sentences = last.next();
   const std::vector<f32> scores = t.predict(sentences.view());
   ml::class_metrics right(2);
   for (std::size_t i = 0; i < scores.size() / 2; ++i)

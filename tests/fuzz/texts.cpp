@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The readers of files of text: tables, lists, tagged words and questions with their answers.
+#include <wsl/ml/data/text/delimited.hpp>
 #include <wsl/ml/data/text/squad.hpp>
 #include <wsl/ml/data/text/tagged_words.hpp>
+#include <wsl/ml/data/text/text_list.hpp>
 
 #include "fuzz.hpp"
 

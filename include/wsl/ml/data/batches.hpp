@@ -26,8 +26,10 @@ struct batch_settings {
   /// Leaves out the examples at the end of an epoch that do not fill a batch; false: they become a smaller
   /// batch.
   bool drop_last = true;
-  int prefetch = 2;      ///< batches made ahead of time, each by a thread; 0: none
-  batch_part part = {};  ///< the part of each batch that is read; the rest is zeros
+  int prefetch = 2;  ///< batches made ahead of time, each by a thread; 0: none
+  /// The part of each batch that is read; the rest is zeros. Numbers by name are read for the whole batch,
+  /// since labels among them say by what the loss is divided.
+  batch_part part = {};
 };
 
 /// A batch that owns its numbers.
@@ -137,6 +139,7 @@ class batches {
     const auto part = [&](auto& all, std::size_t i) {
       return std::span(all).subspan(i * all.size() / n, all.size() / n);
     };
+    if (is_named) mine = {};
     for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
       const i64 which = at.example + i;
       const auto k = static_cast<std::size_t>(i);

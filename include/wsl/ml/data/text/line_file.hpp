@@ -2,8 +2,10 @@
 // A text of which each line is something: a sentence, a document, an object in JSON. The file stays on the
 // disk; what is held in memory is the place of each line, eight bytes.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "delimited.hpp"

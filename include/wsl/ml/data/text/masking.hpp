@@ -10,7 +10,9 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "draws.hpp"

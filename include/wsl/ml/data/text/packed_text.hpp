@@ -7,11 +7,13 @@
 //                 arXiv:1907.11692)
 //   else          one document a line; a piece is full but for the last of a document, or of so many
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "line_file.hpp"
@@ -56,6 +58,23 @@ class text_lines {
 /// The tokens of a line. Called by several threads at a time.
 using line_encoder = std::function<std::vector<text_piece>(std::string_view)>;
 
+/// Lines that are encoded when they are wanted.
+class encoded_lines : public text_lines {
+ public:
+  encoded_lines(const std::vector<std::string>& names, line_encoder encode)
+      : text_lines(names), encode_(std::move(encode)) {}
+
+  /// The tokens of a line. Throws file_error, with its place, for what the encoder refuses.
+  std::vector<text_piece> tokens(i64 which) const {
+    try {
+      return encode_(line(which));
+    } catch (const std::invalid_argument& e) { throw error(which, e.what()); }
+  }
+
+ private:
+  line_encoder encode_;
+};
+
 struct packing {
   int room = 0;                     ///< tokens of a piece
   bool whole_lines = false;         ///< lines are sentences; false: they are documents
@@ -67,7 +86,7 @@ class packed_text {
  public:
   /// Throws file_error if the files have no tokens, and what the encoder throws with the line.
   packed_text(const std::vector<std::string>& files, line_encoder encode, const packing& how)
-      : lines_(files), encode_(std::move(encode)), how_(how) {
+      : lines_(files, std::move(encode)), how_(how) {
     if (how.room < 1)
       throw std::invalid_argument(fmt::format(
           "wsl: a piece of text has room for {} tokens: take a larger max_sequence_length", how.room));
@@ -80,7 +99,7 @@ class packed_text {
         begins = true;
         continue;
       }
-      const int tokens = static_cast<int>(encoded(i).size());
+      const int tokens = static_cast<int>(lines_.tokens(i).size());
       if (tokens == 0) continue;
       document += std::exchange(begins, false);
       p.add(i, tokens, document);
@@ -106,7 +125,7 @@ class packed_text {
         begins = true;
         continue;
       }
-      const std::vector<text_piece> line = encoded(i);
+      const std::vector<text_piece> line = lines_.tokens(i);
       if (line.empty()) continue;
       const i32 words = all.empty() ? 0 : all.back().word + 1;
       if (std::exchange(begins, false) && how_.between && !all.empty()) all.push_back({*how_.between, words});
@@ -152,14 +171,7 @@ class packed_text {
     }
   };
 
-  std::vector<text_piece> encoded(i64 line) const {
-    try {
-      return encode_(lines_.line(line));
-    } catch (const std::invalid_argument& e) { throw lines_.error(line, e.what()); }
-  }
-
-  text_lines lines_;
-  line_encoder encode_;
+  encoded_lines lines_;
   packing how_;
   std::vector<piece> pieces_;
 };

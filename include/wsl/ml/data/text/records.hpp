@@ -4,10 +4,13 @@
 //   const records train(files_of({"mnli/train.tsv"}));
 //   const std::string premise = train.text(7, "sentence1");
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include "line_file.hpp"

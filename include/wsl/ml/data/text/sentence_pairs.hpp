@@ -4,8 +4,10 @@
 // the pairs the second text is replaced by sentences of another document. Where the cut is, and what replaces
 // the second text, is drawn anew in each epoch; sentences that are replaced are not used elsewhere in it, so
 // that the number of examples does not depend on what is drawn. The files have one sentence a line and empty
-// lines between documents; of each line, twelve bytes are held in memory.
+// lines between documents; of each line, up to twenty bytes are held in memory.
 #pragma once
+#include <algorithm>
+
 #include "draws.hpp"
 #include "packed_text.hpp"
 
@@ -20,7 +22,7 @@ class sentence_pairs {
  public:
   /// `room` is the number of tokens of both texts. Throws file_error if there are less than two documents.
   sentence_pairs(const std::vector<std::string>& files, line_encoder encode, int room)
-      : lines_(files), encode_(std::move(encode)), room_(room) {
+      : lines_(files, std::move(encode)), room_(room) {
     if (room < 2)
       throw std::invalid_argument(fmt::format(
           "wsl: a pair of texts has room for {} tokens: take a larger max_sequence_length", room));
@@ -29,7 +31,7 @@ class sentence_pairs {
       const std::string_view line = lines_.line(i);
       begins = begins || line.empty() || lines_.begins_file(i);
       if (line.empty()) continue;
-      const auto tokens = static_cast<i32>(encoded(i).size());
+      const auto tokens = static_cast<i32>(lines_.tokens(i).size());
       if (tokens == 0) continue;
       if (std::exchange(begins, false)) documents_.push_back(std::ssize(line_));
       line_.push_back(i), tokens_.push_back(tokens);
@@ -91,7 +93,7 @@ class sentence_pairs {
   void add(std::vector<text_piece>& to, i64 begin, i64 end) const {
     for (i64 s = begin; s < end; ++s) {
       const i32 words = to.empty() ? 0 : to.back().word + 1;
-      for (text_piece p : encoded(line_[static_cast<std::size_t>(s)])) {
+      for (text_piece p : lines_.tokens(line_[static_cast<std::size_t>(s)])) {
         p.word += words;
         to.push_back(p);
       }
@@ -105,14 +107,7 @@ class sentence_pairs {
       else longer.pop_back();
     }
   }
-  std::vector<text_piece> encoded(i64 line) const {
-    try {
-      return encode_(lines_.line(line));
-    } catch (const std::invalid_argument& e) { throw lines_.error(line, e.what()); }
-  }
-
-  text_lines lines_;
-  line_encoder encode_;
+  encoded_lines lines_;
   int room_;
   std::vector<i64> line_, documents_;  // of each sentence; the first sentence of each document
   std::vector<i32> tokens_;            // of each sentence

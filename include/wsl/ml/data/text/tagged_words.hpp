@@ -4,7 +4,9 @@
 //   U.N.      NNP  B-ORG
 //   official  NN   O
 #pragma once
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "line_file.hpp"

@@ -8,6 +8,7 @@
 //   trainer.step(train.next().view(), rate);
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "../dataset.hpp"
 #include "label_map.hpp"

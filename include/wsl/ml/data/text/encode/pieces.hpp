@@ -7,12 +7,12 @@
 // Where that is not known, as for a token that stands for anything unknown, a token covers all that its
 // neighbours leave.
 #pragma once
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../../../tokenizer/byte_letters.hpp"
@@ -61,7 +61,7 @@ class piece_encoder {
     return by_.encode(text, {.add_special_tokens = false, .match_special_tokens = false});
   }
   std::vector<i32> ids_of_word(std::string_view word, bool is_first) const {
-    return ids(is_first || !spaces_ ? std::string(word) : fmt::format(" {}", word));
+    return ids(is_first || !spaces_ ? std::string(word) : " " + std::string(word));
   }
   static void append(std::vector<i32>& to, const std::vector<i32>& some) {
     to.insert(to.end(), some.begin(), some.end());

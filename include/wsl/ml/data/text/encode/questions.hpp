@@ -9,6 +9,7 @@
 //   asked.answers(0, scores_of_windows, {})[0].text   // as it stands in the paragraph
 #pragma once
 #include "../answer_windows.hpp"
+#include "../delimited.hpp"
 #include "../squad.hpp"
 #include "sequences.hpp"
 

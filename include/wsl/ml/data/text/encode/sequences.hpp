@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <span>
 #include <stdexcept>
 
 #include "../text_task.hpp"

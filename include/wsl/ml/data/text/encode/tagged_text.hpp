@@ -50,6 +50,30 @@ inline labelled_tokens labelled(const tagged_sentence& s, const label_map& class
   return made;
 }
 
+/// The rows of a table of the Model Zoo: tokens, each with a tag.
+inline std::vector<tagged_sentence> tagged_rows(const std::string& file) {
+  const records rows({file});
+  std::vector<tagged_sentence> all;
+  for (i64 i = 0; i < rows.count(); ++i) {
+    all.push_back({divided(rows.text(i, "tokens")), divided(rows.text(i, "labels"))});
+    if (all.back().words.size() != all.back().tags.size())
+      throw rows.error(i, "labels",
+                       fmt::format("there are {} labels for {} tokens: write one for each",
+                                   all.back().tags.size(), all.back().words.size()));
+  }
+  return all;
+}
+inline labelled_tokens labelled_row(const tagged_sentence& s, const label_map& classes,
+                                    const std::string& file, const tokenizer& by,
+                                    const special_tokens& special, int length) {
+  labelled_tokens made;
+  for (std::size_t i = 0; i < s.words.size() && std::ssize(made.ids) < length; ++i) {
+    made.ids.push_back(by.id(s.words[i]).value_or(special.unknown));
+    made.labels.push_back(number_of_tag(classes, s.tags[i], file));
+  }
+  return made;
+}
+
 }  // namespace detail
 
 /// All sentences are held in memory as tokens. Throws file_error for files that cannot be read and for tags
@@ -58,45 +82,27 @@ inline text_task tagging_of(const tagged_text& how, const tokenizer& by) {
   const special_tokens special = special_tokens::of(by);
   check_length(how.max_sequence_length, special, false);
   const piece_encoder encode(by);
+  std::vector<tagged_sentence> sentences;
   struct source {
     std::string file;
-    bool is_table;  // of tokens, not of words
-    std::vector<tagged_sentence> sentences;
+    bool is_table;    // of tokens, not of words
+    std::size_t end;  // one more than its last sentence
   };
   std::vector<source> sources;
-  std::vector<tagged_sentence> seen;
   for (const std::string& file : how.files) {
-    sources.push_back({file, file.ends_with(".csv"), {}});
-    if (!sources.back().is_table) {
-      sources.back().sentences = read_tagged_words(file);
-    } else {
-      const records rows({file});
-      for (i64 i = 0; i < rows.count(); ++i) {
-        tagged_sentence s{detail::divided(rows.text(i, "tokens")), detail::divided(rows.text(i, "labels"))};
-        if (s.words.size() != s.tags.size())
-          throw rows.error(i, "labels",
-                           fmt::format("there are {} labels for {} tokens: write one for each", s.tags.size(),
-                                       s.words.size()));
-        sources.back().sentences.push_back(std::move(s));
-      }
-    }
-    const auto& sentences = sources.back().sentences;
-    seen.insert(seen.end(), sentences.begin(), sentences.end());
+    const bool is_table = file.ends_with(".csv");
+    const std::vector<tagged_sentence> some = is_table ? detail::tagged_rows(file) : read_tagged_words(file);
+    sentences.insert(sentences.end(), some.begin(), some.end());
+    sources.push_back({file, is_table, sentences.size()});
   }
-  const label_map classes = how.classes.count() ? how.classes : label_map(tags_of(seen));
+  const label_map classes = how.classes.count() ? how.classes : label_map(tags_of(sentences));
   auto all = std::make_shared<std::vector<detail::labelled_tokens>>();
   for (const source& from : sources)
-    for (const tagged_sentence& s : from.sentences) {
-      if (!from.is_table) {
-        all->push_back(detail::labelled(s, classes, from.file, encode, special, how.max_sequence_length));
-        continue;
-      }
-      detail::labelled_tokens made;
-      for (std::size_t i = 0; i < s.words.size() && std::ssize(made.ids) < how.max_sequence_length; ++i) {
-        made.ids.push_back(by.id(s.words[i]).value_or(special.unknown));
-        made.labels.push_back(detail::number_of_tag(classes, s.tags[i], from.file));
-      }
-      all->push_back(std::move(made));
+    while (all->size() < from.end) {
+      const tagged_sentence& s = sentences[all->size()];
+      all->push_back(from.is_table
+                         ? detail::labelled_row(s, classes, from.file, by, special, how.max_sequence_length)
+                         : detail::labelled(s, classes, from.file, encode, special, how.max_sequence_length));
     }
   text_task t;
   t.vocabulary = by.size();
