@@ -149,19 +149,24 @@ class text_search {
     const std::vector<candidate> all = best_candidates(
         logits, static_cast<std::size_t>(how_.beams) * std::max<std::size_t>(2, 1 + how_.end.size()));
     if (all.empty())
-      for (const open_hypothesis& x : open_) found_.push_back(ended(x, text_end::no_token_left));
+      for (const open_hypothesis& x : open_) add(ended(x, text_end::no_token_left));
     std::vector<candidate> next;
     const std::size_t beams = static_cast<std::size_t>(how_.beams);
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!ends(all[k].token) && length_ < limit_) {
         if (next.size() < beams) next.push_back(all[k]);
-      } else if (k < beams) found_.push_back(ended(all[k]));
+      } else if (k < beams) add(ended(all[k]));
     }
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const hypothesis& a, const hypothesis& b) { return a.score > b.score; });
     if (found_.size() > beams) found_.resize(beams);
     if (found_.size() == beams && !next.empty() && !may_improve(next[0].log_probability)) next.clear();
     go_on(next);
+  }
+  /// Puts a hypothesis behind those that are as good or better.
+  void add(hypothesis h) {
+    const auto behind =
+        std::upper_bound(found_.begin(), found_.end(), h,
+                         [](const hypothesis& a, const hypothesis& b) { return a.score > b.score; });
+    found_.insert(behind, std::move(h));
   }
   /// Whether a hypothesis with this probability so far may become better than those that have been found.
   bool may_improve(f64 log_probability) const {
