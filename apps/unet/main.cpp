@@ -35,6 +35,7 @@ struct model_params {
   std::vector<std::string> convs = {"3x3_conv", "3x3_conv"};
   i64 classes = 2, norm_groups = 8;
   bool skip = true, residual = false, bias = true;
+  initializer_part initializer;
 };
 
 std::vector<int> whole(const std::vector<i64>& x) { return {x.begin(), x.end()}; }
@@ -83,6 +84,7 @@ struct options {
                                                               {"SiLU", ml::nonlinearity::silu},
                                                               {"silu", ml::nonlinearity::silu}});
     u.norm_groups = static_cast<int>(model.norm_groups);
+    u.gain = static_cast<f32>(model.initializer.gain);
     u.skip_connect = model.skip, u.residual_blocks = model.residual, u.bias = model.bias;
     return u;
   }
@@ -134,7 +136,8 @@ void declare_model(fields& f, model_params& m) {
   f.add("residual_blocks", m.residual, "add what a block gets to what it gives");
   f.add("enable_bias", m.bias, "of convolutions");
   f.add("loss", m.loss, "bce for two classes, ssce for more; null: that").one_of({"bce", "ssce"});
-  f.honours("initializer", {"glorot_uniform"});
+  f.add("initializer", m.initializer,
+        "of the weights of convolutions: glorot_uniform, also as the name of a map with a gain");
   f.honours("bias_initializer", {"zeros"});
   f.no_effect("true or false", {"compute_eval_metrics", "to_float16", "use_conv3d"});
   f.no_effect("a list", {"metrics"});

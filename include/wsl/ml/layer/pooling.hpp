@@ -3,6 +3,8 @@
 // not mix, so columns of workers have some of them. Padding counts as smaller than any number, and as zeros
 // in a mean (as PyTorch's count_include_pad).
 #pragma once
+#include <type_traits>
+
 #include "../op/convolution.hpp"
 #include "stage.hpp"
 
@@ -83,27 +85,32 @@ class pooling_stage final : public stage {
   };
   /// The first of several equal numbers gets the gradient.
   struct largest_backward_loop {
+    static constexpr int lanes = 16;
     [[gnu::always_inline]] static void run(f32* dx, const f32* x, const f32* dy, taps of, int n) {
-      constexpr int lanes = 16;
-      for (int j = 0; j < n; j += lanes) {
-        const int m = n - j < lanes ? n - j : lanes;
-        f32 most[lanes];
-        i32 which[lanes] = {};
-        for (int i = 0; i < m; ++i) most[i] = x[j + i];
-        for (int a = 0, k = 0; a < of.lines; ++a)
-          for (int b = 0; b < of.pixels; ++b, ++k) {
-            const f32* const at = x + a * of.line + b * of.pixel + j;
-            for (int i = 0; i < m; ++i) {
-              const bool keeps = most[i] >= at[i] || most[i] != most[i];
-              which[i] = keeps ? which[i] : k, most[i] = keeps ? most[i] : at[i];
-            }
+      int j = 0;
+      for (; j + lanes <= n; j += lanes)
+        some(dx + j, x + j, dy + j, of, std::integral_constant<int, lanes>{});
+      if (j < n) some(dx + j, x + j, dy + j, of, n - j);
+    }
+    /// Of m channels, at most `lanes`.
+    template <class Count>
+    [[gnu::always_inline]] static void some(f32* dx, const f32* x, const f32* dy, const taps& of, Count m) {
+      f32 most[lanes];
+      i32 which[lanes];
+      for (int i = 0; i < m; ++i) most[i] = x[i], which[i] = 0;
+      for (int a = 0, k = 0; a < of.lines; ++a)
+        for (int b = 0; b < of.pixels; ++b, ++k) {
+          const f32* const at = x + a * of.line + b * of.pixel;
+          for (int i = 0; i < m; ++i) {
+            const bool keeps = most[i] >= at[i] || most[i] != most[i];
+            which[i] = keeps ? which[i] : k, most[i] = keeps ? most[i] : at[i];
           }
-        for (int a = 0, k = 0; a < of.lines; ++a)
-          for (int b = 0; b < of.pixels; ++b, ++k) {
-            f32* const at = dx + a * of.line + b * of.pixel + j;
-            for (int i = 0; i < m; ++i) at[i] += which[i] == k ? dy[j + i] : 0;
-          }
-      }
+        }
+      for (int a = 0, k = 0; a < of.lines; ++a)
+        for (int b = 0; b < of.pixels; ++b, ++k) {
+          f32* const at = dx + a * of.line + b * of.pixel;
+          for (int i = 0; i < m; ++i) at[i] += which[i] == k ? dy[i] : 0;
+        }
     }
   };
   struct mean_loop {
