@@ -93,7 +93,8 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"true", "false"});
   f.add("logit_bias", m.logit_bias, "the logits have a bias that is not trained; null: no")
       .one_of({"true", "false"});
-  f.add("attention_scale", m.attention_scale, "factor of the scores; null: 1 / sqrt(d_kv)").above(0);
+  f.add("attention_scale", m.attention_scale, "factor of the scores; null: 1 of t5, or 1 / sqrt(d_kv)")
+      .above(0);
   f.add("embedding_scale", m.embedding_scale,
         "factor of embeddings; null: sqrt(d_model) of transformer, 1 of t5")
       .above(0);
@@ -151,7 +152,7 @@ ml::encoder_decoder model_params::model() const {
   m.logit_bias = flag_of(logit_bias, false);
   m.position = value_of(encodings, !position.empty() ? position : is_t5 ? "relative" : "fixed");
   m.buckets = buckets, m.max_distance = max_distance;
-  m.attention_scale = static_cast<f32>(attention_scale);
+  m.attention_scale = attention_scale > 0 ? static_cast<f32>(attention_scale) : is_t5 ? 1 : 0;
   m.embedding_scale = embedding_scale > 0 ? static_cast<f32>(embedding_scale) : is_t5 ? 1 : root;
   m.logit_scale = logit_scale > 0 ? static_cast<f32>(logit_scale) : is_t5 && tied ? 1 / root : 1;
   m.shared_embedding = share_embeddings, m.tied = tied;

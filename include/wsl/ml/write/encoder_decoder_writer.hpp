@@ -7,7 +7,7 @@
 //   ml::encoder_decoder_writer w{config, weights, {.columns = 2}};
 //   std::vector<ml::hypothesis> best =
 //       w.write(ids, {.beams = 4, .length_penalty = 0.6, .begin = {0}, .end = {1}});
-// See docs/guide/writing.md and examples/99_translating.cpp.
+// See docs/guide/writing.md and examples/100_translating.cpp.
 #pragma once
 #include <fmt/format.h>
 
