@@ -8,17 +8,17 @@
 
 namespace wsl::ml {
 
-/// How an encoder-decoder's writer keeps a model: as a writer does (settings.hpp).
+/// How an encoder-decoder's writer keeps a model. All are those of `writer_settings`.
 struct encoder_decoder_writer_settings {
-  int columns = 0;
-  ml::precision precision = ml::precision::f32;
-  int threads = 0;
-  bool in_place = false;
+  int columns = 0;                               ///< PEs in a row; 0: as many as threads
+  ml::precision precision = ml::precision::f32;  ///< of the weights: f32 or bfloat16
+  int threads = 0;                               ///< 0: WSL_THREADS, or one a core; no result depends on it
+  bool in_place = false;                         ///< reads weights where they lie
 };
 
-/// By what the logarithm of a hypothesis's probability is divided, which gives its score: its length to the
-/// power of the penalty (transformers), or ((5 + length) / 6) to that power (arXiv:1609.08144, with which the
-/// Transformer and T5 were published).
+/// A hypothesis has as its score the logarithm of its probability, divided by its length to the power of the
+/// penalty (transformers), or by ((5 + length) / 6) to that power (arXiv:1609.08144), with which the Transformer
+/// and T5 were published.
 enum class length_rule : u8 { power, published };
 
 /// When a search ends that has found as many hypotheses as there are beams: if the best that is open would
@@ -48,6 +48,8 @@ struct hypothesis {
   std::vector<i32> tokens;  ///< without what it begins with; with the token that ends it
   f64 log_probability = 0;  ///< the logarithm of the probability that the model gives these tokens
   f64 score = 0;            ///< the same, divided by what the length rule says
+  /// Why it ends: max_tokens; stop_token; context_full at the model's last position; or no_token_left if the
+  /// settings rule out all tokens.
   text_end end = text_end::max_tokens;
 };
 
