@@ -17,7 +17,7 @@ using Catch::Contains;
 struct case_of_convolution {
   ml::image_size image;
   int from, to;
-  ml::window over;
+  ml::sliding_window over;
   int groups = 1;
 };
 std::string words(const case_of_convolution& c) {
@@ -111,7 +111,7 @@ TEST_CASE("The gradients of layers of images are differences") {
     check_slopes(words(c), n);
   }
   struct up {
-    ml::window over;
+    ml::sliding_window over;
     ml::image_size more = {};
   };
   for (const up& u : {up{{2, 2, 2, 0, 1}},
@@ -127,7 +127,8 @@ TEST_CASE("The gradients of layers of images are differences") {
                                {.over = u.over, .bias = bias, .output_padding = u.more});
       check_slopes("transposed", n);
     }
-  for (const ml::window& w : {ml::window{2, 2, 2, 0, 1}, {3, 3, 2, 1, 1}, {2, 3, 1, 1, 2}, {1, 1, 2, 0, 1}})
+  for (const ml::sliding_window& w :
+       {ml::sliding_window{2, 2, 2, 0, 1}, {3, 3, 2, 1, 1}, {2, 3, 1, 1, 2}, {1, 1, 2, 0, 1}})
     for (const ml::pooling how : {ml::pooling::largest, ml::pooling::mean}) {
       ml::network n;
       n.pool("pool", n.input("x", 18, n.image(6, 5)), how, w);

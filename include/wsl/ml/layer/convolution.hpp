@@ -12,7 +12,7 @@ namespace wsl::ml {
 
 /// The settings of a convolution; those that are 0 or less are as another one.
 struct convolution_settings {
-  window over = {.height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1};
+  sliding_window over = {.height = 3, .width = 3, .stride = 1, .padding = 1, .dilation = 1};
   int groups = 1;  ///< the channels are cut into so many parts, each computed from the same part of x
   bool bias = true;
   initial start = {};              ///< a constant 0: uniform up to 1 / sqrt(inputs of a channel), as PyTorch
@@ -82,7 +82,7 @@ class convolution_stage final : public stage {
   int rows(activation_store& store) const { return store.value(output).rows(); }
   /// Where windows are single pixels, an image is one line.
   bool is_a_pixel() const { return how_.over.is_a_pixel(); }
-  const window& window_() const { return how_.over; }
+  const sliding_window& window_() const { return how_.over; }
 
   /// Calls f(first output, outputs, first input, inputs) for the parts of a tile in each group.
   template <class F>
@@ -112,7 +112,7 @@ class convolution_stage final : public stage {
   /// Adds to the gradient of x. With a stride of 1 it is gathered from windows on dy, with the taps turned.
   template <class T>
   void add_to_input(const matrix<f32>& dx, const matrix<const T>& dy, const matrix<const T>& w) const {
-    const window& o = window_();
+    const sliding_window& o = window_();
     const int above = o.extent_of_height() - 1 - o.padding, before = o.extent_of_width() - 1 - o.padding;
     const bool gathers = o.stride == 1 && above >= 0 && before >= 0;
     packed_taps<T> taps(w, o.taps(), true, gathers);
@@ -191,8 +191,8 @@ class transposed_convolution_stage final : public stage {
   }
   /// The zeros around y in which windows may lie.
   margins margins_of_output() const {
-    const window& o = how_.over;
-    const image_size covered = window{o.height, o.width, o.stride, 0, o.dilation}.image_of(size_);
+    const sliding_window& o = how_.over;
+    const image_size covered = sliding_window{o.height, o.width, o.stride, 0, o.dilation}.image_of(size_);
     return {o.padding, o.padding, std::max(0, covered.height - output_.height - o.padding),
             std::max(0, covered.width - output_.width - o.padding)};
   }

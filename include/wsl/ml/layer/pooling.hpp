@@ -14,7 +14,7 @@ enum class pooling : u8 { largest, mean };
 
 class pooling_stage final : public stage {
  public:
-  pooling_stage(pooling how, const image_size& size, const window& over)
+  pooling_stage(pooling how, const image_size& size, const sliding_window& over)
       : how_(how), size_(size), windows_(over.windows_on(size)), over_(over) {}
 
   stage_cut how_cut() const override { return stage_cut::by_element; }
@@ -132,7 +132,7 @@ class pooling_stage final : public stage {
 
   pooling how_;
   image_size size_, windows_;
-  window over_;
+  sliding_window over_;
 };
 
 }  // namespace wsl::ml

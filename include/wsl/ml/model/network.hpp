@@ -208,7 +208,7 @@ class network {
   /// smaller.
   int transposed_convolution(const std::string& name, int x, int outputs, const convolution_settings& how);
   /// The largest number, or the mean, of each channel in windows of an image.
-  int pool(const std::string& name, int x, pooling how, const window& over);
+  int pool(const std::string& name, int x, pooling how, const sliding_window& over);
   /// The features of several values of one axis side by side.
   int concatenation(const std::string& name, const std::vector<int>& parts);
   /// Batch norm over all tokens of the batch; evaluation takes averages of the statistics, which follow each

@@ -54,7 +54,7 @@ WSL_ML_COMPILED_PART image_size network::image_of(int value) const {
 WSL_ML_COMPILED_PART std::vector<parameter> network::of_convolution(const std::string& name, int outputs,
                                                                     int inputs,
                                                                     const convolution_settings& how) const {
-  const window& w = how.over;
+  const sliding_window& w = how.over;
   if (w.height < 1 || w.width < 1 || w.stride < 1 || w.padding < 0 || w.dilation < 1)
     throw std::invalid_argument(fmt::format(
         "wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
@@ -108,7 +108,8 @@ WSL_ML_COMPILED_PART int network::transposed_convolution(const std::string& name
   return add(name, transposed_convolution_stage(size, of_y, how), {x}, outputs, std::move(own), axis);
 }
 
-WSL_ML_COMPILED_PART int network::pool(const std::string& name, int x, pooling how, const window& over) {
+WSL_ML_COMPILED_PART int network::pool(const std::string& name, int x, pooling how,
+                                       const sliding_window& over) {
   const image_size size = image_of(x);
   if (over.height < 1 || over.width < 1 || over.stride < 1 || over.padding < 0 || over.dilation < 1 ||
       2 * over.padding > over.height || 2 * over.padding > over.width || !over.fits(size))

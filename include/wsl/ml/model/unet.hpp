@@ -126,7 +126,7 @@ struct unet {
     return x;
   }
   int smaller(network& n, const std::string& name, int x) const {
-    const window halves{2, 2, 2, 0, 1};
+    const sliding_window halves{2, 2, 2, 0, 1};
     if (down == downscaling::strided_conv)
       return n.convolution(name, x, n.width(x),
                            {.over = halves, .bias = bias, .start = start(n.width(x), n.width(x), 2)});

@@ -26,7 +26,7 @@ struct image_size {
 
 /// Windows of `height` x `width` pixels, which are `dilation` pixels apart, at every `stride`-th pixel of an
 /// image with `padding` pixels of zeros around it.
-struct window {
+struct sliding_window {
   int height = 3, width = 3, stride = 1, padding = 0, dilation = 1;
 
   constexpr int taps() const { return height * width; }
@@ -48,7 +48,7 @@ struct window {
   }
   /// One pixel, and nothing around it.
   constexpr bool is_a_pixel() const { return taps() == 1 && stride == 1 && padding == 0; }
-  friend constexpr bool operator==(const window&, const window&) = default;
+  friend constexpr bool operator==(const sliding_window&, const sliding_window&) = default;
 };
 
 /// One image: channels of its pixels, of which the next begins `pixel` numbers further on.
@@ -74,7 +74,9 @@ struct picture {
 struct margins {
   int top = 0, left = 0, bottom = 0, right = 0;
   /// Those of the padding.
-  static constexpr margins of(const window& w) { return {w.padding, w.padding, w.padding, w.padding}; }
+  static constexpr margins of(const sliding_window& w) {
+    return {w.padding, w.padding, w.padding, w.padding};
+  }
   constexpr bool any() const { return top || left || bottom || right; }
 };
 
@@ -149,7 +151,7 @@ inline bool is_inside(int at, int size) { return at >= 0 && at < size; }
 /// The windows of a line whose pixel number `tap` lies on the image: from `first` to before `end`.
 struct part_of_line {
   int first, end;
-  part_of_line(const window& w, int tap, int windows, int pixels) {
+  part_of_line(const sliding_window& w, int tap, int windows, int pixels) {
     const int ahead = w.padding - tap * w.dilation;  // pixels that window 0 lies before the image
     first = ahead > 0 ? (ahead + w.stride - 1) / w.stride : 0;
     end = std::min(windows, ahead + pixels > 0 ? (ahead + pixels - 1) / w.stride + 1 : 0);
@@ -162,8 +164,8 @@ struct part_of_line {
 /// out += windows of x times the taps, or out = that if it `sets`. x has the zeros around it already and no
 /// gaps; out has a pixel for each window.
 template <class T>
-void gather_windows(const picture<f32>& out, const picture<const T>& x, const window& w, packed_taps<T>& taps,
-                    bool sets) {
+void gather_windows(const picture<f32>& out, const picture<const T>& x, const sliding_window& w,
+                    packed_taps<T>& taps, bool sets) {
   const bool whole_lines = w.dilation == 1;  // of a window, which lie together
   const int steps = whole_lines ? 1 : w.width, depth = taps.of_tap() * (whole_lines ? w.width : 1);
   taps.each_strip([&](int column, const matrix<T>& of) {
@@ -183,7 +185,7 @@ void gather_windows(const picture<f32>& out, const picture<const T>& x, const wi
 
 /// Adds the products of each pixel of x with the taps to the pixels of out on which its window lies.
 template <class T>
-void scatter_windows(const picture<f32>& out, const picture<const T>& x, const window& w,
+void scatter_windows(const picture<f32>& out, const picture<const T>& x, const sliding_window& w,
                      packed_taps<T>& taps) {
   taps.each_strip([&](int column, const matrix<T>& of) {
     for (int line = 0; line < x.size.height; ++line)
@@ -204,7 +206,7 @@ void scatter_windows(const picture<f32>& out, const picture<const T>& x, const w
 /// has the zeros around it already and no gaps.
 template <class T>
 void add_gradient_of_taps(const matrix<f32>& gradient, const picture<const T>& x, const picture<const T>& dy,
-                          const window& w, bool is_transposed) {
+                          const sliding_window& w, bool is_transposed) {
   const picture<const T>&under = is_transposed ? dy : x, &windows = is_transposed ? x : dy;
   const int n = windows.size.width, inputs = x.channels;
   const bool whole_lines = w.dilation == 1 && !is_transposed;

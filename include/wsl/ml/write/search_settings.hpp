@@ -8,17 +8,17 @@
 
 namespace wsl::ml {
 
-/// How an encoder-decoder's writer keeps a model: as a writer does (settings.hpp).
+/// How an encoder-decoder's writer keeps a model. All are those of `writer_settings`.
 struct encoder_decoder_writer_settings {
-  int columns = 0;
-  ml::precision precision = ml::precision::f32;
-  int threads = 0;
-  bool in_place = false;
+  int columns = 0;                               ///< PEs in a row; 0: as many as threads
+  ml::precision precision = ml::precision::f32;  ///< of the weights: f32 or bfloat16
+  int threads = 0;                               ///< 0: WSL_THREADS, or one a core; no result depends on it
+  bool in_place = false;                         ///< reads weights where they lie
 };
 
-/// By what the logarithm of a hypothesis's probability is divided, which gives its score: its length to the
-/// power of the penalty (transformers), or ((5 + length) / 6) to that power (arXiv:1609.08144, with which the
-/// Transformer and T5 were published).
+/// The score of a hypothesis is the logarithm of its probability, divided by its length to the power of the
+/// penalty (transformers), or by ((5 + length) / 6) to that power (arXiv:1609.08144), as the Transformer and
+/// T5 were published.
 enum class length_rule : u8 { power, published };
 
 /// When a search ends that has found as many hypotheses as there are beams: if the best that is open would
@@ -27,15 +27,16 @@ enum class length_rule : u8 { power, published };
 enum class early_stop : u8 { when_unlikely, when_full, when_impossible };
 
 struct search_settings {
-  int beams = 1;                ///< `num_beams`; 1: one text, of the best token each time
-  f64 length_penalty = 1;       ///< above 0 it favours long texts; 0: scores are log-probabilities
-  int max_tokens = 128;         ///< `max_new_tokens`, with the one that ends a text
-  std::vector<i32> begin = {};  ///< what the decoder's text begins with: `decoder_start_token_id`, and others
-  std::vector<i32> end = {};    ///< tokens that end a text: `eos_token_id`
-  int min_tokens = 0;           ///< `min_new_tokens`: a text does not end before it has so many
+  int beams = 1;           ///< `num_beams`; 1: one text, of the best token each time
+  f64 length_penalty = 1;  ///< above 0 it favours long texts; 0: scores are log-probabilities
+  int max_tokens = 128;    ///< `max_new_tokens`, with the one that ends a text
+  std::vector<i32> begin =
+      {};                     ///< the decoder's text begins with these: `decoder_start_token_id`, and others
+  std::vector<i32> end = {};  ///< tokens that end a text: `eos_token_id`
+  int min_tokens = 0;         ///< `min_new_tokens`: a text does not end before it has so many
   length_rule length = length_rule::power;
   early_stop stop = early_stop::when_unlikely;
-  int no_repeat_ngram = 0;      ///< `no_repeat_ngram_size`: no so many tokens in a row twice; 0: any may be
+  int no_repeat_ngram = 0;      ///< `no_repeat_ngram_size`: no run of so many tokens occurs twice; 0: any may
   std::vector<i32> never = {};  ///< tokens that are never written
   /// With one beam, the choice of a token; temperature 0 takes the best.
   sampling choice = {.temperature = 0};
@@ -45,15 +46,17 @@ struct search_settings {
 
 /// A text that a search has found.
 struct hypothesis {
-  std::vector<i32> tokens;  ///< without what it begins with; with the token that ends it
+  std::vector<i32> tokens;  ///< without those of `begin`; with the token that ends it
   f64 log_probability = 0;  ///< the logarithm of the probability that the model gives these tokens
   f64 score = 0;            ///< the same, divided by what the length rule says
+  /// Why it ends: max_tokens; stop_token; context_full at the model's last position; or no_token_left if the
+  /// settings rule out all tokens.
   text_end end = text_end::max_tokens;
 };
 
 /// A text of the decoder that goes on.
 struct open_hypothesis {
-  std::vector<i32> tokens;  ///< with what it begins with
+  std::vector<i32> tokens;  ///< with those of `begin`
   f64 log_probability = 0;
   int place = 0;  ///< of its keys and values, among those of its search
 };
