@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-bert: trains encoders, BERT, RoBERTa and Linformer, to guess hidden words, and fine-tunes them for classes
-// of texts, tags of words, extractive summaries and answers to questions. See docs/guide/text.md.
+// wsl-bert: trains encoders, BERT, RoBERTa and Linformer, to guess hidden words, and fine-tunes them for
+// classes of texts, tags of words, extractive summaries and answers to questions. See docs/guide/text.md.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -81,7 +81,7 @@ void complete(fields& f, options& o) {
           fmt::format("{}.data_dir is missing: name a file of texts or a folder", section));
 }
 
-/// What an encoder is trained for with the examples of a processor.
+/// The task that an encoder is trained for with the examples of a processor.
 ml::encoder_task goal_of(const ml::text_processor& p) {
   const auto of_hidden_words = [](bool disable_nsp) {
     return disable_nsp ? ml::encoder_task::masked_words : ml::encoder_task::next_sentence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-t5: trains models that read one text and write another, T5 and the Transformer, on texts with spans left
-// out or on pairs of texts, and writes with them. See docs/guide/text.md.
+// wsl-t5: trains models that read one text and write another, T5 and the Transformer, on texts with spans
+// left out or on pairs of texts, and writes with them. See docs/guide/text.md.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The section `model` of an encoder with a decoder, with the names of the Cerebras Model Zoo, and the model that
-// it describes.
+// The section `model` of an encoder with a decoder, with the names of the Cerebras Model Zoo, and the model
+// that it describes.
 #pragma once
 #include <fields.hpp>
 #include <session.hpp>
@@ -21,8 +21,8 @@ struct model_params {
 
   /// The fields that describe a model of this kind.
   static model_params of(const wsl::ml::encoder_decoder& m, const std::string& name);
-  /// What was not given is as models of that name have it. Throws std::invalid_argument for values that no
-  /// model can have.
+  /// Fields that were not given are as models of that name have them. Throws std::invalid_argument for
+  /// values that no model can have.
   wsl::ml::encoder_decoder model() const;
   /// The architecture of the model, without settings of the training alone.
   train_app::named_words architecture() const;

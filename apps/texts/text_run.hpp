@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the runs of wsl-bert and wsl-t5 have in common: models that are read and written, and those of a run.
+// Parts of runs that wsl-bert and wsl-t5 have in common: models that are read and written, and those of a
+// run.
 #pragma once
 #include <functional>
 #include <machine.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wsl-zoo trains, verifies, converts and samples from the decoders that the library knows, and verifies and
-// converts its encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
+// wsl-zoo trains, verifies, converts and samples from the decoders that the library knows, and verifies its
+// encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
+// docs/guide/zoo.md.
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models as Hugging Face's transformers keep them: a folder with config.json and model.safetensors, or several
-// such files and their index. The families are in hugging_face/, one header each; docs/guide/data.md lists
-// them. A model that has been read is a `decoder`, an `encoder` or an `encoder_decoder`, and goes back to the
-// same tensors.
+// Models as Hugging Face's transformers keep them: a folder with config.json and model.safetensors, or
+// several such files and their index. The families are in hugging_face/, one header each;
+// docs/guide/data.md lists them. A model that has been read is a `decoder`, an `encoder` or an
+// `encoder_decoder`, and goes back to the same tensors.
 //   pretrained p = read_hugging_face("llama");
 //   const network n = p.config.build();
 //   const weights w = p.to_weights(n);

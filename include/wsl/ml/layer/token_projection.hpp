@@ -14,10 +14,10 @@ namespace wsl::ml {
 
 class token_projection_stage final : public stage {
  public:
-  /// Input 0 is (tokens, keys | values), each of `heads` heads of `width` features. Input 1, if there is one,
-  /// is a mask of ids: a token with 0 takes no part. The parameters are E, (projected tokens, positions of the
-  /// longest sequence), for keys and values, or one for each; with biases, each has before it a vector of one
-  /// number for each projected token, (projected tokens, 1).
+  /// Input 0 is (tokens, keys | values), each of `heads` heads of `width` features. Input 1, if there is
+  /// one, is a mask of ids: a token with 0 takes no part. The parameters are E, (projected tokens,
+  /// positions of the longest sequence), for keys and values, or one for each; with biases, each has before
+  /// it a vector of one number for each projected token, (projected tokens, 1).
   token_projection_stage(int heads, int width, bool has_bias, bool is_shared)
       : heads_(heads), width_(width), has_bias_(has_bias), is_shared_(is_shared) {}
 

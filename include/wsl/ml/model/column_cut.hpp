@@ -46,8 +46,8 @@ struct parameter_share {
 class column_cut {
  public:
   /// Columns beyond the heads of attention, or the features of a value, have none of them. Throws
-  /// std::invalid_argument for fewer than one column, and for more than one if some stages cut a parameter that
-  /// others use whole.
+  /// std::invalid_argument for fewer than one column, and for more than one if some stages cut a parameter
+  /// that others use whole.
   column_cut(const network& n, int columns) : network_(n), columns_(columns) {
     if (columns < 1)
       throw std::invalid_argument(

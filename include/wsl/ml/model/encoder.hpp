@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An encoder whose sizes come from a file or from the command line: BERT (arXiv:1810.04805), RoBERTa
-// (arXiv:1907.11692), Linformer (arXiv:2006.04768) and their relatives. Every token sees all tokens of its sequence that a mask leaves. A
-// block is
+// (arXiv:1907.11692), Linformer (arXiv:2006.04768) and their relatives. Every token sees all tokens of its
+// sequence that a mask leaves. A block is
 //   x = norm(x + project(attention(x)));  x = norm(x + down(f(up(x))))
 // After the last block come the layers of a task: guessing hidden words, with which such models are
 // pre-trained, or classes of sequences or tokens, or a part of the text, for which they are fine-tuned. The
@@ -15,7 +15,7 @@
 
 namespace wsl::ml {
 
-/// What an encoder is trained for, and the targets with which it learns. A label of -100 does not count.
+/// The task of an encoder, and the targets with which it learns. A label of -100 does not count.
 enum class encoder_task : u8 {
   masked_words,      ///< "labels", (sequences, length): the words that have been hidden
   next_sentence,     ///< the same, and "next_sentence_label", (sequences): 0 if the second sentence follows
@@ -136,7 +136,7 @@ struct encoder {
     n.cross_entropy("loss", n.tied_linear("head", last, 0, true),
                     {.ignore_index = no_label, .targets = n.classes("labels", vocabulary), .factor = factor});
   }
-  /// What is said about the sequence as a whole, from its first token.
+  /// A summary of the sequence as a whole, from its first token.
   int pooled(network& n, int x) const {
     return n.activation<hyperbolic_tangent>("pooler tanh", n.linear("pooler", n.first_token("first token", x),
                                                                     width, true, initial::normal(deviation)));

@@ -227,9 +227,9 @@ class network {
   /// same sequence. They may have different axes of tokens; the mask has that of kv.
   int cross_attention(const std::string& name, int queries, int kv, const attention_heads& heads,
                       int mask = -1);
-  /// The tokens of kv, keys and values side by side, projected to those of another axis, which has a length,
-  /// as input of cross_attention (Linformer). Sequences have at most `positions` tokens; with `shared` keys and
-  /// values have one projection.
+  /// The tokens of kv, keys and values side by side, projected to those of another axis, which has a
+  /// length, as input of cross_attention (Linformer). Sequences have at most `positions` tokens; with
+  /// `shared` keys and values have one projection.
   int token_projection(const std::string& name, int kv, int heads, int axis, int positions, bool shared,
                        bool bias, initial start, int mask = -1);
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is

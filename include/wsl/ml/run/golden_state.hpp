@@ -52,8 +52,8 @@ class golden_state {
     for (const auto& [name, numbers] : named_) b.named.emplace_back(name, std::span(numbers));
     return b;
   }
-  /// The batch whose logits tell what is written after each token of `greedy`: the same text in each place. Its
-  /// numbers lie in `place`.
+  /// The batch whose logits tell what is written after each token of `greedy`: the same text in each place.
+  /// Its numbers lie in `place`.
   batch greedy_inputs(std::vector<std::vector<i32>>& place) const;
   /// The gradient of a tensor of the model's file; none if the file has none. Throws file_error if it has
   /// another shape.
@@ -143,7 +143,7 @@ namespace detail {
 /// The gradients of a model, where the optimizer was SGD with momentum and has made one step: its velocity.
 weights gradients_after_first_step(trainer_base& t);
 
-/// What a comparison needs of a model.
+/// A model, as a comparison needs it.
 struct golden_model {
   std::function<network()> build;
   std::function<std::vector<hugging_face::tensor>(const network&, const weights&)> to_tensors;

@@ -69,7 +69,7 @@ const basic_family<Model>& family_called(std::string_view model_type) {
   throw std::invalid_argument(
       fmt::format("wsl: there is no family '{}'; known are {}", model_type, family_names<Model>()));
 }
-/// What the models of a family are; null if there is none of that name.
+/// The kind of the models of a family, in words; null if there is none of that name.
 inline const char* kind_of_family(std::string_view model_type) {
   return find_family(model_type)                    ? kind<decoder>::name
          : find_family<encoder>(model_type)         ? kind<encoder>::name

@@ -8,8 +8,8 @@
 
 namespace wsl::ml::hugging_face {
 
-/// `feed_forward_proj` is the name of a function, with "gated-" before it if it has a gate; "gated-gelu" means
-/// the approximation by tanh.
+/// `feed_forward_proj` is the name of a function, with "gated-" before it if it has a gate; "gated-gelu"
+/// means the approximation by tanh.
 inline nonlinearity read_feed_forward(const config_file& c) {
   const std::string all = c.text("feed_forward_proj", "relu"), gated = "gated-";
   if (all == "gated-gelu") return nonlinearity::geglu_tanh;
