@@ -69,8 +69,8 @@ inline void all_below(const std::string& each, std::span<const i32> numbers, con
                                               each == "number" ? " of " + v.name : "", numbers[i],
                                               v.ids_below - 1));
 }
-/// Whether value v is the only one of its origin and kind, which batches give without a name. What is
-/// optional has to be named.
+/// Whether value v is the only one of its origin and kind, which batches give without a name. Optional
+/// numbers have to be named.
 inline bool is_only(const network& n, int v) {
   const value_info& x = n.info(v);
   return !x.is_optional && std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {
