@@ -93,12 +93,15 @@ TEST_CASE("A UNet has the logits, gradients and losses of PyTorch's") {
   const matrix<f32> y = store.value(n.logits());
   CHECK(off({y.first(), static_cast<std::size_t>(y.rows())}, golden.numbers(*golden.find("logits"))) < 1e-5);
   CHECK(loss == Approx(static_cast<f64>(golden.numbers(*golden.find("loss"))[0])).epsilon(1e-5));
+  // Batch norm takes away what the bias of a convolution before it adds, so that has no gradient.
+  const auto has_gradient = [&](std::size_t k) {
+    const std::string& name = n.parameters()[k].name;
+    return n.parameters()[k].follows == 0 &&
+           !(name.ends_with(".bias") && name.find("conv") != std::string::npos);
+  };
   for (std::size_t k = 0; k < w.size(); ++k) {
-    const parameter& p = n.parameters()[k];
-    INFO(p.name);
-    // Batch norm takes away what the bias of the convolution before it adds.
-    const bool has_no_gradient = p.name.ends_with(".bias") && p.name.find("conv") != std::string::npos;
-    if (p.follows == 0 && !has_no_gradient) CHECK(off(gradients[k], right[k]) < 1e-5);
+    INFO(n.parameters()[k].name);
+    if (has_gradient(k)) CHECK(off(gradients[k], right[k]) < 1e-5);
   }
 
   const std::vector<f32> losses = golden.numbers(*golden.find("losses_adamw"));
@@ -106,6 +109,18 @@ TEST_CASE("A UNet has the logits, gradients and losses of PyTorch's") {
     INFO(workers << " workers in columns " << columns);
     trainer t(of_golden().build(), optimizer::adamw(), {.workers = workers, .columns = columns});
     for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
+    // A step of SGD with a large rate shows the gradients on this grid.
+    trainer plain(of_golden().build(), optimizer::sgd(), {.workers = workers, .columns = columns});
+    for (std::size_t k = 0; k < w.size(); ++k)
+      std::copy(w[k].begin(), w[k].end(), plain.parameters()[k].begin());
+    plain.step(b, 64);
+    for (std::size_t k = 0; k < w.size(); ++k) {
+      INFO(n.parameters()[k].name);
+      std::vector<f32> gradient(w[k].size());
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        gradient[i] = (w[k][i] - plain.parameters()[k][i]) / 64;
+      if (has_gradient(k)) CHECK(off(gradient, right[k]) < 1e-5);
+    }
     for (const f32 of_step : losses)
       CHECK(t.step(b, 1e-3) == Approx(static_cast<f64>(of_step)).epsilon(1e-4));
   }
