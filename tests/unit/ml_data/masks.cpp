@@ -19,7 +19,7 @@ using Catch::Contains;
 std::pair<std::vector<f32>, std::vector<i32>> example_of(const dataset& d, i64 which, i64 epoch = 0) {
   std::vector<f32> features(static_cast<std::size_t>(d.length * d.width));
   std::vector<i32> targets(static_cast<std::size_t>(d.length));
-  d.get(which, {{}, features, targets, epoch});
+  d.get(which, {.ids = {}, .features = features, .targets = targets, .epoch = epoch});
   return {features, targets};
 }
 /// An image of which no two pixels are alike.
