@@ -106,6 +106,10 @@ if(TARGET wsl::tokenizer)
   target_link_libraries(wsl_precompiled PRIVATE wsl::tokenizer)
   target_precompile_headers(wsl_precompiled PRIVATE ${tokenizer_headers})
 endif()
+if(TARGET wsl::pictures)
+  target_link_libraries(wsl_precompiled PRIVATE wsl::pictures)
+  target_precompile_headers(wsl_precompiled PRIVATE ${pictures_headers})
+endif()
 target_compile_options(wsl_precompiled PRIVATE -fpch-codegen)
 
 # Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to begin with.
@@ -120,7 +124,7 @@ add_custom_command(OUTPUT ${once}/once.o
 add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
 add_library(wsl_once INTERFACE)
 target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml>
-  $<TARGET_NAME_IF_EXISTS:wsl::ml_data> $<TARGET_NAME_IF_EXISTS:wsl::tokenizer>)
+  $<TARGET_NAME_IF_EXISTS:wsl::ml_data> $<TARGET_NAME_IF_EXISTS:wsl::tokenizer> $<TARGET_NAME_IF_EXISTS:wsl::pictures>)
 target_link_options(wsl_once INTERFACE -Wl,--gc-sections,--as-needed) # of which a program takes what it uses
 # GNU gold takes less than half the time of GNU ld.
 find_program(GOLD ld.gold)

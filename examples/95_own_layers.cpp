@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A layer and a loss of one's own: a 2-D convolution, which the library does not have, and Huber's loss. They
-// are compared with plain loops and with finite differences, and then find a bright spot in noisy images.
+// A layer and a loss of one's own: a 2-D convolution for which an image is one token (a pixel is one for
+// network::convolution), and Huber's loss. They are compared with plain loops and with finite differences,
+// and then find a bright spot in noisy images.
 #include <wsl/ml.hpp>
 #include <wsl/ml/model/check_gradients.hpp>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -100,7 +102,7 @@ void say_tokens(const std::string& path, const char* form) {
   line("tokens, %s: %lld of them, %d bits each, the largest %d", form, static_cast<long long>(x.size()),
        x.numbers().index() ? 32 : 16, x.largest());
   std::string first;
-  for (i64 i = 0; i < std::min<i64>(x.size(), 12); ++i) first += " " + std::to_string(x[i]);
+  for (i64 i = 0; i < std::min<i64>(x.size(), 12); ++i) first += fmt::format(" {}", x[i]);
   line("they begin with%s", first.c_str());
 }
 
@@ -140,7 +142,7 @@ void say_mnist(const std::string& path) {
     std::array<int, 256> of{};
     for (u8 l : x.labels) ++of[l];
     std::string counts;
-    for (int n : std::span(of).first(10)) counts += " " + std::to_string(n);
+    for (int n : std::span(of).first(10)) counts += fmt::format(" {}", n);
     line("MNIST for %s: %lld images of %d x %d; of 0 to 9 there are%s", name,
          static_cast<long long>(x.count()), x.rows, x.columns, counts.c_str());
   }

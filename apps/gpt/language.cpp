@@ -13,6 +13,7 @@ using namespace train_app;
 using wsl::i32;
 
 void declare_text(fields& f, text_params& p) {
+  f.no_effect("a word", {"data_processor"});
   f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings")
       .at_least(1);
   f.add("stride", p.stride,

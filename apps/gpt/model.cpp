@@ -19,7 +19,8 @@ constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
     {"swish", ml::nonlinearity::silu},
     {"swiglu", ml::nonlinearity::swiglu},
     {"geglu", ml::nonlinearity::geglu},
-    {"reglu", ml::nonlinearity::reglu}};
+    {"reglu", ml::nonlinearity::reglu},
+    {"geglu_new", ml::nonlinearity::geglu_tanh}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
   for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;

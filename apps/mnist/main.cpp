@@ -90,6 +90,7 @@ ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) 
 }
 
 void declare_drawn(fields& f, i64& n) {
+  f.no_effect("a word", {"data_processor"});
   f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000);
 }
 

@@ -32,6 +32,7 @@ const char* type_of(const field& f) {
     const char* operator()(const group_parts*) const { return "[{patterns: [...], ...}, ...]"; }
     const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
+    const char* operator()(const initializer_part*) const { return "WORD|{name: ..., gain: ...}"; }
   } name;
   return std::visit(name, f.where);
 }

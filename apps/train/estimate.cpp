@@ -77,7 +77,8 @@ f64 numbers_of_weight(const ml::network& model, const ml::optimizer& rule) {
 /// Multiply-adds of a token, forward and backward, for the work of stages without weights: attention.
 f64 own_work(const ml::network& model, int length) {
   f64 sum = 0;
-  for (const auto& s : model.stages()) sum += s->operations(-1, 0, model.width(s->output), length);
+  for (const auto& s : model.stages())
+    sum += model.tokens_for_each(s->output) * s->operations(-1, 0, model.width(s->output), length);
   return sum / 2;
 }
 
@@ -105,8 +106,10 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   i64 read_of_prefix = 0;
   for (const auto& s : model.stages())
     read_of_prefix = std::max<i64>(read_of_prefix, cut.features_of_prefix(*s, 0));
-  const i64 activations = 2 * tokens * blocks.most<i64>(model, [&](int v) { return i64{cut.width(v, 0)}; }) +
-                          2 * prefix * read_of_prefix;
+  const f64 of_token =
+      blocks.most<f64>(model, [&](int v) { return model.tokens_for_each(v) * cut.width(v, 0); });
+  const i64 activations =
+      static_cast<i64>(2 * static_cast<f64>(tokens) * of_token) + 2 * prefix * read_of_prefix;
   i64 out = 0, back = 0, largest_widened = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
   for (const ml::weight_transfer& t : schedule.transfers()) {
@@ -116,8 +119,8 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
     if (how.precision != ml::precision::f32 && !t.of->reads_operands(t.which))
       largest_widened = std::max(largest_widened, numbers);
     // A third of a tile's work is in the forward pass.
-    const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
-                     2 * (t.backward ? 2 : 1) / 3;
+    const f64 work = static_cast<f64>(tokens) * model.tokens_for_each(t.of->output) *
+                     t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += passes * grid.columns * comes, back += passes * grid.columns * goes;
   }

@@ -150,6 +150,11 @@ void declare(fields& part, group_part& p) {
   part.add("betas", p.betas, "").at_least(0).at_most(0.999999);
 }
 
+void declare(fields& part, initializer_part& p) {
+  part.add("name", p.name, "").one_of({"glorot_uniform"});
+  part.add("gain", p.gain, "").above(0);
+}
+
 /// Reads nodes as the values of one field; reports mistakes in them.
 struct reader {
   const field& f;
@@ -229,6 +234,11 @@ struct reader {
     read_fields(n, to);
     if (n.size() && !n["scheduler"])
       refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
+  }
+  void read(const YAML::Node& n, initializer_part& to) const {
+    to = {};
+    if (n.IsMap()) return read_fields(n, to);
+    if (!n.IsScalar() || n.Scalar() != to.name) wrong(n, to.name + ", or a map with that name");
   }
   void read(const YAML::Node& n, rate_parts& to) const {
     if (n.IsSequence() && n.size()) {
@@ -414,6 +424,7 @@ struct writer {
   std::string operator()(const one_or_more* x) const {
     return x->numbers.size() == 1 ? text_of(x->numbers[0]) : operator()(&x->numbers);
   }
+  std::string operator()(const initializer_part* x) const { return text_of(*x); }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
     if (x->empty()) return "null";

@@ -56,12 +56,18 @@ struct group_part {
   std::vector<f64> betas = {};
 };
 using group_parts = std::vector<group_part>;
+
+/// How weights begin: a word, or a map with the word as its name, as written in the file.
+struct initializer_part {
+  std::string name = "glorot_uniform";
+  f64 gain = 1;
+};
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
                               std::vector<f64>*, std::vector<std::string>*, one_or_more*, size_or_auto*,
-                              rate_parts*, group_parts*, numbers_by_name*>;
+                              rate_parts*, group_parts*, initializer_part*, numbers_by_name*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here

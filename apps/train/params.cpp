@@ -276,7 +276,6 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
       .once_called("drop_last_batch");
-  f.no_effect("a word", {"data_processor"});
   f.no_effect("a number", {"num_workers", "prefetch_factor", "shuffle_buffer"});
   f.no_effect("true or false", {"persistent_workers", "to_float16", "use_worker_cache"});
   if (trains) f.honours("repeat", {"true"});

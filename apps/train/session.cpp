@@ -55,6 +55,31 @@ void say(const char* format, First first, Args... rest) {
 }
 void say(const char* text) { say("%s", text); }
 
+/// Whether the loss is that of guessing tokens, and nothing else.
+bool has_perplexity(const ml::network& n) {
+  return n.losses().size() == 1 && n.vocabulary() > 0 && n.width(n.logits()) == n.vocabulary();
+}
+
+/// The classes of a batch with which the argmax of the model's logits is compared: the targets of its first
+/// loss, unless that has several for a token, or none.
+class right_classes {
+ public:
+  right_classes(const ml::network& n, const ml::batch& b) {
+    const ml::loss_stage& first = *n.losses().front();
+    if (first.targets.size() != 1 || first.inputs[0] != n.logits()) return;
+    const ml::value_info& x = n.info(first.targets[0]);
+    if (!x.is_ids() || x.width() != 1) return;
+    all_ = ml::ids_of(n, b, first.targets[0]), ignored_ = x.ignored;
+  }
+  i64 each_sequence(int sequences) const { return static_cast<i64>(all_.size()) / std::max(1, sequences); }
+  wsl::i32 operator[](i64 i) const { return all_[static_cast<std::size_t>(i)]; }
+  bool counts(i64 i) const { return !ignored_ || (*this)[i] != *ignored_; }
+
+ private:
+  std::span<const wsl::i32> all_;
+  std::optional<wsl::i32> ignored_;
+};
+
 f64 norm_of(std::span<const wsl::f32> numbers) {
   f64 sum = 0;
   for (const wsl::f32 x : numbers) sum += static_cast<f64>(x) * static_cast<f64>(x);
@@ -543,7 +568,7 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
-    if (task_.train.length > 1)
+    if (task_.has_texts(task_.train))
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
         "TimeRemaining=%s, MeanLoss=%.5f\n",
@@ -551,7 +576,7 @@ void session::train(bool and_eval) {
         ml::duration_text(x.time_left).c_str(), x.mean_loss);
     events->scalar("loss", x.step, x.loss);
     events->scalar("mean_loss", x.step, x.mean_loss);
-    if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
+    if (has_perplexity(t.run().model())) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
     events->scalar("lr", x.step, x.rate);
     if (t.run().loss_scale_state()) events->scalar("loss_scale", x.step, t.run().loss_scale());
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
@@ -565,8 +590,13 @@ void session::train(bool and_eval) {
     const evaluation e = with_average(params_.optimizer, t, [&] { return evaluate(); });
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
-    eval_events->scalar("accuracy", step, e.accuracy);
-    if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
+    if (e.accuracy) eval_events->scalar("accuracy", step, *e.accuracy);
+    if (has_perplexity(t.run().model())) eval_events->scalar("perplexity", step, std::exp(e.loss));
+    if (e.pixels) {
+      eval_events->scalar("mIOU", step, e.pixels->mean_iou());
+      eval_events->scalar("DSC", step, e.pixels->dice());
+      eval_events->scalar("MPCA", step, e.pixels->mean_class_accuracy());
+    }
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
     // The evaluation at the end of a command's own steps is no part of the run, so that it ends where it
     // would have ended in one piece.
@@ -632,7 +662,7 @@ void session::train(bool and_eval) {
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  if (task_.has_texts(task_.train)) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
   say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
@@ -645,28 +675,43 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
-  f64 sum = 0;
-  i64 right = 0, targets = 0;
+  if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes);
+  f64 sum = 0, counts = 0;
+  i64 right = 0, judged = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
     const ml::loaded_batch b = data.next();
     // Each process counts the part of the batch that it has read.
     const ml::batch_part mine = t.part();
-    const i64 begin = mine.begin_in(b.sequences) * b.length, end = mine.end_in(b.sequences) * b.length;
+    const right_classes classes_of(model, b.view());
+    const i64 length = classes_of.each_sequence(b.sequences);
+    const i64 begin = mine.begin_in(b.sequences) * length, end = mine.end_in(b.sequences) * length;
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
-      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes))
-        if (i >= begin && i < end)
-          right += ml::argmax(logits.first(classes)) == b.targets[static_cast<std::size_t>(i)];
+      for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
+        if (i < begin || i >= end || !classes_of.counts(i)) continue;
+        const int said = ml::segmentation_score::predicted(logits.first(classes));
+        ++judged, right += said == classes_of[i];
+        if (e.pixels) e.pixels->add(classes_of[i], said);
+      }
     };
-    sum += t.evaluate(b.view(), count_right) * static_cast<f64>(b.targets.size());
-    targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
+    const f64 counted = ml::counts_of_losses(model, b.view()).front();
+    sum += t.evaluate(b.view(), count_right) * counted;
+    counts += counted, e.samples += b.sequences;
     bar->tick();
   }
-  right = ranks::sum(right);
-  e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
-  say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f",
-      static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
-  say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
+  right = ranks::sum(right), judged = ranks::sum(judged);
+  if (e.pixels)
+    for (i64& n : e.pixels->counts()) n = ranks::sum(n);
+  e.loss = sum / counts;
+  if (judged) e.accuracy = static_cast<f64>(right) / static_cast<f64>(judged);
+  say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f", static_cast<long long>(t.steps()),
+      static_cast<long long>(e.batches), e.loss);
+  if (e.accuracy) say(", Accuracy=%.4f", *e.accuracy);
+  if (has_perplexity(model)) say(", Perplexity=%.4f", std::exp(e.loss));
+  if (e.pixels)
+    say(", mIOU=%.4f, DSC=%.4f, MPCA=%.4f", e.pixels->mean_iou(), e.pixels->dice(),
+        e.pixels->mean_class_accuracy());
+  say("\n");
   return e;
 }
 
@@ -683,8 +728,9 @@ void session::eval() {
                              (std::isnan(e.loss) ? "NaN" : "infinite") +
                              ": a weight of the model is damaged, or its configuration is another model's");
   }
-  say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
-      100 * e.accuracy);
+  say("Evaluated %lld sample(s): loss %.5f", static_cast<long long>(e.samples), e.loss);
+  if (e.accuracy) say(", accuracy %.2f %%", 100 * *e.accuracy);
+  say("\n");
 }
 
 void session::eval_all() {

@@ -5,9 +5,11 @@
 // the same command resumes from its last checkpoint and reaches the same bits. If mpirun starts it, its
 // wafers are distributed over the processes; only the first prints and writes.
 #pragma once
+#include <optional>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/segmentation_score.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 
 #include "estimate.hpp"
@@ -38,12 +40,19 @@ struct task {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
+  /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
+  int pixel_classes = 0;
+
+  /// Whether the examples are texts.
+  bool has_texts(const wsl::ml::dataset& d) const { return d.length > 1 && pixel_classes == 0; }
 };
 
 struct evaluation {
-  /// over the held-out targets: the mean, and the part of them that are the argmax class
-  f64 loss = 0, accuracy = 0;
+  f64 loss = 0;  ///< the mean over the held-out targets
+  /// the part of them that are the argmax class; none if they are no classes
+  std::optional<f64> accuracy = {};
   i64 batches = 0, samples = 0;
+  std::optional<wsl::ml::segmentation_score> pixels = {};  ///< of pixels and their classes
 };
 
 class session {

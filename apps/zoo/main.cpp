@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wsl-zoo trains, verifies, converts and samples from every decoder that the library knows, in the files of
-// Hugging Face and by the field names of the Cerebras Model Zoo. See docs/guide/zoo.md.
+// wsl-zoo trains, verifies, converts and samples from the decoders that the library knows, and verifies its
+// encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
+// docs/guide/zoo.md.
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 
@@ -93,7 +94,7 @@ int run(int argc, char** argv) {
   if (!mode) return status;
   if (*mode == "checkpoint")
     throw std::invalid_argument("the word checkpoint comes first: wsl-zoo checkpoint --help");
-  complete(f, o);
+  complete(f, o, *mode == "verify");
   if (*mode == "config") {
     if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
     return 0;

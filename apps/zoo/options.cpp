@@ -98,9 +98,9 @@ void take_folder(train_app::fields& f, options& o) {
 
 }  // namespace
 
-void complete(train_app::fields& f, options& o) {
+void complete(train_app::fields& f, options& o, bool any_kind) {
   if (o.hf.empty()) take_defaults(f, o.model.name);
-  else take_folder(f, o);
+  else if (!any_kind || is_decoder(o.hf)) take_folder(f, o);
   gpt_app::complete(f, o);
 }
 

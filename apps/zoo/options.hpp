@@ -17,7 +17,8 @@ struct options : gpt_app::language_params {
 
 void declare(train_app::fields& f, options& o);
 /// Sets what was not given: from --hf the model, or else what models of that name have; and what depends on
-/// other fields and on this computer. Throws std::invalid_argument if a given field contradicts --hf.
-void complete(train_app::fields& f, options& o);
+/// other fields and on this computer. Throws std::invalid_argument if a given field contradicts --hf, or if
+/// that has no decoder, unless it may have a model of `any_kind`, of which no field tells anything.
+void complete(train_app::fields& f, options& o, bool any_kind = false);
 
 }  // namespace zoo_app

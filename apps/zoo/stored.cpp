@@ -18,9 +18,10 @@ namespace ml = wsl::ml;
 namespace hf = ml::hugging_face;
 using wsl::u64;
 
-constexpr const char* encoders[] = {"albert",  "bert", "deberta",    "deberta-v2", "distilbert",
-                                    "electra", "esm",  "modernbert", "roberta",    "xlm-roberta"};
-constexpr const char* with_decoders[] = {"bart", "marian", "mbart", "mt5", "pegasus", "t5", "umt5"};
+// Of these no family is known.
+constexpr const char* encoders[] = {"albert",  "deberta", "deberta-v2", "distilbert",
+                                    "electra", "esm",     "modernbert", "xlm-roberta"};
+constexpr const char* with_decoders[] = {"bart", "mbart", "mt5", "pegasus", "umt5"};
 
 /// The arrays of weights, as checkpoints have them.
 std::vector<ml::named_array> arrays_of(const ml::network& n, ml::weights& w) {
@@ -56,24 +57,34 @@ void refuse_pickle(const std::string& path) {
   if (std::filesystem::is_regular_file(path) && ml::is_pickle(path)) throw ml::pickle_refusal(path);
 }
 
-void require_decoder(const std::string& folder) {
+std::string model_type_of(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     throw ml::file_error(folder + " is no folder: give one with config.json and model.safetensors");
   if (!is_hugging_face(folder))
     throw ml::file_error(
         folder +
         " has no config.json: give a folder of Hugging Face, with config.json and model.safetensors");
-  const hf::config_file config(folder + "/config.json");
-  const std::string type = config.text("model_type", "");
+  return hf::config_file(folder + "/config.json").text("model_type", "");
+}
+
+void require_decoder(const std::string& folder) {
+  const std::string type = model_type_of(folder);
   const auto is_in = [&](const auto& names) {
     return std::find(std::begin(names), std::end(names), type) != std::end(names);
   };
-  const char* what = is_in(encoders)        ? "an encoder"
-                     : is_in(with_decoders) ? "an encoder with a decoder"
-                                            : nullptr;
+  const char* what = is_in(encoders) || hf::find_family<ml::encoder>(type) ? hf::kind<ml::encoder>::name
+                     : is_in(with_decoders) || hf::find_family<ml::encoder_decoder>(type)
+                         ? hf::kind<ml::encoder_decoder>::name
+                         : nullptr;
   if (what)
-    throw config.error("'model_type' is {}, {}: give a folder of a causal decoder, which are {}", type, what,
-                       hf::family_names());
+    throw hf::config_file(folder + "/config.json")
+        .error("'model_type' is {}, {}: give a folder of a causal decoder, which are {}", type, what,
+               hf::family_names());
+}
+
+bool is_decoder(const std::string& folder) {
+  return with_kind(folder,
+                   []<class Model>(std::type_identity<Model>) { return std::is_same_v<Model, ml::decoder>; });
 }
 
 ml::pretrained read_folder(const std::string& folder) {

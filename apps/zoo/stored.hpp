@@ -2,7 +2,9 @@
 // Models in files: a folder of Hugging Face, or a checkpoint of this project's trainers.
 #pragma once
 #include <string>
+#include <type_traits>
 #include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/hugging_face/families.hpp>
 
 namespace zoo_app {
 
@@ -23,8 +25,24 @@ void refuse_pickle(const std::string& path);
 /// Throws wsl::ml::file_error for a path that is no folder with a config.json, and for a model of another
 /// kind, such as an encoder.
 void require_decoder(const std::string& folder);
+/// Whether a folder has a decoder, or a model of a family that is not known.
+bool is_decoder(const std::string& folder);
 /// Reads a folder of Hugging Face. Throws wsl::ml::file_error, also for an encoder.
 wsl::ml::pretrained read_folder(const std::string& folder);
+/// The `model_type` of a folder's config.json. Throws wsl::ml::file_error for a path that is no folder with
+/// one.
+std::string model_type_of(const std::string& folder);
+/// Calls f(std::type_identity<Model>) for the kind of model in a folder: a decoder, an encoder, or one with
+/// the other. A family that is not known is taken for a decoder's, whose reader refuses it.
+template <class F>
+auto with_kind(const std::string& folder, F f) {
+  namespace ml = wsl::ml;
+  const std::string type = model_type_of(folder);
+  if (ml::hugging_face::find_family<ml::encoder>(type)) return f(std::type_identity<ml::encoder>());
+  if (ml::hugging_face::find_family<ml::encoder_decoder>(type))
+    return f(std::type_identity<ml::encoder_decoder>());
+  return f(std::type_identity<ml::decoder>());
+}
 /// The same with its weights.
 stored_model read_hugging_face_model(const std::string& folder);
 

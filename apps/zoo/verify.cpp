@@ -56,39 +56,53 @@ void print_kind(const char* name, difference::kind what, const std::vector<diffe
 }
 
 /// Throws wsl::ml::file_error for tokens that the model does not have.
-void check_tokens(const ml::golden_state& golden, const ml::decoder& model) {
-  const ml::batch b = golden.inputs();
-  const auto check = [&](const char* what, std::span<const wsl::i32> ids) {
+void check_tokens(const ml::golden_state& golden, const ml::network& model) {
+  const auto check = [&](const std::string& what, std::span<const wsl::i32> ids, wsl::i32 below,
+                         bool may_lack) {
     for (std::size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] < 0 || ids[i] >= model.vocabulary)
+      if ((ids[i] < 0 && !(may_lack && ids[i] == -100)) || ids[i] >= below)
         throw ml::file_error(golden.name() + ": token " + std::to_string(i) + " of its " + what + " is " +
                              std::to_string(ids[i]) + ", and the model has those from 0 to " +
-                             std::to_string(model.vocabulary - 1) + ": it is of another model");
+                             std::to_string(below - 1) + ": it is of another model");
   };
-  check("input", b.ids), check("labels", b.targets), check("greedy continuation", golden.greedy);
+  const ml::batch b = golden.inputs();
+  const wsl::i32 vocabulary = model.vocabulary();
+  check("input", b.ids, vocabulary, false), check("labels", b.targets, vocabulary, false);
+  check("greedy continuation", golden.greedy, vocabulary, false);
+  for (const ml::value_info& v : model.values())
+    for (const ml::named_numbers& x : b.named)
+      if (x.name == v.name) check(v.name, x.ids, v.ids_below, v.ignored.has_value());
 }
 
 /// Throws wsl::ml::file_error for a model whose logits are NaN or infinite.
-void check_model(ml::pretrained& model, const ml::golden_state& golden, const std::string& folder,
-                 const train_app::run_params& on) {
+template <class Model>
+void check_model(ml::basic_pretrained<Model>& model, const ml::golden_state& golden,
+                 const std::string& folder, const train_app::run_params& on) {
   ml::network n = model.config.build();
   const ml::weights w = model.to_weights(n);
+  const std::size_t each = static_cast<std::size_t>(n.width(n.logits()));
   const auto machine = machine_for(on, std::move(n), ml::optimizer::sgd());
   gpt_app::set_weights(machine->run(), w);
   const std::vector<wsl::f32> logits = machine->predict(golden.inputs());
-  const std::size_t vocabulary = static_cast<std::size_t>(model.config.vocabulary);
   try {
-    for (std::size_t at = 0; at < logits.size(); at += vocabulary)
-      ml::check_logits(std::span(logits).subspan(at, vocabulary));
+    for (std::size_t at = 0; at < logits.size(); at += each)
+      ml::check_logits(std::span(logits).subspan(at, each));
   } catch (const ml::not_finite& e) { throw ml::file_error(folder + ": " + std::string(e.what()).substr(5)); }
 }
 
-ml::golden_comparison compared(ml::pretrained& model, ml::golden_state& golden, const std::string& folder,
-                               const train_app::run_params& on) {
+template <class Model>
+std::pair<ml::golden_comparison, std::string> compared(const std::string& folder,
+                                                       const train_app::run_params& on) {
+  ml::basic_pretrained<Model> model = ml::read_hugging_face<Model>(folder);
+  const ml::network n = model.config.build();
+  ml::golden_state golden = ml::golden_state::of_folder(folder, n);
+  check_tokens(golden, n);
   try {
-    return ml::compare_with_golden(model, golden, [&](ml::network n, const ml::optimizer& rule) {
-      return machine_for(on, std::move(n), rule);
-    });
+    return {ml::compare_with_golden(model, golden,
+                                    [&](ml::network of, const ml::optimizer& rule) {
+                                      return machine_for(on, std::move(of), rule);
+                                    }),
+            golden.name()};
   } catch (const wsl::fault&) {
     check_model(model, golden, folder, on);  // a step of training knows nothing of files
     throw;
@@ -98,18 +112,15 @@ ml::golden_comparison compared(ml::pretrained& model, ml::golden_state& golden, 
 }  // namespace
 
 bool verify(const std::string& folder, const train_app::run_params& on) {
-  ml::pretrained model = read_folder(folder);
-  ml::golden_state golden = ml::golden_state::of_folder(folder);
-  check_tokens(golden, model.config);
-  const ml::golden_comparison found = compared(model, golden, folder, on);
+  const auto [found, golden] =
+      with_kind(folder, [&]<class Model>(std::type_identity<Model>) { return compared<Model>(folder, on); });
   using enum difference::kind;
   print_kind("logits", logits, found.all), print_kind("loss", loss, found.all);
   print_kind("gradients", gradient, found.all), print_kind("losses_adamw", losses_adamw, found.all);
   print_kind("greedy", greedy, found.all);
   for (const std::string& what : found.left_out) std::printf("not compared: %s\n", what.c_str());
   if (found.all.empty())
-    throw ml::file_error(golden.name() +
-                         " has a batch, and nothing to compare with: give another golden state");
+    throw ml::file_error(golden + " has a batch, and nothing to compare with: give another golden state");
   std::vector<const difference*> all;
   for (const difference& d : found.all) all.push_back(&d);
   const auto holding = std::count_if(all.begin(), all.end(), [](const difference* d) { return d->holds(); });

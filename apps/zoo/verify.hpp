@@ -6,8 +6,8 @@
 namespace zoo_app {
 
 /// Compares with golden.safetensors of a folder, or expected.safetensors, and prints the worst of each kind.
-/// Returns whether all is within its tolerance. Throws wsl::ml::file_error for a folder that has no causal
-/// decoder, or nothing to compare with.
+/// Returns whether all is within its tolerance. Throws wsl::ml::file_error for a folder without a model that
+/// is known, or nothing to compare with.
 bool verify(const std::string& folder, const train_app::run_params& on);
 
 }  // namespace zoo_app

@@ -4,6 +4,9 @@
 #include <random>
 #include <vector>
 #include <wsl/ml.hpp>
+#include <wsl/ml/model/encoder.hpp>
+#include <wsl/ml/model/encoder_decoder.hpp>
+#include <wsl/ml/model/unet.hpp>
 
 #include "loops.hpp"
 
@@ -13,7 +16,7 @@ using namespace wsl;
 struct lesson {
   ml::network net;
   ml::batch data = {};
-  std::vector<i32> ids = {}, targets = {};
+  std::vector<i32> ids = {}, targets = {}, of_decoder = {};
   std::vector<f32> features = {};
   loops::decoder_shape shape = {};
 };
@@ -35,6 +38,19 @@ inline lesson images() {
   t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
   return t;
 }
+/// A UNet of 16 to 256 channels, 4 images of 128 x 128 pixels.
+inline lesson pixels() {
+  constexpr int side = 128, images = 4;
+  lesson t{ml::unet{.height = side,
+                    .width = side,
+                    .encoder_filters = {16, 32, 64, 128, 256},
+                    .decoder_filters = {128, 64, 32, 16}}
+               .build()};
+  t.targets = some_numbers(images * side * side, 2);
+  for (i32 v : some_numbers(images * side * side, 256)) t.features.push_back(static_cast<f32>(v) / 255);
+  t.data = {.features = t.features, .targets = t.targets, .sequences = images, .length = side * side};
+  return t;
+}
 inline lesson text(const ml::decoder& model, int sequences, int length) {
   lesson t{model.build()};
   t.ids = some_numbers(sequences * length, model.vocabulary),
@@ -50,6 +66,30 @@ inline lesson text(const ml::decoder& model, int sequences, int length) {
 inline lesson characters() {
   return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12,
               64);
+}
+/// A small BERT that guesses every seventh word: 4 layers of width 256, 8 sequences of 128.
+inline lesson hidden_words() {
+  const ml::encoder model{.vocabulary = 30522, .positions = 128, .layers = 4, .heads = 4, .width = 256};
+  lesson t{model.build()};
+  const int tokens = 8 * 128;
+  t.ids = some_numbers(tokens, model.vocabulary), t.targets = some_numbers(tokens, model.vocabulary);
+  for (int k = 0; k < tokens; ++k)
+    if (k % 7) t.targets[static_cast<std::size_t>(k)] = ml::encoder::no_label;
+  t.data = {.sequences = 8, .length = 128};
+  t.data.named = {{"input_ids", std::span<const i32>(t.ids)}, {"labels", std::span<const i32>(t.targets)}};
+  return t;
+}
+/// A small T5: 4 + 4 layers of width 256, 8 texts of 128 tokens and as many of 64.
+inline lesson translations() {
+  const ml::encoder_decoder model{.vocabulary = 32128, .layers = 4, .heads = 4, .width = 256};
+  lesson t{model.build()};
+  t.ids = some_numbers(8 * 128, model.vocabulary), t.targets = some_numbers(8 * 64, model.vocabulary);
+  t.of_decoder = some_numbers(8 * 64, model.vocabulary);
+  t.data = {.sequences = 8, .length = 128};
+  t.data.named = {{"input_ids", std::span<const i32>(t.ids)},
+                  {"decoder_input_ids", std::span<const i32>(t.of_decoder)},
+                  {"labels", std::span<const i32>(t.targets)}};
+  return t;
 }
 
 }  // namespace bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char and
-// 124m. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident (no wafer: two
+// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char, 124m,
+// bert, t5 and unet. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident (no wafer: two
 // threads, all weights where they lie); and loops, a program of plain loops, whose first losses must be those
 // of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an error. `run`
 // prints it beside PyTorch. `predicted` is a way of its own: bench_train <model> <steps> predicted <threads>
@@ -24,6 +24,9 @@ using bench::lesson;
 lesson of(std::string_view model) {
   if (model == "mnist") return bench::images();
   if (model == "char") return bench::characters();
+  if (model == "bert") return bench::hidden_words();
+  if (model == "t5") return bench::translations();
+  if (model == "unet") return bench::pixels();
   if (model == "124m")
     return bench::text({.vocabulary = 50257,
                         .positions = 1024,
@@ -32,7 +35,7 @@ lesson of(std::string_view model) {
                         .width = 768,
                         .between = ml::nonlinearity::gelu_tanh},
                        4, 64);
-  std::fprintf(stderr, "the models are mnist, char and 124m\n");
+  std::fprintf(stderr, "the models are mnist, char, 124m, bert, t5 and unet\n");
   std::exit(1);
 }
 
@@ -104,9 +107,9 @@ f64 milliseconds(lesson& work, std::string_view way, int steps) {
   if (way == "streaming")
     return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
   if (way == "bf16")
-    return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam(),
-                                    {.precision = ml::precision::bfloat16}),
-                        work.data, steps);
+    return milliseconds(
+        ml::trainer(std::move(work.net), ml::optimizer::adam(), {.precision = ml::precision::bfloat16}),
+        work.data, steps);
   if (way == "pipeline")
     return milliseconds(ml::pipelined_trainer(std::move(work.net), ml::optimizer::adam(), {.strips = 2}),
                         work.data, steps);
@@ -127,6 +130,10 @@ int main(int argc, char** argv) {
     const int threads = argc > 4 ? std::atoi(argv[4]) : 16;
     std::printf("%.2f\n", predicted(model, 1, steps) / predicted(model, threads, steps));
     return 0;
+  }
+  if ((model == "bert" || model == "t5" || model == "unet") && way != "streaming" && way != "bf16") {
+    std::fprintf(stderr, "the ways of bert, t5 and unet are streaming and bf16\n");
+    return 1;
   }
   lesson work = of(model);
   if (way == "loops") compare(model);

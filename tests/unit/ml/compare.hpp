@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The comparisons of the operations' tests: f32 with f64, element by element, and gradients with finite
-// differences of the function.
+// differences of the function; and weights for tests of whole models.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
+#include <span>
 #include <vector>
 #include <wsl/linalg/matrix.hpp>
 #include <wsl/ml/model/weights.hpp>
@@ -45,6 +47,27 @@ inline f64 error(const both& x) {
     off = d <= off ? off : d;  // a NaN stays
   }
   return off / largest;
+}
+
+/// The largest difference, for the largest number; infinite if there are more or fewer numbers.
+inline f64 error(std::span<const f32> x, std::span<const f32> right) {
+  f64 off = x.size() == right.size() ? 0 : std::numeric_limits<f64>::infinity(), size = 1e-30;
+  for (std::size_t i = 0; i < std::min(x.size(), right.size()); ++i) {
+    const f64 d = std::abs(static_cast<f64>(x[i]) - static_cast<f64>(right[i]));
+    off = d <= off ? off : d;  // a NaN stays
+    size = std::max(size, std::abs(static_cast<f64>(right[i])));
+  }
+  return off / size;
+}
+/// Weights none of which is 0 or 1, so that a bias or a gain that is left out is seen.
+inline wsl::ml::weights shaken(const wsl::ml::network& n) {
+  wsl::ml::weights w(n);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    wsl::ml::initialize(w[k], wsl::ml::initial::normal(0.3f), wsl::ml::seed_of(9, k));
+    if (n.parameters()[k].name.ends_with("gain"))
+      for (f32& x : w[k]) x += 1;
+  }
+  return w;
 }
 
 /// The largest difference of `gradient` from the differences of `f`, a function of the numbers of x, for the

@@ -176,7 +176,8 @@ class plain_decoder {
       case nonlinearity::quick_gelu: return plain::quick_gelu::value(x);
       case nonlinearity::silu:
       case nonlinearity::swiglu: return plain::silu::value(x);
-      case nonlinearity::gelu_tanh: return plain::gelu_tanh::value(x);
+      case nonlinearity::gelu_tanh:
+      case nonlinearity::geglu_tanh: return plain::gelu_tanh::value(x);
       default: return plain::gelu::value(x);
     }
   }
@@ -305,6 +306,7 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
                   d.position = positioning::alibi, d.between = nonlinearity::swiglu;
                   d.attention_scale = 0.25f, d.embedding_scale = 3, d.logit_scale = 0.5f;
                 }));
+  check_decoder("Gemma", with([](decoder& d) { d.between = nonlinearity::geglu_tanh, d.bias = false; }));
   check_decoder("no positions", with([](decoder& d) {
                   d.position = positioning::none, d.between = nonlinearity::geglu,
                   d.norm = normalization::rmsnorm, d.layers = 1;

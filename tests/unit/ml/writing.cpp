@@ -6,6 +6,8 @@
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/write/writer.hpp>
 
+#include "compare.hpp"
+
 namespace {
 using namespace wsl;
 using namespace wsl::ml;
@@ -31,16 +33,6 @@ std::vector<f32> serial_logits(const network& n, weights& w, const std::vector<i
   serial_forward(n, w, store);
   const matrix<f32> y = store.value(n.logits());
   return {y.first(), y.first() + i64{y.rows()} * y.columns()};
-}
-/// Weights none of which is 0 or 1, so that a bias or a gain that is left out is seen.
-weights shaken(const network& n) {
-  weights w(n);
-  for (std::size_t k = 0; k < w.size(); ++k) {
-    initialize(w[k], initial::normal(0.3f), seed_of(9, k));
-    if (n.parameters()[k].name.ends_with("gain"))
-      for (f32& x : w[k]) x += 1;
-  }
-  return w;
 }
 decoder with(const std::function<void(decoder&)>& change) {
   decoder d = small;
@@ -80,21 +72,15 @@ TEST_CASE("Every kind of decoder has the logits of its forward pass, on any numb
       with([](decoder& x) { x.experts = 3, x.experts_per_token = 1; }),
   }));
   const network n = d.build();
-  weights w = shaken(n);
+  weights w = compare::shaken(n);
   std::vector<i32> ids;
   for (int i = 0; i < 24; ++i) ids.push_back((i * 11 + 5) % 37);
   const std::vector<f32> right = serial_logits(n, w, ids);
-  f64 size = 0;
-  for (const f32 x : right) size = std::max(size, std::abs(static_cast<f64>(x)));
   for (const int columns : {1, 2, 3, 5})
     for (const int block : {1, 5, 24}) {
       INFO(columns << " columns, blocks of " << block);
-      const std::vector<f32> found = writer(d, w, {.columns = columns, .prompt_block = block}).logits(ids);
-      REQUIRE(found.size() == right.size());
-      f64 off = 0;
-      for (std::size_t i = 0; i < right.size(); ++i)
-        off = std::max(off, std::abs(static_cast<f64>(found[i]) - static_cast<f64>(right[i])));
-      CHECK(off < 1e-5 * size);
+      CHECK(compare::error(writer(d, w, {.columns = columns, .prompt_block = block}).logits(ids), right) <
+            1e-5);
     }
 }
 

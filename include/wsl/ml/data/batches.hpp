@@ -26,18 +26,28 @@ struct batch_settings {
   /// Leaves out the examples at the end of an epoch that do not fill a batch; false: they become a smaller
   /// batch.
   bool drop_last = true;
-  int prefetch = 2;      ///< batches made ahead of time, each by a thread; 0: none
-  batch_part part = {};  ///< the part of each batch that is read; the rest is zeros
+  int prefetch = 2;  ///< batches made ahead of time, each by a thread; 0: none
+  /// The part of each batch that is read; the rest is zeros. Numbers by name are read for the whole batch,
+  /// since labels among them say by what the loss is divided.
+  batch_part part = {};
 };
 
 /// A batch that owns its numbers.
 struct loaded_batch {
+  /// Those of one field of the dataset, (sequences, count of the field).
+  struct named {
+    std::string name;
+    std::vector<i32> numbers;
+  };
   std::vector<i32> ids, targets;
   std::vector<f32> features;
+  std::vector<named> by_name = {};
   int sequences = 0, length = 1;
 
   batch view() const {
-    return {.ids = ids, .features = features, .targets = targets, .sequences = sequences, .length = length};
+    batch b{.ids = ids, .features = features, .targets = targets, .sequences = sequences, .length = length};
+    for (const named& x : by_name) b.named.emplace_back(x.name, std::span<const i32>(x.numbers));
+    return b;
   }
 };
 
@@ -114,21 +124,29 @@ class batches {
   }
   static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size,
                            bool shuffle, batch_part mine) {
-    const permutation order(from->count, at.seed ^ scramble(static_cast<u64>(at.epoch)));
+    const u64 of_epoch = at.seed ^ scramble(static_cast<u64>(at.epoch)), key = scramble(~of_epoch);
+    const permutation order(from->count, of_epoch);
     const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length),
                width = static_cast<std::size_t>(from->width);
     loaded_batch b;
     b.sequences = static_cast<int>(size), b.length = from->length;
-    b.targets.resize(n * length);
+    const bool is_named = !from->named.empty();
+    for (const named_field& x : from->named)
+      b.by_name.push_back({x.name, std::vector<i32>(n * static_cast<std::size_t>(x.count))});
+    if (!is_named) b.targets.resize(n * length);
     if (width) b.features.resize(n * length * width);
-    else b.ids.resize(n * length);
+    else if (!is_named) b.ids.resize(n * length);
     const auto part = [&](auto& all, std::size_t i) {
       return std::span(all).subspan(i * all.size() / n, all.size() / n);
     };
+    if (is_named) mine = {};
     for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
       const i64 which = at.example + i;
       const auto k = static_cast<std::size_t>(i);
-      from->get(shuffle ? order(which) : which, {part(b.ids, k), part(b.features, k), part(b.targets, k)});
+      std::vector<std::span<i32>> named;
+      for (loaded_batch::named& x : b.by_name) named.push_back(part(x.numbers, k));
+      from->get(shuffle ? order(which) : which,
+                {part(b.ids, k), part(b.features, k), part(b.targets, k), named, key, at.epoch});
     }
     return b;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A dataset: numbered examples of one shape, whatever they come from: windows of a text, images (images.hpp),
-// or a function of your own.
+// sentences with a class (text/), or a function of your own.
 //   const dataset text = windows(read_tokens("train.bin"), 64);
+// Where a model has several inputs or targets, the numbers of an example have the names that the model gives
+// them (dataset::named).
 #pragma once
 #include <fmt/format.h>
 
@@ -14,11 +16,21 @@
 
 namespace wsl::ml {
 
-/// Room for an example. Either `ids` or `features` is empty.
+/// Whole numbers of an example that a batch has by name, such as "attention_mask".
+struct named_field {
+  std::string name;
+  int count = 1;  ///< numbers of an example: its length, or 1 for what is said of the example as a whole
+};
+
+/// Room for an example. Either `ids` or `features` is empty; with names, both and the targets are.
 struct example {
-  std::span<i32> ids;       ///< (length)
-  std::span<f32> features;  ///< (length, width)
-  std::span<i32> targets;   ///< (length)
+  std::span<i32> ids;                          ///< (length)
+  std::span<f32> features;                     ///< (length, width)
+  std::span<i32> targets;                      ///< (length)
+  std::span<const std::span<i32>> named = {};  ///< those of dataset::named, in their order
+  /// The key of random choices, such as which words are hidden: another one in each epoch (text/draws.hpp).
+  u64 key = 0;
+  i64 epoch = 0;  ///< the pass over the data
 };
 
 struct dataset {
@@ -26,20 +38,29 @@ struct dataset {
   int length = 1;                                         ///< tokens in an example
   int width = 0;                                          ///< features of a token; 0: a token is an id
   std::function<void(i64 which, const example& to)> get;  ///< called by several threads at a time
+  std::vector<named_field> named = {};                    ///< empty: ids or features, and targets
 };
 
 /// A number that tells datasets apart. It depends on their shape and on 64 examples, spread over all.
 inline u64 fingerprint_of(const dataset& d) {
   support::fingerprint f;
   f.add(d.count), f.add(d.length), f.add(d.width);
-  const auto tokens = static_cast<std::size_t>(d.length), width = static_cast<std::size_t>(d.width);
+  const auto tokens = static_cast<std::size_t>(d.named.empty() ? d.length : 0),
+             width = static_cast<std::size_t>(d.width);
   std::vector<i32> ids(width ? 0 : tokens), targets(tokens);
   std::vector<f32> features(tokens * width);
+  std::vector<std::vector<i32>> named;
+  for (const named_field& x : d.named) {
+    f.add(x.name.data(), x.name.size());
+    named.emplace_back(static_cast<std::size_t>(x.count));
+  }
+  const std::vector<std::span<i32>> rooms(named.begin(), named.end());
   constexpr i64 most = 64;
   for (i64 k = 0; k < std::min(most, d.count); ++k) {
-    d.get(d.count * k / std::min(most, d.count), {ids, features, targets});
+    d.get(d.count * k / std::min(most, d.count), {ids, features, targets, rooms});
     f.add(ids.data(), ids.size() * sizeof(i32)), f.add(features.data(), features.size() * sizeof(f32)),
         f.add(targets.data(), targets.size() * sizeof(i32));
+    for (const std::vector<i32>& x : named) f.add(x.data(), x.size() * sizeof(i32));
   }
   return f.value();
 }

@@ -200,6 +200,9 @@ class activation_store {
                  static_cast<std::size_t>(tokens()) * static_cast<std::size_t>(per_token));
   }
 
+  /// n numbers that a stage keeps for its backward pass, whatever the tokens; `stage` is its number.
+  std::span<f32> kept(int stage, std::size_t n) { return sized(saved_[static_cast<std::size_t>(stage)], n); }
+
   /// The whole numbers of value v, which is of ids: as many for each token as the value's shape says.
   std::span<const i32> ids(int v) const {
     return of_tokens(given_[static_cast<std::size_t>(v)].ids, axis_of(v));
@@ -245,6 +248,12 @@ class activation_store {
   /// The format to which values and their gradients are rounded between stages, and of the operands of
   /// products. The store itself keeps f32, and copies of operands in 16 bits.
   precision format = precision::f32;
+  /// Whether the step trains, so that dropout drops and norms take the statistics of the batch.
+  bool is_training() const { return random.on; }
+  /// The sequences of all PEs together that pass at a time, and what part of the batch they are: less than
+  /// all where it has several micro-batches.
+  i64 sequences_of_pass = 0;
+  f64 part_of_batch = 1;
   /// Gradients of the features that the host gives are wanted, too, which training does without.
   bool gradients_of_inputs = false;
 

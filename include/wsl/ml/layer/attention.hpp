@@ -53,6 +53,15 @@ inline int relative_bucket(int distance, const relative_positions& r, bool causa
                      static_cast<f32>(each - exact);
   return first + std::min(exact + static_cast<int>(beyond), each - 1);
 }
+/// The terms of the scores of some heads, from number `first` on, for distances from `begin` to `end` - 1,
+/// one head after the other. The table is (buckets, heads).
+inline std::vector<f32> scores_of_distances(const matrix<const f32>& table, const relative_positions& r,
+                                            bool causal, int first, int heads, int begin, int end) {
+  std::vector<f32> all;
+  for (int h = 0; h < heads; ++h)
+    for (int d = begin; d < end; ++d) all.push_back(table(relative_bucket(d, r, causal), first + h));
+  return all;
+}
 
 class attention_stage final : public stage {
  public:
@@ -170,7 +179,9 @@ class attention_stage final : public stage {
     const std::span<f32> log_sum_exp = store.saved(number, queries);
     std::vector<f32> hidden;
     const std::vector<f32> of_distance =
-        scores_of_distances(table, store.length(), of_other, first_head, queries);
+        table.rows() ? scores_of_distances(table, heads_.relative, heads_.causal, first_head, queries,
+                                           -store.length(), of_other)
+                     : std::vector<f32>{};
     for (int s = 0, first = 0, length = 0; first < store.tokens(); ++s, first += length) {
       // The first sequence here may have begun elsewhere, the last may end elsewhere.
       const int position = store.position(first);
@@ -209,15 +220,6 @@ class attention_stage final : public stage {
          store.ids(inputs.back())
              .subspan(static_cast<std::size_t>(sequence * keys), static_cast<std::size_t>(keys)))
       of_key.push_back(seen ? 0 : scoring::hidden);
-  }
-  /// For each head, what is added to the scores at distances from -length to keys - 1.
-  std::vector<f32> scores_of_distances(const matrix<const f32>& table, int length, int keys, int first,
-                                       int queries) const {
-    std::vector<f32> all;
-    for (int h = 0; h < queries && table.rows(); ++h)
-      for (int d = -length; d < keys; ++d)
-        all.push_back(table(relative_bucket(d, heads_.relative, heads_.causal), first + h));
-    return all;
   }
   /// Whether earlier tokens of the first sequence are elsewhere, if this column has heads at all.
   bool has_prefix(activation_store& store) const {

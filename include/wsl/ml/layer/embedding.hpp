@@ -15,9 +15,11 @@ class embedding_stage final : public stage {
  public:
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   /// The position of the first token of a sequence is row `first_position` of that table.
-  /// An id that is `padding` has the row before that one, and is not counted.
-  explicit embedding_stage(int y, int first_position = 0, std::optional<i32> padding = {})
-      : y_(y), first_position_(first_position), padding_(padding) {}
+  /// An id that is `padding` has the row before that one, and is not counted. One that is `not_learnt` gives
+  /// its row no gradient, nor that of such a position.
+  explicit embedding_stage(int y, int first_position = 0, std::optional<i32> padding = {},
+                           std::optional<i32> not_learnt = {})
+      : y_(y), first_position_(first_position), padding_(padding), not_learnt_(not_learnt) {}
 
   stage_cut how_cut() const override { return stage_cut::by_rows_of_table; }
 
@@ -30,8 +32,11 @@ class embedding_stage final : public stage {
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     const matrix<f32> dy = store.gradient(y_);
     clear(gradient);
+    const std::span<const i32> ids = store.ids(inputs[0]);
     each(store, s, [&](int t, int row) {
-      add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns()));
+      const bool is_learnt = !not_learnt_ || ids.empty() || ids[static_cast<std::size_t>(t)] != *not_learnt_;
+      if (is_learnt || (s.which == 1 && !padding_))
+        add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns()));
     });
   }
   bool needs_weight_in_backward(int) const override { return false; }
@@ -64,7 +69,7 @@ class embedding_stage final : public stage {
   }
 
   int y_, first_position_;
-  std::optional<i32> padding_;
+  std::optional<i32> padding_, not_learnt_;
 };
 
 }  // namespace wsl::ml

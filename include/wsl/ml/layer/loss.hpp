@@ -127,8 +127,15 @@ class cross_entropy_stage final : public loss_stage {
 template <class Rule>
 class elementwise_loss final : public loss_stage {
  public:
+  /// The targets are numbers, or `classes`, which are numbers as well.
+  explicit elementwise_loss(bool classes = false) : of_classes_(classes) {}
+
   f64 loss(activation_store& store, f32 weight) const override {
-    const matrix<f32> x = store.value(inputs[0]), y = store.value(inputs[1]), dx = store.gradient(inputs[0]);
+    const matrix<f32> x = store.value(inputs[0]), dx = store.gradient(inputs[0]);
+    std::vector<f32> classes;
+    if (of_classes_) classes.assign(store.ids(inputs[1]).begin(), store.ids(inputs[1]).end());
+    const matrix<f32> y =
+        of_classes_ ? matrix<f32>(classes.data(), x.rows(), x.columns()) : store.value(inputs[1]);
     const bool both = !is_given(1);
     f64 sum = 0;
     for (int t = 0; t < x.rows(); ++t) {
@@ -139,6 +146,9 @@ class elementwise_loss final : public loss_stage {
     }
     return sum;
   }
+
+ private:
+  bool of_classes_;
 };
 
 }  // namespace wsl::ml

@@ -33,6 +33,9 @@ struct parameter {
   initial start;
   f32 rate_factor = 1;     ///< multiplies the learning rate
   bool undivided = false;  ///< it is always one tile, for stages that need all of it at a time; a small one
+  /// Positive: no optimizer changes the parameter, but it follows what its stage gives as its gradient, such
+  /// as the statistic of a batch: after a step it is (1 - follows) parameter + follows gradient.
+  f32 follows = 0;
   i64 size() const { return i64{rows} * columns; }
 
   /// A parameter of any axes: the first becomes the rows, of which a weight tile has some, and the others one
@@ -71,6 +74,7 @@ enum class row_selection : u8 { all, of_ids, of_positions };
 enum class stage_cut : u8 {
   by_tokens,        ///< reads and writes whole rows of features, of any tokens
   by_element,       ///< number i of the output depends on number i of the inputs: takes them as they are cut
+  by_feature,       ///< feature i of the output depends on feature i of the inputs, and on its own parameters
   by_output,        ///< reads whole rows of all tokens; a part of its parameters gives a part of the features
   by_head,          ///< reads and writes some heads of all tokens
   by_rows_of_table  ///< some rows of its tables give a part of the sum that is the output of all tokens
@@ -103,7 +107,7 @@ class stage {
 
   virtual stage_cut how_cut() const { return stage_cut::by_tokens; }
   /// The units between which input k and the output of a stage that is cut by heads may be cut. A column gets
-  /// as many units of each group.
+  /// as many units of each group. A stage that is cut by features has those of its output for its input.
   virtual std::vector<feature_group> groups_of_input(int /*k*/) const { return {}; }
   virtual std::vector<feature_group> groups_of_output() const { return {}; }
 
@@ -133,6 +137,18 @@ class stage {
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
+
+  /// How often the stage needs sums over all tokens of the batch before its own work in a pass of training,
+  /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of
+  /// the tokens here, `sums_of_feature` for each feature of the output that the PE has, one sum after the
+  /// other, and `take_sums` gets those of all rows of workers and all wafers, which it keeps for the work. A
+  /// micro-batch is a batch of its own.
+  virtual int rounds_of_sums(bool /*backward*/) const { return 0; }
+  virtual int sums_of_feature(bool /*backward*/) const { return 1; }
+  virtual void add_sums(activation_store&, bool /*backward*/, int /*round*/, std::span<f32>) const {}
+  virtual void take_sums(activation_store&, bool /*backward*/, int /*round*/, std::span<const f32>) const {}
+  /// Whether it needs such sums at all.
+  bool needs_sums() const { return rounds_of_sums(false) + rounds_of_sums(true) > 0; }
 
   /// With `of_ids`, the ids are those of the stage's first input.
   virtual row_selection rows_read(int /*which*/) const { return row_selection::all; }
@@ -191,18 +207,31 @@ class tile_in_format {
 inline bool writes_output(const stage& s) {
   return s.output >= 0 && std::find(s.inputs.begin(), s.inputs.end(), s.output) == s.inputs.end();
 }
+/// The sums of a stage over all tokens of the batch, which are all in one store.
+inline void add_up_here(const stage& s, activation_store& store, bool backward) {
+  const int rounds = store.is_training() ? s.rounds_of_sums(backward) : 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<f32> sums(
+        static_cast<std::size_t>(i64{s.sums_of_feature(backward)} * store.value(s.output).columns()));
+    s.add_sums(store, backward, round, sums);
+    s.take_sums(store, backward, round, sums);
+  }
+}
 /// A stage's own work. The values that the model has computed, and the gradient that it reads, are rounded to
-/// the store's format before it, when all stages that write them are done.
-inline void begin_forward(const stage& s, activation_store& store) {
+/// the store's format before it, when all stages that write them are done. With `all_here` the store has all
+/// tokens of the batch, and the stage's sums over them are made as well.
+inline void begin_forward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
   for (std::size_t k = 0; k < s.inputs.size(); ++k)
     if (!s.given[k]) store.round_value(s.inputs[k]);
   if (writes_output(s)) store.renew(s.output);
+  if (all_here) add_up_here(s, store, false);
   s.forward(store);
 }
-inline void begin_backward(const stage& s, activation_store& store) {
+inline void begin_backward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
   if (writes_output(s)) store.round_gradient(s.output);
+  if (all_here) add_up_here(s, store, true);
   s.backward(store);
 }
 

@@ -69,8 +69,8 @@ inline void all_below(const std::string& each, std::span<const i32> numbers, con
                                               each == "number" ? " of " + v.name : "", numbers[i],
                                               v.ids_below - 1));
 }
-/// Whether value v is the only one of its origin and kind, which batches give without a name. What is
-/// optional has to be named.
+/// Whether value v is the only one of its origin and kind, which batches give without a name. Optional
+/// numbers have to be named.
 inline bool is_only(const network& n, int v) {
   const value_info& x = n.info(v);
   return !x.is_optional && std::count_if(n.values().begin(), n.values().end(), [&](const value_info& y) {
@@ -223,6 +223,9 @@ inline void check_input(const network& n, const batch& b) {
   detail::check_names(n, b);
   detail::check_values(n, b, origin::input);
   const std::vector<int> lengths = lengths_of(n, b);
+  if (const token_axis& a = n.axes().front(); a.length && b.sequences > 0 && b.length != a.length)
+    throw std::invalid_argument(
+        fmt::format("wsl: batch::length is {} for {}, not {}", a.length, a.name, b.length));
   for (std::size_t axis = 0; axis < lengths.size(); ++axis)
     if (const token_axis& a = n.axes()[axis]; a.positions && lengths[axis] > a.positions)
       throw std::invalid_argument(
@@ -294,6 +297,7 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
     throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
                                             to.sequences(), to.length_of_axis(0), b.sequences, b.length));
   to.give_mask(b.mask);
+  to.sequences_of_pass = b.sequences, to.part_of_batch = 1;
   to.weight = b.weight, to.loss_factors = b.loss_factors, to.statistics = b.statistics;
   for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
     const value_info& x = n.info(v);

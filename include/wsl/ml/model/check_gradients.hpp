@@ -24,7 +24,9 @@ struct gradient_settings {
   f32 step = 0.02f;  ///< how far a number is moved in each direction
   int entries = 0;   ///< the most entries of each input and parameter that are compared; 0: all
   u64 seed = 1;
-  bool dropout = true;  ///< whether dropout drops, always the same numbers
+  /// Whether dropout drops, always the same numbers, and norms take the statistics of the batch, as in
+  /// training.
+  bool dropout = true;
 };
 
 /// The comparison of one number with its difference.
@@ -70,7 +72,8 @@ namespace detail {
 class made_up_batch {
  public:
   made_up_batch(const network& n, const gradient_settings& how) {
-    batch_.sequences = how.sequences, batch_.length = how.length;
+    const int pixels = n.axes().front().length;
+    batch_.sequences = how.sequences, batch_.length = pixels ? pixels : how.length;
     u64 seed = how.seed;
     for (const value_info& v : n.values()) {
       if (v.from == origin::computed) continue;
@@ -110,7 +113,7 @@ inline weights varied_weights(const network& n, u64 seed) {
     const f32 base = p.start.how == initial::kind::constant ? p.start.size : 0;
     initialize(w[k], initial::normal(p.rows == 1 ? 0.3f : 1 / std::sqrt(static_cast<f32>(p.columns))),
                seed_of(seed, k));
-    for (f32& x : w[k]) x += base;
+    for (f32& x : w[k]) x = p.follows > 0 && base > 0 ? base + std::abs(x) : x + base;  // a variance
   }
   return w;
 }
@@ -133,7 +136,8 @@ class gradient_checker {
     same_in_parts();
     same_backward_in_large_tiles();
     for (const loss_stage* x : n_.losses()) is_sum(*x);
-    for (std::size_t k = 0; k < arrays_.size(); ++k) differences(arrays_[k]);
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+      if (!follows(arrays_[k])) differences(arrays_[k]);
     f64 largest = 0;
     for (const array& a : arrays_) largest = std::max(largest, a.largest());
     for (const array& a : arrays_) judge(a, std::max(a.largest(), 1e-2 * largest));
@@ -218,6 +222,11 @@ class gradient_checker {
     }
   }
 
+  /// Whether an array is no parameter of the function, but follows a statistic.
+  bool follows(const array& a) const {
+    return a.parameter >= 0 && n_.parameters()[static_cast<std::size_t>(a.parameter)].follows > 0;
+  }
+
   /// Keeps the first mistake that is found.
   template <class... X>
   void mistake(fmt::format_string<X...> text, X&&... x) {
@@ -239,6 +248,9 @@ class gradient_checker {
                mixes = n_.axes().size() > 1 ||
                        std::any_of(n_.stages().begin(), n_.stages().end(),
                                    [](const auto& s) { return s->needs_whole_sequences(); });
+    const bool mixes_sequences = how_.dropout && std::any_of(n_.stages().begin(), n_.stages().end(),
+                                                             [](const auto& s) { return s->needs_sums(); });
+    if (mixes_sequences) return;
     f64 by_sequence = 0, by_token = 0;
     for (int s = 0; s < batch_.sequences; ++s) {
       by_sequence += objective_of(s, 0, batch_.length);
@@ -293,7 +305,7 @@ class gradient_checker {
           return gives_nan(n_.info(v).name);
       }
     for (const array& a : arrays_) {
-      if (a.parameter < 0) continue;
+      if (a.parameter < 0 || follows(a)) continue;
       const std::vector<f32>& large = gradients[static_cast<std::size_t>(a.parameter)];
       f32 most = 1e-6f;
       for (f32 x : a.gradient) most = std::max(most, std::abs(x));

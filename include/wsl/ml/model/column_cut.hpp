@@ -46,16 +46,16 @@ struct parameter_share {
 class column_cut {
  public:
   /// Columns beyond the heads of attention, or the features of a value, have none of them. Throws
-  /// std::invalid_argument for fewer than one column, and for more than one if stages share a parameter that
-  /// they do not all cut.
+  /// std::invalid_argument for fewer than one column, and for more than one if some stages cut a parameter
+  /// that others use whole.
   column_cut(const network& n, int columns) : network_(n), columns_(columns) {
     if (columns < 1)
       throw std::invalid_argument(
           fmt::format("wsl: a wafer has at least 1 column of workers, not {}", columns));
     if (const std::string name = shared_unlike(n); columns > 1 && !name.empty())
       throw std::invalid_argument(
-          fmt::format("wsl: this model is not cut over {} columns of workers: {} is shared by stages that do "
-                      "not all cut it: use 1 column",
+          fmt::format("wsl: this model is not cut over {} columns of workers: some stages cut {} and "
+                      "others use all of it: use 1 column",
                       columns, name));
     demand_features();
     choose_forms();
@@ -141,7 +141,7 @@ class column_cut {
     for (const feature_run& r : runs_of(s, p, column)) {
       // A vector has a number, a matrix a row for each feature of the output.
       const bool is_vector = p.rows == 1 && network_.width(s.output) > 1;
-      if (is_vector && s.how_cut() == stage_cut::by_output) all.push_back({r.first, row, 1, r.count});
+      if (is_vector && s.how_cut() != stage_cut::by_rows_of_table) all.push_back({r.first, row, 1, r.count});
       else all.push_back({i64{r.first} * p.columns, row, r.count, p.columns});
       row += r.count;
     }
@@ -158,21 +158,22 @@ class column_cut {
     return network_.parameters()[static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)])];
   }
   static bool cuts_parameters(const stage& s) {
-    return s.how_cut() == stage_cut::by_rows_of_table || s.how_cut() == stage_cut::by_output;
+    return s.how_cut() == stage_cut::by_rows_of_table || s.how_cut() == stage_cut::by_output ||
+           s.how_cut() == stage_cut::by_feature;
   }
-  /// The name of a parameter that several stages use and that they do not all cut; empty if there is none.
+  /// The name of a parameter that some stages cut and others use whole; empty if there is none.
   static std::string shared_unlike(const network& n) {
     std::vector<const stage*> user(n.parameters().size());
     for (const auto& s : n.stages())
       for (int p : s->parameters) {
         const stage* other = std::exchange(user[static_cast<std::size_t>(p)], s.get());
-        if (other && (!cuts_parameters(*other) || !cuts_parameters(*s)))
+        if (other && cuts_parameters(*other) != cuts_parameters(*s))
           return n.parameters()[static_cast<std::size_t>(p)].name;
       }
     return "";
   }
   std::vector<feature_run> runs_of(const stage& s, const parameter& p, int column) const {
-    if (s.how_cut() == stage_cut::by_output) return features(s.output, column);
+    if (s.how_cut() != stage_cut::by_rows_of_table) return features(s.output, column);
     const block_cyclic rows{p.rows, columns_};
     return {{rows.size(column) ? rows.global(column, 0) : 0, rows.size(column)}};
   }
@@ -185,7 +186,10 @@ class column_cut {
     for (std::size_t k = stages.size(); k-- > 0;) {
       const stage& s = *stages[k];
       auto& given = groups_[static_cast<std::size_t>(s.output)];
-      if (s.how_cut() == stage_cut::by_head) {
+      if (s.how_cut() == stage_cut::by_feature) {
+        if (const auto units = s.groups_of_output(); !units.empty()) given = units;
+        if (!given.empty()) groups_[static_cast<std::size_t>(s.inputs[0])] = given;
+      } else if (s.how_cut() == stage_cut::by_head) {
         given = s.groups_of_output();
         for (std::size_t i = 0; i < s.inputs.size(); ++i)
           if (!network_.info(s.inputs[i]).is_ids())
@@ -198,6 +202,15 @@ class column_cut {
       if (groups_[v].empty()) groups_[v] = {{0, network_.widths()[v], 1}};
   }
 
+  /// Input k of a stage is cut as the stage needs it. Two stages may need it in different ways.
+  void require_cut(const stage& s, std::size_t k, const std::vector<feature_group>& as) const {
+    if (columns_ > 1 && groups_[static_cast<std::size_t>(s.inputs[k])] != as)
+      throw std::invalid_argument(
+          fmt::format("wsl: the features of {} are cut in two ways over columns of workers, for {} and for "
+                      "another stage that reads them: use 1 column",
+                      network_.info(s.inputs[k]).name, s.name));
+  }
+
   void choose_forms() {
     const auto& stages = network_.stages();
     native_.assign(groups_.size(), value_form::tokens);
@@ -206,9 +219,6 @@ class column_cut {
     rows_keep_sequences_ = network_.axes().size() > 1;
     for (const auto& s : stages) {
       forms& f = forms_[static_cast<std::size_t>(s->number)];
-      // The other stages get all tokens of a row, or look at each number alone.
-      keeps_sequences_ =
-          keeps_sequences_ || (s->how_cut() == stage_cut::by_tokens && s->needs_whole_sequences());
       rows_keep_sequences_ = rows_keep_sequences_ || (s->needs_whole_sequences() && !reads_prefix(*s));
       switch (s->how_cut()) {
         case stage_cut::by_tokens: break;
@@ -220,9 +230,20 @@ class column_cut {
             f.reads = f.writes = value_form::features;
           break;
         case stage_cut::by_output: f.reads = value_form::whole, f.writes = value_form::features; break;
-        case stage_cut::by_head: f.reads = f.writes = value_form::features; break;
+        case stage_cut::by_feature:
+          require_cut(*s, 0, groups_[static_cast<std::size_t>(s->output)]);
+          f.reads = f.writes = value_form::features;
+          break;
+        case stage_cut::by_head:
+          for (std::size_t i = 0; i < s->inputs.size(); ++i)
+            if (!network_.info(s->inputs[i]).is_ids())
+              require_cut(*s, i, s->groups_of_input(static_cast<int>(i)));
+          f.reads = f.writes = value_form::features;
+          break;
         case stage_cut::by_rows_of_table: f.writes = value_form::whole; break;
       }
+      // The other stages get all tokens of a row.
+      keeps_sequences_ = keeps_sequences_ || (s->needs_whole_sequences() && f.reads == value_form::tokens);
       if (columns_ == 1) continue;
       for (int v : s->inputs) {
         if (network_.info(v).is_ids()) continue;  // the host gives them in any form

@@ -14,11 +14,14 @@
 
 namespace wsl::ml {
 
-/// The function between the matrices of the feed-forward part. The last three multiply up(x) by a function of
-/// gate(x), the product with a third matrix.
-enum class nonlinearity : u8 { gelu, gelu_tanh, quick_gelu, relu, silu, swiglu, geglu, reglu };
+/// The function between the matrices of the feed-forward part. The last four multiply up(x) by a function of
+/// gate(x), the product with a third matrix: silu, gelu, relu, and gelu_tanh.
+enum class nonlinearity : u8 { gelu, gelu_tanh, quick_gelu, relu, silu, swiglu, geglu, reglu, geglu_tanh };
+constexpr bool is_gated(nonlinearity f) { return f >= nonlinearity::swiglu; }
 /// f(x), for a function without a gate. Throws std::invalid_argument for one with a gate.
 int activated(network& n, const std::string& name, int x, nonlinearity f);
+/// The same, or x times the function of a gate for one with a gate.
+int activated(network& n, const std::string& name, int x, int gate, nonlinearity f);
 
 enum class normalization : u8 { layernorm, rmsnorm };
 /// The encoding of a token's position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
@@ -77,7 +80,7 @@ struct decoder {
   int of_keys() const { return kv_heads ? kv_heads * width_of_head() : of_queries(); }
   /// The features inside the feed-forward part, and whether it has a gate.
   int inner_width() const { return filter ? filter : 4 * width; }
-  bool is_gated() const { return between >= nonlinearity::swiglu; }
+  bool is_gated() const { return ml::is_gated(between); }
 
   /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
   network build() const;
@@ -90,7 +93,6 @@ struct decoder {
   int feed_forward(network& n, const std::string& name, int x, std::vector<int>& scores) const;
   int mixture(network& n, const std::string& name, int x, std::vector<int>& scores) const;
   int expert(network& n, const std::string& name, int x) const;
-  int between_of(network& n, const std::string& name, int x, int gate) const;
   int normalized(network& n, const std::string& name, int x) const;
   /// Layers that add to the residual start the smaller, the more of them there are (GPT-2).
   initial residual() const;

@@ -84,7 +84,7 @@ WSL_ML_COMPILED_PART int decoder::expert(network& n, const std::string& name, in
   const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
   const int gate =
       is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
-  const int y = between_of(n, name + "between", up, gate);
+  const int y = activated(n, name + "between", up, gate, between);
   return n.linear(name + "down", y, width, bias.feed_forward, residual());
 }
 
@@ -97,17 +97,19 @@ WSL_ML_COMPILED_PART int activated(network& n, const std::string& name, int x, n
     case nonlinearity::silu: return n.activation<silu>(name, x);
     case nonlinearity::swiglu:
     case nonlinearity::geglu:
-    case nonlinearity::reglu: break;
+    case nonlinearity::reglu:
+    case nonlinearity::geglu_tanh: break;
   }
   throw std::invalid_argument(
       fmt::format("wsl: {} is a function of one value, and has no gate: take gelu, relu or silu", name));
 }
 
-WSL_ML_COMPILED_PART int decoder::between_of(network& n, const std::string& name, int x, int gate) const {
-  if (between == nonlinearity::swiglu) return n.gate<silu>(name, x, gate);
-  if (between == nonlinearity::geglu) return n.gate<gelu>(name, x, gate);
-  if (between == nonlinearity::reglu) return n.gate<relu>(name, x, gate);
-  return activated(n, name, x, between);
+WSL_ML_COMPILED_PART int activated(network& n, const std::string& name, int x, int gate, nonlinearity f) {
+  if (f == nonlinearity::swiglu) return n.gate<silu>(name, x, gate);
+  if (f == nonlinearity::geglu) return n.gate<gelu>(name, x, gate);
+  if (f == nonlinearity::reglu) return n.gate<relu>(name, x, gate);
+  if (f == nonlinearity::geglu_tanh) return n.gate<gelu_tanh>(name, x, gate);
+  return activated(n, name, x, f);
 }
 
 WSL_ML_COMPILED_PART int decoder::normalized(network& n, const std::string& name, int x) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An encoder whose sizes come from a file or from the command line: BERT (arXiv:1810.04805), RoBERTa
-// (arXiv:1907.11692) and their relatives. Every token sees all tokens of its sequence that a mask leaves. A
-// block is
+// (arXiv:1907.11692), Linformer (arXiv:2006.04768) and their relatives. Every token sees all tokens of its
+// sequence that a mask leaves. A block is
 //   x = norm(x + project(attention(x)));  x = norm(x + down(f(up(x))))
 // After the last block come the layers of a task: guessing hidden words, with which such models are
 // pre-trained, or classes of sequences or tokens, or a part of the text, for which they are fine-tuned. The
@@ -15,7 +15,7 @@
 
 namespace wsl::ml {
 
-/// What an encoder is trained for, and the targets with which it learns. A label of -100 does not count.
+/// The task of an encoder, and the targets with which it learns. A label of -100 does not count.
 enum class encoder_task : u8 {
   masked_words,      ///< "labels", (sequences, length): the words that have been hidden
   next_sentence,     ///< the same, and "next_sentence_label", (sequences): 0 if the second sentence follows
@@ -32,8 +32,13 @@ struct encoder {
   f32 epsilon = 1e-12f,
       deviation = 0.02f;     ///< added to the variance in norms; standard deviation of the initial weights
   int unused_positions = 0;  ///< rows before that of the first position in its table (RoBERTa: 2)
-  /// An id that has no position of its own, and is not counted in those of others (RoBERTa: 1).
+  /// An id whose embedding is not learnt. If there are unused positions, it has no position of its own, and
+  /// is not counted in those of others (RoBERTa: 1).
   std::optional<i32> padding = {};
+  /// Keys and values are projected to so many tokens (Linformer); 0: they are not. Both have one projection,
+  /// or each its own.
+  int projected = 0;
+  bool shared_projection = false;
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   encoder_task task = encoder_task::masked_words;
   int classes = 2;              ///< of sequences or of tokens
@@ -52,22 +57,36 @@ struct encoder {
                            {.positions = positions,
                             .start = initial::normal(deviation),
                             .unused = unused_positions,
-                            .padding = padding});
+                            .padding = unused_positions > 0 ? padding : std::nullopt,
+                            .not_learnt = padding});
     if (token_types > 0)
       x = n.sum("embedding sum", x,
                 n.embedding_of("types", n.optional_ids("token_type_ids", token_types), 0, width,
                                initial::normal(deviation)));
     x = n.dropout("dropout", n.norm("embedding norm", x, epsilon), dropout);
-    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen);
+    const int few = projected ? n.axis("projected tokens", projected) : -1;
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen, few);
     add_task(n, x);
     return n;
   }
 
  private:
-  int block(network& n, const std::string& name, int x, int seen) const {
+  /// Attention to all tokens that are seen, or to the few to which they are projected.
+  int attention(network& n, const std::string& name, int x, int seen, int few) const {
     const initial start = initial::normal(deviation);
-    const int y = n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start),
-                              {.queries = heads, .dropout = attention_dropout, .causal = false}, seen);
+    const attention_heads how{.queries = heads, .dropout = attention_dropout, .causal = false};
+    if (few < 0)
+      return n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start), how, seen);
+    const int queries = n.linear(name + "queries", x, width, true, start),
+              kv = n.linear(name + "keys", x, 2 * width, true, start);
+    return n.cross_attention(
+        name + "attention", queries,
+        n.token_projection(name + "tokens", kv, heads, few, positions, shared_projection, true, start, seen),
+        how);
+  }
+  int block(network& n, const std::string& name, int x, int seen, int few) const {
+    const initial start = initial::normal(deviation);
+    const int y = attention(n, name, x, seen, few);
     x = n.norm(
         name + "norm 1",
         n.sum(name + "sum 1", x,
@@ -117,7 +136,7 @@ struct encoder {
     n.cross_entropy("loss", n.tied_linear("head", last, 0, true),
                     {.ignore_index = no_label, .targets = n.classes("labels", vocabulary), .factor = factor});
   }
-  /// What is said about the sequence as a whole, from its first token.
+  /// A summary of the sequence as a whole, from its first token.
   int pooled(network& n, int x) const {
     return n.activation<hyperbolic_tangent>("pooler tanh", n.linear("pooler", n.first_token("first token", x),
                                                                     width, true, initial::normal(deviation)));

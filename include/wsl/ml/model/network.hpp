@@ -15,15 +15,21 @@
 #include "../../support/compiled.hpp"
 #include "../layer/attention.hpp"
 #include "../layer/balance.hpp"
+#include "../layer/batch_norm.hpp"
+#include "../layer/concatenation.hpp"
+#include "../layer/convolution.hpp"
 #include "../layer/dropout.hpp"
 #include "../layer/embedding.hpp"
+#include "../layer/image_norm.hpp"
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
 #include "../layer/mixture.hpp"
 #include "../layer/pool.hpp"
+#include "../layer/pooling.hpp"
 #include "../layer/position.hpp"
 #include "../layer/simple.hpp"
 #include "../layer/span_loss.hpp"
+#include "../layer/token_projection.hpp"
 
 namespace wsl::ml {
 
@@ -36,8 +42,9 @@ enum class origin : u8 { computed, input, target };
 /// and what is said about a whole sequence has an axis of one token.
 struct token_axis {
   std::string name;
-  int length = 0;     ///< the tokens of a sequence; 0: as many as the batch has numbers for
-  int positions = 0;  ///< of the longest sequence; 0: any
+  int length = 0;         ///< the tokens of a sequence; 0: as many as the batch has numbers for
+  int positions = 0;      ///< of the longest sequence; 0: any
+  image_size image = {};  ///< if the tokens are the pixels of an image, line by line
 };
 
 /// A value has some numbers for each token.
@@ -71,6 +78,9 @@ struct embedding_settings {
   /// An id that has no position, and the last unused row; the position of another is the number of those
   /// before it that have one (RoBERTa).
   std::optional<i32> padding = {};
+  /// An id whose row gets no gradient here, and keeps its numbers unless another stage has the table as well
+  /// (padding_idx of PyTorch).
+  std::optional<i32> not_learnt = {};
   int table = -1;  ///< the table of tokens of another embedding, a parameter; -1: one of its own
 };
 
@@ -85,6 +95,14 @@ class network {
 
   /// Another axis of tokens. Sequences have `length` tokens there, or as many as each batch has numbers for.
   int axis(const std::string& name, int length = 0);
+  /// The axis of the pixels of images of this size. The images of a network that have one size share an axis,
+  /// so that branches that meet again fit.
+  int image(int height, int width);
+  /// The tokens of the batch, axis 0, are the pixels of images of this size, line by line: batch::length is
+  /// their number.
+  void tokens_are_pixels(int height, int width);
+  /// The size of the images of which a value has pixels. Throws std::invalid_argument if it has none.
+  image_size image_of(int value) const;
   /// Features that the host gives with every step: `each` is their shape for a token of the axis.
   int input(const std::string& name, const shape& each, int axis = 0) {
     return new_host_value({name, each, origin::input, 0, existing(axis)});
@@ -184,6 +202,24 @@ class network {
   int tied_linear(const std::string& name, int x, int table, bool bias = false);
   /// Layernorm with or without a bias, or rmsnorm, over all features of a token.
   int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true);
+  /// A convolution of images, (pixels, channels), with windows of any size.
+  int convolution(const std::string& name, int x, int outputs, const convolution_settings& how = {});
+  /// The backward pass of such a convolution as a layer: it makes images larger where that one makes them
+  /// smaller.
+  int transposed_convolution(const std::string& name, int x, int outputs, const convolution_settings& how);
+  /// The largest number, or the mean, of each channel in windows of an image.
+  int pool(const std::string& name, int x, pooling how, const sliding_window& over);
+  /// The features of several values of one axis side by side.
+  int concatenation(const std::string& name, const std::vector<int>& parts);
+  /// Batch norm over all tokens of the batch; evaluation takes averages of the statistics, which follow each
+  /// batch by `momentum`.
+  int batch_norm(const std::string& name, int x, f32 epsilon = 1e-5f, f32 momentum = 0.1f);
+  /// Group norm over the pixels of each image: `groups` divides the features.
+  int group_norm(const std::string& name, int x, int groups, f32 epsilon = 1e-5f);
+  /// Instance norm: a group for each feature.
+  int instance_norm(const std::string& name, int x, f32 epsilon = 1e-5f) {
+    return group_norm(name, x, width(x), epsilon);
+  }
   /// Attention of each sequence to itself. qkv has queries, keys and values side by side. The mask, if there
   /// is one, is a value of ids, one for each token; a token with 0 is not seen.
   int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1);
@@ -191,6 +227,11 @@ class network {
   /// same sequence. They may have different axes of tokens; the mask has that of kv.
   int cross_attention(const std::string& name, int queries, int kv, const attention_heads& heads,
                       int mask = -1);
+  /// The tokens of kv, keys and values side by side, projected to those of another axis, which has a
+  /// length, as input of cross_attention (Linformer). Sequences have at most `positions` tokens; with
+  /// `shared` keys and values have one projection.
+  int token_projection(const std::string& name, int kv, int heads, int axis, int positions, bool shared,
+                       bool bias, initial start, int mask = -1);
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
   int rotary(const std::string& name, int qkv, const attention_heads& heads, int positions, int features = 0,
@@ -224,7 +265,8 @@ class network {
 
   /// The cross-entropy of logits, whose last axis are the classes.
   void cross_entropy(const std::string& name, int logits, const cross_entropy_settings& how = {});
-  /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between.
+  /// The binary cross-entropy of logits and targets of the same shape, which are 0, 1 or between; or classes
+  /// below 2.
   void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {});
   void mean_squared_error(const std::string& name, int x, const loss_settings& how = {});
 
@@ -271,6 +313,12 @@ class network {
   int positions() const { return axes_.front().positions; }
   /// The axes of tokens; the first has batch::length tokens.
   const std::vector<token_axis>& axes() const { return axes_; }
+  /// How many tokens of a value there are for a token of the batch, where both are pixels of images;
+  /// otherwise 1 is taken.
+  f64 tokens_for_each(int value) const {
+    const token_axis& a = axes_[static_cast<std::size_t>(info(value).axis)];
+    return a.image.pixels() ? static_cast<f64>(a.image.pixels()) / std::max(1, axes_.front().length) : 1;
+  }
   i64 parameter_count() const {
     i64 n = 0;
     for (const parameter& p : parameters_) n += p.size();
@@ -296,21 +344,25 @@ class network {
   void elementwise(const std::string& name, int x, const loss_settings& how) {
     const shape each = shape_of(x);
     const int y = how.targets >= 0 ? how.targets : target("targets", each, info(x).axis);
-    if (info(y).is_ids())
+    if (info(y).is_ids() && !(Rule::takes_classes && info(y).ids_below == 2))
       throw std::invalid_argument(
           fmt::format("wsl: {} compares with features, not with the {}", name, of(y)));
-    loss(name, elementwise_loss<Rule>(), {x, {y, each}}, how.mask, how.factor);
+    loss(name, elementwise_loss<Rule>(info(y).is_ids()), {x, {y, each}}, how.mask, how.factor);
   }
   void limit_positions(int positions, int axis) {
     int& most = axes_[static_cast<std::size_t>(axis)].positions;
     if (positions) most = most ? std::min(most, positions) : positions;
   }
   int existing(int axis) const;
+  static std::string name_of_images(const image_size& size);
+  std::vector<parameter> of_convolution(const std::string& name, int outputs, int inputs,
+                                        const convolution_settings& how) const;
   /// All inputs have the axis of the output, unless the stage needs whole sequences.
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
                     int axis) const;
   std::string axis_name(int axis) const {
-    return axis == 0 ? "the tokens of the batch" : axes_[static_cast<std::size_t>(axis)].name;
+    return axis == 0 && axes_.front().name.empty() ? "the tokens of the batch"
+                                                   : axes_[static_cast<std::size_t>(axis)].name;
   }
   /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const;

@@ -22,6 +22,139 @@ WSL_ML_COMPILED_PART int network::axis(const std::string& name, int length) {
   return static_cast<int>(axes_.size()) - 1;
 }
 
+WSL_ML_COMPILED_PART int network::image(int height, int width) {
+  const image_size size{height, width};
+  for (std::size_t k = 0; k < axes_.size(); ++k)
+    if (axes_[k].image == size) return static_cast<int>(k);
+  const int k = axis(name_of_images(size), size.pixels());
+  axes_.back().image = size;
+  return k;
+}
+
+WSL_ML_COMPILED_PART void network::tokens_are_pixels(int height, int width) {
+  axes_.front().name = name_of_images({height, width});
+  axes_.front().image = {height, width}, axes_.front().length = height * width;
+}
+
+WSL_ML_COMPILED_PART std::string network::name_of_images(const image_size& size) {
+  std::string name = fmt::format("images of {} x {} pixels", size.height, size.width);
+  if (size.height < 1 || size.width < 1 || i64{size.height} * size.width > largest_width)
+    throw std::invalid_argument(fmt::format("wsl: there are no {}", name));
+  return name;
+}
+
+WSL_ML_COMPILED_PART image_size network::image_of(int value) const {
+  const image_size size = axes_[static_cast<std::size_t>(info(value).axis)].image;
+  if (size.pixels() == 0)
+    throw std::invalid_argument(
+        fmt::format("wsl: the {} are no pixels of an image: make their axis with network::image", of(value)));
+  return size;
+}
+
+WSL_ML_COMPILED_PART std::vector<parameter> network::of_convolution(const std::string& name, int outputs,
+                                                                    int inputs,
+                                                                    const convolution_settings& how) const {
+  const sliding_window& w = how.over;
+  if (w.height < 1 || w.width < 1 || w.stride < 1 || w.padding < 0 || w.dilation < 1)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
+        "{}: the padding is at least 0, the others at least 1",
+        name, w.height, w.width, w.stride, w.padding, w.dilation));
+  if (how.groups < 1 || inputs % how.groups || outputs % how.groups)
+    throw std::invalid_argument(fmt::format("wsl: {} cuts {} channels, and {} of the output, into {} groups",
+                                            name, inputs, outputs, how.groups));
+  const int of_group = inputs / how.groups;
+  const bool is_default = how.start.how == initial::kind::constant && how.start.size == 0;
+  const f32 bound = 1 / std::sqrt(static_cast<f32>(of_group * w.taps()));
+  std::vector<parameter> all;
+  if (how.bias)
+    all.push_back({"bias", 1, outputs, is_default ? initial::uniform(bound) : initial::constant(0)});
+  all.push_back(parameter::of("weight", {outputs, w.height, w.width, of_group},
+                              is_default ? initial::uniform(bound) : how.start));
+  return all;
+}
+
+WSL_ML_COMPILED_PART int network::convolution(const std::string& name, int x, int outputs,
+                                              const convolution_settings& how) {
+  const image_size size = image_of(x);
+  std::vector<parameter> own = of_convolution(name, outputs, width(x), how);
+  if (!how.over.fits(size))
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has windows of {} x {} pixels, {} apart, which do not fit on {} x {} with a padding of {}",
+        name, how.over.height, how.over.width, how.over.dilation, size.height, size.width, how.over.padding));
+  if (how.output_padding != image_size{})
+    throw std::invalid_argument(
+        fmt::format("wsl: {} has an output padding, which only transposed convolutions have", name));
+  const image_size windows = how.over.windows_on(size);
+  return add(name, convolution_stage(size, how), {x}, outputs, std::move(own),
+             image(windows.height, windows.width));
+}
+
+WSL_ML_COMPILED_PART int network::transposed_convolution(const std::string& name, int x, int outputs,
+                                                         const convolution_settings& how) {
+  const image_size size = image_of(x);
+  std::vector<parameter> own = of_convolution(name, outputs, width(x), how);
+  if (how.groups != 1)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} is a transposed convolution, which has no groups", name));
+  image_size of_y = how.over.image_of(size);
+  for (const int more : {how.output_padding.height, how.output_padding.width})
+    if (more < 0 || more >= std::max(how.over.stride, how.over.dilation))
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} has an output padding of {} x {}: from 0 to less than the stride or the dilation", name,
+          how.output_padding.height, how.output_padding.width));
+  of_y.height += how.output_padding.height, of_y.width += how.output_padding.width;
+  const int axis = image(of_y.height, of_y.width);
+  return add(name, transposed_convolution_stage(size, of_y, how), {x}, outputs, std::move(own), axis);
+}
+
+WSL_ML_COMPILED_PART int network::pool(const std::string& name, int x, pooling how,
+                                       const sliding_window& over) {
+  const image_size size = image_of(x);
+  if (over.height < 1 || over.width < 1 || over.stride < 1 || over.padding < 0 || over.dilation < 1 ||
+      2 * over.padding > over.height || 2 * over.padding > over.width || !over.fits(size))
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} has windows of {} x {} pixels, a stride of {}, a padding of {} and a dilation of "
+        "{}: they fit on {} x {}, and the padding is at most half a window",
+        name, over.height, over.width, over.stride, over.padding, over.dilation, size.height, size.width));
+  const image_size windows = over.windows_on(size);
+  return add(name, pooling_stage(how, size, over), {x}, shape_of(x), {},
+             image(windows.height, windows.width));
+}
+
+WSL_ML_COMPILED_PART int network::concatenation(const std::string& name, const std::vector<int>& parts) {
+  if (parts.empty()) throw std::invalid_argument(fmt::format("wsl: {} joins no values", name));
+  std::vector<int> widths;
+  i64 all = 0;
+  for (const int x : parts) widths.push_back(width(x)), all += width(x);
+  if (all > largest_width) throw std::invalid_argument(fmt::format("wsl: {} has {} features", name, all));
+  return add(name, concatenation_stage(std::move(widths)), {parts.begin(), parts.end()},
+             static_cast<int>(all));
+}
+
+WSL_ML_COMPILED_PART int network::batch_norm(const std::string& name, int x, f32 epsilon, f32 momentum) {
+  if (!(momentum > 0 && momentum <= 1))
+    throw std::invalid_argument(fmt::format(
+        "wsl: the statistics of {} follow those of a batch by a momentum above 0, and up to 1, not by {}",
+        name, momentum));
+  const int n = width(x);
+  return add(name, batch_norm_stage(epsilon), {x}, shape_of(x),
+             {{.name = "running mean", .columns = n, .start = initial::constant(0), .follows = momentum},
+              {.name = "running variance", .columns = n, .start = initial::constant(1), .follows = momentum},
+              {"gain", 1, n, initial::constant(1)},
+              {"bias", 1, n, initial::constant(0)}});
+}
+
+WSL_ML_COMPILED_PART int network::group_norm(const std::string& name, int x, int groups, f32 epsilon) {
+  const int n = width(x);
+  if (groups < 1 || n % groups)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} cuts the {} into {} groups: their number divides that of the features", name,
+                    of(x), groups));
+  return add(name, image_norm_stage(groups, n / groups, epsilon), {x}, shape_of(x),
+             {{"gain", 1, n, initial::constant(1)}, {"bias", 1, n, initial::constant(0)}});
+}
+
 WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids, int width,
                                                const embedding_settings& how) {
   const value_info& x = info(ids);
@@ -41,7 +174,8 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
                     x.ids_below, width, p.name, p.rows, p.columns));
   if (how.positions) tables.push_back({"positions", how.unused + how.positions, width, how.start});
   const int y = next_value();
-  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding), {ids}, width, std::move(tables));
+  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding, how.not_learnt), {ids}, width,
+      std::move(tables));
   std::vector<int>& of = stages_[stage_count() - 1]->parameters;
   if (how.table >= 0) of.insert(of.begin(), how.table);
   return y;
@@ -139,6 +273,35 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
     stages_[stage_count() - 1]->parameters.push_back(r.table);
   }
   return y;
+}
+
+WSL_ML_COMPILED_PART int network::token_projection(const std::string& name, int kv, int heads, int axis,
+                                                   int positions, bool shared, bool bias, initial start,
+                                                   int mask) {
+  const int projected = axes_[static_cast<std::size_t>(existing(axis))].length;
+  if (heads < 1 || width(kv) % (2 * heads) || positions < 1 || projected < 1)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} projects the {}, keys and values of {} heads, from {} positions to {} of {}: heads "
+        "must divide them, and both numbers be at least 1",
+        name, of(kv), heads, positions, projected, axis_name(axis)));
+  std::vector<stage_input> inputs{kv};
+  if (mask >= 0) {
+    if (!info(mask).is_ids() || info(mask).each != shape(1) || info(mask).axis != info(kv).axis)
+      throw std::invalid_argument(
+          fmt::format("wsl: the mask of {} is one id for each of {}, which {} are not", name,
+                      axis_name(info(kv).axis), of(mask)));
+    inputs.emplace_back(mask);
+  }
+  limit_positions(positions, info(kv).axis);
+  std::vector<parameter> own;
+  for (const char* half : {"keys", "values"}) {
+    const std::string of_half = shared ? "" : std::string(half) + ".";
+    if (bias) own.push_back({of_half + "bias", projected, 1, initial::constant(0)});
+    own.push_back({of_half + "weight", projected, positions, start});
+    if (shared) break;
+  }
+  return add(name, std::make_unique<token_projection_stage>(heads, width(kv) / (2 * heads), bias, shared),
+             inputs, shape_of(kv), std::move(own), axis);
 }
 
 WSL_ML_COMPILED_PART int network::rotary(const std::string& name, int qkv, const attention_heads& heads,
@@ -389,6 +552,7 @@ template int network::activation<quick_gelu>(const std::string&, int);
 template int network::activation<relu>(const std::string&, int);
 template int network::activation<silu>(const std::string&, int);
 template int network::gate<gelu>(const std::string&, int, int);
+template int network::gate<gelu_tanh>(const std::string&, int, int);
 template int network::gate<relu>(const std::string&, int, int);
 template int network::gate<silu>(const std::string&, int, int);
 #endif

@@ -15,11 +15,12 @@ namespace wsl::ml {
 inline f64 operations_per_token(const network& n, int length) {
   f64 sum = 0;
   for (const auto& s : n.stages()) {
-    sum += s->operations(-1, 0, n.width(s->output), length);
+    f64 of_stage = s->operations(-1, 0, n.width(s->output), length);
     for (std::size_t which = 0; which < s->parameters.size(); ++which) {
       const parameter& p = n.parameters()[static_cast<std::size_t>(s->parameters[which])];
-      sum += s->operations(static_cast<int>(which), p.rows, p.columns, length);
+      of_stage += s->operations(static_cast<int>(which), p.rows, p.columns, length);
     }
+    sum += n.tokens_for_each(s->output) * of_stage;
   }
   return sum;
 }

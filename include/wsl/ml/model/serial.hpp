@@ -32,7 +32,7 @@ inline void serial_pass(const network& n, weights& numbers, activation_store& st
   store.zero_grad();
   tile_in_format in_format;
   for (const auto& s : n.stages()) {
-    begin_forward(*s, store);
+    begin_forward(*s, store, true);
     each_tile(
         n, *s, numbers,
         [&](const weight_tile& x, std::size_t) { s->forward(store, in_format(x, *s, store.format)); },
@@ -68,7 +68,7 @@ inline void serial_backward(const network& n, weights& numbers, weights& gradien
   tile_in_format in_format;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
-    begin_backward(s, store);
+    begin_backward(s, store, true);
     each_tile(
         n, s, numbers,
         [&](weight_tile x, std::size_t which) {

@@ -91,6 +91,7 @@ struct gated_backward_loop {
 /// y = f(x). Both have the same shape and contiguous rows; y may be x.
 template <class F>
 void activate(const matrix<f32>& y, const matrix<const f32>& x) {
+  if (y.rows() > 1 && lie_whole(y, x)) return activate<F>(as_one_row(y), as_one_row(x));
   for (int i = 0; i < y.rows(); ++i)
     run_vectorized<detail::activation_loop<F>>(y.row(i), x.row(i), y.columns());
 }
@@ -98,6 +99,8 @@ void activate(const matrix<f32>& y, const matrix<const f32>& x) {
 template <class F>
 void activate_backward(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x,
                        bool overwrite = false) {
+  if (dx.rows() > 1 && lie_whole(dx, dy, x))
+    return activate_backward<F>(as_one_row(dx), as_one_row(dy), as_one_row(x), overwrite);
   for (int i = 0; i < dx.rows(); ++i)
     if (overwrite)
       run_vectorized<detail::activation_backward_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());

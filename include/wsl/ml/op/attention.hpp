@@ -28,9 +28,10 @@ struct scoring {
   int window = 0;
   int first_query = 0;  ///< the position of the first query
   bool causal = true;
-  /// What is added to the scores of each key, (keys), or null: 0, or `hidden` for a key that no query sees.
+  /// The numbers added to the scores of each key, (keys), or null: 0, or `hidden` for a key that no query
+  /// sees.
   const f32* of_key = nullptr;
-  /// What is added to the score of the query at position t and the key at s, its element s - t, or null.
+  /// The number added to the score of the query at position t and the key at s, its element s - t, or null.
   const f32* of_distance = nullptr;
 
   static constexpr f32 hidden = -1e30f;

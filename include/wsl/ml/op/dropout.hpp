@@ -21,7 +21,7 @@ inline u32 mixed(u32 key, u64 with) {
 
 /// The source of dropout in a step, on one PE.
 struct dropout_generator {
-  bool on = false;         ///< false: nothing is dropped, as in evaluation
+  bool on = false;         ///< whether the step trains; false: nothing is dropped, as in evaluation
   u32 key = 0;             ///< the key of the step
   i64 first_sequence = 0;  ///< number in the batch of the first sequence on this PE
 };

@@ -8,6 +8,19 @@
 
 namespace wsl::ml {
 
+/// Whether each of some matrices lies row after row without gaps, so that what treats each number by itself
+/// may take it for one row.
+template <class... T>
+bool lie_whole(const matrix<T>&... x) {
+  return ((x.column_stride() == 1 && x.row_stride() == x.columns() &&
+           i64{x.rows()} * x.columns() <= 0x7fffffff) &&
+          ...);
+}
+template <class T>
+matrix<T> as_one_row(const matrix<T>& x) {
+  return {x.first(), 1, x.rows() * x.columns()};
+}
+
 /// Runs `Loop::run(arguments...)`, an always_inline function, in the version for the widest vectors that this
 /// processor has.
 template <class Loop>

@@ -11,6 +11,7 @@ namespace wsl::ml {
 
 /// (x - y)^2, as torch.nn.MSELoss.
 struct squared_error {
+  static constexpr bool takes_classes = false;  ///< whether a target may be a class, 0 or 1
   static f64 value(f32 x, f32 y) {
     const f64 d = static_cast<f64>(x) - static_cast<f64>(y);
     return d * d;
@@ -21,6 +22,7 @@ struct squared_error {
 
 /// -y log sigmoid(x) - (1 - y) log(1 - sigmoid(x)), as torch.nn.BCEWithLogitsLoss.
 struct binary_cross_entropy_of_logit {
+  static constexpr bool takes_classes = true;
   static f64 value(f32 x, f32 y) {
     const f64 logit = static_cast<f64>(x);
     return std::max(logit, 0.) - logit * static_cast<f64>(y) + std::log1p(std::exp(-std::abs(logit)));

@@ -42,10 +42,12 @@ inline const f32* row_of(const matrix<const f32>& table, i32 which, const char* 
 
 /// Fills a matrix with zeros.
 inline void clear(const matrix<f32>& x) {
+  if (x.rows() > 1 && lie_whole(x)) return clear(as_one_row(x));
   for (int i = 0; i < x.rows(); ++i) std::fill_n(x.row(i), x.columns(), 0.f);
 }
 /// to += x, of one shape.
 inline void add(const matrix<f32>& to, const matrix<const f32>& x) {
+  if (to.rows() > 1 && lie_whole(to, x)) return add(as_one_row(to), as_one_row(x));
   for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::add_loop>(to.row(t), x.row(t), to.columns());
 }
 /// to += factor x, of one shape.
@@ -55,6 +57,7 @@ inline void add_scaled(const matrix<f32>& to, const matrix<const f32>& x, f32 fa
 }
 /// to = a + b, of one shape.
 inline void set_sum(const matrix<f32>& to, const matrix<const f32>& a, const matrix<const f32>& b) {
+  if (to.rows() > 1 && lie_whole(to, a, b)) return set_sum(as_one_row(to), as_one_row(a), as_one_row(b));
   for (int t = 0; t < to.rows(); ++t)
     run_vectorized<detail::sum_loop>(to.row(t), a.row(t), b.row(t), to.columns());
 }

@@ -6,6 +6,7 @@
 //   ml::trainer u{net, ml::optimizer::rmsprop({.momentum = 0.9f, .centered = true})};
 // docs/guide/optimizers.md lists them with their formulas' sources.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "rules/adafactor.hpp"
 #include "rules/adam.hpp"
 #include "rules/adaptive.hpp"
+#include "rules/following.hpp"
 #include "rules/lamb.hpp"
 #include "rules/sgd.hpp"
 #include "rules/signs.hpp"
@@ -43,7 +45,7 @@ struct weight_average {
 
 using update_rule = std::variant<rules::adamw, rules::adam, rules::sgd, rules::adamax, rules::nadam,
                                  rules::radam, rules::rmsprop, rules::adagrad, rules::adadelta, rules::asgd,
-                                 rules::rprop, rules::lion, rules::lamb, rules::adafactor>;
+                                 rules::rprop, rules::lion, rules::lamb, rules::adafactor, rules::following>;
 
 struct optimizer {
   update_rule rule = rules::adamw{.decay = 0};
@@ -105,6 +107,8 @@ struct parameter_update {
   update_rule rule;
   f32 rate_factor = 1;
 
+  /// Whether it is an optimizer's, and not that of a parameter that follows statistics.
+  bool optimizes() const { return !std::holds_alternative<rules::following>(rule); }
   kept_arrays kept(const parameter& p) const {
     return std::visit([&](const auto& r) { return r.kept(p.rows > 1); }, rule);
   }
@@ -155,6 +159,10 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
   check_groups(o.groups, parameters);
   std::vector<parameter_update> all;
   for (const parameter& p : parameters) {
+    if (p.follows > 0) {
+      all.push_back({rules::following{p.follows}});
+      continue;
+    }
     const group_settings s = settings_of(p, o.groups);
     parameter_update u{o.rule, s.rate_factor.value_or(1)};
     std::visit(
@@ -170,6 +178,13 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
     all.push_back(std::move(u));
   }
   return all;
+}
+
+/// The rounds of a step that updates all of these parameters: the most that one takes.
+inline int rounds_of(const std::vector<parameter_update>& all) {
+  int most = 1;
+  for (const parameter_update& u : all) most = std::max(most, u.rounds());
+  return most;
 }
 
 /// The numbers that an optimizer keeps for a model, with the averages of the weights.

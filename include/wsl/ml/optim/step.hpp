@@ -90,7 +90,7 @@ struct optimizer_step {
   /// the parameter, `sums` those of the part's owner.
   void update(const parameter_update& of, const parameter_part& part, f32 scale, int round,
               const parameter_sums& whole, parameter_sums& sums) const {
-    if (clip.value > 0 && round == 0)
+    if (clip.value > 0 && round == 0 && of.optimizes())
       part.each_row([&](const number_run& x, int i) {
         clip_by_value(part.gradients + i * part.gradient_stride, static_cast<f32>(clip.value) * loss_scale,
                       x.n);
@@ -98,9 +98,9 @@ struct optimizer_step {
     const parameter_step s = of_parameter(of, scale);
     std::visit(
         [&]<class Rule>(const Rule& r) {
-          if constexpr (!rules::needs_whole_parameter<Rule>)
-            part.each_run([&](const number_run& x) { r.update(x, s); });
-          else if (round + 1 < rounds) r.measure(round, part, s, whole, sums);
+          if constexpr (!rules::needs_whole_parameter<Rule>) {
+            if (round + 1 == rounds) part.each_run([&](const number_run& x) { r.update(x, s); });
+          } else if (round + 1 < rounds) r.measure(round, part, s, whole, sums);
           else r.update(part, s, whole);
         },
         of.rule);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A golden state is what a reference implementation computes for a model and a batch: logits, loss, the
 // gradient of each parameter, the losses of some steps of AdamW, and a greedy continuation. Files of two
-// forms are read: those of Hugging Face's transformers (input_ids and labels, which the model shifts, grad.*,
-// losses_adamw, greedy), and those of tests/golden/make (ids and targets, gradient.*, losses).
+// forms are read: those of Hugging Face's transformers (input_ids and labels, which causal models shift,
+// grad.*, losses_adamw, greedy), and those of tests/golden/make (ids and targets, gradient.*, losses).
+// Encoders, and those with decoders, take the tensors that have the names of their inputs and targets.
 //   pretrained p = read_hugging_face("llama");
 //   golden_state g = golden_state::of_folder("llama");
 //   for (const golden_difference& d : compare_with_golden(p, g, make)) print(d.name, d.error);
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <set>
@@ -26,24 +28,33 @@ namespace wsl::ml {
 
 class golden_state {
  public:
-  std::vector<f32> logits;  ///< (tokens, vocabulary), as all that follows empty if the file has none
+  std::vector<f32> logits;  ///< (tokens, classes), as all that follows empty if the file has none
   std::optional<f64> loss = {};
   std::vector<f32> losses;  ///< before each step of AdamW: rate 1e-3, weight decay 0.01 on everything
   std::vector<i32> greedy;  ///< some tokens, then the argmax after each
-  static constexpr std::size_t prompt = 6;  ///< the number of tokens with which `greedy` begins
+  std::size_t prompt = 6;   ///< the number of tokens with which `greedy` begins; 1 for a decoder's text
   /// tokens that end a text, with which `greedy` does not go on; where it has one itself, all tokens count
   std::set<i32> never;
 
-  /// Throws file_error for a file that has no batch of token ids, or numbers of another type or shape.
+  /// That of a causal model. Throws file_error for a file that has no batch of token ids, or numbers of
+  /// another type or shape.
   explicit golden_state(const std::string& file);
+  /// That of a model whose inputs and targets have the names of transformers. A decoder's inputs are its
+  /// labels after `start`, and `padding` in place of those that do not count, unless the file has them.
+  golden_state(const std::string& file, const network& n, i32 start, i32 padding);
 
   /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
   /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
-  static golden_state of_folder(const std::string& folder);
+  static golden_state of_folder(const std::string& folder, const network& n);
 
   batch inputs() const {
-    return {.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};
+    batch b{.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};
+    for (const auto& [name, numbers] : named_) b.named.emplace_back(name, std::span(numbers));
+    return b;
   }
+  /// The batch whose logits tell what is written after each token of `greedy`: the same text in each place.
+  /// Its numbers lie in `place`.
+  batch greedy_inputs(std::vector<std::vector<i32>>& place) const;
   /// The gradient of a tensor of the model's file; none if the file has none. Throws file_error if it has
   /// another shape.
   std::optional<std::vector<f32>> gradient(const std::string& tensor, const std::vector<u64>& shape);
@@ -65,7 +76,11 @@ class golden_state {
                                                      const std::vector<u64>& shape);
   const tensor_info& get(const char* tensor) const;
   std::vector<i32> whole_numbers(const tensor_info& t);
+  void read_shape(const tensor_info& ids);
   void read_targets(const tensor_info& t, bool is_shifted);
+  void read_results();
+  /// The scores of the first and of the last token of a part, side by side.
+  void read_scores_of_parts(const tensor_info& first, const tensor_info& last);
 
   static constexpr std::string_view experts_word = ".block_sparse_moe.experts.";
 
@@ -74,6 +89,7 @@ class golden_state {
   int sequences_ = 0, length_ = 0;
   std::vector<i32> ids_, targets_;
   std::vector<f32> mask_;
+  std::vector<std::pair<std::string, std::vector<i32>>> named_;
 };
 
 /// One comparison of a trainer with a golden state.
@@ -127,14 +143,18 @@ namespace detail {
 /// The gradients of a model, where the optimizer was SGD with momentum and has made one step: its velocity.
 weights gradients_after_first_step(trainer_base& t);
 
+/// A model, as a comparison needs it.
+struct golden_model {
+  std::function<network()> build;
+  std::function<std::vector<hugging_face::tensor>(const network&, const weights&)> to_tensors;
+  network of;
+  weights numbers;
+};
+
 class golden_comparer {
  public:
-  golden_comparer(pretrained& p, golden_state& g, const golden_tolerances& within)
-      : model_(p),
-        golden_(g),
-        within_(within),
-        network_(p.config.build()),
-        weights_(p.to_weights(network_)) {}
+  golden_comparer(golden_model m, golden_state& g, const golden_tolerances& within)
+      : model_(std::move(m)), golden_(g), within_(within) {}
 
   template <class Make>
   golden_comparison operator()(Make make) {
@@ -142,7 +162,7 @@ class golden_comparer {
     const auto once = begun(make, optimizer::sgd(0.9f));
     if (!is_lacking(golden_.logits.empty(), "logits"))
       add(kind::logits, "logits", relative_error(once->predict(b), golden_.logits), within_.tensors);
-    if (!is_lacking(golden_.greedy.size() <= golden_state::prompt, "greedy")) compare_greedy(*once);
+    if (!is_lacking(golden_.greedy.size() <= golden_.prompt, "greedy")) compare_greedy(*once);
     const f64 loss = once->step(b, 1);
     if (!is_lacking(!golden_.loss, "loss"))
       add(kind::loss, "loss", std::abs(loss / *golden_.loss - 1), within_.tensors);
@@ -167,10 +187,10 @@ class golden_comparer {
   }
   template <class Make>
   auto begun(Make& make, const optimizer& rule) {
-    auto machine = make(model_.config.build(), rule);
+    auto machine = make(model_.build(), rule);
     parameter_store& to = machine->run().parameters();
-    for (std::size_t k = 0; k < weights_.size(); ++k)
-      std::copy(weights_[k].begin(), weights_[k].end(), to[k].begin());
+    for (std::size_t k = 0; k < model_.numbers.size(); ++k)
+      std::copy(model_.numbers[k].begin(), model_.numbers[k].end(), to[k].begin());
     return machine;
   }
   /// If each token is the argmax after the tokens of the reference before it, the continuations are
@@ -178,16 +198,14 @@ class golden_comparer {
   template <class Machine>
   void compare_greedy(Machine& machine) {
     const std::size_t length = golden_.greedy.size(),
-                      vocabulary = static_cast<std::size_t>(model_.config.vocabulary);
-    const int copies = golden_.inputs().sequences;
-    std::vector<i32> ids;
-    for (int s = 0; s < copies; ++s) ids.insert(ids.end(), golden_.greedy.begin(), golden_.greedy.end());
-    const std::vector<f32> out =
-        machine.predict({.ids = ids, .sequences = copies, .length = static_cast<int>(length)});
-    const bool fits = out.size() == ids.size() * vocabulary;
-    for (std::size_t t = golden_state::prompt; t < length; ++t) {
+                      vocabulary = static_cast<std::size_t>(model_.of.width(model_.of.logits())),
+                      copies = static_cast<std::size_t>(golden_.inputs().sequences);
+    std::vector<std::vector<i32>> place;
+    const std::vector<f32> out = machine.predict(golden_.greedy_inputs(place));
+    const bool fits = out.size() == copies * length * vocabulary;
+    for (std::size_t t = golden_.prompt; t < length; ++t) {
       bool same = fits;
-      for (std::size_t first = 0; same && first < ids.size(); first += length)
+      for (std::size_t first = 0; same && first < copies * length; first += length)
         same = argmax_as_written(std::span(out).subspan((first + t - 1) * vocabulary, vocabulary),
                                  golden_.greedy[t]) == golden_.greedy[t];
       add(kind::greedy, fmt::format("token {}", t), same ? 0 : 1, 0);
@@ -197,12 +215,13 @@ class golden_comparer {
   /// has written one of them here.
   i32 argmax_as_written(std::span<const f32> logits, i32 expected) const;
   void compare_gradients(const weights& ours);
+  /// By what the error of a gradient is measured: its largest element, unless that is zero but for rounding.
+  f64 size_of(const hugging_face::tensor& t, const std::vector<f32>& right,
+              const std::vector<hugging_face::tensor>& all);
 
-  pretrained& model_;
+  golden_model model_;
   golden_state& golden_;
   golden_tolerances within_;
-  network network_;
-  weights weights_;
   golden_comparison result_;
 };
 
@@ -211,10 +230,16 @@ class golden_comparer {
 /// Compares a model in training with a golden state. `make(network, optimizer)` returns a pointer to what
 /// trains, which has predict(batch), step(batch, rate) and run(), its trainer_base; it is called twice.
 /// Throws file_error if the files do not have the shapes of the model.
-template <class Make>
-golden_comparison compare_with_golden(pretrained& p, golden_state& g, Make make,
+template <class Model, class Make>
+golden_comparison compare_with_golden(basic_pretrained<Model>& p, golden_state& g, Make make,
                                       const golden_tolerances& within = {}) {
-  return detail::golden_comparer(p, g, within)(make);
+  network n = p.config.build();
+  weights w = p.to_weights(n);
+  const auto to_tensors = [&p](const network& of, const weights& numbers) {
+    return hugging_face_tensors(p.model_type(), p.config, of, numbers);
+  };
+  return detail::golden_comparer({[&p] { return p.config.build(); }, to_tensors, std::move(n), std::move(w)},
+                                 g, within)(make);
 }
 
 }  // namespace wsl::ml

@@ -199,6 +199,10 @@ WSL_TOKENIZER_COMPILED_PART encoded_pair tokenizer::encode_pair(std::string_view
                            first, second, how);
 }
 
+WSL_TOKENIZER_COMPILED_PART std::string tokenizer::normalized(std::string text) const {
+  return stages_->normalizes ? stages_->normalizes(std::move(text)) : text;
+}
+
 WSL_TOKENIZER_COMPILED_PART std::string tokenizer::decode(std::span<const i32> ids,
                                                           const decode_options& how) const {
   detail::token_texts texts;

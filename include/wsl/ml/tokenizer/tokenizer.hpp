@@ -74,6 +74,9 @@ class tokenizer {
   /// The tokens of two texts, as models that compare texts take them.
   encoded_pair encode_pair(std::string_view first, std::string_view second,
                            const encode_options& how = {}) const;
+  /// The text as the normalizer changes it before it is divided, for instance to lower case. Special tokens
+  /// are not looked for.
+  std::string normalized(std::string text) const;
   /// The text of tokens. Bytes that are not UTF-8, as at the edges of a part of a text, become U+FFFD. Throws
   /// std::invalid_argument for a number that no token has.
   std::string decode(std::span<const i32> ids, const decode_options& how = {}) const;

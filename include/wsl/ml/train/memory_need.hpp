@@ -38,7 +38,8 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length,
     // Features that the host gives have no gradient.
     const bool is_given = n.info(v).from != origin::computed;
     const f64 times = copies[static_cast<std::size_t>(v)];
-    return n.widths()[static_cast<std::size_t>(v)] * (is_given ? 1 + times : 2 * times);
+    return n.tokens_for_each(v) * n.widths()[static_cast<std::size_t>(v)] *
+           (is_given ? 1 + times : 2 * times);
   };
   const f64 all = recomputation(n, false).most<f64>(n, numbers);
   const recomputation blocks(n, recompute);
@@ -96,7 +97,7 @@ inline state_traffic traffic_of_step(const network& n, const optimizer& rule, co
             kept = 4 * static_cast<f64>(kept_numbers(rule, n.parameters()));
   const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size);
   const std::vector<parameter_update> updates = updates_of(rule, n.parameters());
-  const bool waits = passes > 1 || how.clip_norm > 0 || (!updates.empty() && updates.front().rounds() > 1);
+  const bool waits = passes > 1 || how.clip_norm > 0 || rounds_of(updates) > 1;
   const f64 gradients = waits ? (passes + 1) * weights : 0;
   return {((how.recompute ? 3 : 2) * passes + 1) * weights + kept + gradients, weights + kept + gradients};
 }

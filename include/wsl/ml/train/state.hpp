@@ -72,13 +72,8 @@ class training_arrays {
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,
                       bool may_be_skipped = false) const {
-    return {static_cast<f32>(rate),
-            number,
-            clip,
-            updates_.empty() ? 1 : updates_.front().rounds(),
-            average_,
-            static_cast<f32>(loss_scale),
-            may_be_skipped};
+    return {static_cast<f32>(rate),       number,        clip, rounds_of(updates_), average_,
+            static_cast<f32>(loss_scale), may_be_skipped};
   }
   /// A round of the update of a block, with its gradients, (rows, columns).
   void update(const optimizer_step& s, const owned_block& b, const matrix<f32>& gradient, f32 scale,

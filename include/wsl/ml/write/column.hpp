@@ -10,21 +10,23 @@
 #include "../../collective/all_reduce.hpp"
 #include "../../collective/gather.hpp"
 #include "../../wsl.hpp"
-#include "decoder_part.hpp"
+#include "layer_parts.hpp"
 
 namespace wsl::ml {
 
 inline constexpr all_reduce<f32> sum_of_columns{.first = 0, .among = each_row};
 inline constexpr gather<f32> logits_of_columns{.first = 4, .among = each_row};
 
+/// `Part` is decoder_part or encoder_decoder_part: what a column computes alone.
+template <class Part>
 class writer_column {
  public:
+  using plan = typename Part::plan;
+
   std::vector<f32> logits;  ///< on the first column: those of each column, (columns, rows, largest share)
 
-  void load(pe& me, const decoder_plan* plan) { part_ = decoder_part(*plan, me.x()), plan_ = plan; }
+  void load(pe& me, const plan* p) { part_ = Part(*p, me.x()), plan_ = p; }
   void resize(pe&, int texts, int capacity) { part_.resize(texts, capacity); }
-  /// Gives all texts the first tokens of text 0.
-  void copy_first_text(pe&, int tokens) { part_.copy_first_text(tokens); }
   /// Computes a block of tokens and the logits of its last rows.
   void pass(pe& me, const token_block* b) {
     block_ = b, branch_ = 0;
@@ -40,28 +42,24 @@ class writer_column {
     const matrix<f32> x = room(x_, block_->rows(), part_.width()),
                       y = room(y_, block_->rows(), part_.width());
     if (branch_ == 0) part_.finish_embedding(x, *block_);
-    else add(x, y);
-    const int in_layer = part_.is_sequential() ? 2 : 1, layer = branch_ / in_layer;
-    if (layer == plan_->config.layers) return finish(me, x);
-    if (branch_ % in_layer == 0) part_.first_branch(y, x, *block_, layer);
-    else part_.second_branch(y, x, *block_, layer);
-    ++branch_;
+    else part_.join(x, y, *block_, branch_ - 1);
+    if (branch_ == part_.branches(*block_)) return finish(me, x);
+    part_.branch(y, x, *block_, branch_++);
     adding_.start(me, mem(std::span(y_)), then<&writer_column::go_on>());
   }
   void finish(pe& me, const matrix<f32>& x) {
+    if constexpr (requires { part_.keep_source(x, *block_); })
+      if (block_->of_encoder) return part_.keep_source(x, *block_);
     if (block_->rows_of_logits() == 0) return;
-    part_.logits(room(own_, block_->rows_of_logits(), plan_->largest_share_of_vocabulary()), x, *block_);
+    part_.logits(room(own_, block_->rows_of_logits(), plan_->weights.largest_share(plan_->config.vocabulary)),
+                 x, *block_);
     if (me.x() > 0) return collecting_.start(me, mem(std::span(own_)));
     logits.resize(own_.size() * static_cast<std::size_t>(me.width()));
     collecting_.start(me, mem(std::span(own_)), mem(std::span(logits)));
   }
-  static matrix<f32> room(std::vector<f32>& of, int rows, int columns) {
-    of.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
-    return {of.data(), rows, columns};
-  }
 
-  const decoder_plan* plan_ = nullptr;
-  decoder_part part_;
+  const plan* plan_ = nullptr;
+  Part part_;
   const token_block* block_ = nullptr;
   int branch_ = 0;  // the next one
   std::vector<f32> x_, y_, own_;
@@ -70,9 +68,8 @@ class writer_column {
 
  public:
   using tasks = task_list<launch<&writer_column::load>, launch<&writer_column::resize>,
-                          launch<&writer_column::copy_first_text>, launch<&writer_column::pass>,
-                          long_running<local<&writer_column::go_on>>, use<&writer_column::adding_>,
-                          use<&writer_column::collecting_>>;
+                          launch<&writer_column::pass>, long_running<local<&writer_column::go_on>>,
+                          use<&writer_column::adding_>, use<&writer_column::collecting_>>;
 };
 
 }  // namespace wsl::ml

@@ -5,6 +5,7 @@
 #include "../../linalg/row_products.hpp"
 #include "../op/attention.hpp"
 #include "../op/softmax.hpp"
+#include "token_block.hpp"
 
 namespace wsl::ml {
 
@@ -37,23 +38,32 @@ class key_value_cache {
   std::vector<f32> numbers_;
 };
 
+/// Makes texts copies of others.
+inline void copy_texts(std::vector<key_value_cache>& caches, std::span<const text_copy> copies) {
+  for (const text_copy& c : copies)
+    caches[static_cast<std::size_t>(c.to)].copy_from(caches[static_cast<std::size_t>(c.from)], c.tokens);
+}
+
 /// y[t] = the sum over the keys s that query t sees of softmax(scores of t)[s] v[s]. y and q are (queries,
 /// width), with contiguous rows; the queries are those of consecutive tokens from `position` on, and keys and
-/// values have at least all tokens up to the last query's. `as_block` as in weight_part.
+/// values have at least all tokens up to the last query's. If attention is not causal, all keys are seen.
+/// `as_block` as in weight_part.
 inline void cached_attention(const matrix<f32>& y, const matrix<const f32>& q, const matrix<const f32>& keys,
                              const matrix<const f32>& values, int position, const scoring& how, bool as_block,
                              std::vector<f32>& room) {
-  const int n = q.rows(), base = how.first_key(position), seen = position + n - base;
+  const int n = q.rows(), base = how.first_key(position),
+            seen = how.end_of_keys(position + n, keys.rows()) - base;
   room.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(seen));
   const matrix<f32> scores(room.data(), n, seen);
   const matrix<const f32> k = detail::rows_of(keys, base, seen), v = detail::rows_of(values, base, seen);
   if (as_block) multiply(scores, q, k.transposed());
   else multiply_rows(scores, q, k);
   for (int t = 0; t < n; ++t) {
-    const int first = how.first_key(position + t), count = position + t + 1 - first, begin = first - base;
+    const int first = how.first_key(position + t),
+              count = how.end_of_keys(position + t + 1, keys.rows()) - first, begin = first - base;
     f32* const row = scores.row(t) + begin;
     f32 shift = 0, total = 0;
-    run_vectorized<detail::attention_score_loop>(row, how.scale, how.slope, first - position - t, count);
+    detail::to_scores(row, how, position + t, first, count);
     run_vectorized<detail::exponentials_loop>(row, &shift, &total, static_cast<const f32*>(row), count);
     run_vectorized<detail::scale_row_loop>(row, 1 / total, count);
     if (as_block) {

@@ -55,13 +55,14 @@ struct written_token {
 };
 
 /// Why a text ends.
-enum class text_end : u8 { max_tokens, stop_token, stop_string, context_full };
+enum class text_end : u8 { max_tokens, stop_token, stop_string, context_full, no_token_left };
 
 constexpr std::string_view name_of(text_end e) {
-  return e == text_end::max_tokens    ? "max_tokens"
-         : e == text_end::stop_token  ? "stop_token"
-         : e == text_end::stop_string ? "stop_string"
-                                      : "context_full";
+  return e == text_end::max_tokens      ? "max_tokens"
+         : e == text_end::stop_token    ? "stop_token"
+         : e == text_end::stop_string   ? "stop_string"
+         : e == text_end::no_token_left ? "no_token_left"
+                                        : "context_full";
 }
 
 /// A continuation of a prompt.

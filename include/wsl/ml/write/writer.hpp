@@ -11,7 +11,8 @@
 #pragma once
 #include <fmt/format.h>
 
-#include "column.hpp"
+#include "decoder_part.hpp"
+#include "row_of_columns.hpp"
 #include "settings.hpp"
 
 namespace wsl::ml {
@@ -22,27 +23,21 @@ class writer {
   /// weights that are not of this model.
   writer(const decoder& config, stored_weights w, const writer_settings& how = {})
       : how_(checked(config, how)),
-        plan_(std::make_unique<decoder_plan>(config, of_model(config, std::move(w)), how_.precision,
-                                             how_.in_place, how_.columns, how_.max_length)),
-        fabric_(
-            layout{host, how_.columns, 1}.place<writer_column>(all).wire(sum_of_columns, logits_of_columns),
-            threaded{.threads = how_.threads, .pes_per_partition = 1, .cut_lines = true}) {
-    fabric_.launch<&writer_column::load>(all, plan_.get());
-  }
+        columns_(decoder_plan(config,
+                              {weights_of(shape_of(config), std::move(w)), how_.precision, how_.in_place,
+                               how_.columns},
+                              how_.max_length),
+                 how_.threads) {}
   /// The weights of the network that `config` builds.
   writer(const decoder& config, weights w, const writer_settings& how = {})
       : writer(config, stored_weights(shape_of(config), std::move(w)), how) {}
 
-  const decoder& config() const { return plan_->config; }
+  const decoder& config() const { return columns_.of().config; }
   int columns() const { return how_.columns; }
   int max_length() const { return how_.max_length; }
-  fabric& wafer() { return fabric_; }
+  fabric& wafer() { return columns_.wafer(); }
   /// The bytes of weights that a token reads.
-  i64 bytes_of_weights() {
-    i64 n = 0;
-    for (int x = 0; x < how_.columns; ++x) n += fabric_.program_at<writer_column>({x, 0}).bytes();
-    return n;
-  }
+  i64 bytes_of_weights() { return columns_.bytes_of_weights(); }
 
   /// Throws std::invalid_argument for settings out of range, for an empty prompt or one that is longer than
   /// `max_length`, and for a token that is not in the vocabulary.
@@ -55,9 +50,9 @@ class writer {
   std::vector<written_text> write(std::span<const i32> prompt, const text_settings& how = {},
                                   const std::function<void(const written_token&)>& on_token = {}) {
     check(prompt, how);
-    const in_use now(is_writing_);
+    const writer_in_use now(is_writing_, "on_token");
     const int length = static_cast<int>(prompt.size()), room = how_.max_length - length;
-    begin(how.samples, length + std::min(how.max_tokens, room));
+    columns_.resize(how.samples, length + std::min(how.max_tokens, room));
     std::vector<sample> all;
     for (int k = 0; k < how.samples; ++k) {
       all.push_back({std::mt19937_64(seed_of(how.seed, static_cast<std::size_t>(k))), {}, {}});
@@ -66,16 +61,15 @@ class writer {
     }
     if (room > 0 && how.max_tokens > 0) {
       read_prompt(prompt, length - 1);
-      if (how.samples > 1) fabric_.launch<&writer_column::copy_first_text>(all_columns, length);
-      const std::vector<f32> logits = logits_;
       for (int k = 0; k < how.samples; ++k)
-        draw(all[static_cast<std::size_t>(k)], k, length, logits, how, on_token);
-      while (pass_last_tokens(all)) {
+        draw(all[static_cast<std::size_t>(k)], k, length, logits_, how, on_token);
+      std::vector<text_copy> copies;  // of the prompt
+      for (int k = 1; k < how.samples; ++k) copies.push_back({0, k, length});
+      while (pass_last_tokens(all, std::exchange(copies, {}))) {
         std::size_t row = 0;
         const std::size_t v = static_cast<std::size_t>(config().vocabulary);
         for (int k : block_.texts)
-          draw(all[static_cast<std::size_t>(k)], k, length, std::span(logits_).subspan(row++ * v, v), how,
-               on_token);
+          draw(all[static_cast<std::size_t>(k)], k, length, logits_.subspan(row++ * v, v), how, on_token);
       }
     }
     std::vector<written_text> texts;
@@ -86,34 +80,14 @@ class writer {
   /// does.
   std::vector<f32> logits(std::span<const i32> text) {
     check(text);
-    const in_use now(is_writing_);
-    begin(1, static_cast<int>(text.size()));
+    const writer_in_use now(is_writing_, "on_token");
+    columns_.resize(1, static_cast<int>(text.size()));
     std::vector<f32> all;
     read_prompt(text, 0, &all);
     return all;
   }
 
  private:
-  static constexpr area all_columns = wsl::all;
-
-  /// Refuses a second use of the fabric while a text is being written.
-  class in_use {
-   public:
-    explicit in_use(bool& is_used) : is_used_(is_used) {
-      if (is_used)
-        throw std::invalid_argument(
-            "wsl: this writer is writing a text: on_token must not call write or logits of the same writer; "
-            "take the logits of the token that it is given, or another writer");
-      is_used = true;
-    }
-    in_use(const in_use&) = delete;
-    in_use& operator=(const in_use&) = delete;
-    ~in_use() { is_used_ = false; }
-
-   private:
-    bool& is_used_;
-  };
-
   struct sample {
     std::mt19937_64 random;
     std::vector<i32> text;  // with the prompt
@@ -126,27 +100,8 @@ class writer {
     if (d.position != positioning::learned) d.positions = 1;
     return d.build();
   }
-  static stored_weights of_model(const decoder& config, stored_weights w) {
-    const network n = shape_of(config);
-    const auto& all = n.parameters();
-    for (std::size_t k = 0; k < std::max(all.size(), w.size()); ++k)
-      if (k >= all.size() || k >= w.size() || all[k].name != w[k].name || all[k].rows != w[k].rows ||
-          all[k].columns != w[k].columns)
-        throw std::invalid_argument(
-            fmt::format("wsl: these weights are of another model: parameter {} is '{}' there, and '{}' here",
-                        k, k < w.size() ? w[k].name : "missing", k < all.size() ? all[k].name : "missing"));
-    return w;
-  }
   static writer_settings checked(const decoder& d, writer_settings how) {
-    constexpr int most_columns = 64;
-    if (how.precision != precision::f32 && how.precision != precision::bfloat16)
-      throw std::invalid_argument(fmt::format(
-          "wsl: a writer keeps weights as f32 or bfloat16, not as {}: f32 holds all of them exactly",
-          name_of(how.precision)));
-    if (how.columns < 0 || how.columns > most_columns)
-      throw std::invalid_argument(
-          fmt::format("wsl: a writer has 1 to {} columns, or 0 for as many as threads, not {}", most_columns,
-                      how.columns));
+    how.columns = columns_of_writer(how.columns, how.threads, how.precision);
     if (how.max_length < 0 || how.max_length > d.positions)
       throw std::invalid_argument(
           fmt::format("wsl: max_length is at most the model's {} positions, or 0 for all of them, not {}",
@@ -155,8 +110,6 @@ class writer {
       throw std::invalid_argument(
           fmt::format("wsl: prompt_block is 1 or more tokens, not {}", how.prompt_block));
     if (how.max_length == 0) how.max_length = d.positions;
-    if (how.columns == 0)
-      how.columns = std::clamp(how.threads > 0 ? how.threads : default_threads(), 1, most_columns);
     return how;
   }
   void check(std::span<const i32> prompt) const {
@@ -168,12 +121,7 @@ class writer {
           fmt::format("wsl: a prompt of {} tokens is longer than max_length, {}: take its last tokens, or a "
                       "larger max_length",
                       prompt.size(), how_.max_length));
-    for (const i32 id : prompt) check_token("the prompt has", id);
-  }
-  void check_token(const char* who, i32 id) const {
-    if (id < 0 || id >= config().vocabulary)
-      throw std::invalid_argument(
-          fmt::format("wsl: {} token {} of a vocabulary of {}", who, id, config().vocabulary));
+    for (const i32 id : prompt) check_token("the prompt has", id, config().vocabulary);
   }
   void check(const text_settings& how) const {
     check_sampling(how.choice());
@@ -190,7 +138,7 @@ class writer {
     if (how.known_tokens < 0 || how.known_tokens > config().vocabulary)
       throw std::invalid_argument(fmt::format("wsl: known_tokens is at most the vocabulary of {}, not {}",
                                               config().vocabulary, how.known_tokens));
-    for (const i32 id : how.stop_tokens) check_token("stop_tokens has", id);
+    for (const i32 id : how.stop_tokens) check_token("stop_tokens has", id, config().vocabulary);
     if (!how.stop_strings.empty() && !how.text_of)
       throw std::invalid_argument(
           "wsl: stop_strings needs text_of, the function that decodes tokens: without it, take stop_tokens");
@@ -198,9 +146,6 @@ class writer {
       if (s.empty()) throw std::invalid_argument("wsl: a stop string has at least one letter");
   }
 
-  void begin(int texts, int capacity) {
-    fabric_.launch<&writer_column::resize>(all_columns, texts, capacity);
-  }
   /// Computes the tokens of a prompt, and the logits of those from `first_logits` on. Without `all` only
   /// those of the last block are kept.
   void read_prompt(std::span<const i32> prompt, int first_logits, std::vector<f32>* all = nullptr) {
@@ -215,13 +160,13 @@ class writer {
                 .first_logits = std::clamp(first_logits - from, 0, n),
                 .is_prompt = true};
       for (int t = 0; t < n; ++t) block_.positions.push_back(from + t);
-      pass();
+      logits_ = columns_.pass(block_);
       if (all) all->insert(all->end(), logits_.begin(), logits_.end());
     }
   }
   /// Computes the last token of each text that is not done; false if there are none.
-  bool pass_last_tokens(const std::vector<sample>& texts) {
-    block_ = {};
+  bool pass_last_tokens(const std::vector<sample>& texts, std::vector<text_copy> copies) {
+    block_ = {}, block_.copies = std::move(copies);
     for (std::size_t k = 0; k < texts.size(); ++k)
       if (!texts[k].is_done) {
         block_.ids.push_back(texts[k].text.back());
@@ -229,20 +174,8 @@ class writer {
         block_.texts.push_back(static_cast<i32>(k));
       }
     if (block_.rows() == 0) return false;
-    pass();
+    logits_ = columns_.pass(block_);
     return true;
-  }
-  /// Computes the block, and puts the logits of the columns side by side: (rows, vocabulary).
-  void pass() {
-    fabric_.launch<&writer_column::pass>(all_columns, static_cast<const token_block*>(&block_));
-    const int rows = block_.rows_of_logits(), most = plan_->largest_share_of_vocabulary();
-    const f32* from = fabric_.program_at<writer_column>({0, 0}).logits.data();
-    logits_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(config().vocabulary));
-    for (int c = 0; c < how_.columns && rows; ++c) {
-      const feature_run own = plan_->share(config().vocabulary, c);
-      for (int t = 0; t < rows; ++t, from += most)
-        std::copy_n(from, own.count, logits_.data() + i64{t} * config().vocabulary + own.first);
-    }
   }
   void draw(sample& s, int number, int prompt, std::span<const f32> logits, const text_settings& how,
             const std::function<void(const written_token&)>& on_token) const {
@@ -277,10 +210,9 @@ class writer {
   }
 
   writer_settings how_;
-  std::unique_ptr<decoder_plan> plan_;
-  fabric fabric_;
+  row_of_columns<decoder_part> columns_;
   token_block block_;
-  std::vector<f32> logits_;  // of the last block
+  std::span<const f32> logits_;  // of the last block
   bool is_writing_ = false;
 };
 

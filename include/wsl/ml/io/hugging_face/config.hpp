@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "../../model/decoder.hpp"
@@ -38,16 +39,18 @@ inline json name_of(nonlinearity f) {
 }
 /// The nonlinearity whose gate is f, and back.
 inline nonlinearity gated_by(nonlinearity f) {
-  return f == nonlinearity::silu   ? nonlinearity::swiglu
-         : f == nonlinearity::gelu ? nonlinearity::geglu
-         : f == nonlinearity::relu ? nonlinearity::reglu
-                                   : f;
+  return f == nonlinearity::silu        ? nonlinearity::swiglu
+         : f == nonlinearity::gelu      ? nonlinearity::geglu
+         : f == nonlinearity::relu      ? nonlinearity::reglu
+         : f == nonlinearity::gelu_tanh ? nonlinearity::geglu_tanh
+                                        : f;
 }
 inline nonlinearity gate_of(nonlinearity f) {
-  return f == nonlinearity::swiglu  ? nonlinearity::silu
-         : f == nonlinearity::geglu ? nonlinearity::gelu
-         : f == nonlinearity::reglu ? nonlinearity::relu
-                                    : f;
+  return f == nonlinearity::swiglu       ? nonlinearity::silu
+         : f == nonlinearity::geglu      ? nonlinearity::gelu
+         : f == nonlinearity::reglu      ? nonlinearity::relu
+         : f == nonlinearity::geglu_tanh ? nonlinearity::gelu_tanh
+                                         : f;
 }
 
 /// The number with as few digits as tell x apart from other f32, so that 1e-5f becomes 1e-05.
@@ -104,6 +107,14 @@ class config_file {
   /// The same where a field that is null has another meaning than one that is absent.
   int whole(const char* key, int absent, int if_null) const {
     return !has(key) && json_.contains(key) ? if_null : whole(key, absent);
+  }
+  /// The number of a token; null is none.
+  std::optional<i32> token(const char* key, i32 absent) const {
+    if (!has(key)) return json_.contains(key) ? std::nullopt : std::optional(absent);
+    const json& x = json_[key];
+    if (!x.is_number_integer() || x < 0 || x > 1 << 24)
+      throw error("'{}' should be the number of a token, not {}", key, text_of(key));
+    return x.get<i32>();
   }
   /// A number of at least 0, in the range of its type.
   template <std::floating_point T>

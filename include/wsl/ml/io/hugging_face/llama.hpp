@@ -19,7 +19,7 @@ inline decoder read_llama(const config_file& c, const llama_defaults& otherwise 
   d.kv_heads = read_kv_heads(c, d, "num_key_value_heads", otherwise.kv_heads);
   d.norm = normalization::rmsnorm, d.epsilon = c.number("rms_norm_eps", otherwise.epsilon);
   d.between = gated_by(c.activation("hidden_act", "silu"));
-  if (!d.is_gated()) throw c.error("'hidden_act' should be silu, gelu or relu");
+  if (!d.is_gated()) throw c.error("'hidden_act' should be silu, gelu, gelu_new or relu");
   d.bias = false, d.tied = c.flag("tie_word_embeddings", false);
   read_rotary(c, d, "partial_rotary_factor", 1, otherwise.rotary_base);
   return d;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether a family has a decoder: its configuration, written and read again, must say the same.
+// Whether a family has a model: its configuration, written and read again, must say the same.
 #pragma once
+#include <cmath>
+
 #include "families.hpp"
 
 namespace wsl::ml::hugging_face {
@@ -51,30 +53,89 @@ inline std::string difference(const decoder& a, const decoder& b) {
   return all;
 }
 
-/// The decoder that a family's configuration of d describes. Throws file_error if the family has nothing like
+inline std::string difference(const encoder& a, const encoder& b) {
+  std::string all;
+  const auto unless = [&](bool same, const char* what) {
+    if (!same) all += (all.empty() ? "" : ", ") + std::string(what);
+  };
+  unless(a.vocabulary == b.vocabulary && a.layers == b.layers && a.heads == b.heads && a.width == b.width,
+         "its sizes");
+  unless(a.inner_width() == b.inner_width(), "the width of its feed-forward part");
+  unless(a.between == b.between, "its nonlinearity");
+  unless(a.epsilon == b.epsilon, "its norms");
+  unless(a.positions == b.positions && a.unused_positions == b.unused_positions && a.padding == b.padding,
+         "its positions");
+  unless(a.token_types == b.token_types, "its token types");
+  unless(a.projected == b.projected, "its projected tokens");
+  unless(a.task == b.task, "its task");
+  unless(a.classes == b.classes ||
+             (a.task != encoder_task::sequence_classes && a.task != encoder_task::token_classes),
+         "its classes");
+  return all;
+}
+inline std::string difference(const encoder_decoder& a, const encoder_decoder& b) {
+  std::string all;
+  const auto unless = [&](bool same, const char* what) {
+    if (!same) all += (all.empty() ? "" : ", ") + std::string(what);
+  };
+  const auto scale = [](const encoder_decoder& d) {
+    return d.attention_scale != 0 ? d.attention_scale : 1 / std::sqrt(static_cast<f32>(d.width_of_head()));
+  };
+  const auto near = [](f32 x, f32 y) { return std::abs(x - y) <= 1e-6f * std::abs(y); };
+  const bool is_relative = a.position == position_encoding::relative;
+  unless(a.vocabulary == b.vocabulary && a.layers == b.layers && a.heads == b.heads && a.width == b.width &&
+             a.layers_of_decoder() == b.layers_of_decoder(),
+         "its sizes");
+  unless(a.inner_width() == b.inner_width(), "the width of its feed-forward part");
+  unless(a.width_of_head() == b.width_of_head(), "the width of its heads");
+  unless(a.between == b.between, "its nonlinearity");
+  unless(a.norm == b.norm && a.norm_first == b.norm_first && a.epsilon == b.epsilon, "its norms");
+  unless(a.biases == b.biases, "its biases");
+  unless(a.position == b.position && (is_relative ? a.buckets == b.buckets && a.max_distance == b.max_distance
+                                                  : a.positions == b.positions),
+         "its positions");
+  unless(near(scale(a), scale(b)), "the scale of its scores");
+  unless(near(a.embedding_scale, b.embedding_scale) && near(a.logit_scale, b.logit_scale),
+         "the factors of its embedding and logits");
+  unless(a.shared_embedding == b.shared_embedding, "its tables of tokens");
+  unless(a.tied == b.tied, a.tied ? "a head tied to the table of tokens" : "a head of its own");
+  unless(a.logit_bias == b.logit_bias, "the bias of its logits");
+  unless(a.padding == b.padding, "the id of its padding");
+  return all;
+}
+
+/// Sets what configurations of decoders do not say, and their rules depend on.
+inline void keep_what_is_free(decoder& to, const decoder& d) { to.rotary_pairs = d.rotary_pairs; }
+template <class Model>
+void keep_what_is_free(Model&, const Model&) {}
+
+/// The model that a family's configuration of m describes. Throws file_error if the family has nothing like
 /// it.
-inline decoder as_in_family(const family& f, const decoder& d) {
-  json c = f.write(d);
+template <class Model>
+Model as_in_family(const basic_family<Model>& f, const Model& m) {
+  json c = f.write(m);
   c["model_type"] = f.model_type;
   return f.read(config_file("the configuration", c));
 }
-/// The parts of a decoder that a family does not have, as a list; empty if it has all.
-inline std::string lacks(const family& f, const decoder& d) {
+/// The parts of a model that a family does not have, as a list; empty if it has all.
+template <class Model>
+std::string lacks(const basic_family<Model>& f, const Model& m) {
   try {
-    return difference(d, as_in_family(f, d));
+    return difference(m, as_in_family(f, m));
   } catch (const file_error& e) {
     // The sentence begins with the name of the configuration, which no file has.
     const std::string_view sentence = e.what();
     return fmt::format("its configuration ({})", sentence.substr(sentence.find(": ", 5) + 2));
   }
 }
-/// The family with which a decoder is written: the first that has the same biases, or else one in which some
+/// The family with which a model is written: the first that has the same biases, or else one in which some
 /// are zeros. Null if no family has it.
-inline const family* family_of(const decoder& d) {
-  const family* with_zeros = nullptr;
-  for (const family* f : families) {
-    if (!lacks(*f, d).empty()) continue;
-    if (difference(as_in_family(*f, d), d).empty()) return f;
+template <class Model>
+const basic_family<Model>* family_of(const Model& m) {
+  const basic_family<Model>* with_zeros = nullptr;
+  for (const basic_family<Model>* f : kind<Model>::families) {
+    if (!lacks(*f, m).empty()) continue;
+    if (difference(as_in_family(*f, m), m).empty()) return f;
     if (!with_zeros) with_zeros = f;
   }
   return with_zeros;

@@ -10,6 +10,8 @@
 #include <span>
 
 #include "../../model/decoder.hpp"
+#include "../../model/encoder.hpp"
+#include "../../model/encoder_decoder.hpp"
 
 namespace wsl::ml::hugging_face {
 
@@ -17,6 +19,11 @@ struct tensor_rule {
   std::string theirs, ours;
   std::vector<i32> rows = {};  ///< the rows of ours in the order of theirs; empty: all as they are
   bool transposed = false;
+  bool is_row = false;  ///< theirs is a matrix of one row, (1, n), where ours is a vector
+  /// A second name of what another rule has, which files may have or not.
+  bool is_copy = false;
+  /// It is of the layers for a task: the files of a model that has learnt another one have no such tensor.
+  bool is_of_task = false;
 
   bool is_vector() const { return ours.ends_with(".bias") || ours.ends_with(".gain"); }
   /// The rows of their tensor, as ours would have them.
@@ -25,6 +32,7 @@ struct tensor_rule {
   }
   std::vector<u64> shape(const parameter& p) const {
     const u64 n = count(p), columns = static_cast<u64>(p.columns);
+    if (is_row) return {1, n};
     if (is_vector()) return {n};
     return transposed ? std::vector<u64>{columns, n} : std::vector<u64>{n, columns};
   }
@@ -133,6 +141,20 @@ class tensor_rules {
               const std::vector<i32>& rows = {}) {
     all.push_back({theirs + ".weight", ours + ".weight", rows});
     if (bias) all.push_back({theirs + ".bias", ours + ".bias", rows});
+  }
+  /// Queries, keys and values of equal width, which ours has one below the other in this order.
+  void three(const std::string& q, const std::string& k, const std::string& v, const std::string& ours,
+             int width, bool bias) {
+    int first = 0;
+    for (const std::string& theirs : {q, k, v}) linear(theirs, ours, bias, run(first, width)), first += width;
+  }
+  static std::vector<i32> run(int first, int count) {
+    std::vector<i32> rows(static_cast<std::size_t>(count));
+    std::iota(rows.begin(), rows.end(), first);
+    return rows;
+  }
+  void copy(const std::string& theirs, const std::string& ours) {
+    all.push_back({.theirs = theirs, .ours = ours, .is_copy = true});
   }
   void conv1d(const std::string& theirs, const std::string& ours, bool bias,
               const std::vector<i32>& rows = {}) {

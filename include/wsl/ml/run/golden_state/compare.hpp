@@ -9,7 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "../../io/hugging_face/families.hpp"
+#include "../../io/hugging_face/config.hpp"
 #include "../golden_state.hpp"
 
 namespace wsl::ml {
@@ -17,18 +17,50 @@ namespace wsl::ml {
 WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file) : in_(file) {
   const bool is_shifted = in_.find("input_ids");
   const tensor_info& tokens = get(is_shifted ? "input_ids" : "ids");
-  if (tokens.shape.size() != 2 || tokens.count() == 0 || tokens.count() > 1 << 24)
-    throw error("'{}' should be (sequences, tokens), not {}", tokens.name, text_of(tokens.shape));
-  sequences_ = static_cast<int>(tokens.shape[0]), length_ = static_cast<int>(tokens.shape[1]);
+  read_shape(tokens);
   ids_ = whole_numbers(tokens);
   read_targets(get(is_shifted ? "labels" : "targets"), is_shifted);
   if (const tensor_info* t = in_.find("attention_mask"))
     for (const i32 is_seen : whole_numbers(*t))
       if (is_seen != 1)
         throw error(
-            "'attention_mask' hides tokens, and models see all here: make the golden state of "
-            "sequences without padding");
-  if (const tensor_info* t = in_.find("logits")) logits = in_.numbers(*t);
+            "'attention_mask' hides tokens, and causal models see all before a token here: make the golden "
+            "state of sequences without padding");
+  read_results();
+}
+
+WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file, const network& n, i32 start,
+                                                     i32 padding)
+    : in_(file) {
+  constexpr const char* decoder_ids = "decoder_input_ids";
+  read_shape(get("input_ids"));
+  for (const value_info& v : n.values()) {
+    if (v.from == origin::computed || (v.is_optional && !in_.find(v.name))) continue;
+    if (v.name != decoder_ids || in_.find(v.name)) {
+      named_.emplace_back(v.name, whole_numbers(get(v.name.c_str())));
+      continue;
+    }
+    std::vector<i32> text = whole_numbers(get("labels"));
+    const std::size_t length = text.size() / static_cast<std::size_t>(sequences_);
+    for (std::size_t t = text.size(); t-- > 0;)
+      text[t] = t % length == 0 ? start : text[t - 1] < 0 ? padding : text[t - 1];
+    named_.emplace_back(v.name, std::move(text));
+  }
+  prompt = 1;
+  read_results();
+}
+
+WSL_ML_DATA_COMPILED_PART void golden_state::read_shape(const tensor_info& ids) {
+  if (ids.shape.size() != 2 || ids.count() == 0 || ids.count() > 1 << 24)
+    throw error("'{}' should be (sequences, tokens), not {}", ids.name, text_of(ids.shape));
+  sequences_ = static_cast<int>(ids.shape[0]), length_ = static_cast<int>(ids.shape[1]);
+}
+
+WSL_ML_DATA_COMPILED_PART void golden_state::read_results() {
+  for (const char* name : {"logits", "prediction_logits"})
+    if (const tensor_info* t = in_.find(name)) logits = in_.numbers(*t);
+  const tensor_info *first = in_.find("start_logits"), *last = in_.find("end_logits");
+  if (first && last) read_scores_of_parts(*first, *last);
   if (const tensor_info* t = in_.find("loss"); t && t->count() == 1)
     loss = static_cast<f64>(in_.numbers(*t)[0]);
   for (const char* name : {"losses_adamw", "losses"})
@@ -36,14 +68,54 @@ WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file) : 
   if (const tensor_info* t = in_.find("greedy")) greedy = whole_numbers(*t);
 }
 
-WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder) {
+WSL_ML_DATA_COMPILED_PART void golden_state::read_scores_of_parts(const tensor_info& first,
+                                                                  const tensor_info& last) {
+  const std::vector<f32> a = in_.numbers(first), b = in_.numbers(last);
+  if (a.size() != b.size())
+    throw error("'{}' has {} numbers, and '{}' {}: each token should have one of both", first.name, a.size(),
+                last.name, b.size());
+  for (std::size_t t = 0; t < a.size(); ++t) logits.insert(logits.end(), {a[t], b[t]});
+}
+
+WSL_ML_DATA_COMPILED_PART batch golden_state::greedy_inputs(std::vector<std::vector<i32>>& place) const {
+  const auto copies = [&](std::span<const i32> text) {
+    std::vector<i32>& all = place.emplace_back();
+    for (int s = 0; s < sequences_; ++s) all.insert(all.end(), text.begin(), text.end());
+    return std::span<const i32>(all);
+  };
+  place.clear(), place.reserve(1 + named_.size());
+  batch b{.sequences = sequences_, .length = length_};
+  if (named_.empty()) {
+    b.ids = copies(greedy), b.length = static_cast<int>(greedy.size());
+    return b;
+  }
+  for (const auto& [name, numbers] : named_)
+    if (name != "labels")
+      b.named.emplace_back(
+          name,
+          name == "decoder_input_ids"
+              ? copies(greedy)
+              : copies(std::span(numbers).first(numbers.size() / static_cast<std::size_t>(sequences_))));
+  return b;
+}
+
+WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder, const network& n) {
+  const bool is_named = std::any_of(n.values().begin(), n.values().end(),
+                                    [](const value_info& v) { return v.name == "input_ids"; });
   for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
     if (!file_exists(folder + name)) continue;
-    golden_state g(folder + name);
-    const auto config = nlohmann::json::parse(read_whole(folder + "/config.json"), nullptr, false);
-    const auto end = config.is_object() ? config.value("eos_token_id", nlohmann::json()) : nlohmann::json();
-    for (const auto& token : end.is_array() ? end : nlohmann::json::array({end}))
-      if (token.is_number_integer()) g.never.insert(token.get<i32>());
+    const hugging_face::config_file config(folder + "/config.json");
+    const auto token = [&](const char* key, i32 otherwise) {
+      const auto& x = config.fields().value(key, nlohmann::json());
+      return x.is_number_integer() ? x.get<i32>() : otherwise;
+    };
+    const i32 padding = token("pad_token_id", 0);
+    golden_state g = is_named
+                         ? golden_state(folder + name, n, token("decoder_start_token_id", padding), padding)
+                         : golden_state(folder + name);
+    const auto end = config.fields().value("eos_token_id", nlohmann::json());
+    for (const auto& id : end.is_array() ? end : nlohmann::json::array({end}))
+      if (id.is_number_integer()) g.never.insert(id.get<i32>());
     return g;
   }
   throw file_error(
@@ -106,7 +178,7 @@ WSL_ML_DATA_COMPILED_PART std::optional<std::vector<f32>> golden_state::gradient
 
 WSL_ML_DATA_COMPILED_PART const tensor_info& golden_state::get(const char* tensor) const {
   if (const tensor_info* t = in_.find(tensor)) return *t;
-  throw error("there is no tensor '{}', so this is no golden state of a causal model", tensor);
+  throw error("there is no tensor '{}', so this is no golden state of this model", tensor);
 }
 
 WSL_ML_DATA_COMPILED_PART std::vector<i32> golden_state::whole_numbers(const tensor_info& t) {
@@ -147,20 +219,32 @@ WSL_ML_DATA_COMPILED_PART i32 golden_comparer::argmax_as_written(std::span<const
   return argmax(allowed);
 }
 
+WSL_ML_DATA_COMPILED_PART f64 golden_comparer::size_of(const hugging_face::tensor& t,
+                                                       const std::vector<f32>& right,
+                                                       const std::vector<hugging_face::tensor>& all) {
+  // A key's bias adds the same to all scores of a query, and what shifts the scores of all tokens of a text
+  // leaves their softmax as it is: such gradients are rounding alone. They are small beside that of the
+  // queries' bias, or of the weights.
+  f64 size = largest_of(right);
+  for (const auto& [zero, sibling] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"k_proj.bias", "q_proj.bias"}, {"key.bias", "query.bias"}, {".bias", ".weight"}}) {
+    if (!t.name.ends_with(zero)) continue;
+    std::string beside = t.name.substr(0, t.name.size() - zero.size()).append(sibling);
+    const auto other = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.name == beside; });
+    if (other == all.end()) continue;
+    if (const auto of_other = golden_.gradient(beside, other->shape))
+      if (const f64 larger = largest_of(*of_other); size < 1e-5 * larger) size = larger;
+    break;
+  }
+  return size;
+}
+
 WSL_ML_DATA_COMPILED_PART void golden_comparer::compare_gradients(const weights& ours) {
-  const hugging_face::family& f = *hugging_face::find_family(model_.model_type());
-  const auto tensors = hugging_face::to_tensors(f, model_.config, network_, ours);
+  const auto tensors = model_.to_tensors(model_.of, ours);
   for (const hugging_face::tensor& t : tensors) {
     const auto right = golden_.gradient(t.name, t.shape);
     if (is_lacking(!right, ("gradient of " + t.name).c_str())) continue;
-    // A key's bias adds the same to all scores of a query, so its gradient is rounding alone. It is small
-    // beside that of the queries' bias.
-    std::string beside = t.name;
-    if (t.name.ends_with("k_proj.bias")) beside.replace(beside.rfind('k'), 1, "q");
-    const auto other =
-        std::find_if(tensors.begin(), tensors.end(), [&](const auto& x) { return x.name == beside; });
-    const auto of_size = other == tensors.end() ? right : golden_.gradient(beside, other->shape);
-    add(kind::gradient, t.name, relative_error(t.numbers, *right, largest_of(of_size ? *of_size : *right)),
+    add(kind::gradient, t.name, relative_error(t.numbers, *right, size_of(t, *right, tensors)),
         within_.tensors);
   }
   for (const std::string& name : golden_.unread_gradients())

@@ -50,11 +50,18 @@ struct strip {
 
 class strips {
  public:
-  /// Divides a model into at most `count` strips. Throws std::invalid_argument if count is not 1 to 64.
+  /// Divides a model into at most `count` strips. Throws std::invalid_argument if count is not 1 to 64, or if
+  /// a stage needs sums over the whole batch.
   strips(const network& n, int count) : network_(n) {
     if (count < 1 || count > max_strips)
       throw std::invalid_argument(
           fmt::format("wsl: a pipeline has 1 to {} strips, not {}", max_strips, count));
+    for (const auto& s : n.stages())
+      if (s->needs_sums())
+        throw std::invalid_argument(fmt::format(
+            "wsl: {} needs sums over the whole batch, of which a pipeline has a part at a time: train "
+            "with weight streaming, or take a norm of single examples",
+            s->name));
     const std::vector<stage_part> parts = list(count);
     std::vector<std::size_t> begins = divided(parts, count);
     begins.push_back(parts.size());
@@ -78,7 +85,8 @@ class strips {
     const int length = std::max(1, network_.positions());
     for (const auto& s : network_.stages()) {
       const int width = network_.width(s->output);
-      parts.push_back({s.get(), -1, 0, 0, 0, 0, true, s->operations(-1, 0, width, length)});
+      const f64 tokens = network_.tokens_for_each(s->output);
+      parts.push_back({s.get(), -1, 0, 0, 0, 0, true, tokens * s->operations(-1, 0, width, length)});
       for (std::size_t w = 0; w < s->parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s->parameters[w]);
         const parameter& p = network_.parameters()[k];
@@ -86,7 +94,7 @@ class strips {
         for (int row = 0; row < p.rows; row += rows) {
           const int some = std::min(rows, p.rows - row);
           parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k],
-                           s->operations(which, some, p.columns, length)});
+                           tokens * s->operations(which, some, p.columns, length)});
         }
         seen[k] = true;
       }

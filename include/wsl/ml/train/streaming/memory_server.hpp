@@ -24,6 +24,9 @@ struct memory_server {
   std::size_t sent = 0, received = 0;  ///< indices in the schedule
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
   std::vector<f32> arrived, gathered, leaving;
+  std::vector<f32> of_tokens;  ///< sums over all tokens that have come, for the workers
+  bool has_sums = false;       ///< they have come and have not been sent
+  bool waits_for_sums = false;
   f64 sum_of_squares = 0;  ///< over the step's gradients
   owned_sums sums;         ///< over this server's tiles, for rules that need sums over whole parameters
   i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
@@ -38,6 +41,7 @@ struct memory_server {
     sent = received = 0, sum_of_squares = 0;
     if (schedule->of().is_first()) not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
+    has_sums = waits_for_sums = false;
     arrived.resize(schedule->max_size());
     send_next(me);
     receive_next(me);
@@ -58,9 +62,10 @@ struct memory_server {
     const int server = wires::index_in_column(me);
     while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
     if (sent == transfers()) return;
+    if (transfer_at(sent).is_of_sums() && !has_sums) return void(waits_for_sums = true);
     const weight_transfer& t = transfer_at(sent++);
     thread_times::now_at(t.of->number);
-    const auto words = pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+    const auto words = words_of_transfer(t);
     (t.is_on_way_back() ? sent_backward : sent_forward) += 4 * words.size();
     me.async(mov(fabout(wires::weight_tiles(grid, server, column)), mem(words)),
              then<&memory_server::send_next>());
@@ -85,7 +90,8 @@ struct memory_server {
       return me.async(wsl::add(to, to, fabin(wires::up(grid, child++, column))),
                       then<&memory_server::receive>());
     }
-    take_gradient(transfer_at(received++));
+    const weight_transfer& t = transfer_at(received++);
+    t.is_of_sums() ? take_sums(me, t) : take_gradient(t);
     receive_next(me);
   }
 
@@ -119,6 +125,19 @@ struct memory_server {
     }
     return gathered;
   }
+  std::span<f32> words_of_transfer(const weight_transfer& t) {
+    if (t.is_of_sums()) {
+      has_sums = false;
+      return of_tokens;
+    }
+    return pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+  }
+  /// The sums over all tokens go back to the workers. The next can only come when these have arrived there.
+  void take_sums(pe& me, const weight_transfer& t) {
+    of_tokens.assign(arrived.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(t.size()));
+    has_sums = true;
+    if (std::exchange(waits_for_sums, false)) send_next(me);
+  }
   void take_gradient(const weight_transfer& t) {
     const thread_times::span updating(t.of->number, work_kind::update);
     returned += 4 * t.size();
@@ -144,7 +163,8 @@ struct memory_server {
   void finish(const weight_transfer& t, f32* gradient) {
     if (!all_finite(gradient, static_cast<int>(t.size()))) lost_gradient_of(t);
     if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1, 0) : discard(t, gradient);
-    else sum_of_squares += squares(gradient, t.size());
+    else if (arrays->model->parameters()[t.parameter].follows == 0)
+      sum_of_squares += squares(gradient, t.size());
   }
   void lost_gradient_of(const weight_transfer& t) {
     not_finite = std::max(not_finite, static_cast<i32>(t.parameter));

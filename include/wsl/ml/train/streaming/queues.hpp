@@ -9,10 +9,10 @@ namespace wsl::ml {
 /// The tiles of one server, as words: the next may come while the one before it waits to be used.
 class tile_queue {
  public:
-  /// Empties the queue for a step whose largest tile has `max_size` numbers.
-  void begin(std::size_t max_size, precision as) {
+  /// Empties the queue for a step whose largest tile has `max_words` words.
+  void begin(std::size_t max_words, precision as) {
     first_ = count_ = transfer_ = 0, receiving_ = false, as_ = as;
-    for (std::vector<f32>& x : words_) x.resize(words_of(as, max_size));
+    for (std::vector<f32>& x : words_) x.resize(max_words);
   }
   bool empty() const { return count_ == 0; }
   f32* front() { return words_[first_ % places].data(); }
@@ -29,7 +29,7 @@ class tile_queue {
     return &all[transfer_++];
   }
   std::span<f32> room(const weight_transfer& t) {
-    return std::span(words_[(first_ + count_) % places]).first(words_of(as_, t.size()));
+    return std::span(words_[(first_ + count_) % places]).first(t.words(as_));
   }
 
  private:

@@ -78,11 +78,16 @@ class recomputation {
   static int last_border(const network& n) {
     return static_cast<int>(n.stages().size() - n.losses().size()) + 1;
   }
-  /// The numbers of a token that stage k and those after it read of what the stages before it make.
+  /// The numbers of value v for a token, or for an image of which its tokens are the pixels.
+  static i64 numbers_of(const network& n, std::size_t v) {
+    const token_axis& a = n.axes()[static_cast<std::size_t>(n.values()[v].axis)];
+    return i64{n.widths()[v]} * std::max(1, a.image.pixels());
+  }
+  /// The numbers that stage k and those after it read of what the stages before it make.
   i64 crossing(const network& n, int k) const {
     i64 numbers = 0;
     for (std::size_t v = 0; v < uses_.size(); ++v)
-      if (uses_[v].made >= 0 && uses_[v].made < k && uses_[v].read >= k) numbers += n.widths()[v];
+      if (uses_[v].made >= 0 && uses_[v].made < k && uses_[v].read >= k) numbers += numbers_of(n, v);
     return numbers;
   }
   std::set<i64> widths_of_borders(const network& n) const {
@@ -103,7 +108,7 @@ class recomputation {
     return all;
   }
   i64 size(const network& n, const std::vector<recomputed_block>& blocks) const {
-    return most<i64>(n, blocks, [&](int v) { return i64{n.widths()[static_cast<std::size_t>(v)]}; });
+    return most<i64>(n, blocks, [&](int v) { return numbers_of(n, static_cast<std::size_t>(v)); });
   }
   template <class T, class F>
   static T most(const network& n, const std::vector<recomputed_block>& blocks, F of) {

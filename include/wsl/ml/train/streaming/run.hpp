@@ -268,7 +268,8 @@ WSL_ML_COMPILED_PART outcome trainer::pass(const batch& b, const micro_batch& m,
                                            const dropout_generator& random, bool backward) {
   schedules_.clear();
   for (int column = 0; column < grid_.columns; ++column)
-    schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers, &*blocks_);
+    schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers, &*blocks_,
+                            random.on);
   fabric_->start<&memory_server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
   if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
   fabric_->start<&worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random,

@@ -23,13 +23,24 @@ namespace wsl::ml {
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
 /// along the rows of workers, or one along the columns, of what a stage reads of earlier tokens or of the
-/// gradients of that, or the end of a block, whose inner values are released.
+/// gradients of that, or sums over all tokens (stage::rounds_of_sums), or the end of a block, whose inner
+/// values are released. Sums go to a server as a gradient does, and come back as a weight tile does, in f32.
 struct weight_transfer {
-  enum class kind : u8 { tile, own_work, exchange, sum_gradient, bring_prefix, give_back_prefix, release };
+  enum class kind : u8 {
+    tile,
+    own_work,
+    exchange,
+    sum_gradient,
+    bring_prefix,
+    give_back_prefix,
+    give_sums,
+    take_sums,
+    release
+  };
 
   const stage* of = nullptr;
   kind what = kind::tile;
-  int which = -1;  ///< index among the stage's parameters
+  int which = -1;  ///< index among the stage's parameters; for sums the round
   std::size_t parameter = 0;
   /// The tile's place in the column's share of the parameter; in that of a table, `row` counts all its rows.
   int row = 0, rows = 0, columns = 0;
@@ -51,6 +62,9 @@ struct weight_transfer {
   bool is_on_way_back() const { return backward || again; }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_tile() const { return what == kind::tile; }
+  bool is_of_sums() const { return what == kind::give_sums || what == kind::take_sums; }
+  /// The words that travel, where weights have some format.
+  std::size_t words(precision as) const { return is_of_sums() ? size() : words_of(as, size()); }
   /// Whether the workers of a row, or of a column, do this together.
   bool is_collective() const {
     return what == kind::exchange || what == kind::sum_gradient || is_along_column();
@@ -63,12 +77,14 @@ struct weight_transfer {
 class streaming_schedule {
  public:
   /// The schedule of one column and any batch, or with `b` of a micro-batch of that one on some wafers.
-  /// Without `and_back` it is that of an evaluation. The blocks are those of `again`, if it is given.
+  /// Without `and_back` it is that of an evaluation, or if it `trains` the forward pass of a step. The blocks
+  /// are those of `again`, if it is given.
   streaming_schedule(const network& n, const column_cut& cut, int column, int servers, bool and_back,
                      const batch* b = nullptr, micro_batch of = {}, int wafers = 1,
-                     const recomputation* again = nullptr)
+                     const recomputation* again = nullptr, bool trains = false)
       : of_(of),
         wafers_(wafers),
+        trains_(trains || and_back),
         network_(n),
         parameters_(n.parameters()),
         cut_(cut),
@@ -101,6 +117,12 @@ class streaming_schedule {
     std::size_t words = 0;
     for (const weight_transfer& t : transfers_) words = std::max(words, t.size());
     return words;
+  }
+  /// The words of the largest tile where weights have some format.
+  std::size_t max_words(precision as) const {
+    std::size_t most = 0;
+    for (const weight_transfer& t : transfers_) most = std::max(most, t.words(as));
+    return most;
   }
   /// The numbers of the two consecutive layers that together have the most.
   u64 largest_two_layers() const {
@@ -167,7 +189,7 @@ class streaming_schedule {
         each_stage(block, [&](const stage& s) {
           // A kept value is there, but the stage may go back through inputs that it reads in another form.
           if (how.keeps(s.output)) exchange_values(s, cut_.before(s), false);
-          else visit(s, false, b);
+          else visit(s, false, b, true);
         });
       for (std::size_t t = from; t < transfers_.size(); ++t) transfers_[t].again = true;
       for (int at = block.end; at-- > block.begin;) visit(*stages[static_cast<std::size_t>(at)], true, b);
@@ -178,10 +200,12 @@ class streaming_schedule {
     transfers_.push_back({.what = weight_transfer::kind::release, .layer = layers_, .released = &block});
   }
 
-  void visit(const stage& s, bool backward, const batch* b) {
+  /// Passes a stage; `again` if it has been passed in this direction before, and keeps its sums.
+  void visit(const stage& s, bool backward, const batch* b, bool again = false) {
     if (!backward) exchange_values(s, cut_.before(s), backward);
     else exchange_values(s, cut_.after(s), backward);
     exchange_prefix(s, weight_transfer::kind::bring_prefix, backward);
+    if (trains_ && !again) add_up(s, backward);
     transfers_.push_back(
         {.of = &s, .what = weight_transfer::kind::own_work, .layer = layers_, .backward = backward});
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
@@ -207,6 +231,24 @@ class streaming_schedule {
     if (!backward) exchange_values(s, cut_.after(s), backward);
     else exchange_values(s, cut_.before(s), backward);
     layers_ += !s.parameters.empty();
+  }
+  /// The sums over all tokens that a stage needs before its work. The servers take turns.
+  void add_up(const stage& s, bool backward) {
+    const int columns = cut_.columns() > 1 ? cut_.width(s.output, column_) : network_.width(s.output);
+    for (int round = 0; round < s.rounds_of_sums(backward) && columns > 0; ++round) {
+      weight_transfer t{.of = &s,
+                        .what = weight_transfer::kind::give_sums,
+                        .which = round,
+                        .rows = s.sums_of_feature(backward),
+                        .columns = columns,
+                        .server = sums_++ % servers_,
+                        .layer = layers_,
+                        .backward = backward,
+                        .returns_gradient = true};
+      append(t);
+      t.what = weight_transfer::kind::take_sums, t.returns_gradient = false, t.carries_weights = true;
+      append(t);
+    }
   }
   /// A transfer of the tile at the place of `tile`, used as `use` says.
   static weight_transfer on(const weight_transfer& tile, weight_transfer use) {
@@ -291,7 +333,7 @@ class streaming_schedule {
     std::vector<std::vector<i64>> seen(parameters_.size());
     for (std::size_t k = transfers_.size(); k-- > 0;) {
       weight_transfer& t = transfers_[k];
-      if (!t.returns_gradient) continue;
+      if (!t.returns_gradient || t.is_of_sums()) continue;
       std::vector<i64>& tiles = seen[t.parameter];
       const auto mark = [&](const weight_transfer& tile) {
         t.last_gradient = std::find(tiles.begin(), tiles.end(), tile.offset) == tiles.end();
@@ -304,6 +346,8 @@ class streaming_schedule {
 
   micro_batch of_;
   int wafers_;
+  bool trains_;
+  int sums_ = 0;  // rounds so far
   const network& network_;
   const std::vector<parameter>& parameters_;
   const column_cut& cut_;

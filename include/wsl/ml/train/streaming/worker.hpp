@@ -57,7 +57,7 @@ class worker {
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
     out_.begin(schedule_->max_size(), grid_.rows);
     in_.resize(static_cast<std::size_t>(grid_.rows));
-    for (tile_queue& q : in_) q.begin(schedule_->max_size(), s.as);
+    for (tile_queue& q : in_) q.begin(schedule_->max_words(s.as), s.as);
     arriving_.assign(max_arriving, nothing_arrives);
     is_exchanging_ = false;
     receive_from_all(me, 0);
@@ -94,6 +94,7 @@ class worker {
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
       timed(t, [&] {
         if (t.is_tile()) use(t);
+        else if (t.is_of_sums()) use_sums(t);
         else t.backward ? begin_backward(*t.of, activations) : begin_forward(*t.of, activations);
       });
     }
@@ -161,6 +162,11 @@ class worker {
     a.format = s.as;
     give(a, n, sequences_of(b, from, count));
     a.weight *= s.loss_scale;
+    i64 sequences = 0;
+    for (int wafer = 0; wafer < grid_.wafers; ++wafer)
+      sequences += schedule_->of().on_wafer(wafer, grid_.wafers, b.sequences).count();
+    a.sequences_of_pass = sequences;
+    a.part_of_batch = b.sequences > 0 ? static_cast<f64>(sequences) / b.sequences : 1;
   }
 
   /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule
@@ -202,6 +208,13 @@ class worker {
     t.of->backward(activations, tile, matrix(gradient.data(), t.rows, t.columns));
     // The memory updates nothing by a gradient of which a number is not finite.
     if (!std::isfinite(activations.loss)) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
+  }
+
+  void use_sums(const weight_transfer& t) {
+    if (t.backward && writes_output(*t.of)) activations.round_gradient(t.of->output);
+    if (!t.backward && !t.of->given[0]) activations.round_value(t.of->inputs[0]);
+    if (t.returns_gradient) return t.of->add_sums(activations, t.backward, t.which, out_.of(t));
+    t.of->take_sums(activations, t.backward, t.which, {tiles_of(t.server).front(), t.size()});
   }
 
   template <class F>

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "model.hpp"
+
+#include <fmt/format.h>
+
+#include <wsl/ml/io/hugging_face/config.hpp>
+
+namespace bert_app {
+namespace {
+
+namespace ml = wsl::ml;
+
+constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
+    {"gelu", ml::nonlinearity::gelu},
+    {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"relu", ml::nonlinearity::relu},
+    {"silu", ml::nonlinearity::silu}};
+constexpr std::pair<const char*, ml::encoder_task> tasks[] = {
+    {"masked_words", ml::encoder_task::masked_words},
+    {"next_sentence", ml::encoder_task::next_sentence},
+    {"sequence_classes", ml::encoder_task::sequence_classes},
+    {"token_classes", ml::encoder_task::token_classes},
+    {"span", ml::encoder_task::span}};
+constexpr const char *shared_heads = "linformer-shared-heads", *shared_kv = "linformer-shared-kv";
+
+template <class T, std::size_t n>
+T value_of(const std::pair<const char*, T> (&all)[n], const std::string& word) {
+  for (const auto& [name, what] : all)
+    if (word == name) return what;
+  throw std::invalid_argument(
+      fmt::format("there is no {}", word));  // fields take the words of the table only
+}
+template <class T, std::size_t n>
+std::string word_of(const std::pair<const char*, T> (&all)[n], T what) {
+  for (const auto& [name, x] : all)
+    if (x == what) return name;
+  return "?";
+}
+
+}  // namespace
+
+void declare(train_app::fields& f, model_params& m) {
+  f.section("model");
+  f.add("name", m.name, "of the family, whose fields are set unless they are given")
+      .one_of({"bert", "roberta", "linformer"});
+  f.add("vocab_size", m.vocab_size, "null: the tokens of the vocabulary").at_least(1).at_most(1 << 24);
+  f.add("hidden_size", m.hidden_size, "features of a token").at_least(1).at_most(1 << 20);
+  f.add("num_hidden_layers", m.layers, "blocks").at_least(1).at_most(10'000);
+  f.add("num_heads", m.heads, "of attention").at_least(1).at_most(1 << 16);
+  f.add("filter_size", m.filter_size, "features inside the feed-forward part; null: 4 times hidden_size")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("max_position_embeddings", m.max_position_embeddings,
+        "tokens of the longest sequence; null: max_sequence_length")
+      .at_least(1)
+      .at_most(1 << 24);
+  f.add("num_segments", m.num_segments, "token types, such as first and second text; 0: none").at_least(0);
+  f.add("encoder_nonlinearity", m.nonlinearity, "between the matrices of the feed-forward part")
+      .one_of({"gelu", "gelu_new", "relu", "silu"});
+  f.add("layer_norm_epsilon", m.epsilon, "added to the variance").above(0);
+  f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
+  f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
+  f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
+      .at_least(0)
+      .at_most(1);
+  f.add("disable_nsp", m.disable_nsp, "pre-training guesses hidden words only, not next sentences");
+  f.add("mlm_loss_weight", m.mlm_loss_weight, "factor of the loss of hidden words").above(0);
+  f.add("num_classes", m.num_classes, "of a task with classes; null: those of the data").at_least(2);
+  f.add("projected_dims", m.projected_dims,
+        "tokens to which linformer projects keys and values; null: attention to all tokens")
+      .at_least(1);
+  f.add("attention_style", m.attention_style, "whether keys and values of linformer share their projection")
+      .one_of({shared_heads, shared_kv});
+  f.add("unused_positions", m.unused_positions,
+        "rows before that of the first position; with some, padding has no position (RoBERTa)")
+      .at_least(0);
+  f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt").at_least(0);
+  f.honours("position_embedding_type", {"learned"});
+  f.honours("attention_type", {"scaled_dot_product"});
+  f.honours("pooler_nonlinearity", {"tanh"});
+  f.honours("mlm_loss_scaling", {"num_masked", "precomputed_num_masked"});
+  for (const char* yes :
+       {"use_position_embedding", "share_embedding_weights", "use_projection_bias_in_attention",
+        "use_ffn_bias_in_attention", "use_ffn_bias", "use_ffn_bias_in_mlm", "use_output_bias_in_mlm"})
+    f.honours(yes, {"true"});
+}
+
+model_params model_params::of(const ml::encoder& e, const std::string& name) {
+  using ml::hugging_face::shortest;
+  model_params m;
+  m.name = name;
+  m.vocab_size = e.vocabulary, m.hidden_size = e.width, m.layers = e.layers, m.heads = e.heads;
+  m.filter_size = e.filter, m.max_position_embeddings = e.positions, m.num_segments = e.token_types;
+  m.nonlinearity = word_of(nonlinearities, e.between);
+  m.epsilon = shortest(e.epsilon), m.deviation = shortest(e.deviation);
+  m.unused_positions = e.unused_positions, m.pad_token_id = e.padding.value_or(0);
+  return m;
+}
+
+ml::encoder model_params::encoder(ml::encoder_task task) const {
+  const auto needs = [](const char* what, int value) {
+    if (value < 1) throw std::invalid_argument(fmt::format("model.{} is missing", what));
+  };
+  needs("hidden_size", hidden_size), needs("num_hidden_layers", layers), needs("num_heads", heads);
+  needs("max_position_embeddings", max_position_embeddings), needs("vocab_size", vocab_size);
+  if (hidden_size % heads)
+    throw std::invalid_argument(
+        fmt::format("model.num_heads {} does not divide model.hidden_size {}: each head has an equal part of "
+                    "the features",
+                    heads, hidden_size));
+  if (!projected_dims && !attention_style.empty())
+    throw std::invalid_argument(
+        "model.attention_style is of projected_dims, which is not given: give it, or leave both out");
+  if (name == "linformer" && !projected_dims)
+    throw std::invalid_argument("model.name linformer needs projected_dims, such as 64");
+  return {.vocabulary = vocab_size,
+          .positions = max_position_embeddings,
+          .layers = layers,
+          .heads = heads,
+          .width = hidden_size,
+          .filter = filter_size,
+          .token_types = num_segments,
+          .between = value_of(nonlinearities, nonlinearity),
+          .epsilon = static_cast<wsl::f32>(epsilon),
+          .deviation = static_cast<wsl::f32>(deviation),
+          .unused_positions = unused_positions,
+          .padding = pad_token_id,
+          .projected = projected_dims,
+          .shared_projection = attention_style == shared_kv,
+          .dropout = static_cast<wsl::f32>(dropout),
+          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+          .task = task,
+          .classes = num_classes ? num_classes : 2,
+          .masked_words_factor = static_cast<wsl::f32>(mlm_loss_weight)};
+}
+
+train_app::named_words model_params::architecture(ml::encoder_task task) const {
+  const ml::encoder e = encoder(task);
+  train_app::named_words all{{"task", word_of(tasks, task)},
+                             {"hidden_size", std::to_string(e.width)},
+                             {"num_hidden_layers", std::to_string(e.layers)},
+                             {"num_heads", std::to_string(e.heads)},
+                             {"filter_size", std::to_string(e.inner_width())},
+                             {"vocab_size", std::to_string(e.vocabulary)},
+                             {"max_position_embeddings", std::to_string(e.positions)},
+                             {"num_segments", std::to_string(e.token_types)},
+                             {"encoder_nonlinearity", nonlinearity},
+                             {"layer_norm_epsilon", fmt::format("{}", epsilon)},
+                             {"unused_positions", std::to_string(e.unused_positions)},
+                             {"pad_token_id", std::to_string(pad_token_id)}};
+  if (e.projected) {
+    all.emplace_back("projected_dims", std::to_string(e.projected));
+    all.emplace_back("attention_style", e.shared_projection ? shared_kv : shared_heads);
+  }
+  if (task == ml::encoder_task::sequence_classes || task == ml::encoder_task::token_classes)
+    all.emplace_back("num_classes", std::to_string(e.classes));
+  return all;
+}
+
+std::string model_params::words() const {
+  return fmt::format("{}, {} layers, {} heads, width {}{}", name, layers, heads, hidden_size,
+                     projected_dims ? fmt::format(", {} projected tokens", projected_dims) : "");
+}
+
+}  // namespace bert_app

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "predictions.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <wsl/ml/data/batches.hpp>
+#include <wsl/ml/run/metrics/answers.hpp>
+#include <wsl/ml/run/metrics/class_metrics.hpp>
+#include <wsl/ml/run/metrics/entities.hpp>
+#include <wsl/ml/run/sample.hpp>
+#include <wsl/support/progress.hpp>
+
+#include "../files.hpp"
+
+namespace bert_app {
+namespace {
+
+namespace ml = wsl::ml;
+using wsl::f32;
+using wsl::i32;
+using wsl::i64;
+
+/// The numbers of an example that a batch has under a name.
+std::span<const i32> numbers_of(const ml::loaded_batch& b, const char* name, int example) {
+  for (const ml::loaded_batch::named& x : b.by_name)
+    if (x.name == name) {
+      const std::size_t each = x.numbers.size() / static_cast<std::size_t>(b.sequences);
+      return std::span<const i32>(x.numbers).subspan(static_cast<std::size_t>(example) * each, each);
+    }
+  throw std::invalid_argument(fmt::format("the data have no {}", name));
+}
+
+/// Calls f(batch, number of an example in it, its logits) for all examples in their order.
+void each_example(train_app::machine& m, const ml::dataset& data, int batch_size,
+                  const std::function<void(const ml::loaded_batch&, int, std::span<const f32>)>& f) {
+  ml::batches all(data, {.size = static_cast<int>(std::min<i64>(batch_size, data.count)),
+                         .shuffle = false,
+                         .drop_last = false});
+  wsl::support::progress bar("batches", static_cast<wsl::u64>(all.per_epoch()));
+  for (i64 k = 0; k < all.per_epoch(); ++k) {
+    const ml::loaded_batch b = all.next();
+    const std::vector<f32> logits = m.predict(without_targets(m.run().model(), b.view()));
+    const std::size_t each = logits.size() / static_cast<std::size_t>(b.sequences);
+    for (int e = 0; e < b.sequences; ++e)
+      f(b, e, std::span(logits).subspan(static_cast<std::size_t>(e) * each, each));
+    bar.tick();
+  }
+}
+
+/// Sequences with a class each.
+std::string classes_of_sequences(train_app::machine& m, const ml::text_task& from, int batch_size) {
+  const ml::label_map& classes = from.classes;
+  ml::class_metrics found(classes.count());
+  std::string lines = "index\tprediction\tlabel\n";
+  each_example(m, from.data, batch_size, [&](const ml::loaded_batch& b, int e, std::span<const f32> logits) {
+    const i32 said = ml::argmax(logits), right = numbers_of(b, "labels", e)[0];
+    lines += fmt::format("{}\t{}\t{}\n", found.count(), classes.name(said), classes.name(right));
+    found.add(said, right);
+  });
+  std::printf("accuracy %.4f, %s %.4f, Matthews' correlation %.4f, of %lld texts\n", found.accuracy(),
+              classes.count() == 2 ? "F1" : "macro F1", classes.count() == 2 ? found.f1(1) : found.macro_f1(),
+              found.matthews(), static_cast<long long>(found.count()));
+  return lines;
+}
+
+/// Tokens with a class each: tags of words, or whether a sentence belongs to a summary.
+std::string classes_of_tokens(train_app::machine& m, const ml::text_task& from, int batch_size) {
+  const ml::label_map& classes = from.classes;
+  const int count = m.run().model().width(m.run().model().logits());
+  const bool are_entities = classes.count() > 0 && classes.find("O").has_value();
+  ml::class_metrics found(count);
+  ml::entity_metrics entities;
+  std::string lines;
+  each_example(m, from.data, batch_size, [&](const ml::loaded_batch& b, int e, std::span<const f32> logits) {
+    const std::span<const i32> labels = numbers_of(b, "labels", e);
+    std::vector<std::string> said, right;
+    for (std::size_t t = 0; t < labels.size(); ++t) {
+      if (labels[t] == ml::encoder::no_label) continue;
+      const auto each = static_cast<std::size_t>(count);
+      const i32 guess = ml::argmax(logits.subspan(t * each, each));
+      found.add(guess, labels[t]);
+      const auto name = [&](i32 c) { return classes.count() ? classes.name(c) : std::to_string(c); };
+      said.push_back(name(guess)), right.push_back(name(labels[t]));
+      lines += fmt::format("{}\t{}\n", said.back(), right.back());
+    }
+    lines += "\n";
+    if (are_entities) entities.add(said, right);
+  });
+  if (are_entities) {
+    const ml::entity_scores all = entities.all();
+    std::printf("entities: precision %.4f, recall %.4f, F1 %.4f; accuracy of tags %.4f\n", all.precision(),
+                all.recall(), all.f1(), found.accuracy());
+  } else
+    std::printf("accuracy %.4f, precision %.4f, recall %.4f, F1 %.4f of class 1\n", found.accuracy(),
+                found.precision(1), found.recall(1), found.f1(1));
+  return lines;
+}
+
+std::string answers(train_app::machine& m, const ml::text_task& from, const ml::qa_processor& by,
+                    int batch_size) {
+  std::vector<ml::window_scores> scores;
+  each_example(m, from.data, batch_size, [&](const ml::loaded_batch&, int, std::span<const f32> logits) {
+    ml::window_scores& w = scores.emplace_back();
+    for (std::size_t t = 0; t < logits.size(); t += 2)
+      w.first.push_back(logits[t]), w.last.push_back(logits[t + 1]);
+  });
+  const ml::asked_questions asked = by.asked();
+  ml::answer_metrics found;
+  nlohmann::json said = nlohmann::json::object();
+  for (std::size_t q = 0; q < asked.questions().size(); ++q) {
+    const auto [first, windows] = asked.examples_of(q);
+    const auto best = asked.answers(q, std::span(scores).subspan(static_cast<std::size_t>(first), windows),
+                                    by.of_answers());
+    const ml::squad_question& question = asked.questions()[q];
+    const std::string text = best.empty() ? "" : best.front().text;
+    said[question.id] = text;
+    std::vector<std::string> right;
+    for (const ml::squad_answer& a : question.answers) right.push_back(a.text);
+    found.add(text, right);
+  }
+  std::printf("exact match %.2f %%, F1 %.2f %% of %lld questions\n", 100 * found.exact_match(),
+              100 * found.f1(), static_cast<long long>(found.count()));
+  return fmt::format("{}\n", said.dump(2));
+}
+
+}  // namespace
+
+void predict(train_app::machine& m, const ml::text_task& from, const ml::text_processor& by,
+             ml::encoder_task task, int batch_size, const std::string& file) {
+  std::string text;
+  switch (task) {
+    case ml::encoder_task::masked_words:
+    case ml::encoder_task::next_sentence:
+      throw std::invalid_argument(
+          "predict is of fine-tuned encoders: what one says of hidden words, the mode eval measures");
+    case ml::encoder_task::sequence_classes: text = classes_of_sequences(m, from, batch_size); break;
+    case ml::encoder_task::token_classes: text = classes_of_tokens(m, from, batch_size); break;
+    case ml::encoder_task::span: text = answers(m, from, std::get<ml::qa_processor>(by), batch_size); break;
+  }
+  app::write_file(file, text);
+  std::printf("%s\n", file.c_str());
+}
+
+}  // namespace bert_app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The predictions of a trained encoder for held-out texts: a file of predictions and the field's measures
+// of them.
+#pragma once
+#include <machine.hpp>
+#include <wsl/ml/data/text/encode/processors.hpp>
+#include <wsl/ml/model/encoder.hpp>
+
+namespace bert_app {
+
+/// Predicts all examples of a task in their order, `batch_size` at a time, writes them to a file, and
+/// prints the measures. Classes of sequences are lines of numbers and names, tags are CoNLL's columns,
+/// answers an object in JSON as SQuAD's own program reads it. Throws std::invalid_argument for hidden
+/// words, whose loss and accuracy the mode eval says.
+void predict(train_app::machine& m, const wsl::ml::text_task& from, const wsl::ml::text_processor& by,
+             wsl::ml::encoder_task task, int batch_size, const std::string& file);
+
+}  // namespace bert_app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The section `model` of an encoder with a decoder, with the names of the Cerebras Model Zoo, and the model
+// that it describes.
+#pragma once
+#include <fields.hpp>
+#include <session.hpp>
+#include <wsl/ml/model/encoder_decoder.hpp>
+
+namespace t5_app {
+
+using train_app::f64;
+
+struct model_params {
+  std::string name = "t5", nonlinearity, norm, position, norm_first;
+  int vocab_size = 0, d_model = 0, d_kv = 0, d_ff = 0, encoder_layers = 0, decoder_layers = 0, heads = 0,
+      buckets = 32, max_distance = 128, max_position_embeddings = 0, pad_token_id = -1;
+  f64 epsilon = 1e-6, deviation = 0.02, dropout = 0.1, attention_dropout = -1, label_smoothing = 0,
+      attention_scale = 0, embedding_scale = 0, logit_scale = 0;
+  bool share_embeddings = true, tied = true;
+  std::string biases, logit_bias;
+
+  /// The fields that describe a model of this kind.
+  static model_params of(const wsl::ml::encoder_decoder& m, const std::string& name);
+  /// Fields that were not given are as models of that name have them. Throws std::invalid_argument for
+  /// values that no model can have.
+  wsl::ml::encoder_decoder model() const;
+  /// The architecture of the model, without settings of the training alone.
+  train_app::named_words architecture() const;
+  /// "t5, 2 + 2 layers, 4 heads, width 64"
+  std::string words() const;
+};
+
+void declare(train_app::fields& f, model_params& m);
+
+}  // namespace t5_app

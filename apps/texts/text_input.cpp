@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "text_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace text_app {
+
+namespace ml = wsl::ml;
+
+namespace {
+
+bool is_one_of(const std::vector<std::string>& all, const std::string& name) {
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+}  // namespace
+
+void text_input::declare(train_app::fields& f, const std::string& section,
+                         const std::vector<std::string>& processors) {
+  section_ = section;
+  f.add("data_processor", data_processor, "the form of the data, and what the model is trained for")
+      .one_of(processors);
+  for (ml::text_processor& p : ml::text_processors()) {
+    if (!is_one_of(processors, ml::name_of(p))) continue;
+    ml::each_setting(p, [&](const std::string& name, const auto& usual, const char* help) {
+      // The files of every trainer are the field data_dir.
+      if (name == "data_dir" || settings_.contains(name)) return;
+      using type = std::decay_t<decltype(usual)>;
+      usual_.emplace(name, usual);
+      f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help);
+    });
+  }
+  for (const ml::text_processor& p : ml::text_processors()) {
+    if (!is_one_of(processors, ml::name_of(p))) continue;
+    ml::each_accepted(p, [&](const std::string& name, const char*) {
+      if (settings_.contains(name) || accepted_.contains(name)) return;
+      f.add(name, accepted_[name], "accepted with the value that it has in any case");
+    });
+  }
+}
+
+const text_input::value* text_input::given(train_app::fields& f, const std::string& name) const {
+  const auto at = settings_.find(name);
+  return at == settings_.end() || f.named(section_ + "." + name).front()->given.empty() ? nullptr
+                                                                                        : &at->second;
+}
+
+ml::text_processor text_input::processor(train_app::fields& f, const std::string& data_dir,
+                                         const text_input* otherwise) const {
+  const std::string& name = data_processor.empty() && otherwise ? otherwise->data_processor : data_processor;
+  if (name.empty())
+    throw std::invalid_argument(section_ +
+                                ".data_processor is missing: it says what the model is trained for");
+  ml::text_processor p = ml::text_processor_of(name);
+  std::vector<std::string> known;
+  ml::each_setting(p, [&](const std::string& setting, auto& to, const char*) {
+    using type = std::decay_t<decltype(to)>;
+    known.push_back(setting);
+    if constexpr (std::is_same_v<type, std::vector<std::string>>)
+      if (setting == "data_dir" && !data_dir.empty()) to = {data_dir};
+    const value* x = given(f, setting);
+    if (!x && otherwise) x = otherwise->given(f, setting);
+    if (x) to = std::get<type>(*x);
+  });
+  for (const auto& [setting, x] : settings_)
+    if (x != usual_.at(setting) && !is_one_of(known, setting))
+      throw std::invalid_argument(
+          fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
+  ml::each_accepted(p, [&](const std::string& setting, const std::string& only) {
+    known.push_back(setting);
+    const auto at = accepted_.find(setting);
+    if (at == accepted_.end() || at->second.empty() || only == "any" || at->second == only) return;
+    throw std::invalid_argument(fmt::format("{}.{} is {}; {} has {} in any case: leave it out", section_,
+                                            setting, at->second, name, only));
+  });
+  for (const auto& [setting, x] : accepted_)
+    if (!x.empty() && !is_one_of(known, setting))
+      throw std::invalid_argument(
+          fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
+  return p;
+}
+
+}  // namespace text_app

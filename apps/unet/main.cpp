@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// wsl-unet: trains networks that say of each pixel of an image what it belongs to. `wsl-unet train_and_eval`
+// needs no data and no file: it draws shapes of its own. `wsl-unet predict` writes what a trained network
+// makes of images beside the truth.
+#include <cstdio>
+#include <wsl/ml/data/images/severstal.hpp>
+#include <wsl/ml/data/images/shapes.hpp>
+#include <wsl/ml/model/unet.hpp>
+
+#include "../files.hpp"
+#include "../run.hpp"
+#include "../train/command.hpp"
+#include "../train/ranks.hpp"
+#include "../train/session.hpp"
+#include "configurations.hpp"
+
+namespace {
+
+namespace ml = wsl::ml;
+using namespace train_app;
+using wsl::u8, wsl::u64, wsl::f32;
+
+/// Of both input sections, which must agree on what an image is.
+struct image_params {
+  std::vector<i64> image_shape = {128, 128, 1};
+  std::string normalize = "zero_centered";
+  bool augment = false;
+  i64 augmentation_seed = 1, class_id = 3, drawn = 400;
+  f64 split = 0.85, angle = 10, brightness = 0.2;
+};
+
+struct model_params {
+  std::string name = "unet", downscale = "max_pool", norm = "batchnorm2d", nonlinearity = "ReLU", loss;
+  std::vector<i64> encoder = {32, 64, 128, 256}, decoder = {128, 64, 32};
+  std::vector<std::string> convs = {"3x3_conv", "3x3_conv"};
+  i64 classes = 2, norm_groups = 8;
+  bool skip = true, residual = false, bias = true;
+  initializer_part initializer;
+};
+
+std::vector<int> whole(const std::vector<i64>& x) { return {x.begin(), x.end()}; }
+
+/// The side of the windows of "3x3_conv".
+int side_of(const std::string& words) {
+  for (int side = 1; side <= 15; side += 2)
+    if (words == fmt::format("{0}x{0}_conv", side)) return side;
+  throw std::invalid_argument(
+      "model.convs_per_block is a list of words such as 3x3_conv, with an odd side up to 15, not " + words);
+}
+template <class T>
+T choice(const std::string& word, std::initializer_list<std::pair<const char*, T>> all) {
+  for (const auto& [name, value] : all)
+    if (word == name) return value;
+  throw std::invalid_argument("there is no " + word);
+}
+
+struct options {
+  common_params common;
+  image_params train, held_out;
+  model_params model;
+  std::string out = "predictions";
+  i64 count = 8;
+
+  ml::unet unet() const {
+    ml::unet u{.height = static_cast<int>(train.image_shape[0]),
+               .width = static_cast<int>(train.image_shape[1]),
+               .channels = static_cast<int>(train.image_shape[2]),
+               .classes = static_cast<int>(model.classes),
+               .encoder_filters = whole(model.encoder),
+               .decoder_filters = whole(model.decoder),
+               .kernels = {}};
+    for (const std::string& words : model.convs) u.kernels.push_back(side_of(words));
+    u.down = choice<ml::downscaling>(model.downscale, {{"max_pool", ml::downscaling::max_pool},
+                                                       {"avg_pool", ml::downscaling::avg_pool},
+                                                       {"strided_conv", ml::downscaling::strided_conv}});
+    u.norm = choice<ml::image_norm>(model.norm, {{"batchnorm2d", ml::image_norm::batchnorm2d},
+                                                 {"group", ml::image_norm::group},
+                                                 {"instance2d", ml::image_norm::instance},
+                                                 {"none", ml::image_norm::none}});
+    u.between = choice<ml::nonlinearity>(model.nonlinearity, {{"ReLU", ml::nonlinearity::relu},
+                                                              {"relu", ml::nonlinearity::relu},
+                                                              {"GELU", ml::nonlinearity::gelu},
+                                                              {"gelu", ml::nonlinearity::gelu},
+                                                              {"SiLU", ml::nonlinearity::silu},
+                                                              {"silu", ml::nonlinearity::silu}});
+    u.norm_groups = static_cast<int>(model.norm_groups);
+    u.gain = static_cast<f32>(model.initializer.gain);
+    u.skip_connect = model.skip, u.residual_blocks = model.residual, u.bias = model.bias;
+    return u;
+  }
+};
+
+void declare_images(fields& f, image_params& p) {
+  f.add("image_shape", p.image_shape,
+        "height, width and channels of an image; files of another size are resized")
+      .at_least(1)
+      .at_most(16384);
+  f.add("normalize_data_method", p.normalize, "what pixels become")
+      .one_of({"zero_one", "zero_centered", "standard_score"});
+  f.add("augment_data", p.augment, "flip, rotate and brighten images, each time in another way");
+  f.add("augmentation_angle", p.angle, "by how many degrees images are rotated at most")
+      .at_least(0)
+      .at_most(180);
+  f.add("augmentation_brightness", p.brightness, "by which part images become brighter or darker at most")
+      .at_least(0)
+      .at_most(1);
+  f.add("augmentation_seed", p.augmentation_seed, "of these changes").at_least(0);
+  f.add("train_test_split", p.split, "the part of the images of data_dir that is trained with")
+      .above(0)
+      .at_most(1);
+  f.add("class_id", p.class_id, "the defects of Severstal that are class 1; 0: each is a class")
+      .at_least(0)
+      .at_most(4);
+  f.add("drawn_images", p.drawn, "how many to draw, if there is no data_dir").at_least(1).at_most(1'000'000);
+  f.no_effect("a word", {"data_processor"});
+  f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
+}
+
+void declare_model(fields& f, model_params& m) {
+  f.section("model");
+  f.add("name", m.name, "of the model").one_of({"unet"});
+  f.add("num_classes", m.classes, "of pixels").at_least(2).at_most(256).once_called("output_classes");
+  f.add("encoder_filters", m.encoder, "channels of the blocks on the way down; the last is the bottom")
+      .at_least(1)
+      .at_most(1 << 16);
+  f.add("decoder_filters", m.decoder, "channels of the blocks on the way up").at_least(1).at_most(1 << 16);
+  f.add("convs_per_block", m.convs, "the windows of a block's convolutions, such as 3x3_conv");
+  f.add("downscale_method", m.downscale, "how images become smaller")
+      .one_of({"max_pool", "avg_pool", "strided_conv"});
+  f.add("norm_layer", m.norm, "after each convolution")
+      .one_of({"batchnorm2d", "group", "instance2d", "none"});
+  f.add("norm_groups", m.norm_groups, "of the norm group").at_least(1);
+  f.add("nonlinearity", m.nonlinearity, "after each norm")
+      .one_of({"ReLU", "relu", "GELU", "gelu", "SiLU", "silu"});
+  f.add("skip_connect", m.skip, "join the channels of the way down on the way up");
+  f.add("residual_blocks", m.residual, "add what a block gets to what it gives");
+  f.add("enable_bias", m.bias, "of convolutions");
+  f.add("loss", m.loss, "bce for two classes, ssce for more; null: that").one_of({"bce", "ssce"});
+  f.add("initializer", m.initializer,
+        "of the weights of convolutions: glorot_uniform, also as the name of a map with a gain");
+  f.honours("bias_initializer", {"zeros"});
+  f.no_effect("true or false", {"compute_eval_metrics", "to_float16", "use_conv3d"});
+  f.no_effect("a list", {"metrics"});
+}
+
+/// All images, and which of them are trained with.
+ml::image_source source_of(const options& o, const input_params& in, const image_params& images,
+                           bool trains) {
+  const int channels = static_cast<int>(images.image_shape[2]), classes = static_cast<int>(o.model.classes);
+  if (in.data_dir.empty())
+    return ml::in_memory(ml::draw_shapes(images.drawn, {.height = static_cast<int>(images.image_shape[0]),
+                                                        .width = static_cast<int>(images.image_shape[1]),
+                                                        .classes = std::min(classes, 3),
+                                                        .seed = trains ? u64{1} : u64{2}}));
+  const ml::image_source all =
+      std::filesystem::exists(std::filesystem::path(in.data_dir) / "train.csv")
+          ? ml::read_severstal(in.data_dir, {static_cast<int>(images.class_id), channels})
+          : ml::png_folder(in.data_dir, {channels, classes});
+  if (images.split == 1) return all;
+  const auto [first, rest] = ml::train_test_split(all, images.split, 1);
+  return trains ? first : rest;
+}
+ml::dataset data_of(const options& o, const input_params& in, const image_params& p, bool trains) {
+  const bool drawn_of_one_channel = !in.data_dir.empty() || p.image_shape[2] == 1;
+  if (!drawn_of_one_channel)
+    throw std::invalid_argument("image_shape: drawn images have 1 channel; give --data_dir for more");
+  ml::image_settings how{
+      .height = static_cast<int>(p.image_shape[0]),
+      .width = static_cast<int>(p.image_shape[1]),
+      .channels = static_cast<int>(p.image_shape[2]),
+      .classes = static_cast<int>(o.model.classes),
+      .values = choice<ml::pixel_values>(p.normalize, {{"zero_one", ml::pixel_values::zero_one},
+                                                       {"zero_centered", ml::pixel_values::zero_centered},
+                                                       {"standard_score", ml::pixel_values::standard_score}}),
+      .seed = static_cast<u64>(p.augmentation_seed)};
+  if (trains && p.augment)
+    how.augment = {.flips = true,
+                   .quarter_turns = true,
+                   .angle = static_cast<f32>(p.angle),
+                   .brightness = static_cast<f32>(p.brightness)};
+  return ml::examples_of(source_of(o, in, p, trains), how);
+}
+
+void check(const options& o) {
+  for (const image_params* p : {&o.train, &o.held_out})
+    if (p->image_shape.size() != 3)
+      throw std::invalid_argument(
+          "image_shape is a list of height, width and channels, such as [128, 128, 1]");
+  if (o.train.image_shape != o.held_out.image_shape)
+    throw std::invalid_argument("eval_input.image_shape is another one than that of train_input");
+  if (o.model.loss == "bce" && o.model.classes != 2)
+    throw std::invalid_argument("model.loss bce is of 2 classes: take ssce, or num_classes 2");
+  if (o.model.loss == "ssce" && o.model.classes == 2)
+    throw std::invalid_argument("model.loss ssce is of 3 classes or more: take bce");
+}
+
+named_words architecture(const options& o) {
+  const ml::unet u = o.unet();
+  std::string kernels;
+  for (const int k : u.kernels) kernels += (kernels.empty() ? "" : ", ") + std::to_string(k);
+  return {{"convs_per_block", kernels},
+          {"downscale_method", o.model.downscale},
+          {"norm_layer", o.model.norm},
+          {"nonlinearity", o.model.nonlinearity},
+          {"skip_connect", o.model.skip ? "true" : "false"},
+          {"residual_blocks", o.model.residual ? "true" : "false"}};
+}
+std::string words_of(const options& o) {
+  std::string all =
+      fmt::format("{} x {} x {}: ", o.train.image_shape[0], o.train.image_shape[1], o.train.image_shape[2]);
+  for (const i64 n : o.model.encoder) all += std::to_string(n) + "-";
+  for (const i64 n : o.model.decoder) all += std::to_string(n) + "-";
+  return all + fmt::format("{} classes, {}, {}", o.model.classes, o.model.norm, o.model.nonlinearity);
+}
+
+/// Images side by side: what is seen, the truth, and what is predicted.
+void predict(options& o) {
+  const run_params& r = o.common.run;
+  const std::string from = checkpoint_to_look_at(r);
+  if (from.empty())
+    throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
+                                ": train first, or give --checkpoint_path");
+  require_same_model(from, architecture(o), r.override_model);
+  ml::network model = o.unet().build();
+  const ml::optimizer rule = optimizer_for(o.common.optimizer, model, {});
+  auto t =
+      ranks::streaming(std::move(model), rule,
+                       {.threads = r.threads, .precision = o.common.precision.format(), .loss_scaling = 1.});
+  load(from, *t);
+  const ml::dataset data = data_of(o, o.common.eval_input, o.held_out, false);
+  app::make_folder(o.out);
+  const int height = static_cast<int>(o.train.image_shape[0]),
+            width = static_cast<int>(o.train.image_shape[1]),
+            channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
+  const std::size_t pixels = static_cast<std::size_t>(data.length),
+                    logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
+  ml::segmentation_score score(classes);
+  with_average(o.common.optimizer, *t, [&] {
+    for (i64 n = 0; n < std::min(o.count, data.count); ++n) {
+      std::vector<f32> features(pixels * static_cast<std::size_t>(channels));
+      std::vector<wsl::i32> targets(pixels);
+      data.get(n, {{}, features, targets});
+      const std::vector<f32> logits =
+          t->predict({.features = features, .sequences = 1, .length = data.length});
+      const auto [low, high] = std::minmax_element(features.begin(), features.end());
+      const f32 range = *high > *low ? *high - *low : 1;
+      ml::png_pixels picture{height, 3 * width, 1, std::vector<u8>(3 * pixels)};
+      for (std::size_t i = 0; i < pixels; ++i) {
+        const int said =
+            ml::segmentation_score::predicted(std::span(logits).subspan(i * logits_of, logits_of));
+        score.add(targets[i], said);
+        u8* const line = picture.numbers.data() +
+                         i / static_cast<std::size_t>(width) * static_cast<std::size_t>(3 * width) +
+                         i % static_cast<std::size_t>(width);
+        line[0] = static_cast<u8>(255 * (features[i * static_cast<std::size_t>(channels)] - *low) / range);
+        line[width] = static_cast<u8>(255 * targets[i] / (classes - 1));
+        line[2 * width] = static_cast<u8>(255 * said / (classes - 1));
+      }
+      const std::string file = (std::filesystem::path(o.out) / fmt::format("{:04}.png", n)).string();
+      ml::write_png(file, picture);
+      std::printf("%s\n", file.c_str());
+    }
+  });
+  std::printf("The image, the truth and the prediction side by side: mIOU %.4f, accuracy %.4f\n",
+              score.mean_iou(), score.accuracy());
+}
+
+int run(int argc, char** argv) {
+  options o;
+  common_params& p = o.common;
+  fields f;
+  o.held_out.drawn = 64;
+  f.section("train_input");
+  declare_input(f, p.train_input, true), declare_images(f, o.train);
+  f.section("eval_input");
+  declare_input(f, p.eval_input, false), declare_images(f, o.held_out);
+  declare_model(f, o.model), declare_precision(f, p.precision);
+  declare_optimizer(f, p.optimizer);
+  declare_run(f, p.run), declare_checkpoint_options(f, p);
+  f.options_of("predict");
+  f.add("out", o.out, "folder for the images");
+  f.add("count", o.count, "how many images").at_least(1);
+  auto modes = common_modes();
+  modes.emplace_back("predict", "write images with what is predicted of them");
+  int status = 0;
+  const auto mode = parse(
+      argc, argv,
+      {.name = "wsl-unet",
+       .about = "Trains networks that say of each pixel of an image what it belongs to, by weight "
+                "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
+       .modes = modes,
+       .configurations = configurations()},
+      f, status);
+  if (!mode) return status;
+  p.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
+  if (*mode == "predict") {
+    if (ranks::size() > 1)
+      throw std::invalid_argument("predict is the work of one process: start it without mpirun");
+    return predict(o), 0;
+  }
+  task t{.program = "wsl-unet",
+         .model = [u = o.unet()] { return u.build(); },
+         .model_words = words_of(o),
+         .data_words = p.train_input.data_dir.empty() ? "shapes that this program draws"
+                                                      : "images of " + p.train_input.data_dir,
+         .architecture = architecture(o),
+         .pixel_classes = static_cast<int>(o.model.classes)};
+  t.train = data_of(o, p.train_input, o.train, true),
+  t.held_out = data_of(o, p.eval_input, o.held_out, false);
+  session s(p, f.kept_text(), std::move(t));
+  run_mode(*mode, s);
+  return s.status();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
+  return app::run("wsl-unet", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: MIT
+// The data processors of the Cerebras Model Zoo for text, with its names for them and for their settings, so
+// that a program can read them from the train_input of a params.yaml:
+//   text_processor p = text_processor_of("SST2DataProcessor");
+//   each_setting(p, [](const char* name, auto& value, const char* help) { ... });   // read or describe them
+//   each_accepted(p, [](const char* name, const char* values) { ... });
+//   const text_task t = task_of(p, true);                                           // to train with
+// Settings of every input, such as batch_size, shuffle, shuffle_seed, drop_last and prefetch_factor, are
+// those of batches (../../batches.hpp), and no part of these. A path is a file or a folder (files_of).
+// Numbers of 0 and empty texts that have no default must be given.
+#pragma once
+#include <variant>
+
+#include "classified_text.hpp"
+#include "corrupted_text.hpp"
+#include "masked_text.hpp"
+#include "questions.hpp"
+#include "summarized_text.hpp"
+#include "tagged_text.hpp"
+#include "translated_text.hpp"
+#include "vocabulary_file.hpp"
+
+namespace wsl::ml {
+
+/// The settings of the processors of all encoders.
+struct encoder_input {
+  std::vector<std::string> data_dir = {};
+  std::string vocab_file = {};
+  bool do_lower = false;
+  int max_sequence_length = 0;
+
+  template <class F>
+  void each(F&& f) {
+    f("data_dir", data_dir, "files or folders of examples");
+    f("vocab_file", vocab_file, "a list of tokens (.txt), a tokenizer.json, or a folder with a tokenizer");
+    f("do_lower", do_lower, "the list of tokens is of lower case without accents");
+    f("max_sequence_length", max_sequence_length, "tokens of a sequence, special ones included");
+  }
+  /// Settings of which only some values are accepted: those that the library honours in any case ("any" if
+  /// none changes a result).
+  template <class F>
+  void accepted(F&& f) const {
+    f("attn_mask_pad_id", "0");
+    f("labels_pad_id", "any");  // labels of padding do not count
+    f("input_pad_id", "any");   // the attention mask hides what is there
+    f("segment_pad_id", "any");
+    for (const char* deprecated : {"vocab_size", "num_examples", "steps"}) f(deprecated, "any");
+    f("buckets", "null");  // sequences are padded to max_sequence_length
+  }
+  tokenizer by() const {
+    check();
+    return tokenizer_of(vocab_file, do_lower);
+  }
+  std::vector<std::string> files(const std::vector<std::string>& endings) const {
+    check();
+    return files_of(data_dir, endings);
+  }
+  void check() const {
+    if (data_dir.empty())
+      throw std::invalid_argument("wsl: data_dir is missing: name files or a folder of examples");
+    if (max_sequence_length < 1)
+      throw std::invalid_argument(fmt::format(
+          "wsl: max_sequence_length is {}: take that of the model, 128 for instance", max_sequence_length));
+  }
+};
+
+/// Hidden words, drawn anew in each epoch, from tables of tokens or from text.
+struct bert_csv_dynamic_mask_processor : encoder_input {
+  static constexpr const char* name = "BertCSVDynamicMaskDataProcessor";
+  bool disable_nsp = false, mask_whole_word = false;
+  int max_predictions_per_seq = 0;
+  f64 masked_lm_prob = 0.15;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("disable_nsp", disable_nsp, "without the task of next sentences");
+    f("mask_whole_word", mask_whole_word, "with one token of a word all of it is hidden");
+    f("max_predictions_per_seq", max_predictions_per_seq, "the most tokens of a sequence that are hidden");
+    f("masked_lm_prob", masked_lm_prob, "the part of the tokens that is hidden");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_input::accepted(f);
+    f("gather_mlm_labels", "any");     // labels have a place for each token in any case
+    f("whole_word_masking", "false");  // the name of mask_whole_word before
+    f("oov_token", "[UNK]"), f("mask_token", "[MASK]"), f("document_separator_token", "[SEP]");
+  }
+  text_task task(bool) const {
+    return masked_of({.files = files({".csv", ".txt"}),
+                      .max_sequence_length = max_sequence_length,
+                      .next_sentences = !disable_nsp,
+                      .masked = {masked_lm_prob, max_predictions_per_seq, mask_whole_word}},
+                     by());
+  }
+};
+
+/// Words that are hidden already.
+struct bert_csv_processor : encoder_input {
+  static constexpr const char* name = "BertCSVDataProcessor";
+  bool disable_nsp = false;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("disable_nsp", disable_nsp, "without the task of next sentences");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_input::accepted(f);
+    for (const char* of_files :
+         {"max_predictions_per_seq", "masked_lm_prob", "mask_whole_word", "whole_word_masking"})
+      f(of_files, "any");  // the files have it
+  }
+  text_task task(bool) const {
+    return masked_of({.files = files({".csv"}),
+                      .max_sequence_length = max_sequence_length,
+                      .are_hidden = true,
+                      .next_sentences = !disable_nsp},
+                     by());
+  }
+};
+
+/// The classes of texts, or of pairs of them, in any tables.
+struct bert_classifier_processor : encoder_input {
+  static constexpr const char* name = "BertClassifierDataProcessor";
+  std::string text_column = "sentence", second_text_column = {}, label_column = "label";
+  std::vector<std::string> classes = {};
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("text_column", text_column, "the column of the text");
+    f("second_text_column", second_text_column, "that of the second text; empty: there is one text");
+    f("label_column", label_column, "that of the class");
+    f("classes", classes,
+      "the names of the classes in the order of their numbers; empty: those of the files");
+  }
+  text_task task(bool) const {
+    return classification_of({.files = files({".tsv", ".csv", ".jsonl"}),
+                              .first = text_column,
+                              .second = second_text_column,
+                              .label = label_column,
+                              .classes = classes,
+                              .max_sequence_length = max_sequence_length},
+                             by());
+  }
+};
+
+/// GLUE's tasks lie in folders, with a file to train with and one or two to evaluate with.
+struct glue_processor : encoder_input {
+  std::vector<std::string> files_in_folder(const std::vector<std::string>& names) const {
+    check();
+    std::vector<std::string> all;
+    for (const std::string& path : data_dir)
+      if (!std::filesystem::is_directory(path)) all.push_back(path);
+      else
+        for (const std::string& file : names) all.push_back((std::filesystem::path(path) / file).string());
+    return all;
+  }
+};
+
+/// The Stanford Sentiment Treebank: train.tsv and dev.tsv with columns sentence and label.
+struct sst2_processor : glue_processor {
+  static constexpr const char* name = "SST2DataProcessor";
+  text_task task(bool training) const {
+    return classification_of({.files = files_in_folder({training ? "train.tsv" : "dev.tsv"}),
+                              .first = "sentence",
+                              .label = "label",
+                              .classes = {"0", "1"},
+                              .max_sequence_length = max_sequence_length},
+                             by());
+  }
+};
+/// MultiNLI: train.tsv, and for evaluation dev_matched.tsv and dev_mismatched.tsv in a row, with columns
+/// sentence1, sentence2 and gold_label.
+struct mnli_processor : glue_processor {
+  static constexpr const char* name = "MNLIDataProcessor";
+  text_task task(bool training) const {
+    const std::vector<std::string> of_training{"train.tsv"},
+        of_evaluation{"dev_matched.tsv", "dev_mismatched.tsv"};
+    return classification_of({.files = files_in_folder(training ? of_training : of_evaluation),
+                              .first = "sentence1",
+                              .second = "sentence2",
+                              .label = "gold_label",
+                              .classes = {"entailment", "neutral", "contradiction"},
+                              .max_sequence_length = max_sequence_length},
+                             by());
+  }
+};
+
+/// Tags of words.
+struct bert_token_classifier_processor : encoder_input {
+  static constexpr const char* name = "BertTokenClassifierDataProcessor";
+  std::string label_vocab_file = {};
+  label_map classes = {};  ///< without that file: the tags, such as those of the training data
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("label_vocab_file", label_vocab_file,
+      "JSON of the tags and their numbers; empty: the tags of the files");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_input::accepted(f);
+    f("include_padding_in_loss", "false");
+    f("mask_whole_word", "any");  // nothing is hidden
+  }
+  text_task task(bool) const {
+    return tagging_of(
+        {.files = files({".csv", ".txt", ".conll", ".bio"}),
+         .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
+         .max_sequence_length = max_sequence_length},
+        by());
+  }
+};
+
+/// Sentences that make a summary.
+struct bert_sum_csv_processor : encoder_input {
+  static constexpr const char* name = "BertSumCSVDataProcessor";
+  int max_cls_tokens = 0;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("max_cls_tokens", max_cls_tokens, "sentences of a document that count");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_input::accepted(f);
+    f("pad_id", "any"), f("mask_whole_word", "any");
+  }
+  text_task task(bool) const {
+    return summaries_of({files({".csv", ".jsonl"}), max_sequence_length, max_cls_tokens}, by());
+  }
+};
+
+/// Questions about paragraphs.
+struct qa_processor : encoder_input {
+  static constexpr const char* name = "QADataProcessor";
+  int doc_stride = 128, max_query_length = 64, n_best_size = 20, max_answer_length = 30;
+  bool version_2_with_negative = false;
+  f64 null_score_diff_threshold = 0;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("doc_stride", doc_stride, "tokens from one window of a paragraph to the next");
+    f("max_query_length", max_query_length, "tokens of a question");
+    f("n_best_size", n_best_size, "answers that are compared");
+    f("max_answer_length", max_answer_length, "tokens of an answer");
+    f("version_2_with_negative", version_2_with_negative, "questions may have no answer (SQuAD 2.0)");
+    f("null_score_diff_threshold", null_score_diff_threshold,
+      "by how much the score of no answer must be larger");
+  }
+  /// The questions, for the answers of an evaluation.
+  asked_questions asked() const {
+    const asked_questions all({files({".json"}), max_sequence_length, doc_stride, max_query_length}, by());
+    if (!version_2_with_negative)
+      for (const squad_question& q : all.questions())
+        if (q.answers.empty())
+          throw file_error(
+              fmt::format("wsl: the question {} has no answer: set version_2_with_negative", q.id));
+    return all;
+  }
+  answer_settings of_answers() const {
+    return {n_best_size, max_answer_length, version_2_with_negative, null_score_diff_threshold};
+  }
+  text_task task(bool) const { return asked().task(); }
+};
+
+/// The settings of the processors of all encoder-decoders.
+struct encoder_decoder_input {
+  std::vector<std::string> src_data_dir = {};
+  std::string src_vocab_file = {};
+  bool do_lower = false;
+  std::string oov_token = "<unk>";
+  encoder_decoder_settings sequences = {.src_max_sequence_length = 0, .tgt_max_sequence_length = 0};
+
+  template <class F>
+  void each(F&& f) {
+    f("src_data_dir", src_data_dir, "files or folders of texts");
+    f("src_vocab_file", src_vocab_file,
+      "a list of tokens (.txt) for texts of such tokens, a tokenizer.json, a SentencePiece model, or a "
+      "folder with a tokenizer");
+    f("do_lower", do_lower, "with a list of tokens: texts become lower case");
+    f("src_max_sequence_length", sequences.src_max_sequence_length, "tokens that are read");
+    f("tgt_max_sequence_length", sequences.tgt_max_sequence_length, "tokens that are written");
+    f("oov_token", oov_token, "the token for what has none");
+    f("sos_token", sequences.sos_token, "the token with which the decoder begins");
+    f("eos_token", sequences.eos_token, "the token at the end of what is written");
+    f("pad_token", sequences.pad_token, "the token that fills sequences up");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    f("labels_pad_id", "any"), f("input_pad_id", "any");  // padding does not count
+    for (const char* deprecated : {"vocab_size", "tgt_vocab_file"}) f(deprecated, "any");
+    f("buckets", "null");  // sequences are padded to both lengths
+  }
+  tokenizer by() const {
+    if (src_data_dir.empty())
+      throw std::invalid_argument("wsl: src_data_dir is missing: name files or a folder of texts");
+    return tokenizer_of_words(src_vocab_file, oov_token, do_lower);
+  }
+};
+
+/// Texts with spans left out.
+struct t5_dynamic_processor : encoder_decoder_input {
+  static constexpr const char* name = "T5DynamicDataProcessor";
+  int extra_ids = 0, num_documents_to_concatenate = 128;
+  bool pack_sequences = false;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_decoder_input::each(f);
+    f("extra_ids", extra_ids, "sentinels behind the vocabulary");
+    f("pack_sequences", pack_sequences, "a sequence may have text of several documents");
+    f("num_documents_to_concatenate", num_documents_to_concatenate,
+      "documents in a row that may share sequences");
+  }
+  text_task task(bool) const {
+    const tokenizer with = by();
+    return corrupted_of({.files = files_of(src_data_dir, {".txt"}),
+                         .sequences = sequences,
+                         .extra_ids = extra_ids,
+                         .pack_sequences = pack_sequences,
+                         .num_documents_to_concatenate = num_documents_to_concatenate},
+                        with);
+  }
+};
+
+/// Translations: folders whose meta.dat names a file of sources, one of targets and the number of their lines
+/// in each line; files of sources in src_data_dir and of targets in tgt_data_dir; or tables with two columns.
+struct transformer_dynamic_processor : encoder_decoder_input {
+  static constexpr const char* name = "TransformerDynamicDataProcessor";
+  std::vector<std::string> tgt_data_dir = {};
+  std::string src_column = {}, tgt_column = {};
+
+  template <class F>
+  void each(F&& f) {
+    encoder_decoder_input::each(f);
+    f("tgt_data_dir", tgt_data_dir, "files of translations, line by line those of src_data_dir");
+    f("src_column", src_column, "in tables: the column of the texts");
+    f("tgt_column", tgt_column, "in tables: that of their translations");
+  }
+  text_task task(bool) const {
+    const tokenizer with = by();
+    translated_text how{.sequences = sequences};
+    if (src_column.empty() != tgt_column.empty())
+      throw std::invalid_argument("wsl: src_column and tgt_column belong together: name both or neither");
+    if (!src_column.empty()) {
+      how.tables = files_of(src_data_dir, {".tsv", ".csv", ".jsonl"});
+      how.source_column = src_column, how.target_column = tgt_column;
+    } else if (!tgt_data_dir.empty()) {
+      how.source_files = src_data_dir, how.target_files = tgt_data_dir;
+    } else {
+      for (const std::string& folder : src_data_dir) add_pairs(how, folder);
+    }
+    return translations_of(how, with);
+  }
+
+ private:
+  static void add_pairs(translated_text& to, const std::string& folder) {
+    const std::vector<detail::meta_line> lines = detail::meta_lines(folder);
+    if (lines.empty())
+      throw file_error(
+          fmt::format("wsl: {}: the folder has no meta.dat: name the files of translations in "
+                      "tgt_data_dir, or the columns of tables",
+                      folder));
+    for (const detail::meta_line& line : lines) {
+      if (line.files.size() != 2)
+        throw file_error(
+            fmt::format("wsl: {}/meta.dat, line {}: a line has a file of sources, a file of "
+                        "targets, and the number of their lines",
+                        folder, line.number));
+      to.source_files.push_back(line.files[0]), to.target_files.push_back(line.files[1]);
+    }
+  }
+};
+
+using text_processor =
+    std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_classifier_processor,
+                 sst2_processor, mnli_processor, bert_token_classifier_processor, bert_sum_csv_processor,
+                 qa_processor, t5_dynamic_processor, transformer_dynamic_processor>;
+
+namespace detail {
+
+template <std::size_t... I>
+std::vector<text_processor> all_text_processors(std::index_sequence<I...>) {
+  return {text_processor(std::in_place_index<I>)...};
+}
+
+}  // namespace detail
+
+/// One of each, with its defaults.
+inline std::vector<text_processor> text_processors() {
+  return detail::all_text_processors(std::make_index_sequence<std::variant_size_v<text_processor>>());
+}
+inline const char* name_of(const text_processor& p) {
+  return std::visit([](const auto& x) { return x.name; }, p);
+}
+/// The processor of a name, with its defaults. Throws std::invalid_argument if there is none.
+inline text_processor text_processor_of(std::string_view name) {
+  std::string known;
+  for (const text_processor& p : text_processors()) {
+    if (name == name_of(p)) return p;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(p));
+  }
+  throw std::invalid_argument(
+      fmt::format("wsl: there is no data_processor '{}' of text; known are {}", name, known));
+}
+/// Calls f(name, value, help) for each setting of a processor; a value is a bool, an int, an f64, a text, or
+/// a vector of texts.
+template <class F>
+void each_setting(text_processor& p, F f) {
+  std::visit([&](auto& x) { x.each(f); }, p);
+}
+/// Calls f(name, value) for each further setting of the Model Zoo that changes nothing here: with the only
+/// value that is accepted, or "any".
+template <class F>
+void each_accepted(const text_processor& p, F f) {
+  std::visit([&](const auto& x) { x.accepted(f); }, p);
+}
+/// Reads the data. Throws file_error for files that cannot be read and std::invalid_argument for settings
+/// that are missing or do not fit. `training` says which files of GLUE's folders are meant.
+inline text_task task_of(const text_processor& p, bool training) {
+  return std::visit([&](const auto& x) { return x.task(training); }, p);
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Texts and their translations, or whatever is to be written for them. They are two files with as many
+// lines, or two columns of a table (.tsv, .csv) or of objects (.jsonl). As in the Model Zoo, a pair of which
+// one text is empty, or does not fit with its special token, is left out.
+#pragma once
+#include "../packed_text.hpp"
+#include "../records.hpp"
+#include "encoder_decoder_text.hpp"
+
+namespace wsl::ml {
+
+struct translated_text {
+  /// Files of lines, the sources and the targets in the same order; empty: `tables` are read.
+  std::vector<std::string> source_files = {}, target_files = {};
+  std::vector<std::string> tables = {};
+  std::string source_column = {}, target_column = {};
+  encoder_decoder_settings sequences = {};
+  bool ends_inputs = false;  ///< inputs end with eos_token
+};
+
+namespace detail {
+
+/// Pairs of texts from two files of lines, or from two columns.
+class text_pairs {
+ public:
+  explicit text_pairs(const translated_text& how) : how_(how) {
+    if (!how.tables.empty()) {
+      rows_ = std::make_shared<const records>(how.tables);
+      rows_->text(0, how.source_column), rows_->text(0, how.target_column);
+      return;
+    }
+    if (how.source_files.size() != how.target_files.size() || how.source_files.empty())
+      throw std::invalid_argument(
+          fmt::format("wsl: {} files of sources have {} of targets: name as many of both",
+                      how.source_files.size(), how.target_files.size()));
+    for (std::size_t i = 0; i < how.source_files.size(); ++i) {
+      const i64 sources = line_file(how.source_files[i]).count(),
+                targets = line_file(how.target_files[i]).count();
+      detail::check_meta(how.source_files[i], sources);
+      if (sources != targets)
+        throw file_error(
+            fmt::format("wsl: {} has {} lines and {} has {}: line by line they should be translations",
+                        how.source_files[i], sources, how.target_files[i], targets));
+    }
+    sources_ = std::make_shared<const text_lines>(how.source_files),
+    targets_ = std::make_shared<const text_lines>(how.target_files);
+  }
+  i64 count() const { return rows_ ? rows_->count() : sources_->count(); }
+  std::pair<std::string, std::string> get(i64 which) const {
+    if (rows_) return {rows_->text(which, how_.source_column), rows_->text(which, how_.target_column)};
+    return {std::string(sources_->line(which)), std::string(targets_->line(which))};
+  }
+
+ private:
+  translated_text how_;
+  std::shared_ptr<const records> rows_;
+  std::shared_ptr<const text_lines> sources_, targets_;
+};
+
+}  // namespace detail
+
+/// All texts are encoded once, to find those that fit, and again when they are wanted. Throws file_error for
+/// files that cannot be read and if no pair fits, std::invalid_argument for settings that do not fit.
+inline text_task translations_of(const translated_text& how, const tokenizer& by) {
+  const encoder_decoder_tokens tokens = encoder_decoder_tokens::of(how.sequences, by);
+  const auto all = std::make_shared<const detail::text_pairs>(how);
+  const auto encode = std::make_shared<const piece_encoder>(by);
+  const auto fitting = std::make_shared<std::vector<i64>>();
+  for (i64 i = 0; i < all->count(); ++i) {
+    const auto [source, target] = all->get(i);
+    const i64 n = std::ssize((*encode)(source)), m = std::ssize((*encode)(target));
+    if (n > 0 && m > 0 && n < tokens.sources && m < tokens.targets) fitting->push_back(i);
+  }
+  if (fitting->empty())
+    throw file_error(fmt::format("wsl: {}: none of {} pairs of texts fits sequences of {} and {} tokens",
+                                 how.tables.empty() ? how.source_files.front() : how.tables.front(),
+                                 all->count(), tokens.sources, tokens.targets));
+  text_task t;
+  t.vocabulary = by.size();
+  t.about = fmt::format("{} pairs of texts{}", fitting->size(),
+                        std::ssize(*fitting) < all->count()
+                            ? fmt::format("; {} are left out, since one text is empty or too long",
+                                          all->count() - std::ssize(*fitting))
+                            : "");
+  t.data.count = std::ssize(*fitting), t.data.length = tokens.sources, t.data.named = tokens.fields();
+  t.data.get = [all, fitting, encode, tokens, ends = how.ends_inputs](i64 which, const example& to) {
+    const auto [source, target] = all->get((*fitting)[static_cast<std::size_t>(which)]);
+    std::vector<i32> inputs = detail::ids_of((*encode)(source));
+    if (ends) inputs.push_back(tokens.end);
+    tokens.put(to, inputs, detail::ids_of((*encode)(target)));
+  };
+  return t;
+}
+
+}  // namespace wsl::ml
