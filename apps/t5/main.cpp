@@ -83,8 +83,8 @@ void complete(fields& f, options& o) {
 
 /// The processor of a part of the data, whose vocabulary is that of --hf if no other is given.
 ml::text_processor processor_of(fields& f, const options& o, bool trains) {
-  ml::text_processor p = trains ? o.train.processor(f, "") : o.eval.processor(f, "", &o.train);
   const std::string& folder = (trains ? o.common.train_input : o.common.eval_input).data_dir;
+  ml::text_processor p = trains ? o.train.processor(f, folder) : o.eval.processor(f, folder, &o.train);
   ml::each_setting(p, [&](const std::string& name, auto& value, const char*) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) {
       if (name == "src_vocab_file" && value.empty()) value = o.hf;

@@ -106,9 +106,10 @@ class basic_pretrained {
   /// other kind: rows of queries and keys are permuted. Throws file_error for a tensor that is missing, has
   /// another shape, or is unknown.
   weights to_weights(const network& n);
-  /// The same for a network whose task need not be that of the files, such as an encoder whose `config.task`
-  /// has been changed: what only another task has is left out, and the layers of this one that the files lack, or
-  /// have for other classes, have the numbers of `otherwise`, such as a new model's.
+  /// The same for a network whose task need not be that of the files, such as an encoder whose
+  /// `config.task` has been changed: what only another task has is left out, and the layers of this one
+  /// that the files lack, or have for other classes, have the numbers of `otherwise`, such as a new
+  /// model's.
   weights to_weights(const network& n, const weights& otherwise);
   /// The same weights where they lie in the files, which are mapped: what a writer of text takes its parts
   /// from. Throws what to_weights throws.
