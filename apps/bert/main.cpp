@@ -7,6 +7,7 @@
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
+#include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
@@ -71,7 +72,6 @@ void take_folder(fields& f, options& o) {
 }
 
 void complete(fields& f, options& o) {
-  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   if (!o.hf.empty()) take_folder(f, o);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
   for (const auto& [section, in] :
@@ -212,8 +212,10 @@ void write_model(options& o, const run_of_texts& r) {
   const auto m = text_app::trained(o.common, r.what);
   with_average(o.common.optimizer, *m, [&] {
     const bool has_tokenizer = ml::tokenizer::is_in(r.vocab_file);
-    ml::write_hugging_face(o.out, o.model.encoder(r.goal), m->run().model(), text_app::weights_of(m->run()),
-                           {.companions = has_tokenizer ? r.vocab_file : ""});
+    wsl::support::whole_folder out(o.out);
+    ml::write_hugging_face(out.unfinished(), o.model.encoder(r.goal), m->run().model(),
+                           text_app::weights_of(m->run()), {.companions = has_tokenizer ? r.vocab_file : ""});
+    out.finish();
   });
   std::printf("%s/model.safetensors\n", o.out.c_str());
 }
@@ -237,6 +239,8 @@ int run(int argc, char** argv) {
              .model_option = "hf"},
             f, status);
   if (!mode) return status;
+  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  if (*mode == "predict" || *mode == "export") text_app::require_checkpoint(o.common);
   complete(f, o);
   run_of_texts r = read_run(f, o);
   if ((*mode == "predict" || *mode == "export") && ranks::size() > 1)

@@ -11,6 +11,7 @@
 #include <wsl/ml/run/metrics/bleu.hpp>
 #include <wsl/ml/write/encoder_decoder_writer.hpp>
 #include <wsl/support/progress.hpp>
+#include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
@@ -69,7 +70,6 @@ void declare_all(fields& f, options& o) {
 }
 
 void complete(fields& f, options& o) {
-  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   if (!o.hf.empty())
     text_app::take_model(f, o.hf, [&] {
       const auto [family, m] =
@@ -83,8 +83,8 @@ void complete(fields& f, options& o) {
 
 /// The processor of a part of the data, whose vocabulary is that of --hf if no other is given.
 ml::text_processor processor_of(fields& f, const options& o, bool trains) {
-  ml::text_processor p = trains ? o.train.processor(f, "") : o.eval.processor(f, "", &o.train);
   const std::string& folder = (trains ? o.common.train_input : o.common.eval_input).data_dir;
+  ml::text_processor p = trains ? o.train.processor(f, folder) : o.eval.processor(f, folder, &o.train);
   ml::each_setting(p, [&](const std::string& name, auto& value, const char*) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) {
       if (name == "src_vocab_file" && value.empty()) value = o.hf;
@@ -149,12 +149,34 @@ run_of_texts read_run(fields& f, options& o) {
   return r;
 }
 
+/// The text of some tokens. Sentinels may have numbers behind the vocabulary, the last of them first.
+std::string text_of(const ml::tokenizer& words, const std::vector<i32>& ids, int vocabulary) {
+  std::string all;
+  std::vector<i32> some;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) all += fmt::format("{}{}", all.empty() ? "" : " ", text);
+  };
+  for (const i32 id : ids) {
+    if (id < words.size()) {
+      some.push_back(id);
+      continue;
+    }
+    add(words.decode(std::exchange(some, {})));
+    add(fmt::format("<extra_id_{}>", vocabulary - 1 - id));
+  }
+  add(words.decode(some));
+  return all;
+}
+
 /// Writes what the model makes of each held-out text, and compares it with what was to be written.
 void predict(options& o, const run_of_texts& r) {
   const auto m = text_app::trained(o.common, r.what);
   const ml::encoder_decoder_input& input = input_of(r.by);
   const ml::tokenizer words = input.by();
   const auto tokens = ml::encoder_decoder_tokens::of(input.sequences, words);
+  const int vocabulary = vocabulary_of(r.by);
+  std::vector<i32> never;  // rows of the model's table that are no tokens
+  for (i32 id = vocabulary; id < o.model.vocab_size; ++id) never.push_back(id);
   ml::encoder_decoder_writer text(
       o.model.model(), with_average(o.common.optimizer, *m, [&] { return text_app::weights_of(m->run()); }),
       {.columns = o.search.columns,
@@ -165,7 +187,8 @@ void predict(options& o, const run_of_texts& r) {
       .length_penalty = o.search.length_penalty,
       .max_tokens = o.search.max_new_tokens ? o.search.max_new_tokens : tokens.targets,
       .begin = {tokens.begin},
-      .end = {tokens.end}};
+      .end = {tokens.end},
+      .never = never};
   const i64 all = r.what.held_out.count, count = o.search.limit ? std::min<i64>(o.search.limit, all) : all;
   ml::batches data(r.what.held_out, {.size = 1, .shuffle = false});
   ml::bleu found;
@@ -189,7 +212,7 @@ void predict(options& o, const run_of_texts& r) {
     };
     const std::vector<std::string> wanted = texts_of(right);
     found.add(texts_of(said), {&wanted, 1});
-    lines += fmt::format("{}\n", words.decode(said));
+    lines += fmt::format("{}\n", text_of(words, said, vocabulary));
     bar.tick();
   }
   const std::string file = fmt::format("{}/predictions.txt", o.common.run.model_dir);
@@ -205,8 +228,15 @@ void write_model(options& o, const run_of_texts& r) {
   const auto m = text_app::trained(o.common, r.what);
   const std::string& words = input_of(r.by).src_vocab_file;
   with_average(o.common.optimizer, *m, [&] {
-    ml::write_hugging_face(o.out, o.model.model(), m->run().model(), text_app::weights_of(m->run()),
-                           {.companions = ml::tokenizer::is_in(words) ? words : ""});
+    const auto tokens = ml::encoder_decoder_tokens::of(input_of(r.by).sequences, input_of(r.by).by());
+    wsl::support::whole_folder out(o.out);
+    ml::write_hugging_face(out.unfinished(), o.model.model(), m->run().model(),
+                           text_app::weights_of(m->run()),
+                           {.tokens = {{"pad_token_id", tokens.padding},
+                                       {"eos_token_id", tokens.end},
+                                       {"decoder_start_token_id", tokens.begin}},
+                            .companions = ml::tokenizer::is_in(words) ? words : ""});
+    out.finish();
   });
   std::printf("%s/model.safetensors\n", o.out.c_str());
 }
@@ -231,6 +261,8 @@ int run(int argc, char** argv) {
              .model_option = "hf"},
             f, status);
   if (!mode) return status;
+  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  if (*mode == "predict" || *mode == "export") text_app::require_checkpoint(o.common);
   complete(f, o);
   run_of_texts r = read_run(f, o);
   if ((*mode == "predict" || *mode == "export") && ranks::size() > 1)

@@ -54,6 +54,8 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
     throw std::invalid_argument(section_ +
                                 ".data_processor is missing: it says what the model is trained for");
   ml::text_processor p = ml::text_processor_of(name);
+  // Files of one part of the data are not paired with those of the other.
+  const bool has_files = !data_dir.empty() || given(f, "src_data_dir");
   std::vector<std::string> known;
   ml::each_setting(p, [&](const std::string& setting, auto& to, const char*) {
     using type = std::decay_t<decltype(to)>;
@@ -61,7 +63,7 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
     if constexpr (std::is_same_v<type, std::vector<std::string>>)
       if (setting == "data_dir" && !data_dir.empty()) to = {data_dir};
     const value* x = given(f, setting);
-    if (!x && otherwise) x = otherwise->given(f, setting);
+    if (!x && otherwise && !(has_files && setting.ends_with("data_dir"))) x = otherwise->given(f, setting);
     if (x) to = std::get<type>(*x);
   });
   for (const auto& [setting, x] : settings_)

@@ -12,11 +12,16 @@ namespace text_app {
 namespace ml = wsl::ml;
 using namespace train_app;
 
-std::unique_ptr<machine> trained(const common_params& p, const task& t) {
+std::string require_checkpoint(const common_params& p) {
   const std::string from = checkpoint_to_look_at(p.run);
   if (from.empty())
     throw std::invalid_argument(
         fmt::format("there is no checkpoint in {}: train first, or give --checkpoint_path", p.run.model_dir));
+  return from;
+}
+
+std::unique_ptr<machine> trained(const common_params& p, const task& t) {
+  const std::string from = require_checkpoint(p);
   require_same_model(from, t.architecture, p.run.override_model);
   ml::network model = t.model();
   const ml::optimizer rule = optimizer_for(p.optimizer, model, t.groups);

@@ -14,6 +14,9 @@ namespace text_app {
 /// std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(const train_app::common_params& p, const train_app::task& t);
 
+/// The checkpoint of a run, or that which was asked for. Throws std::invalid_argument if there is none.
+std::string require_checkpoint(const train_app::common_params& p);
+
 /// The weights of a machine, and its weights set.
 wsl::ml::weights weights_of(wsl::ml::trainer_base& t);
 void set_weights(wsl::ml::trainer_base& t, const wsl::ml::weights& w);

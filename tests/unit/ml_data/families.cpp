@@ -122,6 +122,19 @@ TEST_CASE("An encoder that has learnt one task begins another with new layers fo
     if (before) CHECK(w[k] == learnt[static_cast<std::size_t>(before - pretraining.parameters().data())]);
     else CHECK((n.parameters()[k].name.starts_with("classifier") && w[k] == otherwise[k]));
   }
+  // The classifier of another task, or of other classes, is none for this one.
+  if (const auto classes = files::data_set("hf/bert_cls")) {
+    pretrained_encoder q = read_hugging_face<encoder>(*classes);
+    const auto takes = [&](encoder_task task, int count) {
+      q.config.task = task, q.config.classes = count;
+      const network of = q.config.build();
+      const weights fresh(of, 7), found = q.to_weights(of, fresh);
+      return found[found.size() - 1] != fresh[fresh.size() - 1];
+    };
+    CHECK(takes(encoder_task::sequence_classes, 3));
+    CHECK_FALSE(takes(encoder_task::sequence_classes, 2));
+    CHECK_FALSE(takes(encoder_task::token_classes, 3));
+  }
   CHECK_THAT(files::refusal([&] { read_hugging_face(*folder); }),
              Contains("'model_type' is \"bert\", an encoder, and here it should be a causal decoder"));
 }

@@ -72,6 +72,8 @@ class model_files {
   /// A second name of a parameter has the same numbers.
   void check_copy(const tensor_rule& copy, const std::vector<tensor_rule>& rules, const network& n);
   bool is_of_a_task(const std::string& name) const;
+  /// Whether the files have this layer of a task, with as many classes.
+  bool is_layer_of(const tensor_rule& r, const parameter& p, const std::string& name);
   /// The first number between dots, as in "model.layers.1.mlp.up_proj.weight"; -1 if there is none.
   static int layer_of(std::string_view name);
   // Whether a tensor is a mask or a table that transformers compute, which older versions saved.
@@ -104,9 +106,10 @@ class basic_pretrained {
   /// other kind: rows of queries and keys are permuted. Throws file_error for a tensor that is missing, has
   /// another shape, or is unknown.
   weights to_weights(const network& n);
-  /// The same for a network whose task need not be that of the files, such as an encoder whose `config.task`
-  /// has been changed: what only another task has is left out, and the layers of this one that the files lack
-  /// have the numbers of `otherwise`, such as a new model's.
+  /// The same for a network whose task need not be that of the files, such as an encoder whose
+  /// `config.task` has been changed: what only another task has is left out, and the layers of this one
+  /// that the files lack, or have for other classes, have the numbers of `otherwise`, such as a new
+  /// model's.
   weights to_weights(const network& n, const weights& otherwise);
   /// The same weights where they lie in the files, which are mapped: what a writer of text takes its parts
   /// from. Throws what to_weights throws.
@@ -117,6 +120,7 @@ class basic_pretrained {
   basic_pretrained(const hugging_face::basic_family<Model>& f, Model m, tensor_shards in);
   std::vector<hugging_face::tensor_rule> rules() const;
 
+  Model of_files_;  ///< before `config` was changed
   const hugging_face::basic_family<Model>* family_;
   hugging_face::model_files files_;
 };
@@ -142,6 +146,8 @@ std::string why_no_hugging_face(const Model& m);
 struct hugging_face_settings {
   std::string model_type = {};  ///< the family; empty: the first that has the model
   u64 largest_file = 0;         ///< a model of more bytes is written to several files and an index; 0: never
+  /// Tokens by the names of config.json, such as "eos_token_id", in place of the family's usual ones.
+  std::vector<std::pair<std::string, i32>> tokens = {};
   std::string companions = {};  ///< the folder of which tokenizer and settings of generation are copied
 };
 

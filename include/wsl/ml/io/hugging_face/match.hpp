@@ -89,7 +89,9 @@ inline std::string difference(const encoder_decoder& a, const encoder_decoder& b
   unless(a.inner_width() == b.inner_width(), "the width of its feed-forward part");
   unless(a.width_of_head() == b.width_of_head(), "the width of its heads");
   unless(a.between == b.between, "its nonlinearity");
-  unless(a.norm == b.norm && a.norm_first == b.norm_first && a.epsilon == b.epsilon, "its norms");
+  unless(a.norm == b.norm, "the kind of its norms");
+  unless(a.norm_first == b.norm_first, "norms at that end of branches");
+  unless(a.epsilon == b.epsilon, "the epsilon of its norms");
   unless(a.biases == b.biases, "its biases");
   unless(a.position == b.position && (is_relative ? a.buckets == b.buckets && a.max_distance == b.max_distance
                                                   : a.positions == b.positions),

@@ -69,7 +69,7 @@ void model_files::each_tensor(const network& n, const std::vector<tensor_rule>& 
     known.insert(name);
     if (r.is_copy) {
       if (in_.has(name)) check_copy(r, rules, n);
-    } else if (!any_task || !r.is_of_task || in_.has(name))
+    } else if (!any_task || !r.is_of_task || is_layer_of(r, *p, name))
       f(r, static_cast<std::size_t>(p - n.parameters().data()), name);
   }
   for (const std::string& name : in_.names())
@@ -141,6 +141,13 @@ WSL_ML_DATA_COMPILED_PART void model_files::check_copy(const tensor_rule& copy,
                     in_.name(), name, copy.ours == "embedding.tokens" ? "the table of tokens" : other));
 }
 
+WSL_ML_DATA_COMPILED_PART bool model_files::is_layer_of(const tensor_rule& r, const parameter& p,
+                                                        const std::string& name) {
+  if (r.is_fresh || !in_.has(name)) return false;
+  const tensor_info* const t = in_.file_of(name).find(name);
+  return t && t->shape == r.shape(p);
+}
+
 WSL_ML_DATA_COMPILED_PART bool model_files::is_of_a_task(const std::string& name) const {
   constexpr std::string_view pooler = "pooler.";
   if (has_prefix_ && !name.starts_with(prefix_)) return true;
@@ -158,6 +165,14 @@ WSL_ML_DATA_COMPILED_PART bool model_files::is_buffer(std::string_view name) {
 inline int most_layers(const decoder& d) { return d.layers; }
 inline int most_layers(const encoder& e) { return e.layers; }
 inline int most_layers(const encoder_decoder& m) { return std::max(m.layers, m.layers_of_decoder()); }
+
+/// Marks the layers that have another meaning for the task of a model than for that of its files.
+inline void mark_fresh(std::vector<tensor_rule>& rules, const encoder& of_files, const encoder& now) {
+  if (of_files.task == now.task) return;
+  for (tensor_rule& r : rules) r.is_fresh = r.is_of_task && r.ours.starts_with("classifier.");
+}
+template <class Model>
+void mark_fresh(std::vector<tensor_rule>&, const Model&, const Model&) {}
 
 /// The rules of a model. If its head is the table of tokens, files may have that a second time.
 template <class Model>
@@ -190,13 +205,18 @@ WSL_ML_DATA_COMPILED_PART void write_model_files(const std::string& folder,
 template <class Model>
 basic_pretrained<Model>::basic_pretrained(const hugging_face::basic_family<Model>& f, Model m,
                                           tensor_shards in)
-    : config(std::move(m)), family_(&f), files_(f.model_type, f.prefix, f.tensors(config), std::move(in)) {
+    : config(m),
+      of_files_(std::move(m)),
+      family_(&f),
+      files_(f.model_type, f.prefix, f.tensors(config), std::move(in)) {
   files_.check_layers(hugging_face::most_layers(config));
 }
 
 template <class Model>
 std::vector<hugging_face::tensor_rule> basic_pretrained<Model>::rules() const {
-  return hugging_face::rules_of(*family_, config);
+  std::vector<hugging_face::tensor_rule> all = hugging_face::rules_of(*family_, config);
+  hugging_face::mark_fresh(all, of_files_, config);
+  return all;
 }
 template <class Model>
 const char* basic_pretrained<Model>::model_type() const {
@@ -263,6 +283,7 @@ void write_hugging_face(const std::string& folder, const Model& m, const network
   json config = f->write(m);
   config["model_type"] = f->model_type, config["torch_dtype"] = "float32";
   if (!config.contains("architectures")) config["architectures"] = {f->architecture};
+  for (const auto& [name, id] : how.tokens) config[name] = id;
   write_model_files(folder, to_tensors(*f, m, n, w), std::move(config), how);
 }
 

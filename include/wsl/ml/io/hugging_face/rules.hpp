@@ -24,6 +24,7 @@ struct tensor_rule {
   bool is_copy = false;
   /// It is of the layers for a task: the files of a model that has learnt another one have no such tensor.
   bool is_of_task = false;
+  bool is_fresh = false;  ///< the task has changed: a tensor of this name is another layer's
 
   bool is_vector() const { return ours.ends_with(".bias") || ours.ends_with(".gain"); }
   /// The rows of their tensor, as ours would have them.

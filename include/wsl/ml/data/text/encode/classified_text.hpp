@@ -22,7 +22,11 @@ namespace detail {
 /// The labels that are in use; numbers count from 0 and are in the order of their values.
 inline label_map labels_in(const records& all, const std::string& column) {
   std::vector<std::string> names;
-  for (i64 i = 0; i < all.count(); ++i) names.push_back(all.text(i, column));
+  for (i64 i = 0; i < all.count(); ++i) {
+    names.push_back(all.text(i, column));
+    if (names.back().empty())
+      throw all.error(i, column, "the label is empty: name a class, or leave the example out");
+  }
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     const auto number = [](const std::string& x) {
       return !x.empty() && x.size() < 10 && x.find_first_not_of("0123456789") == std::string::npos;
