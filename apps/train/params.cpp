@@ -450,7 +450,7 @@ void declare_run(fields& f, run_params& p) {
         "before the first step (of this program)")
       .at_least(0);
   f.add("seed", p.seed, "of the initial weights").at_least(0);
-  f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(16);
+  f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(256);
   f.add("execution_strategy", p.execution_strategy,
         "weights stream past the data, or layers stand side by side")
       .one_of({"weight_streaming", "pipeline"});

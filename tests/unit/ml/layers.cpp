@@ -257,6 +257,30 @@ TEST_CASE("A layer with one output, and a row of workers without a sequence, tra
                     "wsl: a wafer has at most 16 columns of workers, not 17: take more rows");
 }
 
+TEST_CASE("As many wafers train as there are colors for their trees") {
+  std::vector<f32> features(66 * 6);
+  for (std::size_t i = 0; i < features.size(); ++i) features[i] = 0.1f * static_cast<f32>(i % 11) - 0.2f;
+  const auto trained = [&](const ml::streaming_settings& how, int sequences) {
+    ml::network n;
+    n.mean_squared_error("loss", n.linear("down", n.input("x", 6), 3, true, ml::initial::normal(0.5f)));
+    ml::trainer t(std::move(n), ml::optimizer::sgd(), how);
+    const std::vector<f32> of_all(static_cast<std::size_t>(3 * sequences), 1.f);
+    const ml::batch b{.features = std::span(features).first(static_cast<std::size_t>(6 * sequences)),
+                      .named = {{"targets", std::span<const f32>(of_all)}},
+                      .sequences = sequences};
+    t.step(b, 0.1);
+    return t.step(b, 0.1);
+  };
+  for (const auto& [workers, columns, wafers, sequences] :
+       {std::array{4, 2, 16, 32}, {1, 1, 33, 66}, {3, 3, 4, 32}, {1, 1, 64, 64}})
+    CHECK(trained({.workers = workers, .columns = columns, .num_csx = wafers}, sequences) ==
+          Approx(trained({.workers = 1}, sequences)).epsilon(1e-5));
+  CHECK_THROWS_WITH(
+      trained({.workers = 2, .columns = 2, .num_csx = 32}, 64),
+      "wsl: the trees of 32 wafers with 2 columns of workers need 10 colors, and there are 8: use "
+      "fewer columns or wafers");
+}
+
 TEST_CASE("Schedules have at least one step, and update rules finite coefficients") {
   CHECK_THROWS_WITH(ml::rate::cosine(1, 0, 0),
                     "wsl: a half cosine wave of a learning rate is at least one step, not 0");
@@ -454,6 +478,20 @@ TEST_CASE("A mixture has as many experts as weights, all of one width") {
   CHECK(n.width(n.mixture("mixture", routes, {a, a})) == 4);
 }
 
+/// What a stage says of its cut.
+class cut_stage final : public ml::stage {
+ public:
+  cut_stage(ml::stage_cut how, ml::prefix_features prefix) : how_(how), prefix_(prefix) {}
+  ml::stage_cut how_cut() const override { return how_; }
+  std::vector<ml::feature_group> groups_of_input(int) const override { return {{0, 48, 1}}; }
+  ml::prefix_features reads_of_prefix() const override { return prefix_; }
+  bool needs_whole_sequences() const override { return true; }
+
+ private:
+  ml::stage_cut how_;
+  ml::prefix_features prefix_;
+};
+
 TEST_CASE("Shapes that do not fit are refused with the names of stages, and with both shapes") {
   CHECK(shape(12).text() == "12");
   CHECK(shape{4, 3, 2}.text() == "4 x 3 x 2");
@@ -466,6 +504,22 @@ TEST_CASE("Shapes that do not fit are refused with the names of stages, and with
   CHECK_THROWS_WITH(n.add("square", square_stage(), {9}, 6),
                     "wsl: square reads value 9, but the model has 3 values so far");
   CHECK_THROWS_WITH(n.add("square", square_stage(), {image}, {4, 0}), "wsl: square has 4 x 0 features");
+  const auto cut = [&](ml::stage_cut how, int rows, int columns, ml::prefix_features prefix = {}) {
+    n.add("own", cut_stage(how, prefix), {image}, 6,
+          {ml::parameter{"taps", rows, columns, ml::initial::normal(1)}});
+  };
+  CHECK_THROWS_WITH(
+      cut(ml::stage_cut::by_feature, 2, 6),
+      "wsl: own is cut by feature, so columns of workers share out its parameters: taps has a row "
+      "for each of the 6 features of the output, or is a vector of as many numbers, not 2 x 6");
+  CHECK_THROWS_WITH(cut(ml::stage_cut::by_output, 1, 48), Contains("own is cut by output"));
+  CHECK_THROWS_WITH(cut(ml::stage_cut::by_tokens, 1, 6, {.first_group = 0}),
+                    "wsl: own reads a prefix: how_cut() must be stage_cut::by_head");
+  CHECK_THROWS_WITH(
+      cut(ml::stage_cut::by_head, 1, 6, {.first_group = 1}),
+      "wsl: own reads a prefix: groups_of_input(0) has 1 groups, of which there is none number 1");
+  CHECK_THROWS_WITH(cut(ml::stage_cut::by_head, 1, 6, {.first_group = 0, .window = -1}),
+                    Contains("its window is 0, for all earlier tokens, or a number of tokens, not -1"));
   CHECK_THROWS_WITH(n.add("square", square_stage(), {right}, 9),
                     "wsl: square reads right, which is for losses only");
   CHECK_THROWS_WITH(n.input("words", 3),

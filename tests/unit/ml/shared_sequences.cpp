@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // More rows of workers than sequences: rows that share a sequence do what training in one place does, and the
 // same bits on any number of threads.
+#include <wsl/ml/model/check_gradients.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/streaming/row_tokens.hpp>
@@ -330,6 +331,105 @@ TEST_CASE("Tokens are divided evenly among rows, in order, and a row knows those
           CHECK(next == (wafer + 1) * all);
         }
       }
+}
+
+/// y[t] = w[0] x[t] + w[1] x[t - 1] + ..., a stage of one's own that reads earlier tokens; or with a mistake.
+enum class taps_mistake { none, keeps_gradients, short_window };
+class causal_taps final : public ml::stage {
+ public:
+  causal_taps(int taps, int width, taps_mistake m = taps_mistake::none)
+      : taps_(taps), width_(width), mistake_(m) {}
+
+  ml::stage_cut how_cut() const override { return ml::stage_cut::by_head; }
+  std::vector<ml::feature_group> groups_of_input(int) const override { return {{0, width_, 1}}; }
+  std::vector<ml::feature_group> groups_of_output() const override { return {{0, width_, 1}}; }
+  bool needs_whole_sequences() const override { return true; }
+  ml::prefix_features reads_of_prefix() const override {
+    return {.first_group = 0, .window = mistake_ == taps_mistake::short_window ? taps_ - 1 : taps_};
+  }
+  void forward(ml::activation_store& store, const ml::weight_tile& w) const override {
+    const matrix<f32> y = store.value(output);
+    if (w.row == 0) ml::clear(y);
+    each(store, w, [&](int t, int k, int from, bool is_before) {
+      const matrix<f32> x = is_before ? store.prefix() : store.value(inputs[0]);
+      for (int i = 0; i < y.columns(); ++i) y(t, i) += w.rows(k, 0) * x(from, i);
+    });
+  }
+  void backward(ml::activation_store& store, const ml::weight_tile& w,
+                const matrix<f32>& gradient) const override {
+    ml::clear(gradient);
+    const matrix<f32> dy = store.gradient(output);
+    each(store, w, [&](int t, int k, int from, bool is_before) {
+      const matrix<f32> x = is_before ? store.prefix() : store.value(inputs[0]),
+                        dx = is_before ? store.prefix_gradient() : store.gradient(inputs[0]);
+      for (int i = 0; i < dy.columns(); ++i) {
+        gradient(k, 0) += x(from, i) * dy(t, i);
+        if (!is_before || mistake_ != taps_mistake::keeps_gradients) dx(from, i) += w.rows(k, 0) * dy(t, i);
+      }
+    });
+  }
+
+ private:
+  /// Calls f(token, row of the tile, row of the token that it reads, whether that is a row of the prefix).
+  template <class F>
+  void each(ml::activation_store& store, const ml::weight_tile& w, F f) const {
+    const int begins_at = store.tokens() ? store.position(0) : 0;
+    for (int t = 0; t < store.tokens(); ++t)
+      for (int k = 0; k < w.rows.rows() && w.row + k <= store.position(t); ++k) {
+        const int from = t - (w.row + k);
+        from < 0 ? f(t, k, begins_at + from, true) : f(t, k, from, false);
+      }
+  }
+  int taps_, width_;
+  taps_mistake mistake_;
+};
+std::vector<ml::parameter> of_taps(int taps) {
+  return {ml::parameter::of("weight", taps, ml::initial::normal(0.5f))};
+}
+
+TEST_CASE(
+    "A stage of one's own that reads earlier tokens shares sequences, and the check sees its mistakes") {
+  const auto check = [](taps_mistake m) {
+    return ml::check_gradients(causal_taps(5, 6, m), {6}, 6, of_taps(5));
+  };
+  CHECK_NOTHROW(check(taps_mistake::none).require());
+  CHECK_THAT(check(taps_mistake::keeps_gradients).text(),
+             Catch::Matchers::Contains("in two parts, from token 1 on: a stage adds the gradients of earlier "
+                                       "tokens to activation_store::prefix_gradient"));
+  CHECK_THAT(check(taps_mistake::short_window).text(),
+             Catch::Matchers::Contains("as many as the window of reads_of_prefix says"));
+  const auto build = [] {
+    ml::network n;
+    const int x = n.linear("in", n.input("x", 6), 8, true, ml::initial::normal(0.3f));
+    const int y = n.add("taps", causal_taps(3, 8), {x}, 8, of_taps(3));
+    n.cross_entropy("loss", n.linear("out", y, 4, true, ml::initial::normal(0.3f)));
+    return n;
+  };
+  const compare::both x(2 * 7, 6, 1);
+  const std::vector<i32> classes{0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 3, 1};
+  const ml::batch b{.features = x.single, .targets = classes, .sequences = 2, .length = 7};
+  ml::trainer alone(build(), optimizer::sgd(), on({}, one));
+  alone.step(b, 0.5);
+  for (const grid& g : many) {
+    ml::trainer t(build(), optimizer::sgd(), on({}, g));
+    t.step(b, 0.5);
+    CHECK(compare::distance(t.parameters(), alone.parameters()) < 1e-6);
+  }
+}
+
+TEST_CASE("A window makes a long sequence cheaper, and its rows farther apart") {
+  const auto of = [](int window) {
+    return ml::decoder{.vocabulary = 500,
+                       .layers = 2,
+                       .heads = 4,
+                       .width = 64,
+                       .position = ml::positioning::rotary,
+                       .window = window}
+        .build();
+  };
+  const ml::network whole = of(0), windowed = of(64);
+  for (const ml::wafer_grid g : {ml::wafer_grid{1, 1, 1}, {4, 1, 1}, {4, 4, 1}})
+    CHECK(ml::predicted_step(windowed, 1, 4096, g) < 0.5 * ml::predicted_step(whole, 1, 4096, g));
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class attention_stage final : public stage {
     return {.first_group = 1, .window = heads_.window};
   }
   f64 operations(int which, int, int columns, int length) const override {
-    return which < 0 ? (heads_.causal ? 7. : 14.) * length * columns : 0;
+    return which < 0 ? 14. * mean_keys(length) * columns : 0;
   }
 
  private:
@@ -125,6 +125,12 @@ class attention_stage final : public stage {
     }
   };
 
+  /// How many keys a token of a sequence sees in the mean.
+  f64 mean_keys(int length) const {
+    if (!heads_.causal) return length;
+    const int window = heads_.window;
+    return window && window < length ? window - 0.5 * window * window / length : 0.5 * length;
+  }
   bool has_table() const { return heads_.relative.buckets > 0; }
   static matrix<f32> no_table() { return {nullptr, 0, 0}; }
   int of_keys() const { return inputs[is_cross_ ? 1 : 0]; }

@@ -4,21 +4,25 @@
 //   ml::check_gradients(my_stage(), {{8, 8, 3}}, {8, 8, 4}, parameters).require();
 // The differences are those of f64 sums over the outputs of f32 passes. It also finds a stage that treats a
 // weight tile of a few rows unlike the whole parameter, that reads weights which it says it does not need,
-// that mixes tokens or sequences without saying so, or that sets the gradient of a value where it should add
-// to it; and a loss that is no sum over the tokens, each times its weight in the mask. See
-// docs/guide/layers.md.
+// that mixes tokens or sequences without saying so, that computes another thing where its sequence is cut and
+// it reads a prefix, or that sets the gradient of a value where it should add to it; and a loss that is no
+// sum over the tokens, each times its weight in the mask. See docs/guide/layers.md.
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "serial.hpp"
+#include "serial_parts.hpp"
 
 namespace wsl::ml {
 
 struct gradient_settings {
-  int sequences = 3, length = 2;  ///< of the batch that is made up
+  /// Of the batch that is made up. Where stages read a prefix, sequences have at least 8 tokens.
+  int sequences = 3, length = 2;
   /// The largest error that is allowed, for the largest gradient of the same input or parameter.
   f64 tolerance = 2e-3;
   f32 step = 0.02f;  ///< how far a number is moved in each direction
@@ -68,12 +72,23 @@ struct gradient_report {
 
 namespace detail {
 
+/// Whether rows of workers may share the sequences of a model because its stages read prefixes.
+inline bool reads_prefix(const network& n) {
+  return n.axes().size() == 1 &&
+         std::any_of(n.stages().begin(), n.stages().end(),
+                     [](const auto& s) { return column_cut::reads_prefix(*s); }) &&
+         std::none_of(n.stages().begin(), n.stages().end(), [](const auto& s) {
+           return s->needs_whole_sequences() && !column_cut::reads_prefix(*s);
+         });
+}
+
 /// A batch that fits a model, with numbers from a normal distribution.
 class made_up_batch {
  public:
   made_up_batch(const network& n, const gradient_settings& how) {
     const int pixels = n.axes().front().length;
     batch_.sequences = how.sequences, batch_.length = pixels ? pixels : how.length;
+    if (reads_prefix(n)) batch_.length = std::max(how.length, n.positions() ? std::min(8, n.positions()) : 8);
     u64 seed = how.seed;
     for (const value_info& v : n.values()) {
       if (v.from == origin::computed) continue;
@@ -135,6 +150,7 @@ class gradient_checker {
     backward();
     same_in_parts();
     same_backward_in_large_tiles();
+    if (reads_prefix(n_)) same_where_cut();
     for (const loss_stage* x : n_.losses()) is_sum(*x);
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       if (!follows(arrays_[k])) differences(arrays_[k]);
@@ -171,11 +187,18 @@ class gradient_checker {
   f64 objective(activation_store& store, i64 first_token, int most_rows) {
     const f64 loss = serial_forward(n_, w_, store, most_rows);
     if (!n_.losses().empty()) return loss / counts_;
+    return weigh(store, first_token);
+  }
+  /// The sum of the last value, and if it is asked for the gradient of that.
+  f64 weigh(activation_store& store, i64 first_token, bool sets_gradient = false) const {
     const matrix<f32> y = store.value(last());
     f64 sum = 0;
     for (int t = 0; t < y.rows(); ++t)
-      for (int i = 0; i < y.columns(); ++i)
-        sum += static_cast<f64>(y(t, i)) * static_cast<f64>(weight_of(first_token + t, i));
+      for (int i = 0; i < y.columns(); ++i) {
+        const f32 weight = weight_of(first_token + t, i);
+        sum += static_cast<f64>(y(t, i)) * static_cast<f64>(weight);
+        if (sets_gradient) store.gradient(last())(t, i) = weight;
+      }
     return sum;
   }
   int last() const { return n_.stages().back()->output; }
@@ -186,10 +209,7 @@ class gradient_checker {
 
   /// After a forward pass: sets the gradient of the objective.
   void start_backward() {
-    if (!n_.losses().empty()) return;
-    const matrix<f32> d = store_.gradient(last());
-    for (int t = 0; t < d.rows(); ++t)
-      for (int i = 0; i < d.columns(); ++i) d(t, i) = weight_of(t, i);
+    if (n_.losses().empty()) weigh(store_, 0, true);
   }
   /// Runs both passes. The gradients of inputs begin with `before`: what is there is kept.
   void backward() {
@@ -270,16 +290,81 @@ class gradient_checker {
   }
   /// The part of the objective of tokens `begin` up to before `end` of a sequence.
   f64 objective_of(int sequence, int begin, int end) {
-    const batch part = sequences_of(batch_, sequence, 1);
+    activation_store alone = part_of(sequence, begin, end);
+    const i64 first = i64{sequence} * alone.length_of_axis(n_.info(last()).axis);
+    return objective(alone, first + begin, 0);
+  }
+  activation_store part_of(int sequence, int begin, int end) const {
     std::vector<axis_tokens> axes;
     for (int length : lengths_of(n_, batch_)) axes.push_back({length, {0, length}, {0, length}});
-    const i64 first = i64{sequence} * axes[static_cast<std::size_t>(n_.info(last()).axis)].length;
     axes.front().own = {begin, end};
     activation_store alone;
     alone.resize(widths_of(n_), n_.stages().size(), 1, std::move(axes), false);
-    give(alone, n_, part);
+    give(alone, n_, sequences_of(batch_, sequence, 1));
     prepare(alone, sequence);
-    return objective(alone, first + begin, 0);
+    return alone;
+  }
+
+  /// What the first sequence gives in parts: the objective, and the gradients of parameters and inputs.
+  struct of_parts {
+    f64 objective = 0;
+    std::vector<std::vector<f32>> gradients;
+  };
+  of_parts in_parts(const std::vector<int>& begins) {
+    std::vector<activation_store> stores;
+    for (std::size_t k = 0; k < begins.size(); ++k)
+      stores.push_back(part_of(0, begins[k], k + 1 < begins.size() ? begins[k + 1] : batch_.length));
+    for (activation_store& store : stores) store.statistics = batch_.statistics;
+    serial_parts parts(n_, w_, begins, batch_.length, std::move(stores));
+    of_parts result{parts.forward() / counts_, {}};
+    for (std::size_t k = 0; k < parts.count() && n_.losses().empty(); ++k)
+      result.objective += weigh(parts.store(k), parts.tokens(k).first, true);
+    weights gradients(n_);
+    parts.backward(gradients);
+    for (std::size_t k = 0; k < gradients.size(); ++k) result.gradients.push_back(gradients[k]);
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      if (n_.is_input(v)) {
+        std::vector<f32>& all = result.gradients.emplace_back();
+        for (std::size_t k = 0; k < parts.count(); ++k) {
+          const matrix<f32> d = parts.store(k).gradient(v);
+          all.insert(all.end(), d.first(), d.first() + i64{d.rows()} * d.columns());
+        }
+      }
+    return result;
+  }
+  /// The first sequence gives the same in two parts, wherever it is cut, and in parts of one token.
+  void same_where_cut() {
+    const of_parts whole = in_parts({0});
+    std::vector<int> begins(static_cast<std::size_t>(batch_.length));
+    std::iota(begins.begin(), begins.end(), 0);
+    for (int cut = 1; cut < batch_.length; ++cut)
+      compare_parts(whole, in_parts({0, cut}), fmt::format("in two parts, from token {} on", cut));
+    compare_parts(whole, in_parts(begins), "in parts of one token");
+  }
+  void compare_parts(const of_parts& whole, const of_parts& cut, const std::string& how) {
+    const f64 scale = std::max(1., std::abs(whole.objective));
+    if (!(std::abs(whole.objective - cut.objective) <= 1e-4 * scale))
+      return mistake(
+          "forward gives {:.7g} for a sequence as a whole and {:.7g} {}: a stage finds the earlier tokens in "
+          "activation_store::prefix, as many as the window of reads_of_prefix says",
+          whole.objective, cut.objective, how);
+    for (std::size_t k = 0; k < whole.gradients.size(); ++k) {
+      f32 most = 1e-6f;
+      for (f32 x : whole.gradients[k]) most = std::max(most, std::abs(x));
+      for (std::size_t i = 0; i < whole.gradients[k].size(); ++i)
+        if (const f32 a = whole.gradients[k][i], b = cut.gradients[k][i]; !(std::abs(a - b) <= 2e-3f * most))
+          return mistake(
+              "backward gives {:.7g} for a gradient of {} for a sequence as a whole and {:.7g} {}: a stage "
+              "adds the gradients of earlier tokens to activation_store::prefix_gradient",
+              a, name_of_gradient(k), b, how);
+    }
+  }
+  std::string name_of_gradient(std::size_t k) const {
+    if (k < w_.size()) return n_.parameters()[k].name;
+    k -= w_.size();
+    for (int v = 0; v < static_cast<int>(n_.values().size()); ++v)
+      if (n_.is_input(v) && k-- == 0) return n_.info(v).name;
+    return "";
   }
 
   /// The gradients of parameters are the same in tiles of one row, of which they have been made, and in

@@ -130,7 +130,8 @@ class network {
   /// get the stage's before them ("conv 1.weight"). The output has the axis of tokens of the inputs. A stage
   /// that needs whole sequences may read values of several axes, or write one of another: `axis` says which.
   /// Throws std::invalid_argument for an input of another shape than the stage takes, for shapes without
-  /// numbers, and for inputs of several axes that the stage does not take.
+  /// numbers, for inputs of several axes that the stage does not take, and for parameters or a prefix that do
+  /// not fit the stage's cut.
   int add(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs,
           const shape& output, std::vector<parameter> parameters = {}, std::optional<int> axis = {}) {
     for (const stage_input& x : inputs) {
@@ -141,6 +142,8 @@ class network {
     }
     const int of = axis ? existing(*axis) : inputs.empty() ? 0 : info(inputs[0].value).axis;
     require_axis(name, *s, inputs, of);
+    require_cut_of_parameters(name, *s, output, parameters);
+    require_groups_of_prefix(name, *s);
     const int y = new_value({name, output, origin::computed, 0, of});
     s->output = y;
     stage& added = append(name, std::move(s), inputs);
@@ -360,6 +363,11 @@ class network {
   /// All inputs have the axis of the output, unless the stage needs whole sequences.
   void require_axis(const std::string& name, const stage& s, const std::vector<stage_input>& inputs,
                     int axis) const;
+  /// Columns of workers have the parts of parameters that belong to their features.
+  static void require_cut_of_parameters(const std::string& name, const stage& s, const shape& output,
+                                        const std::vector<parameter>& parameters);
+  /// Whoever reads earlier tokens says which features of them, and is cut by heads.
+  static void require_groups_of_prefix(const std::string& name, const stage& s);
   std::string axis_name(int axis) const {
     return axis == 0 && axes_.front().name.empty() ? "the tokens of the batch"
                                                    : axes_[static_cast<std::size_t>(axis)].name;

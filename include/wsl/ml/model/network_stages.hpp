@@ -545,6 +545,36 @@ WSL_ML_COMPILED_PART void network::require_axis(const std::string& name, const s
                       axis_name(axis), of(x.value), axis_name(info(x.value).axis)));
 }
 
+WSL_ML_COMPILED_PART void network::require_cut_of_parameters(const std::string& name, const stage& s,
+                                                             const shape& output,
+                                                             const std::vector<parameter>& parameters) {
+  if (s.how_cut() != stage_cut::by_output && s.how_cut() != stage_cut::by_feature) return;
+  for (const parameter& p : parameters)
+    if (p.rows != output.size() && !(p.rows == 1 && p.columns == output.size()))
+      throw std::invalid_argument(
+          fmt::format("wsl: {} is cut {}, so columns of workers share out its parameters: {} has a row for "
+                      "each of the {} "
+                      "features of the output, or is a vector of as many numbers, not {} x {}",
+                      name, s.how_cut() == stage_cut::by_output ? "by output" : "by feature", p.name,
+                      output.size(), p.rows, p.columns));
+}
+
+WSL_ML_COMPILED_PART void network::require_groups_of_prefix(const std::string& name, const stage& s) {
+  const int first = s.reads_of_prefix().first_group;
+  if (first < 0) return;
+  const auto require = [&](bool holds, const std::string& what) {
+    if (!holds) throw std::invalid_argument(fmt::format("wsl: {} reads a prefix: {}", name, what));
+  };
+  require(s.how_cut() == stage_cut::by_head, "how_cut() must be stage_cut::by_head");
+  require(s.needs_whole_sequences(), "needs_whole_sequences() must be true");
+  const int groups = static_cast<int>(s.groups_of_input(0).size());
+  require(first < groups,
+          fmt::format("groups_of_input(0) has {} groups, of which there is none number {}", groups, first));
+  require(s.reads_of_prefix().window >= 0,
+          fmt::format("its window is 0, for all earlier tokens, or a number of tokens, not {}",
+                      s.reads_of_prefix().window));
+}
+
 #ifdef WSL_ML_COMPILED
 template int network::activation<gelu>(const std::string&, int);
 template int network::activation<gelu_tanh>(const std::string&, int);

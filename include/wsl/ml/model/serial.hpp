@@ -26,18 +26,45 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f, int most
   }
 }
 
+/// The work of a stage in the forward pass, and in the backward pass, in which it adds the gradients of its
+/// parameters to `gradients`. Weights that it does not need there are NaN, if no gradients of inputs are
+/// wanted, which some stages need them for.
+inline void forward_of_stage(const network& n, const stage& s, weights& numbers, activation_store& store,
+                             int most_rows = 0) {
+  tile_in_format in_format;
+  begin_forward(s, store, true);
+  each_tile(
+      n, s, numbers,
+      [&](const weight_tile& x, std::size_t) { s.forward(store, in_format(x, s, store.format)); }, most_rows);
+}
+inline void backward_of_stage(const network& n, const stage& s, weights& numbers, weights& gradients,
+                              activation_store& store, int most_rows = 0) {
+  std::vector<f32> of_tile, absent;
+  tile_in_format in_format;
+  begin_backward(s, store, true);
+  each_tile(
+      n, s, numbers,
+      [&](weight_tile x, std::size_t which) {
+        if (!store.gradients_of_inputs && !s.needs_weight_in_backward(x.which)) {
+          absent.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
+                        std::numeric_limits<f32>::quiet_NaN());
+          x.rows = matrix(absent.data(), x.rows.rows(), x.rows.columns());
+        }
+        // A stage sets the gradient of its tile; what it leaves out is seen.
+        of_tile.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
+                       std::numeric_limits<f32>::quiet_NaN());
+        const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
+        s.backward(store, in_format(x, s, store.format), gradient);
+        add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
+      },
+      most_rows);
+}
+
 namespace detail {
 
 inline void serial_pass(const network& n, weights& numbers, activation_store& store, int most_rows) {
   store.zero_grad();
-  tile_in_format in_format;
-  for (const auto& s : n.stages()) {
-    begin_forward(*s, store, true);
-    each_tile(
-        n, *s, numbers,
-        [&](const weight_tile& x, std::size_t) { s->forward(store, in_format(x, *s, store.format)); },
-        most_rows);
-  }
+  for (const auto& s : n.stages()) forward_of_stage(n, *s, numbers, store, most_rows);
 }
 
 }  // namespace detail
@@ -60,33 +87,11 @@ inline f64 serial_forward(const network& n, weights& numbers, activation_store& 
   return store.loss;
 }
 
-/// The backward pass: adds the gradients of all parameters to `gradients`. Weights that a stage does not need
-/// are NaN, if no gradients of inputs are wanted, which some stages need them for.
+/// The backward pass: adds the gradients of all parameters to `gradients`.
 inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store,
                             int most_rows = 0) {
-  std::vector<f32> of_tile, absent;
-  tile_in_format in_format;
-  for (std::size_t k = n.stages().size(); k-- > 0;) {
-    const stage& s = *n.stages()[k];
-    begin_backward(s, store, true);
-    each_tile(
-        n, s, numbers,
-        [&](weight_tile x, std::size_t which) {
-          if (!store.gradients_of_inputs && !s.needs_weight_in_backward(x.which)) {
-            absent.assign(
-                static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
-                std::numeric_limits<f32>::quiet_NaN());
-            x.rows = matrix(absent.data(), x.rows.rows(), x.rows.columns());
-          }
-          // A stage sets the gradient of its tile; what it leaves out is seen.
-          of_tile.assign(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()),
-                         std::numeric_limits<f32>::quiet_NaN());
-          const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
-          s.backward(store, in_format(x, s, store.format), gradient);
-          add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
-        },
-        most_rows);
-  }
+  for (std::size_t k = n.stages().size(); k-- > 0;)
+    backward_of_stage(n, *n.stages()[k], numbers, gradients, store, most_rows);
 }
 
 }  // namespace wsl::ml

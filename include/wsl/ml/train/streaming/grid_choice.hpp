@@ -10,8 +10,11 @@
 //   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
 //               wait for each other about ten hops each time; the last of them has the most keys
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <thread>
 
 #include "../../model/column_cut.hpp"
@@ -23,8 +26,8 @@ namespace wsl::ml {
 
 /// The rates of a core, per second, and the times of a hop between workers: of a part of a value along a row,
 /// for which the workers wait, and of a gradient along a column, beside which they go on. They are orders of
-/// magnitude for a server: only the ratios matter, and near the best grid the time hardly depends on it. The
-/// last is fitted to the times of the grids of up to 16 workers for the two small models of `bench train`.
+/// magnitude for a server: only the ratios matter, and near the best grid the time hardly depends on it.
+/// `gradient_hop` is fitted to the times of the grids of up to 16 workers for the two small models of `bench train`.
 struct worker_rates {
   f64 operations = 60e9, bytes = 6e9, hop = 10e-6, gradient_hop = 3e-6;
 };
@@ -55,8 +58,9 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
       gradient_hops += g.rows - 1;
     }
     if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
-      const f64 before = length - tokens;
-      late += s->operations(-1, 0, n.width(s->output), length) * before / length;
+      const int window = s->reads_of_prefix().window;
+      const f64 before = std::min<f64>(length - tokens, window ? window - 1 : length);
+      if (!window) late += s->operations(-1, 0, n.width(s->output), length) * before / length;
       hops += 3. * (10 + std::ceil(before / tokens)), moved += 3 * 4 * before * features;
     }
   }
@@ -67,9 +71,13 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
 /// The grid of the settings, with what they leave open chosen for batches of so many sequences. Throws
 /// std::invalid_argument for settings that contradict each other.
 inline wafer_grid choose_grid(const network& n, const streaming_settings& how, int sequences, int length) {
-  if (how.workers < 0 || how.columns < 0 || (how.workers && how.columns && how.workers % how.columns))
+  if (how.workers < 0 || how.columns < 0)
     throw std::invalid_argument(
-        fmt::format("wsl: {} workers in {} columns: each column of a wafer has as many workers, at least one",
+        fmt::format("wsl: {} workers in {} columns: each number is at least 1, or 0 to have it chosen",
+                    how.workers, how.columns));
+  if (how.workers && how.columns && how.workers % how.columns)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} workers are not divided by {} columns: all columns of a wafer have as many",
                     how.workers, how.columns));
   const int cores = how.cores > 0 ? how.cores
                                   : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),

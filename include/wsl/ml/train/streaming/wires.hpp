@@ -32,7 +32,7 @@ namespace wires {
 /// The colors, in this order: the tiles of every server, sums of gradients between workers, sums on their way
 /// to a port, the ring, and the trees.
 inline constexpr int max_tiles = 48, max_tree = 8;
-/// As far as an area strides from one wafer to the next.
+/// As far as the area of a server's tiles strides from one wafer to the next.
 inline constexpr int max_columns = 16;
 /// Sums of gradients on their way south or north. Neighbouring workers differ in parity, and so in color.
 constexpr color<f32> south_from(int worker) { return {max_tiles + worker % 2}; }
@@ -74,7 +74,7 @@ constexpr int children(int w, int wafers) {
 /// The colors of all trees.
 inline constexpr color_range<f32, max_tree> all_sums{first_of_trees};
 
-/// Whether there are enough colors, and areas that stride so far.
+/// Whether there are enough colors, and areas stride so far.
 inline bool fits(const wafer_grid& g) {
   return g.columns <= max_columns && (g.wafers > 1 ? g.rows * g.columns : g.rows) <= max_tiles &&
          levels(g.wafers) * g.columns <= max_tree;
@@ -99,19 +99,19 @@ inline const wafer_grid& checked(const wafer_grid& g) {
   return g;
 }
 
-/// Wires the trees of each column, which lie in the rows of ports.
+/// Wires the trees of each column, which lie in the rows of ports: a path for each node that sends, whose
+/// receiver may be farther away than an area strides.
 inline void wire_trees(layout& l, const wafer_grid& g) {
   const area ports = rows(0, edge, 2);
   for (int k = 0; k < max_tree; ++k) l.path(color<f32>{first_of_trees + k}, columns(0, 0), ramp >> west);
   for (int level = 0; level < levels(g.wafers); ++level)
     for (int c = 0; c < g.columns; ++c) {
       const color<f32> sums = up(g, level, c);
-      // Nodes d, 3 d, 5 d, ... columns away from the receivers send.
-      const int d = g.columns << level, end = std::max(0, g.width() - d);
-      l.path(sums, ports.columns(c + d, edge, 2 * d), ramp >> west)
-          .path(sums, ports.columns(c, std::max(c, end), 2 * d), east >> ramp);
-      for (int x = 1; x < d; ++x)
-        l.path(sums, ports.columns(c + x, std::max(c + x, end + x), 2 * d), east >> west);
+      const int d = g.columns << level;  // from a sender to its receiver
+      for (int to = c; to + d < g.width(); to += 2 * d)
+        l.path(sums, ports.column(to + d), ramp >> west)
+            .path(sums, ports.columns(to + 1, to + d), east >> west)
+            .path(sums, ports.column(to), east >> ramp);
     }
 }
 
