@@ -32,7 +32,8 @@ class column_exchange {
     begin(me, std::move(done));
   }
 
-  /// A step's words have come and gone.
+  /// A step's words have come and gone: the task is activated when they have come, and unblocked when they
+  /// have gone.
   void moved(pe& me) {
     me.block<&column_exchange::moved>();
     ++step_;
@@ -62,7 +63,7 @@ class column_exchange {
     const int y = wires::index_in_column(me);
     const auto to = fabout(wires::north_from(y));
     const auto from = fabin(wires::north_from(y + 1));
-    me.unblock<&column_exchange::moved>();
+    me.unblock<&column_exchange::moved>();  // the one operation of a step activates the task
     if (step_ == blocks()) me.async(mov(mem(own_), from), then<&column_exchange::moved>());
     else if (step_ < alone_) me.async(mov(to, mem(block(step_))), then<&column_exchange::moved>());
     else me.async(wsl::add(to, mem(block(step_)), from), then<&column_exchange::moved>());
