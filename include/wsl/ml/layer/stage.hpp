@@ -6,11 +6,13 @@
 // stages as well: see docs/guide/layers.md and examples/95_own_layers.cpp.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "activation_store.hpp"
+#include "image_strip.hpp"
 #include "shape.hpp"
 
 namespace wsl::ml {
@@ -130,13 +132,26 @@ class stage {
   virtual bool reads_operands(int /*which*/) const { return false; }
 
   /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
-  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, a PE may have a
-  /// part of a sequence.
+  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, or lines of an
+  /// image, a PE may have a part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
+  /// For a stage of images: the lines of its first input that a line of the output reads. They may lie beyond
+  /// the image, where nothing is read, and from one line to the next neither end goes back. A PE may then
+  /// have some lines of an image: those that `strips` says, of the input in activation_store::lines, with
+  /// gradients in gradient_of_lines. Of other inputs the stage reads the tokens of the PE.
+  virtual std::optional<line_range> reads_of_line(int /*line*/) const { return {}; }
+  /// The lines of each image that are here, of an input and an output of so many lines.
+  std::vector<image_strip> strips(const activation_store& store, int lines_of_x, int lines_of_y) const {
+    const auto here = [&](int v, int lines) {
+      return pixels_here{store.tokens_of(v), lines, store.length_of(v) / lines};
+    };
+    return strips_of(store.sequences(), here(inputs[0], lines_of_x), here(output, lines_of_y),
+                     [&](int line) { return *reads_of_line(line); });
+  }
 
   /// How often the stage needs sums over all tokens of the batch before its own work in a pass of training,
   /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of
