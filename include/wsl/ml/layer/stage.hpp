@@ -232,19 +232,25 @@ inline void add_up_here(const stage& s, activation_store& store, bool backward) 
     s.take_sums(store, backward, round, sums);
   }
 }
-/// A stage's own work. The values that the model has computed, and the gradient that it reads, are rounded to
-/// the store's format before it, when all stages that write them are done. With `all_here` the store has all
+/// Rounds the values that a stage reads, and that the model has computed, to the store's format, when all
+/// stages that write them are done.
+inline void round_inputs(const stage& s, activation_store& store) {
+  for (std::size_t k = 0; k < s.inputs.size(); ++k)
+    if (!s.given[k]) store.round_value(s.inputs[k]);
+}
+/// A stage's own work. What it reads is rounded before it, in the backward pass the gradient of its output,
+/// and the values once more, which may have been computed again since. With `all_here` the store has all
 /// tokens of the batch, and the stage's sums over them are made as well.
 inline void begin_forward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
-  for (std::size_t k = 0; k < s.inputs.size(); ++k)
-    if (!s.given[k]) store.round_value(s.inputs[k]);
+  round_inputs(s, store);
   if (writes_output(s)) store.renew(s.output);
   if (all_here) add_up_here(s, store, false);
   s.forward(store);
 }
 inline void begin_backward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
+  round_inputs(s, store);
   if (writes_output(s)) store.round_gradient(s.output);
   if (all_here) add_up_here(s, store, true);
   s.backward(store);

@@ -120,6 +120,10 @@ class column_cut {
     for (int column = 0; column < columns_; ++column) most = std::max(most, width(value, column));
     return most;
   }
+  /// The features of its first input that a stage reads on a column.
+  int features_read(const stage& s, int column) const {
+    return reads(s) == value_form::features ? width(s.inputs[0], column) : network_.width(s.inputs[0]);
+  }
   /// The number of the first unit of a column in each group, such as its first head.
   int first_unit(int value, int column) const {
     return block_cyclic{groups_[static_cast<std::size_t>(value)].front().units, columns_}.global(column, 0);

@@ -139,14 +139,24 @@ class rows_of_wafers {
     return strips_of(t.sequences.count(), here(s.inputs[0]), here(s.output),
                      [&](int line) { return *s.reads_of_line(line); });
   }
+  /// The pixels of its first input that a stage of images reads on a row, and how many of them the row borrows.
+  struct pixels_read {
+    i64 all = 0, borrowed = 0;
+  };
+  pixels_read pixels(int row, const stage& s) const {
+    pixels_read n;
+    if (!cut_->reads_lines(s)) return n;
+    for (const image_strip& x : strips(row, s)) {
+      const i64 width = cut_->image_of(s.inputs[0]).width;
+      n.all += x.x.count() * width, n.borrowed += (x.x.count() - x.own.count()) * width;
+    }
+    return n;
+  }
   /// Whether rows borrow lines from others for a stage.
   bool borrow_lines(const stage& s) const {
-    if (!cut_->reads_lines(s)) return false;
-    for (int row = 0; row < grid_.rows * grid_.wafers; ++row) {
-      const std::vector<image_strip> all = strips(row, s);
-      if (std::any_of(all.begin(), all.end(), [](const image_strip& x) { return x.borrows(); })) return true;
-    }
-    return false;
+    bool any = false;
+    for (int row = 0; row < grid_.rows * grid_.wafers && !any; ++row) any = pixels(row, s).borrowed > 0;
+    return any;
   }
   /// How many of the rows before this one have tokens that those of this row see in the same sequence, if a
   /// token sees itself and the window - 1 tokens before it, or all of them if the window is 0.

@@ -220,7 +220,7 @@ class worker {
 
   void use_sums(const weight_transfer& t) {
     if (t.backward && writes_output(*t.of)) activations.round_gradient(t.of->output);
-    if (!t.backward && !t.of->given[0]) activations.round_value(t.of->inputs[0]);
+    round_inputs(*t.of, activations);
     if (t.returns_gradient) return t.of->add_sums(activations, t.backward, t.which, out_.of(t));
     t.of->take_sums(activations, t.backward, t.which, {tiles_of(t.server).front(), t.size()});
   }
