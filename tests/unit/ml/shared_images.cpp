@@ -18,7 +18,8 @@ using ml::optimizer;
 struct pictures {
   std::vector<f32> x, y;
   int count, pixels;
-  pictures(int images, const ml::image_size& size, int channels, i64 outputs) : count(images), pixels(size.pixels()) {
+  pictures(int images, const ml::image_size& size, int channels, i64 outputs)
+      : count(images), pixels(size.pixels()) {
     x.resize(static_cast<std::size_t>(images * pixels * channels));
     y.resize(static_cast<std::size_t>(images * outputs));
     ml::initialize(x, ml::initial::normal(1), 11);
@@ -93,8 +94,8 @@ void check_layer(const std::string& what, const ml::image_size& size, int channe
                   << ml::name_of(as));
         const bool is_cut = images < g.rows && (g.columns == 1 || is_cut_over_columns);
         CHECK(shares(n, g, images, size.pixels()) == is_cut);
-        const f64 off = largest_difference(
-            alone, run_of(build, p.all(), on({.precision = as, .loss_scaling = 1.}, g)));
+        const f64 off =
+            largest_difference(alone, run_of(build, p.all(), on({.precision = as, .loss_scaling = 1.}, g)));
         CHECK(off < bound);
       }
     }
@@ -144,10 +145,9 @@ TEST_CASE("Transposed convolutions and pooling on rows that share images") {
                       {{4, 4, 2, 1, 1}},
                       {{5, 3, 1, 1, 1}},
                       {{1, 1, 3, 0, 1}, {2, 2}}})
-    check_layer("transposed, window " + std::to_string(u.over.height), {5, 4}, 3,
-                [&](ml::network& n, int x) {
-                  return n.transposed_convolution("up", x, 4, {.over = u.over, .output_padding = u.more});
-                });
+    check_layer("transposed, window " + std::to_string(u.over.height), {5, 4}, 3, [&](ml::network& n, int x) {
+      return n.transposed_convolution("up", x, 4, {.over = u.over, .output_padding = u.more});
+    });
   for (const ml::sliding_window& w : {ml::sliding_window{2, 2, 2, 0, 1},
                                       {3, 3, 2, 1, 1},
                                       {3, 3, 1, 1, 1},
@@ -209,8 +209,7 @@ int add_lines_around(ml::network& n, int x, int ahead = 2) {
 }
 
 TEST_CASE("A stage of one's own asks for lines") {
-  check_layer(
-      "own", {7, 3}, 4, [](ml::network& n, int x) { return add_lines_around(n, x); }, false);
+  check_layer("own", {7, 3}, 4, [](ml::network& n, int x) { return add_lines_around(n, x); }, false);
   ml::network n;
   add_lines_around(n, n.input("x", 3, n.image(5, 4)));
   const ml::gradient_report r = ml::check_gradients(n, {.sequences = 2, .length = 1});
@@ -314,7 +313,8 @@ TEST_CASE("Neither threads nor recomputation change a bit where rows share image
 
 TEST_CASE("A trainer takes images of which rows have parts, and then whole ones") {
   const auto build = [] { return small_unet().build(); };
-  ml::trainer alone(build(), optimizer::sgd(), on({}, one)), shared(build(), optimizer::sgd(), on({}, {4, 2}));
+  ml::trainer alone(build(), optimizer::sgd(), on({}, one)),
+      shared(build(), optimizer::sgd(), on({}, {4, 2}));
   for (const int images : {1, 6, 2, 4, 3}) {
     const segmented x(images);
     INFO(images << " images");
@@ -366,8 +366,9 @@ TEST_CASE("What cannot be cut keeps whole images") {
   };
   check(grouped(), {4, 2});
   CHECK(shares(grouped(), {4, 1}, 1, 8 * 6));
-  check(with([](ml::network& n, int) { n.linear("text", n.input("text", 2, n.axis("text", 3)), 2, true, {}); }),
-        {4});
+  check(
+      with([](ml::network& n, int) { n.linear("text", n.input("text", 2, n.axis("text", 3)), 2, true, {}); }),
+      {4});
   const pictures p(2, {8, 6}, 2, 8 * 6 * 4);
   const run alone = run_of(grouped, p.all(), on({}, one));
   for (const grid& g : {grid{4}, {3}, {4, 2}, {3, 3}})
@@ -390,9 +391,10 @@ TEST_CASE("Lines that go back are refused") {
 }
 
 TEST_CASE("A chosen grid has rows that share images where there are many threads") {
-  const ml::network n = ml::unet{.height = 128, .width = 128, .encoder_filters = {16, 32, 64, 128},
-                                 .decoder_filters = {64, 32, 16}}
-                            .build();
+  const ml::network n =
+      ml::unet{
+          .height = 128, .width = 128, .encoder_filters = {16, 32, 64, 128}, .decoder_filters = {64, 32, 16}}
+          .build();
   const auto rows = [&](int cores, int images) {
     return ml::choose_grid(n, {.cores = cores}, images, 128 * 128).rows;
   };

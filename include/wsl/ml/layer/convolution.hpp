@@ -132,15 +132,14 @@ class convolution_stage final : public stage {
     const bool gathers = o.stride == 1 && above >= 0 && before >= 0;
     packed_taps<T> taps(w, o.taps(), true, gathers);
     std::vector<T> room;
-    each_strip(store, dx, dy,
-               [&](const image_strip& at, const picture<f32>& of_dx, const picture<const T>& of_dy) {
-                 if (!gathers)
-                   return scatter_windows(of_dx, of_dy, o, taps, at.x.first - o.lines_under(at.y).first);
-                 const int first = at.x.first - above;  // of the lines of dy on which the windows lie
-                 gather_windows(
-                     of_dx, lines_of(of_dy, at.y.first, {first, at.x.end + o.padding}, before, before, room),
-                     o, taps, false, {at.y.first - first, at.y.end - first});
-               });
+    each_strip(
+        store, dx, dy, [&](const image_strip& at, const picture<f32>& of_dx, const picture<const T>& of_dy) {
+          if (!gathers) return scatter_windows(of_dx, of_dy, o, taps, at.x.first - o.lines_under(at.y).first);
+          const int first = at.x.first - above;  // of the lines of dy on which the windows lie
+          gather_windows(of_dx,
+                         lines_of(of_dy, at.y.first, {first, at.x.end + o.padding}, before, before, room), o,
+                         taps, false, {at.y.first - first, at.y.end - first});
+        });
   }
 
   image_size size_, windows_;

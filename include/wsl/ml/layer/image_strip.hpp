@@ -20,7 +20,8 @@ struct image_strip {
   line_range y;    ///< of the output
   line_range own;  ///< of the input, those that the PE has anyway
   line_range x;    ///< of the input, those and the ones that it borrows
-  i64 first_of_y = 0, first_of_x = 0;  ///< the rows of value and lines (activation_store) with which they begin
+  i64 first_of_y = 0,
+      first_of_x = 0;  ///< the rows of value and lines (activation_store) with which they begin
 
   bool borrows() const { return x != own; }
 };

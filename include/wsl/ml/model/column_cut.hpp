@@ -244,10 +244,11 @@ class column_cut {
     for (int line = 1; line < image_of(s.output).height; ++line) {
       const line_range last = *s.reads_of_line(line - 1), now = *s.reads_of_line(line);
       if (now.first < last.first || now.end < last.end)
-        throw std::invalid_argument(fmt::format(
-            "wsl: {} reads the lines from {} to before {} for line {} of its output, and from {} to before {} "
-            "for the next: reads_of_line must not go back",
-            s.name, last.first, last.end, line - 1, now.first, now.end));
+        throw std::invalid_argument(
+            fmt::format("wsl: {} reads the lines from {} to before {} for line {} of its output, and from {} "
+                        "to before {} "
+                        "for the next: reads_of_line must not go back",
+                        s.name, last.first, last.end, line - 1, now.first, now.end));
     }
   }
 

@@ -68,8 +68,8 @@ picture<const T> without_gaps(const picture<const T>& x, const margins& m, std::
 /// Some lines of an image of which x has those from `first` on, without gaps between their pixels: zeros are
 /// for lines that x does not have, and for so many pixels before and after each line.
 template <class T>
-picture<const T> lines_of(const picture<const T>& x, int first, const line_range& lines, int before, int after,
-                          std::vector<T>& room) {
+picture<const T> lines_of(const picture<const T>& x, int first, const line_range& lines, int before,
+                          int after, std::vector<T>& room) {
   const int from = std::clamp(lines.first, first, first + x.size.height),
             end = std::clamp(lines.end, from, first + x.size.height),
             top = std::clamp(first - lines.first, 0, lines.count());

@@ -64,9 +64,11 @@ class line_exchange {
     const matrix<f32> dx = store_->gradient_of_lines(value());
     room(of_north_, to_north_, dx.columns()), room(of_south_, to_south_, dx.columns());
     // The parts of these lines that are borrowed from beyond this row.
-    const line_range of_south{to_south_.first, std::max(to_south_.first, std::min(to_south_.end, last().own.first))},
+    const line_range of_south{to_south_.first,
+                              std::max(to_south_.first, std::min(to_south_.end, last().own.first))},
         of_north{std::min(to_north_.end, std::max(to_north_.first, first().own.end)), to_north_.end};
-    passing_block north{of_south_, span(dx, first(), from_north_)}, south{of_north_, span(dx, last(), from_south_)};
+    passing_block north{of_south_, span(dx, first(), from_north_)},
+        south{of_north_, span(dx, last(), from_south_)};
     if (passes_south()) north.arrived = [=, this] { add_to(dx, last(), of_south, of_south_, to_south_); };
     if (passes_north()) south.arrived = [=, this] { add_to(dx, first(), of_north, of_north_, to_north_); };
     on.start(me, std::move(south), std::move(north), [=, this, done = std::move(done)](pe& at) {

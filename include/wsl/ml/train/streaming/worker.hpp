@@ -197,8 +197,7 @@ class worker {
         return brings ? how.bring(me, with_neighbours, done) : how.give_back(me, with_neighbours, done);
       }
       prefix_exchange& how = prefix_.emplace(*rows_, row_, is_last, *cut_, column_, activations);
-      return brings ? how.bring(me, along_column, *t.of, done)
-                    : how.give_back(me, along_column, *t.of, done);
+      return brings ? how.bring(me, along_column, *t.of, done) : how.give_back(me, along_column, *t.of, done);
     }
     const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
@@ -325,10 +324,10 @@ class worker {
  public:
   using tasks = task_list<
       launch<&worker::step>, wsl::use<&worker::along_row>, wsl::use<&worker::along_column>,
-      wsl::use<&worker::with_neighbours>,
-      numbered<max_arriving, received_in>, local<&worker::sent<direction::server>>,
-      local<&worker::sent<direction::south>>, local<&worker::sent<direction::north>>, local<&worker::work>,
-      local<&worker::computed>, reads<wires::all_weight_tiles>,
+      wsl::use<&worker::with_neighbours>, numbered<max_arriving, received_in>,
+      local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
+      local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
+      reads<wires::all_weight_tiles>,
       sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
             wires::north_from(1)>,
       reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
