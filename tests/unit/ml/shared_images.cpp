@@ -217,8 +217,8 @@ TEST_CASE("A stage of one's own asks for lines") {
   CHECK(r.passed());
 }
 
-/// A small UNet of three levels: the smallest images have 4 lines. Batch norm takes away what a bias before it
-/// adds, so that would have a gradient of rounding only.
+/// A small UNet of three levels: the smallest images have 4 lines. Batch norm takes away what a bias before
+/// it adds, so that would have a gradient of rounding only.
 ml::unet small_unet() {
   return {.height = 16,
           .width = 12,

@@ -3,7 +3,7 @@
 // their own (network::image). A weight tile is some output channels with all their weights, (outputs, lines,
 // pixels of a line, inputs), and gives as many channels of y, as a linear layer's does. A transposed
 // convolution spreads each pixel of x over a window of y: it is the backward pass of a convolution that takes
-// y to x, and doubles an image with windows of 2 x 2 and a stride of 2.
+// y to x, and doubles an image with windows of 2 x 2 and a stride of 2. A PE may have strips of images.
 #pragma once
 #include "../op/convolution.hpp"
 #include "stage.hpp"

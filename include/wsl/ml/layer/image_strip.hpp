@@ -38,7 +38,8 @@ struct pixels_here {
   }
 };
 
-/// The strips of those of so many images of which there are lines; reads(line) are the lines of x that a line of y reads (stage::reads_of_line).
+/// The strips of those of so many images of which there are lines. reads(line) are the lines of x that a line
+/// of y reads (stage::reads_of_line).
 template <class F>
 std::vector<image_strip> strips_of(int images, const pixels_here& x, const pixels_here& y, F reads) {
   std::vector<image_strip> all;

@@ -96,11 +96,12 @@ struct prefix_features {
 };
 
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
-/// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
-/// result of a token must not depend on which other tokens are there, except on those of the same sequence if
-/// it needs whole sequences. The forward functions may run twice for a batch, and give the same numbers each
-/// time. Its weight tiles have some rows of a parameter with all their columns; the tiles
-/// of a parameter come in any division, and a stage treats each tile by itself. The functions are const and
+/// be all tokens of a batch or a few of them, and whole sequences if it says that it needs them, or parts of
+/// images if it also says which lines it reads (`reads_of_line`). The result of a token must not depend on
+/// which other tokens are there, except on those of the same sequence if it needs whole sequences. The
+/// forward functions may run twice for a batch, and give the same numbers each time. Its weight tiles have
+/// some rows of a parameter with all their columns; the tiles of a parameter come in any division, and a
+/// stage treats each tile by itself. The functions are const and
 /// run on many PEs at the same time: what a stage keeps from the forward pass for the backward pass is in the
 /// activation store (`saved`, or simply the values).
 class stage {
@@ -238,9 +239,9 @@ inline void round_inputs(const stage& s, activation_store& store) {
   for (std::size_t k = 0; k < s.inputs.size(); ++k)
     if (!s.given[k]) store.round_value(s.inputs[k]);
 }
-/// A stage's own work. What it reads is rounded before it, in the backward pass the gradient of its output,
-/// and the values once more, which may have been computed again since. With `all_here` the store has all
-/// tokens of the batch, and the stage's sums over them are made as well.
+/// A stage's own work. Before it the values that it reads are rounded, also in the backward pass, as they may
+/// have been computed again, and there the gradient of its output. With `all_here` the store has all tokens
+/// of the batch, and the stage's sums over them are made as well.
 inline void begin_forward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
   round_inputs(s, store);

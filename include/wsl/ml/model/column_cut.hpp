@@ -227,9 +227,9 @@ class column_cut {
                       network_.info(s.inputs[k]).name, s.name));
   }
 
-  /// Whether rows may have parts of images: all tokens are pixels, stages read lines, and each stage that
-  /// needs other tokens than its own says of which lines. Columns must not need whole sequences, which are not
-  /// there then. Throws std::invalid_argument for lines that go back.
+  /// Whether rows may have parts of images: all tokens are pixels, some stages read lines, and all that need
+  /// other tokens than their own do. Columns must not need whole sequences, which are not there then. Throws
+  /// std::invalid_argument for lines that go back.
   bool cuts_images() const {
     const auto is_image = [](const token_axis& a) { return a.image.pixels() > 0; };
     if (!std::all_of(network_.axes().begin(), network_.axes().end(), is_image)) return false;
@@ -246,8 +246,7 @@ class column_cut {
       if (now.first < last.first || now.end < last.end)
         throw std::invalid_argument(
             fmt::format("wsl: {} reads the lines from {} to before {} for line {} of its output, and from {} "
-                        "to before {} "
-                        "for the next: reads_of_line must not go back",
+                        "to before {} for the next: reads_of_line must not go back",
                         s.name, last.first, last.end, line - 1, now.first, now.end));
     }
   }

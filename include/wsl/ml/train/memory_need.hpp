@@ -50,7 +50,8 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length,
   return 4 * std::min(all, wasted * blocks.most<f64>(n, numbers)) * length;
 }
 
-/// The numbers that a stage reads on a worker where rows share sequences, from a prefix or with borrowed lines.
+/// The numbers that a stage reads on a worker where rows share sequences: those of a prefix, or of lines with
+/// the ones that it borrows.
 inline f64 numbers_shared(const column_cut& cut, const rows_of_wafers& rows, int row, int column,
                           const stage& s) {
   if (const int features = cut.features_of_prefix(s, column)) {

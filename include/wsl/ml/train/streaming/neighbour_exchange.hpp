@@ -14,8 +14,9 @@
 
 namespace wsl::ml {
 
-/// What a worker takes from the neighbour on one side and sends to the one on the other side; either may be
-/// empty. If `arrived` is given, it is called when all has come, and the worker sends only then.
+/// The numbers that come to a worker from the neighbour on one side, and those that go to the one on the
+/// other side; there may be none. If `arrived` is given, it is called when all have come, and the worker sends
+/// only then.
 struct passing_block {
   std::span<f32> from, to;
   std::function<void()> arrived = {};

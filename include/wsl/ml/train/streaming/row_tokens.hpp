@@ -139,7 +139,7 @@ class rows_of_wafers {
     return strips_of(t.sequences.count(), here(s.inputs[0]), here(s.output),
                      [&](int line) { return *s.reads_of_line(line); });
   }
-  /// The pixels of its first input that a stage of images reads on a row, and how many of them the row borrows.
+  /// The pixels of its first input that a stage of images reads on a row, and those of them that it borrows.
   struct pixels_read {
     i64 all = 0, borrowed = 0;
   };

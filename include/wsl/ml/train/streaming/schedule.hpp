@@ -23,8 +23,9 @@ namespace wsl::ml {
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
 /// along the rows of workers, or one along the columns, of what a stage reads of the tokens of other rows or
-/// of the gradients of that, or sums over all tokens (stage::rounds_of_sums), or the end of a block, whose inner
-/// values are released. Sums go to a server as a gradient does, and come back as a weight tile does, in f32.
+/// of the gradients of that, or sums over all tokens (stage::rounds_of_sums), or the end of a block, whose
+/// inner values are released. Sums go to a server as a gradient does, and come back as a weight tile does, in
+/// f32.
 struct weight_transfer {
   enum class kind : u8 {
     tile,
