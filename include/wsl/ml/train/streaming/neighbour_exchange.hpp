@@ -15,8 +15,8 @@
 namespace wsl::ml {
 
 /// The numbers that come to a worker from the neighbour on one side, and those that go to the one on the
-/// other side; there may be none. If `arrived` is given, it is called when all have come, and the worker sends
-/// only then.
+/// other side; there may be none. If `arrived` is given, it is called when all have come, and the worker
+/// sends only then.
 struct passing_block {
   std::span<f32> from, to;
   std::function<void()> arrived = {};
