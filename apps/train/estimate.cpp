@@ -97,19 +97,16 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size),
             of_pass = (what.sequences / grid.wafers + passes - 1) / passes;
   const ml::rows_of_wafers rows(cut, {grid.rows, grid.columns, 1}, static_cast<int>(of_pass), what.length);
-  i64 tokens = 0, prefix = 0;  // of the row with the most
+  i64 tokens = 0;  // of the row with the most
+  f64 of_others = 0;
   for (int row = 0; row < grid.rows; ++row) {
-    const ml::row_tokens t = rows.tokens_of(row);
-    tokens = std::max<i64>(tokens, t.all());
-    if (t.all() > 0 && t.tokens.first > 0) prefix = std::max<i64>(prefix, t.in_first_sequence().end);
+    tokens = std::max<i64>(tokens, rows.tokens_of(row).all());
+    for (const auto& s : model.stages())
+      of_others = std::max(of_others, ml::numbers_shared(cut, rows, row, 0, *s));
   }
-  i64 read_of_prefix = 0;
-  for (const auto& s : model.stages())
-    read_of_prefix = std::max<i64>(read_of_prefix, cut.features_of_prefix(*s, 0));
   const f64 of_token =
       blocks.most<f64>(model, [&](int v) { return model.tokens_for_each(v) * cut.width(v, 0); });
-  const i64 activations =
-      static_cast<i64>(2 * static_cast<f64>(tokens) * of_token) + 2 * prefix * read_of_prefix;
+  const i64 activations = static_cast<i64>(2 * (static_cast<f64>(tokens) * of_token + of_others));
   i64 out = 0, back = 0, largest_widened = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
   for (const ml::weight_transfer& t : schedule.transfers()) {

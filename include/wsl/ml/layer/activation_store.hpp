@@ -94,6 +94,8 @@ class activation_store {
   /// and the number of the first of them among those of the row's sequences.
   int tokens() const { return seen(axis()).count(); }
   int first_token() const { return seen(axis()).first; }
+  /// The same tokens of value v, from the first to the last.
+  token_range tokens_of(int v) const { return seen(axis_of(v)); }
   /// The position of token t in its sequence.
   int position(int t) const { return (first_token() + t) % length(); }
   /// The sequences of which the row of workers has tokens, and the tokens of each, those of the stage's
@@ -144,6 +146,23 @@ class activation_store {
     if constexpr (std::is_same_v<T, f32>) return prefix();
     else return prefix_.value.template operand<T>();
   }
+  /// Where rows of workers share images: value v, the first input of the stage at work, with the lines at the
+  /// borders of its strips that other rows have, and the gradient of all of them (stage::strips). Without
+  /// such lines it is the value. `begin_lines` makes room for so many pixels, and clears the gradient.
+  void begin_lines(int pixels, int features) {
+    borrower_ = output_;
+    lines_.shape(pixels, features);
+    for (buffer* b : {&lines_.value, &lines_.gradient}) b->begun = false, b->renew();
+  }
+  bool borrows_lines() const { return borrower_ >= 0 && borrower_ == output_; }
+  matrix<f32> lines(int v) { return borrows_lines() ? all_of(lines_.value) : value(v); }
+  matrix<f32> gradient_of_lines(int v) { return borrows_lines() ? begun(lines_.gradient) : gradient(v); }
+  template <class T>
+  matrix<const T> operand_of_lines(int v) {
+    if (!borrows_lines()) return operand<T>(v);
+    if constexpr (std::is_same_v<T, f32>) return lines(v);
+    else return lines_.value.template operand<T>();
+  }
   /// Frees the memory of value v and its gradient for other values; its numbers are gone.
   void release(int v) {
     for (std::vector<form>& f : forms_)
@@ -160,7 +179,7 @@ class activation_store {
   void zero_grad() {
     for (std::vector<form>& f : forms_)
       for (form& x : f) x.gradient.begun = false, x.value.renew(), x.gradient.renew();
-    loss = 0, losses.clear(), counted.clear();
+    loss = 0, losses.clear(), counted.clear(), borrower_ = -1;
   }
 
   /// Value v, or its gradient, as an operand of products: numbers of the store's format, whose type is T.
@@ -234,7 +253,7 @@ class activation_store {
     const auto count = [&](const auto& x) { all += x.capacity() * sizeof(x[0]); };
     for (const std::vector<form>& f : forms_)
       for (const form& x : f) count(x.value.numbers), count(x.gradient.numbers);
-    count(prefix_.value.numbers), count(prefix_.gradient.numbers);
+    for (const form* x : {&prefix_, &lines_}) count(x->value.numbers), count(x->gradient.numbers);
     std::for_each(free_.begin(), free_.end(), count);
     std::for_each(norms_.begin(), norms_.end(), count);
     std::for_each(saved_.begin(), saved_.end(), count);
@@ -348,7 +367,8 @@ class activation_store {
   bool is_cut_ = false;
   std::vector<value_width> widths_;
   std::vector<form> forms_[3];  // of every value, by value_form; if the values are not cut, one of each
-  form prefix_;
+  form prefix_, lines_;
+  int borrower_ = -1;                   // the output of the stage that `lines_` is for; -1: none
   std::vector<std::vector<f32>> free_;  // the memory of released values
   std::vector<std::vector<norm_state>> norms_;
   std::vector<std::vector<f32>> saved_;

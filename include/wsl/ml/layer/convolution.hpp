@@ -3,7 +3,7 @@
 // their own (network::image). A weight tile is some output channels with all their weights, (outputs, lines,
 // pixels of a line, inputs), and gives as many channels of y, as a linear layer's does. A transposed
 // convolution spreads each pixel of x over a window of y: it is the backward pass of a convolution that takes
-// y to x, and doubles an image with windows of 2 x 2 and a stride of 2.
+// y to x, and doubles an image with windows of 2 x 2 and a stride of 2. A PE may have strips of images.
 #pragma once
 #include "../op/convolution.hpp"
 #include "stage.hpp"
@@ -30,21 +30,24 @@ class convolution_stage final : public stage {
     return how_.groups == 1 ? stage_cut::by_output : stage_cut::by_tokens;
   }
   bool needs_whole_sequences() const override { return true; }
+  std::optional<line_range> reads_of_line(int line) const override {
+    return how_.over.lines_under({line, line + 1});
+  }
 
   void forward(activation_store& store, const weight_tile& s) const override {
     if (is_bias(s))
       return set_rows(store.value(output).part(0, s.row, rows(store), s.rows.columns()), s.rows.first());
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
-      const matrix<const T> x = store.operand<T>(inputs[0]);
+      const matrix<const T> x = store.operand_of_lines<T>(inputs[0]);
       const matrix<f32> y = store.value(output);
       std::vector<T> room;
       each_group(s, x.columns(), y.columns(), [&](int first, int count, int from, int inputs_of) {
         packed_taps<T> taps(s.as<T>().part(first - s.row, 0, count, s.rows.columns()), how_.over.taps(),
                             false);
-        each_image(x.part(0, from, x.rows(), inputs_of), y.part(0, first, y.rows(), count),
-                   [&](const picture<const T>& of_x, const picture<f32>& of_y) {
-                     gather_windows(of_y, without_gaps(of_x, margins::of(window_()), room), window_(), taps,
-                                    !how_.bias);
+        each_strip(store, x.part(0, from, x.rows(), inputs_of), y.part(0, first, y.rows(), count),
+                   [&](const image_strip& at, const picture<const T>& of_x, const picture<f32>& of_y) {
+                     const picture<const T> under = under_windows(at, of_x, room);
+                     gather_windows(of_y, under, window_(), taps, !how_.bias, {0, under.size.height});
                    });
       });
     });
@@ -55,15 +58,16 @@ class convolution_stage final : public stage {
       return add_sum_of_rows(gradient.first(),
                              store.gradient(output).part(0, s.row, rows(store), s.rows.columns()));
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
-      const matrix<const T> x = store.operand<T>(inputs[0]), dy = store.operand_of_gradient<T>(output);
+      const matrix<const T> x = store.operand_of_lines<T>(inputs[0]),
+                            dy = store.operand_of_gradient<T>(output);
       const bool wants = wants_gradient(store, 0);
-      const matrix<f32> dx = wants ? store.gradient(inputs[0]) : matrix<f32>(nullptr, 0, 0);
+      const matrix<f32> dx = wants ? store.gradient_of_lines(inputs[0]) : matrix<f32>(nullptr, 0, 0);
       each_group(s, x.columns(), dy.columns(), [&](int first, int count, int from, int inputs_of) {
         const matrix<const T> x_of = x.part(0, from, x.rows(), inputs_of),
                               dy_of = dy.part(0, first, dy.rows(), count);
-        add_gradient(gradient.part(first - s.row, 0, count, gradient.columns()), x_of, dy_of);
+        add_gradient(store, gradient.part(first - s.row, 0, count, gradient.columns()), x_of, dy_of);
         if (wants)
-          add_to_input(dx.part(0, from, dx.rows(), inputs_of), dy_of,
+          add_to_input(store, dx.part(0, from, dx.rows(), inputs_of), dy_of,
                        s.as<T>().part(first - s.row, 0, count, s.rows.columns()));
       });
     });
@@ -93,34 +97,49 @@ class convolution_stage final : public stage {
     for (int first = s.row, group = first / outputs; first < end; first = ++group * outputs)
       f(first, std::min(end, (group + 1) * outputs) - first, group * inputs_of, inputs_of);
   }
-  /// Calls f(image of x, image of y) for each image.
+  /// Calls f(strip, lines of x, lines of y) for the lines of each image that are here.
   template <class X, class Y, class F>
-  void each_image(const matrix<X>& x, const matrix<Y>& y, F f) const {
-    const image_size of_x = is_a_pixel() ? image_size{1, x.rows()} : size_,
-                     of_y = is_a_pixel() ? of_x : windows_;
-    for (int n = 0; x.rows() > 0 && n < x.rows() / of_x.pixels(); ++n)
-      f(picture<X>::of(x, n, of_x), picture<Y>::of(y, n, of_y));
+  void each_strip(const activation_store& store, const matrix<X>& x, const matrix<Y>& y, F f) const {
+    if (is_a_pixel() && x.rows() > 0)
+      return f(image_strip{{0, 1}, {0, 1}, {0, 1}}, picture<X>::of(x, 0, {1, x.rows()}),
+               picture<Y>::of(y, 0, {1, y.rows()}));
+    for (const image_strip& s : strips(store, size_.height, windows_.height))
+      f(s, picture<X>::of(x, s.first_of_x, {s.x.count(), size_.width}),
+        picture<Y>::of(y, s.first_of_y, {s.y.count(), windows_.width}));
+  }
+  /// The lines of x on which the windows of a strip lie, with zeros around the image.
+  template <class T>
+  picture<const T> under_windows(const image_strip& at, const picture<const T>& x,
+                                 std::vector<T>& room) const {
+    const int around = window_().padding;
+    return lines_of(x, at.x.first, window_().lines_under(at.y), around, around, room);
   }
   template <class T>
-  void add_gradient(const matrix<f32>& gradient, const matrix<const T>& x, const matrix<const T>& dy) const {
+  void add_gradient(const activation_store& store, const matrix<f32>& gradient, const matrix<const T>& x,
+                    const matrix<const T>& dy) const {
     std::vector<T> room;
-    each_image(x, dy, [&](const picture<const T>& of_x, const picture<const T>& of_dy) {
-      add_gradient_of_taps(gradient, without_gaps(of_x, margins::of(window_()), room), of_dy, window_(),
-                           false);
-    });
+    each_strip(store, x, dy,
+               [&](const image_strip& at, const picture<const T>& of_x, const picture<const T>& of_dy) {
+                 add_gradient_of_taps(gradient, under_windows(at, of_x, room), of_dy, window_(), false);
+               });
   }
   /// Adds to the gradient of x. With a stride of 1 it is gathered from windows on dy, with the taps turned.
   template <class T>
-  void add_to_input(const matrix<f32>& dx, const matrix<const T>& dy, const matrix<const T>& w) const {
+  void add_to_input(const activation_store& store, const matrix<f32>& dx, const matrix<const T>& dy,
+                    const matrix<const T>& w) const {
     const sliding_window& o = window_();
     const int above = o.extent_of_height() - 1 - o.padding, before = o.extent_of_width() - 1 - o.padding;
     const bool gathers = o.stride == 1 && above >= 0 && before >= 0;
     packed_taps<T> taps(w, o.taps(), true, gathers);
     std::vector<T> room;
-    each_image(dx, dy, [&](const picture<f32>& of_dx, const picture<const T>& of_dy) {
-      if (!gathers) return scatter_windows(of_dx, of_dy, o, taps);
-      gather_windows(of_dx, without_gaps(of_dy, {above, before, above, before}, room), o, taps, false);
-    });
+    each_strip(
+        store, dx, dy, [&](const image_strip& at, const picture<f32>& of_dx, const picture<const T>& of_dy) {
+          if (!gathers) return scatter_windows(of_dx, of_dy, o, taps, at.x.first - o.lines_under(at.y).first);
+          const int first = at.x.first - above;  // of the lines of dy on which the windows lie
+          gather_windows(of_dx,
+                         lines_of(of_dy, at.y.first, {first, at.x.end + o.padding}, before, before, room), o,
+                         taps, false, {at.y.first - first, at.y.end - first});
+        });
   }
 
   image_size size_, windows_;
@@ -136,6 +155,7 @@ class transposed_convolution_stage final : public stage {
 
   stage_cut how_cut() const override { return stage_cut::by_output; }
   bool needs_whole_sequences() const override { return true; }
+  std::optional<line_range> reads_of_line(int line) const override { return how_.over.windows_over(line); }
 
   void forward(activation_store& store) const override {
     if (!how_.bias) clear(store.value(output));
@@ -145,27 +165,35 @@ class transposed_convolution_stage final : public stage {
     if (is_bias(s)) return set_rows(y, s.rows.first());
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       packed_taps<T> taps(s.as<T>(), how_.over.taps(), false);
-      each_image(store.operand<T>(inputs[0]), y, [&](const picture<const T>& x, const picture<f32>& of_y) {
-        scatter_windows(of_y, x, how_.over, taps);
-      });
+      each_strip(store, store.operand_of_lines<T>(inputs[0]), y,
+                 [&](const image_strip& at, const picture<const T>& x, const picture<f32>& of_y) {
+                   scatter_windows(of_y, x, how_.over, taps, at.y.first - how_.over.lines_under(at.x).first);
+                 });
     });
   }
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     clear(gradient);
     if (is_bias(s)) return add_sum_of_rows(gradient.first(), columns(store.gradient(output), s));
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
-      const matrix<const T> x = store.operand<T>(inputs[0]),
+      const matrix<const T> x = store.operand_of_lines<T>(inputs[0]),
                             dy = columns(store.operand_of_gradient<T>(output), s);
       const bool wants = wants_gradient(store, 0);
-      const matrix<f32> dx = wants ? store.gradient(inputs[0]) : matrix<f32>(nullptr, 0, 0);
-      packed_taps<T> taps(s.as<T>(), how_.over.taps(), true);
+      const matrix<f32> dx = wants ? store.gradient_of_lines(inputs[0]) : matrix<f32>(nullptr, 0, 0);
+      const sliding_window& o = how_.over;
+      // The pixels of zeros that the windows of a line need after it.
+      const int covered = sliding_window{o.height, o.width, o.stride, 0, o.dilation}.image_of(size_).width,
+                after = std::max(0, covered - output_.width - o.padding);
+      packed_taps<T> taps(s.as<T>(), o.taps(), true);
       std::vector<T> room;
-      for (int n = 0; n < images(x); ++n) {
-        const picture<const T> under =
-            without_gaps(picture<const T>::of(dy, n, output_), margins_of_output(), room);
-        add_gradient_of_taps(gradient, picture<const T>::of(x, n, size_), under, how_.over, true);
-        if (wants) gather_windows(picture<f32>::of(dx, n, size_), under, how_.over, taps, false);
-      }
+      each_strip(store, x, dy,
+                 [&](const image_strip& at, const picture<const T>& of_x, const picture<const T>& of_dy) {
+                   const line_range lines = o.lines_under(at.x);
+                   const picture<const T> under = lines_of(of_dy, at.y.first, lines, o.padding, after, room);
+                   add_gradient_of_taps(gradient, of_x, under, o, true);
+                   if (!wants) return;
+                   gather_windows(picture<f32>::of(dx, at.first_of_x, of_x.size), under, o, taps, false,
+                                  {at.y.first - lines.first, at.y.end - lines.first});
+                 });
     });
   }
   bool reads_operands(int which) const override { return !how_.bias || which != 0; }
@@ -185,20 +213,12 @@ class transposed_convolution_stage final : public stage {
   matrix<T> columns(const matrix<T>& y, const weight_tile& s) const {
     return y.part(0, s.row, y.rows(), is_bias(s) ? s.rows.columns() : s.rows.rows());
   }
-  template <class T>
-  int images(const matrix<T>& x) const {
-    return x.rows() / size_.pixels();
-  }
-  /// The zeros around y in which windows may lie.
-  margins margins_of_output() const {
-    const sliding_window& o = how_.over;
-    const image_size covered = sliding_window{o.height, o.width, o.stride, 0, o.dilation}.image_of(size_);
-    return {o.padding, o.padding, std::max(0, covered.height - output_.height - o.padding),
-            std::max(0, covered.width - output_.width - o.padding)};
-  }
-  template <class X, class F>
-  void each_image(const matrix<X>& x, const matrix<f32>& y, F f) const {
-    for (int n = 0; n < images(x); ++n) f(picture<X>::of(x, n, size_), picture<f32>::of(y, n, output_));
+  /// Calls f(strip, lines of x, lines of y) for the lines of each image that are here.
+  template <class X, class Y, class F>
+  void each_strip(const activation_store& store, const matrix<X>& x, const matrix<Y>& y, F f) const {
+    for (const image_strip& s : strips(store, size_.height, output_.height))
+      f(s, picture<X>::of(x, s.first_of_x, {s.x.count(), size_.width}),
+        picture<Y>::of(y, s.first_of_y, {s.y.count(), output_.width}));
   }
 
   image_size size_, output_;

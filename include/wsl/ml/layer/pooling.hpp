@@ -19,18 +19,22 @@ class pooling_stage final : public stage {
 
   stage_cut how_cut() const override { return stage_cut::by_element; }
   bool needs_whole_sequences() const override { return true; }
+  std::optional<line_range> reads_of_line(int line) const override {
+    return over_.lines_under({line, line + 1});
+  }
 
   void forward(activation_store& store) const override {
-    const matrix<f32> x = store.value(inputs[0]), y = store.value(output);
-    each_window(x, y, [&](const f32* from, f32* to, const taps& of) {
+    const matrix<f32> x = store.lines(inputs[0]), y = store.value(output);
+    each_window(store, x, y, [&](const f32* from, f32* to, const taps& of) {
       how_ == pooling::largest ? run_vectorized<largest_loop>(to, from, of, x.columns())
                                : run_vectorized<mean_loop>(to, from, of, x.columns());
     });
   }
   void backward(activation_store& store) const override {
     if (!wants_gradient(store, 0)) return;
-    const matrix<f32> x = store.value(inputs[0]), dy = store.gradient(output), dx = store.gradient(inputs[0]);
-    each_window(x, dy, [&](const f32* from, f32* of_y, const taps& of) {
+    const matrix<f32> x = store.lines(inputs[0]), dy = store.gradient(output),
+                      dx = store.gradient_of_lines(inputs[0]);
+    each_window(store, x, dy, [&](const f32* from, f32* of_y, const taps& of) {
       f32* const to = dx.first() + (from - x.first());
       how_ == pooling::largest ? run_vectorized<largest_backward_loop>(to, from, of_y, of, x.columns())
                                : run_vectorized<mean_backward_loop>(to, of_y, of, x.columns());
@@ -48,14 +52,16 @@ class pooling_stage final : public stage {
 
   /// Calls f(first pixel of the window on the image, pixel of y, taps) for each window.
   template <class F>
-  void each_window(const matrix<f32>& x, const matrix<f32>& y, F f) const {
-    for (int n = 0; n < x.rows() / size_.pixels(); ++n) {
-      const picture<f32> from = picture<f32>::of(x, n, size_), to = picture<f32>::of(y, n, windows_);
-      for (int line = 0; line < windows_.height; ++line) {
+  void each_window(const activation_store& store, const matrix<f32>& x, const matrix<f32>& y, F f) const {
+    for (const image_strip& s : strips(store, size_.height, windows_.height)) {
+      const picture<f32> from = picture<f32>::of(x, s.first_of_x, {s.x.count(), size_.width}),
+                         to = picture<f32>::of(y, s.first_of_y, {s.y.count(), windows_.width});
+      for (int line = s.y.first; line < s.y.end; ++line) {
         const run of_lines = on_image(line, over_.height, size_.height);
         for (int at = 0; at < windows_.width; ++at) {
           const run of_pixels = on_image(at, over_.width, size_.width);
-          f(static_cast<const f32*>(from.at(of_lines.first, of_pixels.first)), to.at(line, at),
+          f(static_cast<const f32*>(from.at(of_lines.first - s.x.first, of_pixels.first)),
+            to.at(line - s.y.first, at),
             taps{of_lines.count, of_pixels.count, i64{over_.dilation} * size_.width * from.pixel,
                  i64{over_.dilation} * from.pixel, 1 / static_cast<f32>(over_.taps())});
         }

@@ -6,11 +6,13 @@
 // stages as well: see docs/guide/layers.md and examples/95_own_layers.cpp.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "activation_store.hpp"
+#include "image_strip.hpp"
 #include "shape.hpp"
 
 namespace wsl::ml {
@@ -94,11 +96,12 @@ struct prefix_features {
 };
 
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
-/// be all tokens of a batch or a few of them, and always whole sequences if it says that it needs them. The
-/// result of a token must not depend on which other tokens are there, except on those of the same sequence if
-/// it needs whole sequences. The forward functions may run twice for a batch, and give the same numbers each
-/// time. Its weight tiles have some rows of a parameter with all their columns; the tiles
-/// of a parameter come in any division, and a stage treats each tile by itself. The functions are const and
+/// be all tokens of a batch or a few of them, and whole sequences if it says that it needs them, or parts of
+/// images if it also says which lines it reads (`reads_of_line`). The result of a token must not depend on
+/// which other tokens are there, except on those of the same sequence if it needs whole sequences. The
+/// forward functions may run twice for a batch, and give the same numbers each time. Its weight tiles have
+/// some rows of a parameter with all their columns; the tiles of a parameter come in any division, and a
+/// stage treats each tile by itself. The functions are const and
 /// run on many PEs at the same time: what a stage keeps from the forward pass for the backward pass is in the
 /// activation store (`saved`, or simply the values).
 class stage {
@@ -130,13 +133,26 @@ class stage {
   virtual bool reads_operands(int /*which*/) const { return false; }
 
   /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
-  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, a PE may have a
-  /// part of a sequence.
+  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, or lines of an
+  /// image, a PE may have a part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
+  /// For a stage of images: the lines of its first input that a line of the output reads. They may lie beyond
+  /// the image, where nothing is read, and from one line to the next neither end goes back. A PE may then
+  /// have some lines of an image: those that `strips` says, of the input in activation_store::lines, with
+  /// gradients in gradient_of_lines. Of other inputs the stage reads the tokens of the PE.
+  virtual std::optional<line_range> reads_of_line(int /*line*/) const { return {}; }
+  /// The lines of each image that are here, of an input and an output of so many lines.
+  std::vector<image_strip> strips(const activation_store& store, int lines_of_x, int lines_of_y) const {
+    const auto here = [&](int v, int lines) {
+      return pixels_here{store.tokens_of(v), lines, store.length_of(v) / lines};
+    };
+    return strips_of(store.sequences(), here(inputs[0], lines_of_x), here(output, lines_of_y),
+                     [&](int line) { return *reads_of_line(line); });
+  }
 
   /// How often the stage needs sums over all tokens of the batch before its own work in a pass of training,
   /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of
@@ -217,19 +233,25 @@ inline void add_up_here(const stage& s, activation_store& store, bool backward) 
     s.take_sums(store, backward, round, sums);
   }
 }
-/// A stage's own work. The values that the model has computed, and the gradient that it reads, are rounded to
-/// the store's format before it, when all stages that write them are done. With `all_here` the store has all
-/// tokens of the batch, and the stage's sums over them are made as well.
-inline void begin_forward(const stage& s, activation_store& store, bool all_here = false) {
-  store.enter(s.output);
+/// Rounds the values that a stage reads, and that the model has computed, to the store's format, when all
+/// stages that write them are done.
+inline void round_inputs(const stage& s, activation_store& store) {
   for (std::size_t k = 0; k < s.inputs.size(); ++k)
     if (!s.given[k]) store.round_value(s.inputs[k]);
+}
+/// A stage's own work. Before it the values that it reads are rounded, also in the backward pass, as they may
+/// have been computed again, and there the gradient of its output. With `all_here` the store has all tokens
+/// of the batch, and the stage's sums over them are made as well.
+inline void begin_forward(const stage& s, activation_store& store, bool all_here = false) {
+  store.enter(s.output);
+  round_inputs(s, store);
   if (writes_output(s)) store.renew(s.output);
   if (all_here) add_up_here(s, store, false);
   s.forward(store);
 }
 inline void begin_backward(const stage& s, activation_store& store, bool all_here = false) {
   store.enter(s.output);
+  round_inputs(s, store);
   if (writes_output(s)) store.round_gradient(s.output);
   if (all_here) add_up_here(s, store, true);
   s.backward(store);

@@ -59,8 +59,20 @@ class column_cut {
                       columns, name));
     demand_features();
     choose_forms();
+    if (cuts_images())
+      for (const token_axis& a : n.axes()) lines_.push_back(a.image.height);
+    rows_keep_sequences_ = lines_.empty() && rows_keep_sequences_;
+    keeps_sequences_ = columns > 1 && keeps_sequences_;
   }
 
+  /// Whether a stage gets what it needs of the lines beside a part of an image.
+  bool reads_lines(const stage& s) const { return !lines_.empty() && s.reads_of_line(0).has_value(); }
+  /// The lines of the images on each axis of tokens, if rows may have parts of images; empty if not.
+  const std::vector<int>& lines_of_images() const { return lines_; }
+  /// The size of the images of which a value has pixels.
+  const image_size& image_of(int value) const {
+    return network_.axes()[static_cast<std::size_t>(axis(value))].image;
+  }
   /// Whether a stage gets what it needs of the tokens before a part of a sequence.
   static bool reads_prefix(const stage& s) {
     return s.how_cut() == stage_cut::by_head && s.reads_of_prefix().first_group >= 0;
@@ -107,6 +119,10 @@ class column_cut {
     int most = 0;
     for (int column = 0; column < columns_; ++column) most = std::max(most, width(value, column));
     return most;
+  }
+  /// The features of its first input that a stage reads on a column.
+  int features_read(const stage& s, int column) const {
+    return reads(s) == value_form::features ? width(s.inputs[0], column) : network_.width(s.inputs[0]);
   }
   /// The number of the first unit of a column in each group, such as its first head.
   int first_unit(int value, int column) const {
@@ -211,6 +227,30 @@ class column_cut {
                       network_.info(s.inputs[k]).name, s.name));
   }
 
+  /// Whether rows may have parts of images: all tokens are pixels, some stages read lines, and all that need
+  /// other tokens than their own do. Columns must not need whole sequences, which are not there then. Throws
+  /// std::invalid_argument for lines that go back.
+  bool cuts_images() const {
+    const auto is_image = [](const token_axis& a) { return a.image.pixels() > 0; };
+    if (!std::all_of(network_.axes().begin(), network_.axes().end(), is_image)) return false;
+    bool reads_lines = false;
+    for (const auto& s : network_.stages()) {
+      if (s->needs_whole_sequences() && !s->reads_of_line(0)) return false;
+      if (s->reads_of_line(0)) check_lines(*s), reads_lines = true;
+    }
+    return reads_lines && (columns_ == 1 || !keeps_sequences_);
+  }
+  void check_lines(const stage& s) const {
+    for (int line = 1; line < image_of(s.output).height; ++line) {
+      const line_range last = *s.reads_of_line(line - 1), now = *s.reads_of_line(line);
+      if (now.first < last.first || now.end < last.end)
+        throw std::invalid_argument(
+            fmt::format("wsl: {} reads the lines from {} to before {} for line {} of its output, and from {} "
+                        "to before {} for the next: reads_of_line must not go back",
+                        s.name, last.first, last.end, line - 1, now.first, now.end));
+    }
+  }
+
   void choose_forms() {
     const auto& stages = network_.stages();
     native_.assign(groups_.size(), value_form::tokens);
@@ -266,6 +306,7 @@ class column_cut {
   const network& network_;
   int columns_;
   bool keeps_sequences_ = false, rows_keep_sequences_ = false;
+  std::vector<int> lines_;                          // of images, on each axis; empty if rows keep them whole
   std::vector<std::vector<feature_group>> groups_;  // of each value
   std::vector<value_form> native_;                  // the form in which each value is made
   std::vector<forms> forms_;                        // of each stage

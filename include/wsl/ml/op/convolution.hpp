@@ -13,45 +13,13 @@
 #include <vector>
 
 #include "../../linalg/dense.hpp"
+#include "image.hpp"
 #include "rows.hpp"
 
 namespace wsl::ml {
 
-/// The lines of an image, and the pixels of each.
-struct image_size {
-  int height = 0, width = 0;
-  constexpr int pixels() const { return height * width; }
-  friend constexpr bool operator==(const image_size&, const image_size&) = default;
-};
-
-/// Windows of `height` x `width` pixels, which are `dilation` pixels apart, at every `stride`-th pixel of an
-/// image with `padding` pixels of zeros around it.
-struct sliding_window {
-  int height = 3, width = 3, stride = 1, padding = 0, dilation = 1;
-
-  constexpr int taps() const { return height * width; }
-  constexpr int extent_of_height() const { return dilation * (height - 1) + 1; }
-  constexpr int extent_of_width() const { return dilation * (width - 1) + 1; }
-  /// How many windows an image has, in lines. Nothing is positive if it is smaller than a window.
-  constexpr image_size windows_on(const image_size& x) const {
-    return {(x.height + 2 * padding - extent_of_height()) / stride + 1,
-            (x.width + 2 * padding - extent_of_width()) / stride + 1};
-  }
-  /// Whether an image of this size has a window.
-  constexpr bool fits(const image_size& x) const {
-    return x.height + 2 * padding >= extent_of_height() && x.width + 2 * padding >= extent_of_width();
-  }
-  /// The image that has so many windows, and no pixels beyond them.
-  constexpr image_size image_of(const image_size& windows) const {
-    return {(windows.height - 1) * stride + extent_of_height() - 2 * padding,
-            (windows.width - 1) * stride + extent_of_width() - 2 * padding};
-  }
-  /// One pixel, and nothing around it.
-  constexpr bool is_a_pixel() const { return taps() == 1 && stride == 1 && padding == 0; }
-  friend constexpr bool operator==(const sliding_window&, const sliding_window&) = default;
-};
-
-/// One image: channels of its pixels, of which the next begins `pixel` numbers further on.
+/// One image, or some lines of it: channels of its pixels, of which the next begins `pixel` numbers further
+/// on.
 template <class T>
 struct picture {
   T* first;
@@ -59,9 +27,9 @@ struct picture {
   int channels;
   i64 pixel;
 
-  /// Image number n of a matrix of (images x pixels, channels).
-  static picture of(const matrix<T>& all, int n, const image_size& size) {
-    return {all.row(i64{n} * size.pixels()), size, all.columns(), all.row_stride()};
+  /// The pixels from row `first` on of a matrix of (pixels, channels).
+  static picture of(const matrix<T>& all, i64 first, const image_size& size) {
+    return {all.row(first), size, all.columns(), all.row_stride()};
   }
   T* at(int line, int x) const { return first + (i64{line} * size.width + x) * pixel; }
   /// `count` pixels of a line, `step` apart, with `columns` numbers each.
@@ -73,10 +41,6 @@ struct picture {
 /// The zeros to be put around an image.
 struct margins {
   int top = 0, left = 0, bottom = 0, right = 0;
-  /// Those of the padding.
-  static constexpr margins of(const sliding_window& w) {
-    return {w.padding, w.padding, w.padding, w.padding};
-  }
   constexpr bool any() const { return top || left || bottom || right; }
 };
 
@@ -100,6 +64,18 @@ picture<const T> padded(const picture<U>& x, const margins& m, std::vector<T>& r
 template <class T>
 picture<const T> without_gaps(const picture<const T>& x, const margins& m, std::vector<T>& room) {
   return !m.any() && x.pixel == x.channels ? x : padded(x, m, room);
+}
+/// Some lines of an image of which x has those from `first` on, without gaps between their pixels: zeros are
+/// for lines that x does not have, and for so many pixels before and after each line.
+template <class T>
+picture<const T> lines_of(const picture<const T>& x, int first, const line_range& lines, int before,
+                          int after, std::vector<T>& room) {
+  const int from = std::clamp(lines.first, first, first + x.size.height),
+            end = std::clamp(lines.end, from, first + x.size.height),
+            top = std::clamp(first - lines.first, 0, lines.count());
+  picture<const T> here = x;
+  here.first = x.at(from - first, 0), here.size.height = end - from;
+  return without_gaps(here, {top, before, lines.count() - top - here.size.height, after}, room);
 }
 
 /// Weights as the second factor of the products: (taps x inputs, outputs), in strips of columns that lie as
@@ -162,35 +138,38 @@ struct part_of_line {
 }  // namespace detail
 
 /// out += windows of x times the taps, or out = that if it `sets`. x has the zeros around it already and no
-/// gaps; out has a pixel for each window.
+/// gaps; out has a pixel for each window. To what is there, only the lines of x in `adds` add.
 template <class T>
 void gather_windows(const picture<f32>& out, const picture<const T>& x, const sliding_window& w,
-                    packed_taps<T>& taps, bool sets) {
+                    packed_taps<T>& taps, bool sets, const line_range& adds) {
   const bool whole_lines = w.dilation == 1;  // of a window, which lie together
   const int steps = whole_lines ? 1 : w.width, depth = taps.of_tap() * (whole_lines ? w.width : 1);
   taps.each_strip([&](int column, const matrix<T>& of) {
     for (int line = 0; line < out.size.height; ++line) {
       const matrix<f32> to(out.at(line, 0) + column, out.size.width, of.columns(), out.pixel, 1);
-      for (int y = 0; y < w.height; ++y)
+      for (int y = 0; y < w.height; ++y) {
+        const int at = line * w.stride + y * w.dilation;
+        if (!sets && (at < adds.first || at >= adds.end)) continue;
         for (int k = 0; k < steps; ++k) {
-          const matrix<const T> from =
-              x.pixels(line * w.stride + y * w.dilation, k * w.dilation, out.size.width, w.stride, depth);
+          const matrix<const T> from = x.pixels(at, k * w.dilation, out.size.width, w.stride, depth);
           const matrix<const T> by = of.part((y * steps + k) * depth, 0, depth, of.columns());
           if (sets && y == 0 && k == 0) multiply(to, from, by);
           else multiply_add(to, from, by);
         }
+      }
     }
   });
 }
 
-/// Adds the products of each pixel of x with the taps to the pixels of out on which its window lies.
+/// Adds the products of each pixel of x with the taps to the pixels of out on which its window lies. The
+/// first line of windows begins so many lines before out.
 template <class T>
 void scatter_windows(const picture<f32>& out, const picture<const T>& x, const sliding_window& w,
-                     packed_taps<T>& taps) {
+                     packed_taps<T>& taps, int lines_before) {
   taps.each_strip([&](int column, const matrix<T>& of) {
     for (int line = 0; line < x.size.height; ++line)
       for (int tap = 0; tap < w.taps(); ++tap) {
-        const int at = line * w.stride + tap / w.width * w.dilation - w.padding, k = tap % w.width;
+        const int at = line * w.stride + tap / w.width * w.dilation - lines_before, k = tap % w.width;
         const detail::part_of_line on(w, k, x.size.width, out.size.width);
         if (!detail::is_inside(at, out.size.height) || on.count() == 0) continue;
         const matrix<f32> to(out.at(at, on.first * w.stride + k * w.dilation - w.padding) + column,

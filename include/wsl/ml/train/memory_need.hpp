@@ -50,23 +50,32 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length,
   return 4 * std::min(all, wasted * blocks.most<f64>(n, numbers)) * length;
 }
 
+/// The numbers that a stage reads on a worker where rows share sequences: those of a prefix, or of lines with
+/// the ones that it borrows.
+inline f64 numbers_shared(const column_cut& cut, const rows_of_wafers& rows, int row, int column,
+                          const stage& s) {
+  if (const int features = cut.features_of_prefix(s, column)) {
+    const row_tokens t = rows.tokens_of(row);
+    return t.all() > 0 && t.tokens.first > 0 ? static_cast<f64>(features) * t.in_first_sequence().end : 0;
+  }
+  const auto pixels = rows.pixels(row, s);
+  return pixels.borrowed ? static_cast<f64>(pixels.all) * cut.features_read(s, column) : 0;
+}
+
 /// Bytes that rows of workers take beyond that where they share sequences, of which there are so many on all
-/// wafers together: each row keeps what one stage at a time reads of the tokens before its own, with its
-/// gradient.
+/// wafers together: each row keeps what one stage at a time reads of the tokens before its own, or the lines
+/// of images that it reads with those that it borrows, and the gradients of them.
 inline f64 prefix_bytes(const network& n, const column_cut& cut, const wafer_grid& grid, int sequences,
                         int length) {
-  f64 features = 0;  // of a token, on all columns
-  for (int column = 0; column < cut.columns(); ++column) {
-    int most = 0;
-    for (const auto& s : n.stages()) most = std::max(most, cut.features_of_prefix(*s, column));
-    features += most;
-  }
   const rows_of_wafers rows(cut, grid, sequences, length);
-  f64 tokens = 0;
+  f64 numbers = 0;
   for (int row = 0; row < grid.rows * grid.wafers; ++row)
-    if (const row_tokens t = rows.tokens_of(row); t.all() > 0 && t.tokens.first > 0)
-      tokens += t.in_first_sequence().end;
-  return 2 * 4 * features * tokens;
+    for (int column = 0; column < cut.columns(); ++column) {
+      f64 most = 0;
+      for (const auto& s : n.stages()) most = std::max(most, numbers_shared(cut, rows, row, column, *s));
+      numbers += most;
+    }
+  return 2 * 4 * numbers;
 }
 
 /// The largest divisor of each wafer's part of a batch whose activations take at most so many bytes on all

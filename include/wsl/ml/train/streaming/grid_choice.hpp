@@ -9,6 +9,7 @@
 //   exchanges   each column sends what it has of a value to the C - 1 others
 //   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
 //               wait for each other about ten hops each time; the last of them has the most keys
+//   images      rows that share one bring lines of it and gradients of them in the same way
 #pragma once
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@
 #include "../../model/column_cut.hpp"
 #include "../../model/operations.hpp"
 #include "../settings.hpp"
+#include "row_tokens.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
@@ -32,14 +34,27 @@ struct worker_rates {
   f64 operations = 60e9, bytes = 6e9, hop = 10e-6, gradient_hop = 3e-6;
 };
 
+/// The most tokens of a row.
+inline int most_tokens(const rows_of_wafers& all, int rows) {
+  int most = 0;
+  for (int row = 0; row < rows; ++row) most = std::max(most, all.tokens_of(row).all());
+  return most;
+}
+/// The most pixels that a row borrows for a stage of images.
+inline f64 most_borrowed(const rows_of_wafers& all, int rows, const stage& s) {
+  i64 most = 0;
+  for (int row = 0; row < rows; ++row) most = std::max(most, all.pixels(row, s).borrowed);
+  return static_cast<f64>(most);
+}
+
 /// The predicted seconds of a training step, but for the update, which takes the same on every grid.
 inline f64 predicted_step(const network& n, int sequences, int length, const wafer_grid& g,
                           const worker_rates& of = {}) {
   const column_cut cut(n, g.columns);
   const int rows = g.rows * g.wafers, most = (sequences + rows - 1) / rows;
   const bool shares_sequences = sequences < rows && !cut.rows_keep_sequences();
-  const f64 tokens = shares_sequences ? std::ceil(static_cast<f64>(sequences) * length / rows)
-                                      : static_cast<f64>(most) * length,
+  const rows_of_wafers all_rows(cut, g, sequences, length);
+  const f64 tokens = shares_sequences ? most_tokens(all_rows, rows) : static_cast<f64>(most) * length,
             share = 1. / g.columns;
   f64 late = 0;  // operations of a token of the last row, for more keys than the mean
   f64 widest = share, bytes = 0, moved = 0, hops = 0, gradient_hops = 0;
@@ -63,6 +78,8 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
       if (!window) late += s->operations(-1, 0, n.width(s->output), length) * before / length;
       hops += 3. * (10 + std::ceil(before / tokens)), moved += 3 * 4 * before * features;
     }
+    if (const f64 pixels = shares_sequences ? most_borrowed(all_rows, rows, *s) : 0; pixels > 0)
+      hops += 3 * 10, moved += 3 * 4 * pixels * cut.features_read(*s, 0);
   }
   return (operations_per_token(n, length) + late) * tokens * widest / of.operations +
          (bytes + moved) / of.bytes + hops * of.hop + gradient_hops * of.gradient_hop;

@@ -7,8 +7,12 @@
 //   sequence   0         1         2             3 sequences of 8 tokens on 4 rows: 6 tokens each
 //              |-------| |-------| |-------|
 //   row         0     1      2       3
+//
+// Images are cut between lines, those of all sizes at the same places: the unit of the cut is a line of the
+// smallest images, and as many lines of the others.
 #pragma once
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "../../model/column_cut.hpp"
@@ -24,17 +28,23 @@ struct row_tokens {
   token_range tokens;        ///< the row's, counted from the first token of the first of its sequences
   int columns = 1;
   bool keeps_sequences = false;  ///< the columns have whole sequences
+  /// The row's lines of images, in units of the smallest, `of_image` of each; and the lines of the images on
+  /// each axis of the model. Empty if a row does not have parts of images.
+  token_range units = {};
+  int of_image = 1;
+  std::span<const int> lines = {};
 
   int all() const { return tokens.count(); }
   /// The row's tokens on an axis of the model where sequences have `length_there`. A row has whole sequences
-  /// of models with several axes.
+  /// of models with several axes, unless it may have parts of images.
   token_range on(int axis, int length_there) const {
+    if (!lines.empty()) return {pixel(units.first, axis, length_there), pixel(units.end, axis, length_there)};
     return axis == 0 ? tokens : token_range{0, sequences.count() * length_there};
   }
   /// The first token of a column there, counted among those of the row; that of column `columns` is the end.
   int first(int axis, int length_there, int column) const {
-    const i64 units = keeps_sequences ? sequences.count() : on(axis, length_there).count();
-    return static_cast<int>(units * column / columns) * (keeps_sequences ? length_there : 1);
+    const i64 parts = keeps_sequences ? sequences.count() : on(axis, length_there).count();
+    return static_cast<int>(parts * column / columns) * (keeps_sequences ? length_there : 1);
   }
   /// The tokens of a column on all axes of the model, whose sequences have these lengths.
   std::vector<axis_tokens> of_column(const std::vector<int>& lengths, int column) const {
@@ -58,11 +68,19 @@ struct row_tokens {
     const int before = (sequences.count() - 1) * length;
     return {std::max(tokens.first - before, 0), tokens.end - before};
   }
+
+ private:
+  /// The first pixel of a unit.
+  int pixel(int unit, int axis, int pixels) const {
+    const int here = lines[static_cast<std::size_t>(axis)];
+    const i64 line = i64{here} * (unit % of_image) / of_image;
+    return unit / of_image * pixels + static_cast<int>(line) * (pixels / here);
+  }
 };
 
 class rows_of_wafers {
  public:
-  /// The rows for a batch, or a micro-batch of it, of so many sequences.
+  /// The rows for a batch, or a micro-batch of it, of so many sequences. The cut outlives them.
   rows_of_wafers(const column_cut& cut, const wafer_grid& grid, int sequences, int length,
                  const micro_batch& of = {})
       : grid_(grid),
@@ -70,7 +88,8 @@ class rows_of_wafers {
         length_(length),
         of_(of),
         rows_keep_(cut.rows_keep_sequences()),
-        columns_keep_(cut.keeps_sequences()) {}
+        columns_keep_(cut.keeps_sequences()),
+        cut_(&cut) {}
 
   /// The row, counted over all wafers, of a worker.
   int row_at(coord worker) const {
@@ -93,17 +112,51 @@ class rows_of_wafers {
       t.tokens = {0, t.sequences.count() * length_};
       return t;
     }
-    const i64 tokens = i64{all.count()} * length_, rows = std::min<i64>(grid_.rows, tokens);
+    // In tokens, or in lines.
+    t.lines = cut_->lines_of_images();
+    const int each = t.lines.empty() ? length_ : *std::min_element(t.lines.begin(), t.lines.end());
+    const i64 units = i64{all.count()} * each, rows = std::min<i64>(grid_.rows, units);
+    t.of_image = each;
     if (here >= rows) {
       t.sequences = {all.end, all.end};
       return t;
     }
-    const i64 first = tokens * here / rows, end = tokens * (here + 1) / rows;
-    t.sequences = {all.begin + static_cast<int>(first / length_),
-                   all.begin + static_cast<int>((end + length_ - 1) / length_)};
-    const i64 before = i64{t.sequences.begin - all.begin} * length_;
-    t.tokens = {static_cast<int>(first - before), static_cast<int>(end - before)};
+    const i64 first = units * here / rows, end = units * (here + 1) / rows;
+    t.sequences = {all.begin + static_cast<int>(first / each),
+                   all.begin + static_cast<int>((end + each - 1) / each)};
+    const i64 before = i64{t.sequences.begin - all.begin} * each;
+    t.units = {static_cast<int>(first - before), static_cast<int>(end - before)};
+    t.tokens = t.lines.empty() ? t.units : t.on(0, length_);
     return t;
+  }
+  /// The lines with which a row computes a stage that reads windows of images.
+  std::vector<image_strip> strips(int row, const stage& s) const {
+    const row_tokens t = tokens_of(row);
+    const auto here = [&](int v) {
+      const image_size& of = cut_->image_of(v);
+      return pixels_here{t.on(cut_->axis(v), of.pixels()), of.height, of.width};
+    };
+    return strips_of(t.sequences.count(), here(s.inputs[0]), here(s.output),
+                     [&](int line) { return *s.reads_of_line(line); });
+  }
+  /// The pixels of its first input that a stage of images reads on a row, and those of them that it borrows.
+  struct pixels_read {
+    i64 all = 0, borrowed = 0;
+  };
+  pixels_read pixels(int row, const stage& s) const {
+    pixels_read n;
+    if (!cut_->reads_lines(s)) return n;
+    for (const image_strip& x : strips(row, s)) {
+      const i64 width = cut_->image_of(s.inputs[0]).width;
+      n.all += x.x.count() * width, n.borrowed += (x.x.count() - x.own.count()) * width;
+    }
+    return n;
+  }
+  /// Whether rows borrow lines from others for a stage.
+  bool borrow_lines(const stage& s) const {
+    bool any = false;
+    for (int row = 0; row < grid_.rows * grid_.wafers && !any; ++row) any = pixels(row, s).borrowed > 0;
+    return any;
   }
   /// How many of the rows before this one have tokens that those of this row see in the same sequence, if a
   /// token sees itself and the window - 1 tokens before it, or all of them if the window is 0.
@@ -127,6 +180,7 @@ class rows_of_wafers {
   int sequences_, length_;
   micro_batch of_;
   bool rows_keep_, columns_keep_;
+  const column_cut* cut_;
 };
 
 }  // namespace wsl::ml

@@ -22,17 +22,18 @@
 namespace wsl::ml {
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
-/// along the rows of workers, or one along the columns, of what a stage reads of earlier tokens or of the
-/// gradients of that, or sums over all tokens (stage::rounds_of_sums), or the end of a block, whose inner
-/// values are released. Sums go to a server as a gradient does, and come back as a weight tile does, in f32.
+/// along the rows of workers, or one along the columns, of what a stage reads of the tokens of other rows or
+/// of the gradients of that, or sums over all tokens (stage::rounds_of_sums), or the end of a block, whose
+/// inner values are released. Sums go to a server as a gradient does, and come back as a weight tile does, in
+/// f32.
 struct weight_transfer {
   enum class kind : u8 {
     tile,
     own_work,
     exchange,
     sum_gradient,
-    bring_prefix,
-    give_back_prefix,
+    bring,
+    give_back,
     give_sums,
     take_sums,
     release
@@ -69,7 +70,7 @@ struct weight_transfer {
   bool is_collective() const {
     return what == kind::exchange || what == kind::sum_gradient || is_along_column();
   }
-  bool is_along_column() const { return what == kind::bring_prefix || what == kind::give_back_prefix; }
+  bool is_along_column() const { return what == kind::bring || what == kind::give_back; }
   bool is_sent_by(int s) const { return carries_weights && server == s; }
   bool is_returned_to(int s) const { return returns_gradient && server == s; }
 };
@@ -94,10 +95,9 @@ class streaming_schedule {
     for (const auto& s : n.stages())
       for (std::size_t k = 0; k < s->parameters.size(); ++k)
         user_[static_cast<std::size_t>(s->parameters[k])] = {s.get(), static_cast<int>(k)};
-    cuts_sequences_ =
-        servers > 1 && !cut.rows_keep_sequences() &&
-        (!b ||
-         rows_of_wafers(cut, {servers, cut.columns(), wafers}, b->sequences, b->length, of).cuts_sequences());
+    // Without a batch there may be as many sequences as make rows share them.
+    rows_.emplace(cut, wafer_grid{servers, cut.columns(), wafers}, b ? b->sequences : wafers,
+                  b ? b->length : servers, b ? of : micro_batch{});
     deal_out();
     if (again) pass_blocks(*again, and_back, b);
     else {
@@ -204,7 +204,7 @@ class streaming_schedule {
   void visit(const stage& s, bool backward, const batch* b, bool again = false) {
     if (!backward) exchange_values(s, cut_.before(s), backward);
     else exchange_values(s, cut_.after(s), backward);
-    exchange_prefix(s, weight_transfer::kind::bring_prefix, backward);
+    exchange_tokens(s, weight_transfer::kind::bring, backward);
     if (trains_ && !again) add_up(s, backward);
     transfers_.push_back(
         {.of = &s, .what = weight_transfer::kind::own_work, .layer = layers_, .backward = backward});
@@ -227,7 +227,7 @@ class streaming_schedule {
         }
     }
     if (backward && !network_.is_input(s.inputs[0]))
-      exchange_prefix(s, weight_transfer::kind::give_back_prefix, backward);
+      exchange_tokens(s, weight_transfer::kind::give_back, backward);
     if (!backward) exchange_values(s, cut_.after(s), backward);
     else exchange_values(s, cut_.before(s), backward);
     layers_ += !s.parameters.empty();
@@ -267,8 +267,8 @@ class streaming_schedule {
                               .backward = backward,
                               .values = e});
   }
-  void exchange_prefix(const stage& s, weight_transfer::kind what, bool backward) {
-    if (cuts_sequences_ && column_cut::reads_prefix(s))
+  void exchange_tokens(const stage& s, weight_transfer::kind what, bool backward) {
+    if (rows_->cuts_sequences() && (column_cut::reads_prefix(s) || rows_->borrow_lines(s)))
       transfers_.push_back({.of = &s, .what = what, .layer = layers_, .backward = backward});
   }
   /// The gradients that the columns have made of the tile before this are added up for the first column.
@@ -352,7 +352,7 @@ class streaming_schedule {
   const std::vector<parameter>& parameters_;
   const column_cut& cut_;
   int column_, servers_;
-  bool cuts_sequences_ = false;  // there may be rows that share a sequence
+  std::optional<rows_of_wafers> rows_;
   std::vector<parameter_use> user_;
   std::vector<std::vector<weight_transfer>> tiles_;  // of the column, for each parameter
   std::vector<weight_transfer> transfers_;

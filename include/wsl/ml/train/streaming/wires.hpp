@@ -13,7 +13,7 @@
 // Gradients are added up from worker to worker of a column toward the port of their server, from both ends of
 // the column, and then from port to port toward the west. The workers of a row exchange parts of activations
 // on a ring. Rows that share a sequence pass keys and values to the south and their gradients to the north,
-// on the colors of the sums of gradients.
+// and rows that share an image lines of it both ways, on the colors of the sums of gradients.
 #pragma once
 #include <fmt/format.h>
 

@@ -17,6 +17,7 @@
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
 #include "layer_times.hpp"
+#include "line_exchange.hpp"
 #include "prefix_exchange.hpp"
 #include "queues.hpp"
 #include "value_exchange.hpp"
@@ -48,6 +49,7 @@ class worker {
   worker_times times;
   row_exchange along_row;
   column_exchange along_column;
+  neighbour_exchange with_neighbours;
 
   void step(pe& me, streaming_step s) {
     grid_ = s.grid, column_ = grid_.column_of(me.x()), cut_ = s.cut;
@@ -187,10 +189,15 @@ class worker {
     };
     if (t.is_along_column()) {
       activations.enter(cut_->reads(*t.of), cut_->writes(*t.of), t.of->output);
-      const bool is_last = wires::index_in_column(me) + 1 == grid_.rows;
+      const int y = wires::index_in_column(me);
+      const bool is_last = y + 1 == grid_.rows, brings = t.what == weight_transfer::kind::bring;
+      if (cut_->reads_lines(*t.of)) {
+        line_exchange& how = lines_.emplace(*rows_, row_, y == 0, is_last, *t.of,
+                                            cut_->image_of(t.of->inputs[0]).width, activations);
+        return brings ? how.bring(me, with_neighbours, done) : how.give_back(me, with_neighbours, done);
+      }
       prefix_exchange& how = prefix_.emplace(*rows_, row_, is_last, *cut_, column_, activations);
-      if (t.what == weight_transfer::kind::bring_prefix) return how.bring(me, along_column, *t.of, done);
-      return how.give_back(me, along_column, *t.of, done);
+      return brings ? how.bring(me, along_column, *t.of, done) : how.give_back(me, along_column, *t.of, done);
     }
     const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
@@ -212,7 +219,7 @@ class worker {
 
   void use_sums(const weight_transfer& t) {
     if (t.backward && writes_output(*t.of)) activations.round_gradient(t.of->output);
-    if (!t.backward && !t.of->given[0]) activations.round_value(t.of->inputs[0]);
+    round_inputs(*t.of, activations);
     if (t.returns_gradient) return t.of->add_sums(activations, t.backward, t.which, out_.of(t));
     t.of->take_sums(activations, t.backward, t.which, {tiles_of(t.server).front(), t.size()});
   }
@@ -305,6 +312,7 @@ class worker {
   gradient_queue out_;
   std::optional<value_exchange> exchange_;  // at work
   std::optional<prefix_exchange> prefix_;   // at work
+  std::optional<line_exchange> lines_;      // at work
   bool is_exchanging_ = false;
   std::vector<f32> shared_gradient_;  // of a parameter that all columns use
   f64 earlier_loss_ = 0;              // of the step's micro-batches before this one
@@ -316,9 +324,10 @@ class worker {
  public:
   using tasks = task_list<
       launch<&worker::step>, wsl::use<&worker::along_row>, wsl::use<&worker::along_column>,
-      numbered<max_arriving, received_in>, local<&worker::sent<direction::server>>,
-      local<&worker::sent<direction::south>>, local<&worker::sent<direction::north>>, local<&worker::work>,
-      local<&worker::computed>, reads<wires::all_weight_tiles>,
+      wsl::use<&worker::with_neighbours>, numbered<max_arriving, received_in>,
+      local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
+      local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
+      reads<wires::all_weight_tiles>,
       sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
             wires::north_from(1)>,
       reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;

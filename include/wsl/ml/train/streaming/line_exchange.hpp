@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The exchange among the rows of workers that share an image. A stage that reads windows needs lines beyond
+// the strip of its row. Before the stage they come along the column from the rows beside it, into the lines
+// of the activation store; after the stage, in the backward pass, their gradients go back and are added to
+// those of the rows that have them. Lines from farther away, where strips are thinner than a window, pass the
+// rows between them.
+//
+//   row 0   lines 0, 1    line 1 to row 1; gradients for line 1 from row 1
+//   row 1   lines 2, 3    line 2 to row 0, line 3 to row 2; gradients for line 1 and line 4 to their rows
+//   row 2   lines 4, 5    line 4 to row 1
+#pragma once
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "../../op/rows.hpp"
+#include "neighbour_exchange.hpp"
+#include "row_tokens.hpp"
+
+namespace wsl::ml {
+
+class line_exchange {
+ public:
+  /// The part of the worker in a row, counted over all wafers, for a stage.
+  line_exchange(const rows_of_wafers& rows, int row, bool is_first_of_wafer, bool is_last_of_wafer,
+                const stage& s, int pixels_of_line, activation_store& store)
+      : stage_(&s), width_(pixels_of_line), store_(&store), here_(rows.strips(row, s)) {
+    if (here_.empty()) return;
+    const image_strip &first = here_.front(), &last = here_.back();
+    from_north_ = {first.x.first, first.own.first}, from_south_ = {last.own.end, last.x.end};
+    if (!is_first_of_wafer && first.own.first > 0)
+      to_north_ = {first.own.first, std::max(first.own.first, rows.strips(row - 1, s).back().x.end)};
+    if (is_last_of_wafer) return;
+    const std::vector<image_strip> next = rows.strips(row + 1, s);
+    if (!next.empty() && next.front().own.first > 0)
+      to_south_ = {std::min(last.own.end, next.front().x.first), last.own.end};
+  }
+
+  /// Brings the lines that the stage borrows; done(me) is called at the end. The store shows what the stage
+  /// reads.
+  void bring(pe& me, neighbour_exchange& on, std::function<void(pe&)> done) {
+    if (here_.empty()) return done(me);
+    if (!stage_->given[0]) store_->round_value(value());
+    const matrix<f32> own = store_->value(value());
+    if (own.columns() == 0) return done(me);
+    if (borrows()) {
+      store_->begin_lines(static_cast<int>(rows_of_lines()), own.columns());
+      each_own([&](i64 in_lines, i64 in_value, int pixels) {
+        copy(part(lines(), in_lines, pixels), part(own, in_value, pixels));
+      });
+    }
+    const auto pass_on = [] {};  // it has come to its place
+    passing_block south{span(lines(), first(), from_north_), span(lines(), last(), to_south_)},
+        north{span(lines(), last(), from_south_), span(lines(), first(), to_north_)};
+    if (passes_south()) south.arrived = pass_on;
+    if (passes_north()) north.arrived = pass_on;
+    on.start(me, std::move(south), std::move(north), std::move(done));
+  }
+
+  /// Adds the gradients that other rows have made of this row's lines to those of the stage's input, and
+  /// sends those of the borrowed lines to their rows.
+  void give_back(pe& me, neighbour_exchange& on, std::function<void(pe&)> done) {
+    if (here_.empty() || store_->value(value()).columns() == 0) return done(me);
+    const matrix<f32> dx = store_->gradient_of_lines(value());
+    room(of_north_, to_north_, dx.columns()), room(of_south_, to_south_, dx.columns());
+    // The parts of these lines that are borrowed from beyond this row.
+    const line_range of_south{to_south_.first,
+                              std::max(to_south_.first, std::min(to_south_.end, last().own.first))},
+        of_north{std::min(to_north_.end, std::max(to_north_.first, first().own.end)), to_north_.end};
+    passing_block north{of_south_, span(dx, first(), from_north_)},
+        south{of_north_, span(dx, last(), from_south_)};
+    if (passes_south()) north.arrived = [=, this] { add_to(dx, last(), of_south, of_south_, to_south_); };
+    if (passes_north()) south.arrived = [=, this] { add_to(dx, first(), of_north, of_north_, to_north_); };
+    on.start(me, std::move(south), std::move(north), [=, this, done = std::move(done)](pe& at) {
+      add_to(dx, last(), {of_south.end, to_south_.end}, of_south_, to_south_);
+      add_to(dx, first(), {to_north_.first, of_north.first}, of_north_, to_north_);
+      if (borrows()) take_own(dx);
+      done(at);
+    });
+  }
+
+ private:
+  int value() const { return stage_->inputs[0]; }
+  const image_strip& first() const { return here_.front(); }
+  const image_strip& last() const { return here_.back(); }
+  bool borrows() const { return from_north_.count() > 0 || from_south_.count() > 0; }
+  /// Whether lines of one neighbour are among those that go to the other.
+  bool passes_south() const { return to_south_.count() > 0 && to_south_.first < last().own.first; }
+  bool passes_north() const { return to_north_.count() > 0 && to_north_.end > first().own.end; }
+  i64 rows_of_lines() const { return last().first_of_x + i64{last().x.count()} * width_; }
+  matrix<f32> lines() { return store_->lines(value()); }
+
+  static matrix<f32> part(const matrix<f32>& x, i64 row, int pixels) {
+    return x.part(static_cast<int>(row), 0, pixels, x.columns());
+  }
+  /// The numbers of some lines of a strip.
+  std::span<f32> span(const matrix<f32>& x, const image_strip& s, const line_range& of) const {
+    if (of.count() <= 0) return {};
+    return {x.row(row_of(s, of.first)), static_cast<std::size_t>(i64{of.count()} * width_ * x.columns())};
+  }
+  i64 row_of(const image_strip& s, int line) const { return s.first_of_x + i64{line - s.x.first} * width_; }
+  /// Calls f(row among the lines, row of the value, pixels) for the row's own part of each image.
+  template <class F>
+  void each_own(F f) const {
+    i64 in_value = 0;
+    for (const image_strip& s : here_) {
+      f(row_of(s, s.own.first), in_value, s.own.count() * width_);
+      in_value += i64{s.own.count()} * width_;
+    }
+  }
+  void room(std::vector<f32>& numbers, const line_range& of, int features) const {
+    numbers.resize(static_cast<std::size_t>(i64{of.count()} * width_ * features));
+  }
+  /// Adds some of the lines that have come.
+  void add_to(const matrix<f32>& dx, const image_strip& s, const line_range& some, std::vector<f32>& come,
+              const line_range& all) {
+    const std::span<f32> to = span(dx, s, some);
+    const f32* const from = come.data() + i64{some.first - all.first} * width_ * dx.columns();
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  }
+  void take_own(const matrix<f32>& dx) {
+    bool overwrite = false;
+    const matrix<f32> own = store_->gradient(value(), overwrite);
+    each_own([&](i64 in_lines, i64 in_value, int pixels) {
+      const matrix<f32> to = part(own, in_value, pixels), from = part(dx, in_lines, pixels);
+      if (overwrite) copy(to, from);
+      else add(to, from);
+    });
+  }
+
+  const stage* stage_;
+  int width_;
+  activation_store* store_;
+  std::vector<image_strip> here_;  // of this row
+  line_range from_north_, to_north_, from_south_, to_south_;
+  std::vector<f32> of_north_, of_south_;  // gradients that come from there
+};
+
+}  // namespace wsl::ml
