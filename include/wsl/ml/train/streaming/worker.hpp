@@ -162,11 +162,12 @@ class worker {
     a.format = s.as;
     give(a, n, sequences_of(b, from, count));
     a.weight *= s.loss_scale;
-    i64 sequences = 0;
-    for (int wafer = 0; wafer < grid_.wafers; ++wafer)
-      sequences += schedule_->of().on_wafer(wafer, grid_.wafers, b.sequences).count();
-    a.sequences_of_pass = sequences;
-    a.part_of_batch = b.sequences > 0 ? static_cast<f64>(sequences) / b.sequences : 1;
+    a.sequences_of_pass = schedule_->of().sequences(grid_.wafers, b.sequences);
+    const int wafer = row_ / grid_.rows;
+    a.first_of_pass = from - schedule_->of().on_wafer(wafer, grid_.wafers, b.sequences).begin;
+    for (int before = 0; before < wafer; ++before)
+      a.first_of_pass += schedule_->of().on_wafer(before, grid_.wafers, b.sequences).count();
+    a.part_of_batch = b.sequences > 0 ? static_cast<f64>(a.sequences_of_pass) / b.sequences : 1;
   }
 
   /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule
@@ -212,7 +213,8 @@ class worker {
 
   void use_sums(const weight_transfer& t) {
     if (t.backward && writes_output(*t.of)) activations.round_gradient(t.of->output);
-    if (!t.backward && !t.of->given[0]) activations.round_value(t.of->inputs[0]);
+    for (std::size_t k = 0; k < t.of->inputs.size() && !t.backward; ++k)
+      if (!t.of->given[k]) activations.round_value(t.of->inputs[k]);
     if (t.returns_gradient) return t.of->add_sums(activations, t.backward, t.which, out_.of(t));
     t.of->take_sums(activations, t.backward, t.which, {tiles_of(t.server).front(), t.size()});
   }
