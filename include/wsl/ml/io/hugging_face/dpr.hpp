@@ -76,10 +76,10 @@ struct dpr_half {
     return x == 0 ? 0 : c.whole("projection_dim");
   }
   /// The tensors of a DPR, or of a BERT, and the parameters of the pair's network.
-  std::vector<tensor_rule> rules(const dual_encoder& d, bool bert) const {
+  std::vector<tensor_rule> rules(const dual_encoder& d, bool of_bert) const {
     tensor_rules r =
-        encoder_tensors(of_questions ? d.questions : d.passages, bert ? "bert." : base() + "bert_model.");
-    if (d.projection && !bert) r.linear(base() + "encode_proj", "projection", true);
+        encoder_tensors(of_questions ? d.questions : d.passages, of_bert ? "bert." : base() + "bert_model.");
+    if (d.projection && !of_bert) r.linear(base() + "encode_proj", "projection", true);
     for (tensor_rule& x : r.all) x.ours = d.prefix_of(of_questions) + x.ours;
     return std::move(r.all);
   }
