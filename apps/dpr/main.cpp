@@ -60,7 +60,7 @@ void declare_all(fields& f, options& o) {
   f.add("out", o.out, "the folder for the two folders of Hugging Face").of_one_command();
 }
 
-/// The encoders of --hf. What a folder does not say is as it is asked for.
+/// The encoders of --hf. The fields that a folder does not say are as they are asked for.
 void take_folders(fields& f, options& o) {
   text_app::take_model(f, o.hf, [&] {
     const ml::dual_encoder d = ml::read_dpr_config(o.folders(), !o.model.use_biencoder);

@@ -16,9 +16,11 @@ using Catch::Matchers::Contains;
 constexpr const char* words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n";
 constexpr const char* first =
     R"({"question": "a b", "positive_ctxs": [{"title": "c", "text": "d a"}, {"title": "", "text": "b"}],)"
-    R"( "negative_ctxs": [], "hard_negative_ctxs": [{"title": "d", "text": "d"}, {"title": null, "text": "a"}]})";
+    R"( "negative_ctxs": [],)"
+    R"( "hard_negative_ctxs": [{"title": "d", "text": "d"}, {"title": null, "text": "a"}]})";
 constexpr const char* second =
-    R"({"question": "c", "positive_ctxs": [{"title": "c", "text": "d a", "score": 1}], "hard_negative_ctxs": []})";
+    R"({"question": "c", "positive_ctxs": [{"title": "c", "text": "d a", "score": 1}],)"
+    R"( "hard_negative_ctxs": []})";
 constexpr const char* none = R"({"question": "d", "positive_ctxs": [], "hard_negative_ctxs": []})";
 
 struct folder : files::folder {

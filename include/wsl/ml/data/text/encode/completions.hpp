@@ -49,10 +49,12 @@ class completions {
     if (room < 0) return ++left_out_, false;
     if (std::ssize(prompt) > room) ++cut_, prompt.resize(static_cast<std::size_t>(room));
     pair x;
-    for (const std::vector<i32>* part : {&how_.begin, &std::as_const(prompt), &how_.separator, &completion}) {
-      if (part == &completion) x.completion = x.tokens.size();
-      x.tokens.insert(x.tokens.end(), part->begin(), part->end());
-    }
+    const auto append = [&](const std::vector<i32>& part) {
+      x.tokens.insert(x.tokens.end(), part.begin(), part.end());
+    };
+    append(how_.begin), append(prompt), append(how_.separator);
+    x.completion = x.tokens.size();
+    append(completion);
     x.tokens.push_back(how_.end);
     largest_ = std::max(largest_, *std::max_element(x.tokens.begin(), x.tokens.end()));
     all_->push_back(std::move(x));
