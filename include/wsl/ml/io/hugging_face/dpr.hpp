@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // DPR (transformers, models/dpr): a pair of encoders lies in two folders, a DPRQuestionEncoder and a
 // DPRContextEncoder, each one BERT without its pooler and perhaps a projection. The Cerebras Model Zoo keeps
-// them side by side, in q_encoder and ctx_encoder of one folder. A pair may also begin with a BERT, which both
-// encoders get.
+// them side by side, in q_encoder and ctx_encoder of one folder. A pair may also begin with a BERT, which
+// both encoders get.
 //   dual_encoder d = read_dpr_config(dpr_folders::in("dpr"));
 //   const network n = d.build();
 //   const weights w = read_dpr(dpr_folders::in("dpr"), d, n, weights(n));
@@ -106,7 +106,7 @@ inline dual_encoder read_dpr_config(const dpr_folders& in, bool shared = false) 
   return d;
 }
 
-/// The weights of the network that a pair builds. What a BERT does not have, a projection, is as in
+/// The weights of the network that a pair builds. A projection that a BERT does not have is as in
 /// `otherwise`. Throws file_error.
 inline weights read_dpr(const dpr_folders& in, const dual_encoder& d, const network& n, weights otherwise) {
   for (const hugging_face::dpr_half& half : hugging_face::halves(in, d)) {

@@ -22,8 +22,8 @@ struct scored_passage {
   f64 score;
 };
 
-/// The `count` rows of passages, (passages, width), with the largest dot products with a question, the largest
-/// first; of equal ones the first. All, if there are fewer.
+/// The `count` rows of passages, (passages, width), with the largest dot products with a question, the
+/// largest first; of equal ones the first. All, if there are fewer.
 inline std::vector<scored_passage> best_passages(std::span<const f32> question,
                                                  const matrix<const f32>& passages, std::size_t count) {
   std::vector<scored_passage> all(static_cast<std::size_t>(passages.rows()));
