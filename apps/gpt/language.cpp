@@ -183,6 +183,11 @@ void declare_inputs(fields& f, language_params& p) {
 
 void complete(fields& f, language_params& p) {
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  // The stride of a configuration is that of its running text, which options may replace with pairs.
+  for (const auto& [section, of] : {std::pair("train_input", &p.train), {"eval_input", &p.eval}})
+    if (f.named("train_input.prompt_key").front()->given.starts_with("--") &&
+        !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
+      of->stride = 0;
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &p.train.vocabulary, &p.eval.vocabulary),
