@@ -27,6 +27,7 @@ void declare_text(fields& f, text_params& p) {
   f.add("tokenizer_dir", p.tokenizer_dir,
         "the tokenizer of a text, of tokens or of a model: a folder with tokenizer.json, tokenizer.model, or "
         "GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)");
+  declare_pairs(f, p.pairs);
 }
 
 /// Throws std::invalid_argument if the data do not fit the model's vocabulary.
@@ -79,25 +80,42 @@ std::string vocabulary_of_weights(const run_params& r) {
   return from.empty() ? "" : fact_of(from, "vocabulary");
 }
 
+/// Throws std::invalid_argument for sequences that the model does not have; those that are not given are as
+/// long as it can.
+void set_lengths(language_params& o) {
+  for (text_params* p : {&o.train, &o.eval})
+    if (!p->max_sequence_length) p->max_sequence_length = o.model.max_position_embeddings;
+    else if (p->max_sequence_length > o.model.max_position_embeddings)
+      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " +
+                                  (p == &o.train ? "train_input" : "eval_input") +
+                                  " is more than model.max_position_embeddings " +
+                                  std::to_string(o.model.max_position_embeddings));
+}
+
+/// The task of a program with its model, and no data.
+task with_model(const std::string& program, const language_params& o, std::string data_words,
+                const vocabulary& words) {
+  const ml::decoder d = o.model.decoder();
+  return {.program = program,
+          .model = [d] { return network_of(d); },
+          .model_words = o.model.words(),
+          .data_words = std::move(data_words),
+          .architecture = o.model.architecture(),
+          .groups = parameter_groups(),
+          .vocabulary = words.saved()};
+}
+
 task task_with(const std::string& program, language_params& o, const corpus& text) {
   model_params& m = o.model;
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size)
     throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
   check_vocabulary(o, text);
-  for (text_params* p : {&o.train, &o.eval})
-    if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
-    else if (p->max_sequence_length > m.max_position_embeddings)
-      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " +
-                                  (p == &o.train ? "train_input" : "eval_input") +
-                                  " is more than model.max_position_embeddings " +
-                                  std::to_string(m.max_position_embeddings));
-  const ml::decoder d = m.decoder();
-  task t{.program = program,
-         .model = [d] { return network_of(d); },
-         .model_words = m.words(),
-         .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " +
-                       std::to_string(text.held_out.size()) + " held out" + unused_words(o, text)};
+  set_lengths(o);
+  task t = with_model(program, o,
+                      text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " +
+                          std::to_string(text.held_out.size()) + " held out" + unused_words(o, text),
+                      text.words);
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
     try {
       return ml::windows(part, p.max_sequence_length, p.stride);
@@ -108,9 +126,49 @@ task task_with(const std::string& program, language_params& o, const corpus& tex
   };
   t.train = windows_of(text.train, o.train, "in the part to train with");
   t.held_out = windows_of(text.held_out, o.eval, "in the part that is held out");
-  t.groups = parameter_groups();
-  t.architecture = m.architecture();
-  t.vocabulary = text.words.saved();
+  return t;
+}
+
+/// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow.
+paired_text pairs_of(language_params& o, const std::string& saved) {
+  for (const text_params* p : {&o.train, &o.eval})
+    if (p->stride)
+      throw std::invalid_argument(
+          "stride is of a running text, and prompt_key says that the data are pairs: "
+          "leave one of them out");
+  if (!o.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
+  set_lengths(o);
+  pair_params of_eval = o.eval.pairs;
+  if (of_eval.prompt_key.empty()) of_eval.prompt_key = o.train.pairs.prompt_key;
+  if (of_eval.completion_key.empty()) of_eval.completion_key = o.train.pairs.completion_key;
+  // A run that began with a model of Hugging Face has a copy of what says how its texts end.
+  const std::string& folder = o.common.run.model_dir;
+  const bool has_copy = std::filesystem::exists(folder + "/generation_config.json");
+  paired_text x = read_pairs({.train = o.common.train_input.data_dir,
+                              .held_out = o.common.eval_input.data_dir,
+                              .of_train = o.train.pairs,
+                              .of_held_out = of_eval,
+                              .length = o.train.max_sequence_length,
+                              .held_out_length = o.eval.max_sequence_length,
+                              .kind = o.train.vocabulary,
+                              .tokenizer_dir = o.train.tokenizer_dir,
+                              .saved = saved,
+                              .of_model = !o.hf.empty() ? o.hf
+                                          : has_copy    ? folder
+                                                        : ""});
+  if (!o.model.vocab_size) o.model.vocab_size = x.words.size();
+  if (const i32 largest = std::max(x.train.largest(), x.held_out.largest()); largest >= o.model.vocab_size)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) +
+                                ", beyond model.vocab_size " + std::to_string(o.model.vocab_size) +
+                                ": take the tokenizer of the model, or a larger vocabulary");
+  return x;
+}
+
+task task_with_pairs(const std::string& program, language_params& o) {
+  const paired_text x = pairs_of(o, vocabulary_of_weights(o.common.run));
+  task t = with_model(program, o, x.about, x.words);
+  t.train = x.train.data(), t.held_out = x.held_out.data();
   return t;
 }
 
@@ -125,10 +183,17 @@ void declare_inputs(fields& f, language_params& p) {
 
 void complete(fields& f, language_params& p) {
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  // The stride of a configuration is that of its running text, which options may replace with pairs.
+  for (const auto& [section, of] : {std::pair("train_input", &p.train), {"eval_input", &p.eval}})
+    if (f.named("train_input.prompt_key").front()->given.starts_with("--") &&
+        !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
+      of->stride = 0;
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &p.train.vocabulary, &p.eval.vocabulary),
-        {"tokenizer_dir", &p.train.tokenizer_dir, &p.eval.tokenizer_dir}})
+        {"tokenizer_dir", &p.train.tokenizer_dir, &p.eval.tokenizer_dir},
+        {"separator", &p.train.pairs.separator, &p.eval.pairs.separator},
+        {"end_token", &p.train.pairs.end_token, &p.eval.pairs.end_token}})
     if (!of_eval->empty() && *of_eval != *of_train)
       throw std::invalid_argument("eval_input." + std::string(name) + " is " + *of_eval +
                                   ", that of train_input " + (of_train->empty() ? "null" : *of_train) +
@@ -136,6 +201,11 @@ void complete(fields& f, language_params& p) {
 }
 
 task task_of(const std::string& program, language_params& p) {
+  if (p.train.pairs.are_given()) return task_with_pairs(program, p);
+  if (p.eval.pairs.are_given() || !p.train.pairs.separator.empty() || !p.train.pairs.end_token.empty())
+    throw std::invalid_argument(
+        "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
+        "completion_key, or leave them out");
   return task_with(program, p,
                    read_corpus({.train = p.common.train_input.data_dir,
                                 .held_out = p.common.eval_input.data_dir,
@@ -192,6 +262,17 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
                              .loss_scaling = 1.});
   load(from, *t);
   return t;
+}
+
+void predict(language_params& o, const completing_params& how) {
+  if (!o.train.pairs.are_given())
+    throw std::invalid_argument(
+        "predict completes the prompts of pairs: give prompt_key and completion_key; a running text goes on "
+        "with the mode sample");
+  const std::string from = checkpoint_to_look_at(o.common.run);
+  const paired_text x = pairs_of(o, from.empty() ? "" : fact_of(from, "vocabulary"));
+  write_completions(trained_model(o), x, how, o.common.precision.format(), o.common.run.threads,
+                    o.common.run.model_dir + "/predictions.jsonl");
 }
 
 stored_model trained_model(language_params& o) {

@@ -7,6 +7,7 @@
 #include <session.hpp>
 
 #include "model.hpp"
+#include "pairs.hpp"
 #include "text.hpp"
 #include "writing.hpp"
 
@@ -16,6 +17,7 @@ struct text_params {
   int max_sequence_length = 0;
   i64 stride = 0;
   std::string vocabulary, tokenizer_dir;
+  pair_params pairs = {};
 };
 
 /// The settings of a run that trains a language model.
@@ -44,6 +46,10 @@ inline constexpr std::initializer_list<const char*> wafer_options = {
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
+
+/// Completes the held-out pairs of a run (`write_completions`), into its folder. Throws std::invalid_argument
+/// if there is no checkpoint, or if the data are a running text.
+void predict(language_params& p, const completing_params& how);
 
 /// The same model, whose weights are read where they lie: the averages of them if the run keeps those.
 stored_model trained_model(language_params& p);

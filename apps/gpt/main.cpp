@@ -19,6 +19,7 @@ using namespace train_app;
 
 struct options : language_params {
   writing_params sample;
+  completing_params completing;
   verification check;
   std::string format, out = ".", initial_weights;
 };
@@ -28,6 +29,7 @@ void declare_rest(fields& f, options& o) {
   f.add("pretrained", o.sample.pretrained,
         "write with the model of this folder of transformers: config.json, model.safetensors or its parts, "
         "and a tokenizer");
+  declare_completing(f, o.completing);
   f.options_of("verify");
   f.add("model", o.check.model, "model.bin of llm.c");
   f.add("state", o.check.state, "debug_state.bin of llm.c");
@@ -119,6 +121,7 @@ int run(int argc, char** argv) {
   declare_checkpoint_options(f, o.common), declare_rest(f, o);
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"},
+                             {"predict", "complete the prompts of the held-out pairs with a trained model"},
                              {"verify", "compare with a model and a state of llm.c"},
                              {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
@@ -134,9 +137,11 @@ int run(int argc, char** argv) {
       f, status);
   if (!mode) return status;
   gpt_app::complete(f, o);
-  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
+  if ((*mode == "sample" || *mode == "predict" || *mode == "export" || *mode == "verify") &&
+      ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o, f), 0;
+  if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   task t = task_of("wsl-gpt", o);

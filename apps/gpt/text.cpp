@@ -224,6 +224,12 @@ std::pair<std::vector<wsl::i32>, std::optional<wsl::i32>> vocabulary::chat(
   return {words_->encode(by.prompt(messages), {.add_special_tokens = false}), words_->id(by.end_of_turn())};
 }
 
+std::vector<wsl::i32> vocabulary::begin_tokens() const {
+  std::vector<wsl::i32> around = words_ ? words_->encode("") : std::vector<wsl::i32>();
+  if (around.empty() || around.front() != words_->begin_of_text()) return {};
+  return {around.front()};
+}
+
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
   if (letters_) return letters_->decode(ids);
   if (words_) return words_->decode(ids, {.skip_special_tokens = of_model_});

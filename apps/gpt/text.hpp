@@ -39,6 +39,16 @@ class vocabulary {
     return of_model_ ? words_->begin_of_text() : std::optional<wsl::i32>();
   }
 
+  /// The token that ends a text of a tokenizer, if it is known, the number of a token by its name, and the
+  /// tokens with which the tokenizer begins every text.
+  std::optional<wsl::i32> end_of_text() const {
+    return words_ ? words_->end_of_text() : std::optional<wsl::i32>();
+  }
+  std::optional<wsl::i32> id(const std::string& token) const {
+    return words_ ? words_->id(token) : std::optional<wsl::i32>();
+  }
+  std::vector<wsl::i32> begin_tokens() const;
+
   /// The part of it that a checkpoint stores; words are in files of their own.
   std::string saved() const {
     return letters_ ? "characters\n" + letters_->letters() : is_gpt2_ ? "gpt2" : "";

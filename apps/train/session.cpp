@@ -57,7 +57,8 @@ void say(const char* text) { say("%s", text); }
 
 /// Whether the loss is that of guessing tokens, and nothing else.
 bool has_perplexity(const ml::network& n) {
-  return n.losses().size() == 1 && n.vocabulary() > 0 && n.width(n.logits()) == n.vocabulary();
+  return n.losses().size() == 1 && !n.losses().front()->targets.empty() && n.vocabulary() > 0 &&
+         n.width(n.logits()) == n.vocabulary();
 }
 
 /// The classes of a batch with which the argmax of the model's logits is compared: the targets of its first

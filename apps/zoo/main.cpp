@@ -86,6 +86,7 @@ int run(int argc, char** argv) {
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
+                 {"predict", "complete the prompts of the held-out pairs with a trained model"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
@@ -101,9 +102,10 @@ int run(int argc, char** argv) {
   }
   const bool reads_file = *mode == "eval" && (!o.eval_of.text.empty() || !o.eval_of.choices.empty());
   check_effects(*mode, reads_file, f, o);
-  if ((*mode == "sample" || *mode == "verify" || reads_file) && ranks::size() > 1)
+  if ((*mode == "sample" || *mode == "predict" || *mode == "verify" || reads_file) && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
+  if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   // The files are checked before a network is built of what config.json says.

@@ -20,7 +20,7 @@ void declare(train_app::fields& f, options& o) {
         "begins with its model and weights, sample and verify use them")
       .of_one_command();
   declare_checkpoint_options(f, o.common);
-  gpt_app::declare_writing(f, o.sample);
+  gpt_app::declare_writing(f, o.sample), gpt_app::declare_completing(f, o.completing);
   f.options_of("eval");
   f.add("text", o.eval_of.text,
         "a file of text, of which the loss and the perplexity of a token are printed");

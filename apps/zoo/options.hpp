@@ -12,6 +12,7 @@ struct evaluation {
 
 struct options : gpt_app::language_params {
   gpt_app::writing_params sample;
+  gpt_app::completing_params completing;
   evaluation eval_of;
 };
 

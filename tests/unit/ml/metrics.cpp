@@ -5,6 +5,7 @@
 #include <wsl/ml/run/metrics/bleu.hpp>
 #include <wsl/ml/run/metrics/class_metrics.hpp>
 #include <wsl/ml/run/metrics/entities.hpp>
+#include <wsl/ml/run/metrics/retrieval.hpp>
 #include <wsl/ml/run/metrics/rouge.hpp>
 #include <wsl/ml/run/metrics/sequence_match.hpp>
 
@@ -146,6 +147,29 @@ TEST_CASE("A sequence matches if all of its tokens that count do") {
   CHECK(m.accuracy() == 0.75);
   CHECK(m.count() == 2);
   CHECK_THROWS_WITH(m.add(same, std::vector<i32>{1}), Contains("3 tokens are said of 1"));
+}
+
+TEST_CASE("Recall counts questions with a right passage among the best") {
+  // Scores of question (1, 2): 5, 4, 5, -1.
+  const std::vector<f32> passages{1, 2, 4, 0, 3, 1, 1, -1}, question{1, 2};
+  const matrix<const f32> all(passages.data(), 4, 2);
+  const auto numbers = [&](std::size_t count) {
+    std::vector<std::size_t> x;
+    for (const scored_passage& p : best_passages(question, all, count)) x.push_back(p.number);
+    return x;
+  };
+  CHECK(numbers(3) == std::vector<std::size_t>{0, 2, 1});
+  CHECK(numbers(9) == std::vector<std::size_t>{0, 2, 1, 3});
+  CHECK(best_passages(question, all, 3)[2].score == 4);
+  retrieval_metrics m({1, 2, 4});
+  CHECK(m.recall(0) == 0);
+  const auto best = best_passages(question, all, 4);
+  m.add(best, std::vector<std::size_t>{0});
+  m.add(best, std::vector<std::size_t>{3, 2});
+  m.add(best, std::vector<std::size_t>{3});
+  m.add(best, std::vector<std::size_t>{7});
+  CHECK(m.count() == 4);
+  CHECK((m.recall(0) == 0.25 && m.recall(1) == 0.5 && m.recall(2) == 0.75));
 }
 
 }  // namespace

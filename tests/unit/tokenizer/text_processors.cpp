@@ -154,7 +154,8 @@ TEST_CASE("Processors and their settings are found by the names of the Model Zoo
   CHECK(names == strings{"BertCSVDynamicMaskDataProcessor", "BertCSVDataProcessor",
                          "BertClassifierDataProcessor", "SST2DataProcessor", "MNLIDataProcessor",
                          "BertTokenClassifierDataProcessor", "BertSumCSVDataProcessor", "QADataProcessor",
-                         "T5DynamicDataProcessor", "TransformerDynamicDataProcessor"});
+                         "DPRHDF5DataProcessor", "T5DynamicDataProcessor",
+                         "TransformerDynamicDataProcessor"});
   CHECK_THROWS_WITH(
       text_processor_of("BertData"),
       Contains("there is no data_processor 'BertData' of text; known are BertCSVDynamicMaskDataProcessor, "));

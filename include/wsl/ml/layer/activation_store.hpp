@@ -96,6 +96,10 @@ class activation_store {
   int first_token() const { return seen(axis()).first; }
   /// The same tokens of value v, from the first to the last.
   token_range tokens_of(int v) const { return seen(axis_of(v)); }
+  /// Those of them that are this PE's own: all, unless it sees those of its row of workers.
+  token_range own_tokens() const {
+    return {axis().own.first - first_token(), axis().own.end - first_token()};
+  }
   /// The position of token t in its sequence.
   int position(int t) const { return (first_token() + t) % length(); }
   /// The sequences of which the row of workers has tokens, and the tokens of each, those of the stage's
@@ -272,6 +276,7 @@ class activation_store {
   /// The sequences of all PEs together that pass at a time, and what part of the batch they are: less than
   /// all where it has several micro-batches.
   i64 sequences_of_pass = 0;
+  i64 first_of_pass = 0;  ///< the number of the first sequence here among those
   f64 part_of_batch = 1;
   /// Gradients of the features that the host gives are wanted, too, which training does without.
   bool gradients_of_inputs = false;

@@ -79,6 +79,7 @@ enum class stage_cut : u8 {
   by_feature,       ///< feature i of the output depends on feature i of the inputs, and on its own parameters
   by_output,        ///< reads whole rows of all tokens; a part of its parameters gives a part of the features
   by_head,          ///< reads and writes some heads of all tokens
+  by_rows,          ///< a loss: each column reads whole rows of all tokens, and adds a part of the loss
   by_rows_of_table  ///< some rows of its tables give a part of the sum that is the output of all tokens
 };
 
@@ -155,12 +156,20 @@ class stage {
   }
 
   /// How often the stage needs sums over all tokens of the batch before its own work in a pass of training,
-  /// as batch norm does; only stages that are cut by features do. In each round `add_sums` writes those of
-  /// the tokens here, `sums_of_feature` for each feature of the output that the PE has, one sum after the
-  /// other, and `take_sums` gets those of all rows of workers and all wafers, which it keeps for the work. A
-  /// micro-batch is a batch of its own.
+  /// as batch norm does; only stages that are cut by features or by rows do. In each round `add_sums` writes
+  /// those of the tokens here, `sums_of_feature` for each feature of the output that the PE has, one sum
+  /// after the other, and `take_sums` gets those of all rows of workers and all wafers, which it keeps for
+  /// the work. A micro-batch is a batch of its own.
   virtual int rounds_of_sums(bool /*backward*/) const { return 0; }
   virtual int sums_of_feature(bool /*backward*/) const { return 1; }
+  /// The numbers of a round, if they are not some of each feature: where each row of workers sets its own
+  /// places among them, the sums are the numbers of all rows side by side. The micro-batch has so many
+  /// sequences, and the PE so many features of the output.
+  virtual i64 sums_of_round(bool backward, int /*round*/, int features, i64 /*sequences*/) const {
+    return i64{sums_of_feature(backward)} * features;
+  }
+  /// Whether the forward pass needs its sums without training, too.
+  virtual bool sums_in_evaluation() const { return false; }
   virtual void add_sums(activation_store&, bool /*backward*/, int /*round*/, std::span<f32>) const {}
   virtual void take_sums(activation_store&, bool /*backward*/, int /*round*/, std::span<const f32>) const {}
   /// Whether it needs such sums at all.
@@ -225,10 +234,11 @@ inline bool writes_output(const stage& s) {
 }
 /// The sums of a stage over all tokens of the batch, which are all in one store.
 inline void add_up_here(const stage& s, activation_store& store, bool backward) {
-  const int rounds = store.is_training() ? s.rounds_of_sums(backward) : 0;
+  const bool needs_them = store.is_training() || s.sums_in_evaluation();
+  const int rounds = needs_them ? s.rounds_of_sums(backward) : 0;
   for (int round = 0; round < rounds; ++round) {
-    std::vector<f32> sums(
-        static_cast<std::size_t>(i64{s.sums_of_feature(backward)} * store.value(s.output).columns()));
+    std::vector<f32> sums(static_cast<std::size_t>(
+        s.sums_of_round(backward, round, store.value(s.output).columns(), store.sequences_of_pass)));
     s.add_sums(store, backward, round, sums);
     s.take_sums(store, backward, round, sums);
   }

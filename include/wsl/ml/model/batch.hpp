@@ -297,7 +297,7 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
     throw std::invalid_argument(fmt::format("wsl: a store of {} sequences of {} is given {} of {}",
                                             to.sequences(), to.length_of_axis(0), b.sequences, b.length));
   to.give_mask(b.mask);
-  to.sequences_of_pass = b.sequences, to.part_of_batch = 1;
+  to.sequences_of_pass = b.sequences, to.first_of_pass = 0, to.part_of_batch = 1;
   to.weight = b.weight, to.loss_factors = b.loss_factors, to.statistics = b.statistics;
   for (int v = 0; v < static_cast<int>(n.values().size()); ++v) {
     const value_info& x = n.info(v);

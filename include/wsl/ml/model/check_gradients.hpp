@@ -268,8 +268,9 @@ class gradient_checker {
                mixes = n_.axes().size() > 1 ||
                        std::any_of(n_.stages().begin(), n_.stages().end(),
                                    [](const auto& s) { return s->needs_whole_sequences(); });
-    const bool mixes_sequences = how_.dropout && std::any_of(n_.stages().begin(), n_.stages().end(),
-                                                             [](const auto& s) { return s->needs_sums(); });
+    const bool mixes_sequences = std::any_of(n_.stages().begin(), n_.stages().end(), [&](const auto& s) {
+      return s->needs_sums() && (how_.dropout || s->sums_in_evaluation());
+    });
     if (mixes_sequences) return;
     f64 by_sequence = 0, by_token = 0;
     for (int s = 0; s < batch_.sequences; ++s) {

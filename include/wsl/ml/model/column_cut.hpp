@@ -280,6 +280,7 @@ class column_cut {
               require_cut(*s, i, s->groups_of_input(static_cast<int>(i)));
           f.reads = f.writes = value_form::features;
           break;
+        case stage_cut::by_rows: f.reads = f.writes = value_form::whole; break;
         case stage_cut::by_rows_of_table: f.writes = value_form::whole; break;
       }
       // The other stages get all tokens of a row.
@@ -294,6 +295,7 @@ class column_cut {
         f.before.push_back({v, has, f.reads});
         forms_of_v.push_back(f.reads);
       }
+      if (!writes_output(*s)) continue;
       value_form& native = native_[static_cast<std::size_t>(s->output)];
       native = f.writes;
       if (f.writes == value_form::whole) {
@@ -301,6 +303,17 @@ class column_cut {
         native = value_form::tokens;
       }
     }
+    // The output of the model is read in the form of tokens.
+    const int y = network_.logits();
+    if (columns_ == 1 || y < 0) return;
+    const value_form has = native_[static_cast<std::size_t>(y)];
+    const auto& forms_of_y = made[static_cast<std::size_t>(y)];
+    if (has == value_form::tokens ||
+        std::find(forms_of_y.begin(), forms_of_y.end(), value_form::tokens) != forms_of_y.end())
+      return;
+    for (const auto& s : stages)
+      if (writes_output(*s) && s->output == y)
+        forms_[static_cast<std::size_t>(s->number)].after.push_back({y, has, value_form::tokens});
   }
 
   const network& network_;

@@ -74,6 +74,8 @@ struct decoder {
   int experts = 0, experts_per_token = 2;
   f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
 
+  static constexpr i32 no_label = -100;  ///< a target that says that its token does not count
+
   /// The features of a head; of all queries; of all keys, or of all values.
   int width_of_head() const { return head_width ? head_width : heads ? width / heads : 0; }
   int of_queries() const { return head_width ? heads * head_width : width; }

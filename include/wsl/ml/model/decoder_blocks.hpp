@@ -29,7 +29,7 @@ WSL_ML_COMPILED_PART network decoder::build() const {
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
   const int logits = tied ? n.tied_linear("head", last, 0)
                           : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
-  n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale));
+  n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale), {.ignore_index = no_label});
   if (balance != 0 && !scores.empty()) n.balance("balance", scores, experts_per_token, balance);
   return n;
 }

@@ -52,22 +52,30 @@ struct encoder {
   /// The network, with the losses as its last stages. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
     network n;
-    const int ids = n.ids("input_ids", vocabulary), seen = n.optional_ids("attention_mask", 2);
-    int x = n.embedding_of("embedding", ids, width,
+    add_task(n, states(n));
+    return n;
+  }
+  /// Adds the encoder without its task to a network, and returns the states of its tokens, (tokens, width).
+  /// `before` comes before the names of the layers, `texts` before those of the inputs, which are on an axis
+  /// of tokens.
+  int states(network& n, const std::string& before = "", const std::string& texts = "", int axis = 0) const {
+    const int ids = n.ids(texts + "input_ids", vocabulary, 1, axis),
+              seen = n.optional_ids(texts + "attention_mask", 2, 1, axis);
+    int x = n.embedding_of(before + "embedding", ids, width,
                            {.positions = positions,
                             .start = initial::normal(deviation),
                             .unused = unused_positions,
                             .padding = unused_positions > 0 ? padding : std::nullopt,
                             .not_learnt = padding});
     if (token_types > 0)
-      x = n.sum("embedding sum", x,
-                n.embedding_of("types", n.optional_ids("token_type_ids", token_types), 0, width,
-                               initial::normal(deviation)));
-    x = n.dropout("dropout", n.norm("embedding norm", x, epsilon), dropout);
-    const int few = projected ? n.axis("projected tokens", projected) : -1;
-    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, seen, few);
-    add_task(n, x);
-    return n;
+      x = n.sum(
+          before + "embedding sum", x,
+          n.embedding_of(before + "types", n.optional_ids(texts + "token_type_ids", token_types, 1, axis), 0,
+                         width, initial::normal(deviation)));
+    x = n.dropout(before + "dropout", n.norm(before + "embedding norm", x, epsilon), dropout);
+    const int few = projected ? n.axis(before + "projected tokens", projected) : -1;
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("{}layer {} ", before, l), x, seen, few);
+    return x;
   }
 
  private:

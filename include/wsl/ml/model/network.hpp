@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "../../support/compiled.hpp"
 #include "../layer/attention.hpp"
@@ -27,6 +28,7 @@
 #include "../layer/pool.hpp"
 #include "../layer/pooling.hpp"
 #include "../layer/position.hpp"
+#include "../layer/retrieval_loss.hpp"
 #include "../layer/simple.hpp"
 #include "../layer/span_loss.hpp"
 #include "../layer/token_projection.hpp"
@@ -272,6 +274,26 @@ class network {
   /// below 2.
   void binary_cross_entropy(const std::string& name, int logits, const loss_settings& how = {});
   void mean_squared_error(const std::string& name, int x, const loss_settings& how = {});
+  /// The loss of dense retrieval: each vector of `questions`, one for each sequence, chooses among all
+  /// vectors of `passages` of the batch; the first passage of its own sequence is right.
+  void retrieval(const std::string& name, int questions, const std::vector<int>& passages,
+                 const retrieval_settings& how = {});
+
+  /// Adds stages by f() that have the parameters of other stages: those from number `first` on, in their
+  /// order. So a part of a model is used twice with the same weights. Returns what f returns. Throws
+  /// std::invalid_argument if a parameter has another shape there.
+  template <class F>
+  auto with_parameters_from(int first, F f) {
+    const std::optional<int> before = std::exchange(shared_, first);
+    try {
+      auto result = f();
+      shared_ = before;
+      return result;
+    } catch (...) {
+      shared_ = before;
+      throw;
+    }
+  }
 
   /// Multiplies the learning rate, and with it the decay, of all parameters whose names match one of the
   /// patterns, which are as those of files ("layer * qkv.weight"). It is ScalePerParamLR of the Cerebras
@@ -388,6 +410,7 @@ class network {
   std::vector<const loss_stage*> losses_;
   std::vector<token_axis> axes_{1};
   int logits_ = -1;
+  std::optional<int> shared_;  // the parameter that the next stage with one gets
 };
 
 /// The rows of a weight tile of `rows` rows with `size` numbers in all that are dealt out to some servers. A

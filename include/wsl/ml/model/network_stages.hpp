@@ -404,6 +404,31 @@ WSL_ML_COMPILED_PART void network::mean_squared_error(const std::string& name, i
   elementwise<squared_error>(name, x, how);
 }
 
+WSL_ML_COMPILED_PART void network::retrieval(const std::string& name, int questions,
+                                             const std::vector<int>& passages,
+                                             const retrieval_settings& how) {
+  if (passages.empty()) throw std::invalid_argument(fmt::format("wsl: {} has no passages", name));
+  if (!(how.temperature > 0) || std::isinf(how.temperature))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} divides scores by a temperature above 0, not by {}", name, how.temperature));
+  std::vector<stage_input> inputs{questions};
+  for (const int x : passages) same_width(name, questions, x), inputs.emplace_back(x);
+  for (const stage_input& x : inputs)
+    if (axes_[static_cast<std::size_t>(info(x.value).axis)].length != 1)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} compares one vector of each sequence, such as that of network::first_token, not the {}",
+          name, of(x.value)));
+  const int count = static_cast<int>(passages.size());
+  if (how.mask >= 0) {
+    if (!info(how.mask).is_ids() || info(how.mask).axis != info(questions).axis)
+      throw std::invalid_argument(
+          fmt::format("wsl: the mask of {} is an id for each passage of a sequence, which {} are not", name,
+                      of(how.mask)));
+    inputs.emplace_back(how.mask, shape(count));
+  }
+  loss(name, retrieval_loss(count, how.mask >= 0, how), inputs, -1, how.factor);
+}
+
 WSL_ML_COMPILED_PART int network::scale_rates(const std::vector<std::string>& patterns, f32 factor) {
   if (!(factor >= 0) || std::isinf(factor))
     throw std::invalid_argument(
@@ -467,6 +492,17 @@ WSL_ML_COMPILED_PART int network::at_least_one(const std::string& name, int end)
 WSL_ML_COMPILED_PART int network::new_parameter(parameter p) {
   if (p.rows < 1 || p.columns < 1)
     throw std::invalid_argument(fmt::format("wsl: {} has {} rows of {}", p.name, p.rows, p.columns));
+  if (shared_) {
+    const parameter* const other = *shared_ < static_cast<int>(parameters_.size())
+                                       ? &parameters_.at(static_cast<std::size_t>(*shared_))
+                                       : nullptr;
+    if (!other || other->rows != p.rows || other->columns != p.columns)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {}, {} rows of {}, shares the parameter of another layer, {}", p.name, p.rows, p.columns,
+          other ? fmt::format("{}, which has {} rows of {}", other->name, other->rows, other->columns)
+                : "and there are no more"));
+    return (*shared_)++;
+  }
   parameters_.push_back(std::move(p));
   return static_cast<int>(parameters_.size()) - 1;
 }

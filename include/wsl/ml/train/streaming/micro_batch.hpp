@@ -30,6 +30,12 @@ struct micro_batch {
     return {static_cast<int>(begin + count * number / of),
             static_cast<int>(begin + count * (number + 1) / of)};
   }
+  /// Those of all wafers.
+  i64 sequences(int wafers, int of_batch) const {
+    i64 n = 0;
+    for (int wafer = 0; wafer < wafers; ++wafer) n += on_wafer(wafer, wafers, of_batch).count();
+    return n;
+  }
   /// How many micro-batches a batch has, of at most `size` sequences on each wafer; size 0 stands for all.
   static int count(int sequences, int wafers, int size) {
     const int on_wafer = (sequences + wafers - 1) / wafers;

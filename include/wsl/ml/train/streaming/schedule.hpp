@@ -9,8 +9,10 @@
 #pragma once
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 
 #include "../../model/batch.hpp"
 #include "../../model/column_cut.hpp"
@@ -205,7 +207,7 @@ class streaming_schedule {
     if (!backward) exchange_values(s, cut_.before(s), backward);
     else exchange_values(s, cut_.after(s), backward);
     exchange_tokens(s, weight_transfer::kind::bring, backward);
-    if (trains_ && !again) add_up(s, backward);
+    if ((trains_ || s.sums_in_evaluation()) && !again) add_up(s, backward, b);
     transfers_.push_back(
         {.of = &s, .what = weight_transfer::kind::own_work, .layer = layers_, .backward = backward});
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
@@ -233,14 +235,22 @@ class streaming_schedule {
     layers_ += !s.parameters.empty();
   }
   /// The sums over all tokens that a stage needs before its work. The servers take turns.
-  void add_up(const stage& s, bool backward) {
-    const int columns = cut_.columns() > 1 ? cut_.width(s.output, column_) : network_.width(s.output);
-    for (int round = 0; round < s.rounds_of_sums(backward) && columns > 0; ++round) {
+  void add_up(const stage& s, bool backward, const batch* b) {
+    const int features = cut_.columns() > 1 && s.how_cut() == stage_cut::by_feature
+                             ? cut_.width(s.output, column_)
+                             : network_.width(s.output);
+    const i64 sequences = b ? of_.sequences(wafers_, b->sequences) : 1;
+    for (int round = 0; round < s.rounds_of_sums(backward); ++round) {
+      const i64 numbers = s.sums_of_round(backward, round, features, sequences);
+      if (numbers == 0) continue;
+      if (numbers > std::numeric_limits<int>::max())
+        throw std::invalid_argument(fmt::format(
+            "wsl: {} has {} numbers of all sequences of a batch: take smaller batches", s.name, numbers));
       weight_transfer t{.of = &s,
                         .what = weight_transfer::kind::give_sums,
                         .which = round,
-                        .rows = s.sums_of_feature(backward),
-                        .columns = columns,
+                        .rows = 1,
+                        .columns = static_cast<int>(numbers),
                         .server = sums_++ % servers_,
                         .layer = layers_,
                         .backward = backward,

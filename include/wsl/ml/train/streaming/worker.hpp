@@ -164,11 +164,12 @@ class worker {
     a.format = s.as;
     give(a, n, sequences_of(b, from, count));
     a.weight *= s.loss_scale;
-    i64 sequences = 0;
-    for (int wafer = 0; wafer < grid_.wafers; ++wafer)
-      sequences += schedule_->of().on_wafer(wafer, grid_.wafers, b.sequences).count();
-    a.sequences_of_pass = sequences;
-    a.part_of_batch = b.sequences > 0 ? static_cast<f64>(sequences) / b.sequences : 1;
+    a.sequences_of_pass = schedule_->of().sequences(grid_.wafers, b.sequences);
+    const int wafer = row_ / grid_.rows;
+    a.first_of_pass = from - schedule_->of().on_wafer(wafer, grid_.wafers, b.sequences).begin;
+    for (int before = 0; before < wafer; ++before)
+      a.first_of_pass += schedule_->of().on_wafer(before, grid_.wafers, b.sequences).count();
+    a.part_of_batch = b.sequences > 0 ? static_cast<f64>(a.sequences_of_pass) / b.sequences : 1;
   }
 
   /// Starts a step that the workers of a row or of a column do together; the next entry of the schedule

@@ -15,6 +15,7 @@
 #include "corrupted_text.hpp"
 #include "masked_text.hpp"
 #include "questions.hpp"
+#include "retrieved_text.hpp"
 #include "summarized_text.hpp"
 #include "tagged_text.hpp"
 #include "translated_text.hpp"
@@ -208,11 +209,10 @@ struct bert_token_classifier_processor : encoder_input {
     f("mask_whole_word", "any");  // nothing is hidden
   }
   text_task task(bool) const {
-    return tagging_of(
-        {.files = files({".csv", ".txt", ".conll", ".bio"}),
-         .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
-         .max_sequence_length = max_sequence_length},
-        by());
+    return tagging_of({.files = files({".csv", ".txt", ".conll", ".bio"}),
+                       .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
+                       .max_sequence_length = max_sequence_length},
+                      by());
   }
 };
 
@@ -268,6 +268,32 @@ struct qa_processor : encoder_input {
     return {n_best_size, max_answer_length, version_2_with_negative, null_score_diff_threshold};
   }
   text_task task(bool) const { return asked().task(); }
+};
+
+/// Questions and the passages that answer them, in the form of DPR's data, of which the Model Zoo makes HDF5
+/// first.
+struct dpr_processor : encoder_input {
+  static constexpr const char* name = "DPRHDF5DataProcessor";
+  int max_passage_length = 0, hard_negatives = 0;
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("max_passage_length", max_passage_length,
+      "tokens of a passage with its title; 0: as many as of a question");
+    f("hard_negatives", hard_negatives, "passages of a question that only look as if they answered it");
+  }
+  /// The questions and passages, for the vectors of an evaluation.
+  retrieved_text texts() const {
+    if (hard_negatives < 0)
+      throw std::invalid_argument(fmt::format("wsl: hard_negatives is at least 0, not {}", hard_negatives));
+    return {{.files = files({".json", ".jsonl"}),
+             .max_sequence_length = max_sequence_length,
+             .max_passage_length = max_passage_length ? max_passage_length : max_sequence_length,
+             .passages_of_question = 1 + hard_negatives},
+            by()};
+  }
+  text_task task(bool training) const { return texts().task(training); }
 };
 
 /// The settings of the processors of all encoder-decoders.
@@ -382,7 +408,7 @@ struct transformer_dynamic_processor : encoder_decoder_input {
 using text_processor =
     std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_classifier_processor,
                  sst2_processor, mnli_processor, bert_token_classifier_processor, bert_sum_csv_processor,
-                 qa_processor, t5_dynamic_processor, transformer_dynamic_processor>;
+                 qa_processor, dpr_processor, t5_dynamic_processor, transformer_dynamic_processor>;
 
 namespace detail {
 

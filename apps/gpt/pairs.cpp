@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "pairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <wsl/ml/data/characters.hpp>
+#include <wsl/ml/data/text/records.hpp>
+#include <wsl/ml/run/metrics/rouge.hpp>
+#include <wsl/ml/write/writer.hpp>
+#include <wsl/support/progress.hpp>
+
+#include "../files.hpp"
+
+namespace gpt_app {
+namespace {
+
+namespace ml = wsl::ml;
+using wsl::f64;
+using wsl::i32;
+using wsl::i64;
+
+constexpr const char* usual_separator = " TL;DR: ";
+
+/// The pairs of some files. Of characters an end of a line is the end of a text, so texts have none.
+std::vector<text_pair> texts_of(const std::string& where, const char* section, const pair_params& p,
+                                bool of_characters) {
+  if (where.empty())
+    throw std::invalid_argument(fmt::format(
+        "{}.data_dir is missing: name a file of pairs (.csv, .tsv, .jsonl) or a folder", section));
+  if (p.prompt_key.empty() || p.completion_key.empty())
+    throw std::invalid_argument(fmt::format(
+        "{}.prompt_key and completion_key belong together: name both, or neither for a running text",
+        section));
+  const ml::records all(ml::files_of({where}, {".jsonl", ".csv", ".tsv"}));
+  std::vector<text_pair> pairs;
+  for (i64 i = 0; i < all.count(); ++i) {
+    text_pair& x = pairs.emplace_back(all.text(i, p.prompt_key), all.text(i, p.completion_key));
+    if (!of_characters) continue;
+    for (std::string* text : {&x.prompt, &x.completion}) std::ranges::replace(*text, '\n', ' ');
+  }
+  return pairs;
+}
+
+bool are_characters(const pair_words& asked) {
+  const bool are = asked.kind.empty() ? asked.tokenizer_dir.empty() : asked.kind == "characters";
+  if (are && !asked.of_model.empty() && asked.kind.empty())
+    throw std::invalid_argument(
+        fmt::format("{} has no tokenizer to make its tokens: give --tokenizer_dir; --vocabulary characters "
+                    "takes a text by "
+                    "its characters",
+                    asked.of_model));
+  if (are && !asked.tokenizer_dir.empty())
+    throw std::invalid_argument(
+        "train_input.vocabulary is characters, and tokenizer_dir is for gpt2: give one of them");
+  if (!are && asked.tokenizer_dir.empty())
+    throw std::invalid_argument(
+        "train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with a tokenizer, or take "
+        "--vocabulary characters");
+  return are;
+}
+
+vocabulary words_for(const pair_words& asked, bool of_characters, const std::vector<text_pair>& train,
+                     const std::string& separator) {
+  if (!of_characters) return vocabulary::gpt2(asked.tokenizer_dir);
+  if (asked.saved.starts_with("characters\n")) return vocabulary::from_saved(asked.saved, "");
+  std::string text = separator + "\n";
+  for (const text_pair& x : train) text += x.prompt + x.completion;
+  return vocabulary(ml::characters::of(text));
+}
+
+/// The token behind completions.
+i32 end_of(const pair_words& asked, bool of_characters, const vocabulary& words) {
+  const std::string& token = asked.of_train.end_token;
+  if (of_characters) {
+    if (!token.empty())
+      throw std::invalid_argument(
+          "train_input.end_token is of a tokenizer; of characters a text ends with its line: leave it out");
+    return words.encode("\n").front();
+  }
+  if (!token.empty()) {
+    if (const auto id = words.id(token)) return *id;
+    throw std::invalid_argument(fmt::format("train_input.end_token: the tokenizer has no token '{}'", token));
+  }
+  if (const std::vector<i32> ends =
+          asked.of_model.empty() ? std::vector<i32>() : tokens_in(asked.of_model, "eos_token_id");
+      !ends.empty())
+    return ends.front();
+  if (const auto id = words.end_of_text()) return *id;
+  throw std::invalid_argument(fmt::format(
+      "the tokenizer in {} has no token that ends a text: name one with --end_token", asked.tokenizer_dir));
+}
+
+ml::completions encoded(const std::vector<text_pair>& texts, const vocabulary& words,
+                        ml::completion_settings how, const std::string& where, std::vector<text_pair>* kept) {
+  ml::completions all(std::move(how));
+  for (std::size_t k = 0; k < texts.size(); ++k) try {
+      if (all.add(words.encode(texts[k].prompt), words.encode(texts[k].completion)) && kept)
+        kept->push_back(texts[k]);
+    } catch (const ml::unknown_character& e) {
+      throw ml::file_error(
+          fmt::format("wsl: {}, pair {}: the character '{}' is none of the vocabulary, which is that of the "
+                      "pairs to train with: leave it out",
+                      where, k + 1, e.character));
+    }
+  if (all.count() == 0)
+    throw ml::file_error(fmt::format("wsl: {}: no pair has room: take a larger max_sequence_length", where));
+  return all;
+}
+
+}  // namespace
+
+void declare_pairs(train_app::fields& f, pair_params& p) {
+  f.add(
+      "prompt_key", p.prompt_key,
+      "in files of pairs (.csv, .tsv, .jsonl): the column of the prompts; null: the data are a running text");
+  f.add("completion_key", p.completion_key, "that of the completions, which alone are learnt");
+  f.add("separator", p.separator, "the text between a prompt and its completion; null: ' TL;DR: '");
+  f.add("end_token", p.end_token,
+        "the token behind a completion; null: that which ends a text of the model or of the tokenizer, of "
+        "characters the end of a line");
+}
+
+paired_text read_pairs(const pair_words& asked) {
+  const bool of_characters = are_characters(asked);
+  const auto train = texts_of(asked.train, "train_input", asked.of_train, of_characters),
+             held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
+  const std::string separator = asked.of_train.separator.empty() ? usual_separator : asked.of_train.separator;
+  const vocabulary words = words_for(asked, of_characters, train, separator);
+  const ml::completion_settings how{.length = asked.length,
+                                    .begin = words.begin_tokens(),
+                                    .separator = words.encode(separator),
+                                    .end = end_of(asked, of_characters, words)};
+  ml::completion_settings of_held_out = how;
+  of_held_out.length = asked.held_out_length;
+  std::vector<text_pair> kept;
+  ml::completions a = encoded(train, words, how, asked.train, nullptr),
+                  b = encoded(held_out, words, of_held_out, asked.held_out, &kept);
+  std::string about = fmt::format("{}: {}; held out: {}", asked.train, a.about(), b.about());
+  return {.train = std::move(a),
+          .held_out = std::move(b),
+          .held_out_texts = std::move(kept),
+          .words = words,
+          .end = how.end,
+          .about = std::move(about)};
+}
+
+void declare_completing(train_app::fields& f, completing_params& p) {
+  f.options_of("predict");
+  f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
+      .at_least(1);
+  f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
+  f.add("predict_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
+      .at_least(1)
+      .at_most(64);
+}
+
+namespace {
+
+void complete_all(stored_model& m, const paired_text& pairs, const completing_params& p, ml::precision format,
+                  int threads, const std::string& file) {
+  i64 longest = 1;
+  for (i64 k = 0; k < pairs.held_out.count(); ++k)
+    longest = std::max<i64>(longest, std::ssize(pairs.held_out.completion(k)) + 1);
+  // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
+  if (format != ml::precision::bfloat16) format = ml::precision::f32;
+  ml::writer by(m.config, std::move(m.weights),
+                {.columns = p.columns, .precision = format, .threads = threads});
+  const ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(longest),
+                              .temperature = 0,
+                              .stop_tokens = {pairs.end},
+                              .known_tokens = std::min(pairs.words.size(), m.config.vocabulary)};
+  const i64 all = pairs.held_out.count(), count = p.limit ? std::min<i64>(p.limit, all) : all;
+  wsl::support::progress bar("completions", static_cast<wsl::u64>(count));
+  std::string lines;
+  f64 one = 0, two = 0, longest_common = 0;
+  for (i64 k = 0; k < count; ++k) {
+    std::vector<i32> written = by.write(pairs.held_out.prompt(k), how).front().tokens;
+    if (!written.empty() && written.back() == pairs.end) written.pop_back();
+    const text_pair& x = pairs.held_out_texts[static_cast<std::size_t>(k)];
+    const std::string said = pairs.words.decode(written);
+    const ml::rouge_scores scores = ml::rouge(said, x.completion);
+    one += scores.rouge1.f1, two += scores.rouge2.f1, longest_common += scores.rouge_l.f1;
+    lines += nlohmann::json{{"prompt", x.prompt}, {"prediction", said}, {"completion", x.completion}}.dump(
+                 -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+             "\n";
+    bar.tick();
+  }
+  const f64 n = static_cast<f64>(count);
+  std::printf("ROUGE-1 %.4f, ROUGE-2 %.4f, ROUGE-L %.4f (mean F1) of %lld completions\n", one / n, two / n,
+              longest_common / n, static_cast<long long>(count));
+  app::write_file(file, lines);
+  std::printf("%s\n", file.c_str());
+}
+
+}  // namespace
+
+void write_completions(stored_model m, const paired_text& pairs, const completing_params& p,
+                       ml::precision format, int threads, const std::string& file) {
+  try {
+    complete_all(m, pairs, p, format, threads, file);
+  } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }
+}
+
+}  // namespace gpt_app
