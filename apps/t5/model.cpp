@@ -6,11 +6,14 @@
 #include <cmath>
 #include <wsl/ml/io/hugging_face/config.hpp>
 
+#include "word_tables.hpp"
+
 namespace t5_app {
 namespace {
 
 namespace ml = wsl::ml;
 using ml::hugging_face::shortest;
+using text_app::value_of, text_app::word_of, text_app::words_in;
 using wsl::f32;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
@@ -23,25 +26,6 @@ constexpr std::pair<const char*, ml::position_encoding> encodings[] = {
     {"fixed", ml::position_encoding::fixed},
     {"learned", ml::position_encoding::learned}};
 
-template <class T, std::size_t n>
-T value_of(const std::pair<const char*, T> (&all)[n], const std::string& word) {
-  for (const auto& [name, what] : all)
-    if (word == name) return what;
-  throw std::invalid_argument(
-      fmt::format("there is no {}", word));  // fields take the words of the table only
-}
-template <class T, std::size_t n>
-std::string word_of(const std::pair<const char*, T> (&all)[n], T what) {
-  for (const auto& [name, x] : all)
-    if (x == what) return name;
-  return "?";
-}
-template <class T, std::size_t n>
-std::vector<std::string> words_in(const std::pair<const char*, T> (&all)[n]) {
-  std::vector<std::string> words;
-  for (const auto& [name, x] : all) words.push_back(name);
-  return words;
-}
 bool flag_of(const std::string& word, bool usual) { return word.empty() ? usual : word == "true"; }
 
 }  // namespace

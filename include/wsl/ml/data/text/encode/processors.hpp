@@ -50,7 +50,9 @@ struct encoder_input {
     f("buckets", "null");  // sequences are padded to max_sequence_length
   }
   tokenizer by() const { return words ? *words : tokenizer_of(vocab_file, do_lower); }
-  /// The same, after a look at the settings of the texts.
+  /// The vocabulary as the text of a tokenizer.json.
+  std::string vocabulary() const { return vocabulary_json(vocab_file, do_lower); }
+  /// The tokenizer, after a look at the settings of the texts.
   tokenizer with() const {
     check();
     return by();
@@ -314,6 +316,10 @@ struct encoder_decoder_input {
   }
   tokenizer by() const {
     return words ? *words : tokenizer_of_words(src_vocab_file, sequences.oov_token, do_lower);
+  }
+  /// The vocabulary as the text of a tokenizer.json.
+  std::string vocabulary() const {
+    return vocabulary_json_of_words(src_vocab_file, sequences.oov_token, do_lower);
   }
   void check() const {
     if (src_data_dir.empty())
