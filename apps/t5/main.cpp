@@ -299,6 +299,34 @@ void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
   app::write_file(o.predictions, x.lines), std::printf("%s\n", o.predictions.c_str());
 }
 
+/// The model as the files of a family say it: those of Marian give padding an id and the logits a bias, which
+/// change nothing here. Throws std::invalid_argument if no family has the model.
+ml::encoder_decoder model_of_files(ml::encoder_decoder m, i32 padding) {
+  const std::string why = ml::why_no_hugging_face(m);
+  if (why.empty()) return m;
+  if (!m.padding) m.padding = padding;
+  m.logit_bias = true;
+  if (ml::why_no_hugging_face(m).empty()) return m;
+  throw std::invalid_argument(fmt::format(
+      "{}: what can be exported is trained with --name t5, or with --name transformer and the usual norms, "
+      "positions and biases of that name (--use_pre_normalization false, for Marian)",
+      why));
+}
+/// The weights of a trainer for a network that may have a bias of the logits, of zeros, in addition.
+ml::weights weights_for(const ml::network& shape, ml::trainer_base& t) {
+  ml::weights w(shape);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const auto& ours = t.model().parameters();
+    const bool is_there = std::any_of(ours.begin(), ours.end(), [&](const ml::parameter& p) {
+      return p.name == shape.parameters()[k].name;
+    });
+    if (!is_there) continue;
+    const auto numbers = t.parameter_named(shape.parameters()[k].name);
+    w[k].assign(numbers.begin(), numbers.end());
+  }
+  return w;
+}
+
 void write_model(options& o, const run_of_texts& r, const text_app::stage& now) {
   if (o.out.empty())
     throw std::invalid_argument("export needs --out, a folder for the files of Hugging Face");
@@ -306,8 +334,9 @@ void write_model(options& o, const run_of_texts& r, const text_app::stage& now) 
   with_average(o.common.optimizer, *m, [&] {
     const auto tokens = ml::encoder_decoder_tokens::of(input_of(r.by).sequences, r.meaning.words());
     wsl::support::whole_folder out(o.out);
-    ml::write_hugging_face(out.unfinished(), o.model.model(), m->run().model(),
-                           text_app::weights_of(m->run()),
+    const ml::encoder_decoder model = model_of_files(o.model.model(), tokens.padding);
+    const ml::network shape = model.build();
+    ml::write_hugging_face(out.unfinished(), model, shape, weights_for(shape, m->run()),
                            {.tokens = {{"pad_token_id", tokens.padding},
                                        {"eos_token_id", tokens.end},
                                        {"decoder_start_token_id", tokens.begin}},

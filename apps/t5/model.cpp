@@ -62,7 +62,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("max_position_embeddings", m.max_position_embeddings,
         "tokens of the longest text, for fixed and learned positions; null: those of the data")
       .at_least(1);
-  f.add("layer_norm_epsilon", m.epsilon, "added to the variance").above(0);
+  f.add("layer_norm_epsilon", m.epsilon, "added to the variance; null: 1e-6 of t5, 1e-5 of transformer")
+      .above(0);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
@@ -128,7 +129,9 @@ ml::encoder_decoder model_params::model() const {
                         .filter = d_ff,
                         .head_width = d_kv,
                         .between = value_of(nonlinearities, nonlinearity.empty() ? "relu" : nonlinearity),
-                        .epsilon = static_cast<f32>(epsilon),
+                        .epsilon = static_cast<f32>(epsilon > 0 ? epsilon
+                                                    : is_t5     ? 1e-6
+                                                                : 1e-5),
                         .deviation = static_cast<f32>(deviation)};
   m.norm =
       (norm.empty() ? is_t5 : norm == "rmsnorm") ? ml::normalization::rmsnorm : ml::normalization::layernorm;
@@ -163,7 +166,7 @@ train_app::named_words model_params::architecture() const {
           {"position_embedding_type", word_of(encodings, m.position)},
           {"relative_attention_num_buckets", std::to_string(m.buckets)},
           {"relative_attention_max_distance", std::to_string(m.max_distance)},
-          {"layer_norm_epsilon", fmt::format("{}", epsilon)},
+          {"layer_norm_epsilon", fmt::format("{}", shortest(m.epsilon))},
           {"share_encoder_decoder_embedding", word(m.shared_embedding)},
           {"share_embedding_weights", word(m.tied)},
           {"use_ffn_bias", word(m.biases)},

@@ -468,7 +468,13 @@ TEST_CASE("Texts, settings and weights that a writer of encoder-decoders cannot 
   CHECK_THROWS_WITH(encoder_decoder_writer(small, w, {.precision = precision::float16}),
                     Contains("not as f16"));
   CHECK_THROWS_WITH(encoder_decoder_writer(with([](encoder_decoder& x) { x.width = 32; }), w),
-                    Contains("these weights are of another model"));
+                    Contains("these weights are of another model: they have ") &&
+                        Contains("numbers for 'encoder embedding.tokens', which is ") &&
+                        Contains(" x 32 here"));
+  using list = std::vector<i32>;
+  static_assert(std::is_constructible_v<source_text, const list&, const list&>);
+  static_assert(!std::is_constructible_v<source_text, list> &&
+                !std::is_constructible_v<source_text, list&, list>);
 }
 
 }  // namespace
