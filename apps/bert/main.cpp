@@ -196,7 +196,7 @@ std::vector<std::string> classes_of_folder(const std::string& folder) {
   return names;
 }
 
-/// Reads what is trained with. Classes that the files alone name have the numbers that the model of --hf gives
+/// Reads the training data. Classes that the files alone name have the numbers that the model of --hf gives
 /// them. Returns whether the layer of the classes of that model is for other classes.
 bool read_training_data(const options& o, ml::text_processor& by, ml::text_task& to) {
   to = ml::task_of(by, ml::text_use::training);

@@ -216,7 +216,7 @@ std::string text_of(const ml::tokenizer& words, const std::vector<i32>& ids, int
   return all;
 }
 
-/// What the model makes of texts, and how well.
+/// The texts that a model writes, and how many of them are right.
 struct written_texts {
   std::string lines, table = "prediction\ttarget\ttext\n";
   ml::bleu found = {};

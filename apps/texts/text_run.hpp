@@ -15,8 +15,8 @@
 
 namespace text_app {
 
-/// What a mode does. Modes that train read the data of both inputs; the others have a checkpoint, which says
-/// what its numbers mean, and read only what is held out.
+/// A mode and the checkpoint that it looks at. Modes that train read the data of both inputs; the others have
+/// a checkpoint, which says what its numbers mean, and read only what is held out.
 struct stage {
   std::string mode;
   std::string checkpoint = {};            ///< the one that the mode looks at; empty: it trains

@@ -147,7 +147,7 @@ void declare_model(fields& f, model_params& m) {
   f.no_effect("a list", {"metrics"});
 }
 
-/// What a mode does with images.
+/// Which images a mode reads.
 struct mode_of_images {
   bool trains, evaluates;
 

@@ -82,8 +82,8 @@ TEST_CASE("A tag that is not known is named with its line, beyond the end of a s
 TEST_CASE("Questions may lack their answers, and summaries the labels of their sentences") {
   const words in;
   auto qa = in.of<qa_processor>(in.put("q.json", R"({"data": [{"paragraphs": [{"context": "a b c d", "qas": [
-      {"id": "1", "question": "d"}, {"id": "2", "question": "c", "answers": [{"text": "b", "answer_start": 2}]}
-      ]}]}]})"));
+      {"id": "1", "question": "d"},
+      {"id": "2", "question": "c", "answers": [{"text": "b", "answer_start": 2}]}]}]}]})"));
   CHECK_THAT(files::refusal([&] { qa.task(text_use::evaluation); }), Contains("there is no 'answers'"));
   const asked_questions asked = qa.asked(text_use::prediction);
   CHECK(!asked.questions()[0].is_answered);

@@ -109,7 +109,7 @@ class batch_norm_stage final : public stage {
     f32* mean_of_sum() const { return numbers.data() + 5 * width; }  ///< over all tokens
     f32* mean_of_product() const { return numbers.data() + 6 * width; }
   };
-  /// What a parameter that follows a statistic is.
+  /// The statistic that a parameter follows.
   static f32* statistic(const state& s, const weight_tile& t) {
     return t.which == running_variance ? s.variance() : s.mean();
   }

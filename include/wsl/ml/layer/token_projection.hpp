@@ -97,8 +97,8 @@ class token_projection_stage final : public stage {
   bool is_seen(const activation_store& store, int t) const {
     return inputs.size() < 2 || !store.has(inputs[1]) || store.ids(inputs[1])[static_cast<std::size_t>(t)];
   }
-  /// The tokens of a sequence, with zeros for those that are hidden: only a sequence with a mask is copied, to
-  /// `room`.
+  /// The tokens of a sequence, with zeros for those that are hidden: only where there is a mask they are
+  /// copied, to `room`.
   template <class T>
   matrix<const T> seen(activation_store& store, const weight_tile& s, int first, std::vector<T>& room) const {
     const matrix<const T> all = half(store.operand<T>(inputs[0]), s);

@@ -18,8 +18,8 @@
 
 namespace wsl::ml {
 
-/// What texts are read for: which files of a folder are meant, and whether each text has its label. Texts to
-/// predict may have none.
+/// The purpose for which texts are read. It says which files of a folder are meant, and whether each text has
+/// its label: texts to predict may have none.
 enum class text_use : u8 { training, evaluation, prediction };
 
 /// An example as it stands in its file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a length and a vocabulary leave of texts: how many examples are longer than a sequence, and how many
-// tokens are the one for what has none. Readers of texts say it once, in the sentence about their data:
+// A survey of texts counts how many examples are longer than a sequence, and how many tokens are the one for
+// what has none. Readers of texts say it once, in the sentence about their data:
 //   37 of 500 examples are longer than max_sequence_length 128: their ends are left out; 7.1 % of the tokens
 //   are [UNK]: ...
 // Of large data only the first examples are counted, since it takes as long as to encode them.
@@ -41,7 +41,7 @@ class text_survey {
   i64 longer() const { return longer_; }
   /// The part of the tokens that are unknown.
   f64 unknown_part() const { return tokens_ ? static_cast<f64>(unknowns_) / static_cast<f64>(tokens_) : 0.; }
-  /// What is worth saying, to go behind another sentence; empty: nothing is. `all` is the number of examples,
+  /// The part of a sentence that says so, to go behind another one; empty if nothing is worth saying. `all` is the number of examples,
   /// `setting` the name of the length.
   std::string text(i64 all, const char* setting, int length) const {
     const char* const of_first = all > examples_ ? "the first " : "";
