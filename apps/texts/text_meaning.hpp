@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The meaning of the numbers of a model of texts: the vocabulary behind the numbers of its tokens, and the names
-// of its classes. Every checkpoint keeps it, so that evaluations, predictions and exports need neither the
-// vocabulary's file nor the training data, and a run does not go on with others unnoticed.
+// The meaning of the numbers of a model of texts: the vocabulary behind the numbers of its tokens, and the
+// names of its classes. Every checkpoint keeps it, so that evaluations, predictions and exports need neither
+// the vocabulary's file nor the training data, and a run does not go on with others unnoticed.
 #pragma once
 #include <session.hpp>
 #include <string>

@@ -458,7 +458,8 @@ TEST_CASE("Texts, settings and weights that a writer of encoder-decoders cannot 
   encoder_decoder fixed = small;
   fixed.position = position_encoding::fixed;
   encoder_decoder_writer limited(fixed, weights(fixed.build(), 5), {.columns = 1});
-  CHECK_THROWS_WITH(limited.write(numbered(41, 3), usual), Contains("longer than the 40 positions"));
+  const std::vector<i32> too_long = numbered(41, 3);
+  CHECK_THROWS_WITH(limited.write(too_long, usual), Contains("longer than the 40 positions"));
   search_settings long_begin = usual;
   long_begin.begin.assign(40, 1);
   CHECK_THROWS_WITH(limited.write(source, long_begin), Contains("leaves none of the 40 positions"));

@@ -41,8 +41,8 @@ class text_survey {
   i64 longer() const { return longer_; }
   /// The part of the tokens that are unknown.
   f64 unknown_part() const { return tokens_ ? static_cast<f64>(unknowns_) / static_cast<f64>(tokens_) : 0.; }
-  /// The part of a sentence that says so, to go behind another one; empty if nothing is worth saying. `all` is the number of examples,
-  /// `setting` the name of the length.
+  /// The part of a sentence that says so, to go behind another one; empty if nothing is worth saying. `all`
+  /// is the number of examples, `setting` the name of the length.
   std::string text(i64 all, const char* setting, int length) const {
     const char* const of_first = all > examples_ ? "the first " : "";
     std::string said;
