@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <wsl/ml/io/hugging_face.hpp>
-#include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/support/whole_folder.hpp>
@@ -196,12 +195,14 @@ std::vector<std::string> classes_of_folder(const std::string& folder) {
   return names;
 }
 
-/// Reads the training data. Classes that the files alone name have the numbers that the model of --hf gives
-/// them. Returns whether the layer of the classes of that model is for other classes.
-bool read_training_data(const options& o, ml::text_processor& by, ml::text_task& to) {
+/// Reads the training data. Classes that the files alone name have the numbers that the run gives them if it
+/// goes on, or the model of --hf. Returns whether the layer of the classes of that model is for other classes.
+bool read_training_data(const options& o, const text_app::stage& now, ml::text_processor& by,
+                        ml::text_task& to) {
   to = ml::task_of(by, ml::text_use::training);
-  if (o.hf.empty() || !to.classes.count()) return false;
-  const std::vector<std::string> theirs = classes_of_folder(o.hf), ours = to.classes.names();
+  if ((o.hf.empty() && !now.begun) || !to.classes.count()) return false;
+  const std::vector<std::string> theirs = now.begun ? now.begun->classes : classes_of_folder(o.hf),
+                                 ours = to.classes.names();
   if (theirs.empty() || theirs == ours) return false;
   const auto* words = std::get_if<ml::bert_token_classifier_processor>(&by);
   const auto* texts = std::get_if<ml::bert_classifier_processor>(&by);
@@ -233,8 +234,8 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     if (train_by.index() != r.by.index())
       throw std::invalid_argument(
           "eval_input.data_processor is another one than train_input's: a model has one task");
-    r.meaning.vocabulary = text_app::share_vocabulary(train_by, r.by);
-    has_new_classes = read_training_data(o, train_by, train);
+    r.meaning.vocabulary = text_app::share_vocabulary(now, train_by, r.by);
+    has_new_classes = read_training_data(o, now, train_by, train);
     take_classes(r.by, train.classes);
     r.meaning.classes = train.classes.names();
     longest = std::max(longest, length_of(train_by));
@@ -259,19 +260,12 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
             .data_words = fmt::format("{} to train with; held out: {}", train.about, r.held_out.about),
             .architecture = o.model.architecture(r.goal),
             .train = train.data,
-            .held_out = r.held_out.data,
-            .facts = r.meaning.facts(),
-            .require_same_meaning =
-                [ours = r.meaning, override_it = o.common.run.override_model](const std::string& checkpoint) {
-                  text_app::require_same_meaning(checkpoint, ours, override_it);
-                }};
-  if (o.hf.empty()) return r;
-  r.what.begins_with = fmt::format("--hf {}", o.hf);
-  r.what.begin = [e, has_new_classes, hf = o.hf, folder = o.common.run.model_dir](ml::trainer_base& to) {
-    begin_with(hf, e, has_new_classes, to);
-    app::make_folder(folder);
-    ml::hugging_face::copy_companions(hf, folder);
-  };
+            .held_out = r.held_out.data};
+  text_app::keep_meaning(r.what, r.meaning, o.common.run);
+  if (!o.hf.empty())
+    text_app::begin_with_folder(r.what, o.hf, o.common.run.model_dir, [=, hf = o.hf](ml::trainer_base& to) {
+      begin_with(hf, e, has_new_classes, to);
+    });
   return r;
 }
 

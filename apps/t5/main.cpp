@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
-#include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/run/metrics/bleu.hpp>
 #include <wsl/ml/write/encoder_decoder_writer.hpp>
@@ -161,7 +160,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
       throw std::invalid_argument(
           "eval_input has other special tokens than train_input, or another data_processor: a model has the "
           "same for both");
-    r.meaning.vocabulary = text_app::share_vocabulary(train_by, r.by);
+    r.meaning.vocabulary = text_app::share_vocabulary(now, train_by, r.by);
     train = ml::task_of(train_by, ml::text_use::training);
     longest = std::max(longest, longest_of(train_by));
   } else {
@@ -181,19 +180,12 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
             .data_words = fmt::format("{} to train with; held out: {}", train.about, r.held_out.about),
             .architecture = o.model.architecture(),
             .train = train.data,
-            .held_out = r.held_out.data,
-            .facts = r.meaning.facts(),
-            .require_same_meaning =
-                [ours = r.meaning, override_it = o.common.run.override_model](const std::string& checkpoint) {
-                  text_app::require_same_meaning(checkpoint, ours, override_it);
-                }};
-  if (o.hf.empty()) return r;
-  r.what.begins_with = fmt::format("--hf {}", o.hf);
-  r.what.begin = [hf = o.hf, folder = o.common.run.model_dir](ml::trainer_base& to) {
-    text_app::set_weights(to, ml::read_hugging_face<ml::encoder_decoder>(hf).to_weights(to.model()));
-    app::make_folder(folder);
-    ml::hugging_face::copy_companions(hf, folder);
-  };
+            .held_out = r.held_out.data};
+  text_app::keep_meaning(r.what, r.meaning, o.common.run);
+  if (!o.hf.empty())
+    text_app::begin_with_folder(r.what, o.hf, o.common.run.model_dir, [hf = o.hf](ml::trainer_base& to) {
+      text_app::set_weights(to, ml::read_hugging_face<ml::encoder_decoder>(hf).to_weights(to.model()));
+    });
   return r;
 }
 

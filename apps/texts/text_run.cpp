@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <ranks.hpp>
+#include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/train/trainer_base.hpp>
+
+#include "../files.hpp"
 
 namespace text_app {
 
@@ -26,8 +29,24 @@ std::string require_checkpoint(const common_params& p, const std::string& progra
   return from;
 }
 
+/// The checkpoint from which a run that trains goes on, known to the first process; empty: it begins.
+std::string checkpoint_to_go_on_from(const run_params& r, const std::string& program) {
+  if (!ranks::root()) return "";
+  std::string from = r.autoload_last_checkpoint ? checkpoint_to_look_at(r) : r.checkpoint_path;
+  if (!from.empty()) require_same_program(from, program);
+  return from;
+}
+
 std::string vocabulary_of(const ml::text_processor& p) {
   return std::visit([](const auto& x) { return x.vocabulary(); }, p);
+}
+bool names_vocabulary(const ml::text_processor& p) {
+  return std::visit(
+      [](const auto& x) {
+        if constexpr (requires { x.vocab_file; }) return !x.vocab_file.empty();
+        else return !x.src_vocab_file.empty();
+      },
+      p);
 }
 ml::tokenizer tokenizer_of(const std::string& vocabulary) {
   return ml::tokenizer::from_json(vocabulary, "the vocabulary");
@@ -57,7 +76,9 @@ int run(int argc, char** argv, fields& f, common_params& common, const text_prog
           "--hf is of a run that begins, and {} takes the model of a checkpoint: leave --hf out", *mode));
     now.checkpoint = require_checkpoint(common, words.name);
     now.kept = text_meaning::of(now.checkpoint);
-  }
+  } else if (const std::string from = checkpoint_to_go_on_from(common.run, words.name);
+             ranks::any(!from.empty()))
+    now.begun = text_meaning::of(from);
   program.complete(now);
   if (*mode == "predict") return program.predict(now), 0;
   if (*mode == "export") return program.write_model(now), 0;
@@ -77,9 +98,12 @@ std::unique_ptr<machine> trained(const std::string& checkpoint, const common_par
   return m;
 }
 
-std::string share_vocabulary(ml::text_processor& train, ml::text_processor& held_out) {
-  std::string vocabulary = vocabulary_of(train);
-  const std::string other = vocabulary_of(held_out);
+std::string share_vocabulary(const stage& now, ml::text_processor& train, ml::text_processor& held_out) {
+  const auto read = [&](const ml::text_processor& p) {
+    return now.begun && !names_vocabulary(p) ? now.begun->vocabulary : vocabulary_of(p);
+  };
+  std::string vocabulary = read(train);
+  const std::string other = read(held_out);
   const ml::tokenizer words = tokenizer_of(vocabulary);
   if (other != vocabulary)
     if (const std::string what = ml::difference_of(words, tokenizer_of(other)); !what.empty())
@@ -92,10 +116,12 @@ std::string share_vocabulary(ml::text_processor& train, ml::text_processor& held
 std::string take_vocabulary(fields& f, const common_params& p, const stage& now,
                             ml::text_processor& held_out) {
   const std::string own = (std::filesystem::path(p.run.model_dir) / "params.yaml").string() + ":";
+  const std::string of_checkpoint = p.run.checkpoint_path + ":";
   bool is_named = false;
   for (const char* name : {"vocab_file", "src_vocab_file", "do_lower"})
     for (const field* x : f.named(name))
-      is_named |= !x->given.empty() && !x->given.starts_with(own) && !x->given.starts_with(now.checkpoint);
+      is_named |= !x->given.empty() && !x->given.starts_with(own) &&
+                  (of_checkpoint.size() == 1 || !x->given.starts_with(of_checkpoint));
   const std::string vocabulary = is_named ? vocabulary_of(held_out) : now.kept->vocabulary;
   set_words(held_out, tokenizer_of(vocabulary));
   return vocabulary;
@@ -111,6 +137,22 @@ void require_vocabulary_of_folder(const ml::tokenizer& words, const std::string&
       what.empty() ? fmt::format("it has {}", words.size()) : what,
       own.empty() ? fmt::format("name the list of tokens that belongs to {}", folder)
                   : fmt::format("leave {} out, and the tokenizer in {} is taken", option, folder)));
+}
+
+void keep_meaning(task& t, const text_meaning& m, const run_params& r) {
+  t.facts = m.facts();
+  t.require_same_meaning = [m, override_it = r.override_model](const std::string& checkpoint) {
+    require_same_meaning(checkpoint, m, override_it);
+  };
+}
+void begin_with_folder(task& t, const std::string& folder, const std::string& model_dir,
+                       std::function<void(ml::trainer_base&)> set) {
+  t.begins_with = fmt::format("--hf {}", folder);
+  t.begin = [folder, model_dir, set = std::move(set)](ml::trainer_base& to) {
+    set(to);
+    app::make_folder(model_dir);
+    ml::hugging_face::copy_companions(folder, model_dir);
+  };
 }
 
 ml::weights weights_of(ml::trainer_base& t) {

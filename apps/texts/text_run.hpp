@@ -19,8 +19,9 @@ namespace text_app {
 /// a checkpoint, which says what its numbers mean, and read only what is held out.
 struct stage {
   std::string mode;
-  std::string checkpoint = {};            ///< the one that the mode looks at; empty: it trains
-  std::optional<text_meaning> kept = {};  ///< of that checkpoint
+  std::string checkpoint = {};             ///< the one that the mode looks at; empty: it trains
+  std::optional<text_meaning> kept = {};   ///< of that checkpoint
+  std::optional<text_meaning> begun = {};  ///< of the checkpoint from which a run that trains goes on
 
   bool trains() const { return !kept; }
   bool reads_held_out() const { return mode != "export"; }
@@ -45,9 +46,10 @@ int run(int argc, char** argv, train_app::fields& f, train_app::common_params& c
 std::unique_ptr<train_app::machine> trained(const std::string& checkpoint, const train_app::common_params& p,
                                             const train_app::task& t);
 
-/// The vocabulary of both processors, which they have from here on. Throws std::invalid_argument if they
-/// differ.
-std::string share_vocabulary(wsl::ml::text_processor& train, wsl::ml::text_processor& held_out);
+/// The vocabulary of both processors, which they have from here on: if none is named, that of the run that goes
+/// on. Throws std::invalid_argument if they differ.
+std::string share_vocabulary(const stage& now, wsl::ml::text_processor& train,
+                             wsl::ml::text_processor& held_out);
 /// The vocabulary of a processor in a mode that does not train: that of the checkpoint, unless the command
 /// line or a params file other than the run's own names one.
 std::string take_vocabulary(train_app::fields& f, const train_app::common_params& p, const stage& now,
@@ -56,6 +58,13 @@ std::string take_vocabulary(train_app::fields& f, const train_app::common_params
 /// than its model. `option` is the name of the vocabulary's file.
 void require_vocabulary_of_folder(const wsl::ml::tokenizer& words, const std::string& folder, int of_model,
                                   const char* option);
+
+/// Lets checkpoints of a task keep a meaning, and refuses those with another one.
+void keep_meaning(train_app::task& t, const text_meaning& m, const train_app::run_params& r);
+/// Lets a run begin with the model of a folder of Hugging Face, whose weights `set` takes, and its folder have
+/// what lies beside that model.
+void begin_with_folder(train_app::task& t, const std::string& folder, const std::string& model_dir,
+                       std::function<void(wsl::ml::trainer_base&)> set);
 
 /// The weights of a machine, and its weights set.
 wsl::ml::weights weights_of(wsl::ml::trainer_base& t);
