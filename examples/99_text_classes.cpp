@@ -39,7 +39,7 @@ int main() {
 
   ml::sst2_processor p;
   p.data_dir = {folder}, p.vocab_file = folder + "/vocab.txt", p.do_lower = true, p.max_sequence_length = 10;
-  const ml::text_task task = p.task(true), unseen = p.task(false);
+  const ml::text_task task = p.task(ml::text_use::training), unseen = p.task(ml::text_use::evaluation);
   std::printf("to train with: %s\nto evaluate:   %s\n", task.about.c_str(), unseen.about.c_str());
 
   const ml::encoder model{.vocabulary = task.vocabulary,

@@ -3,9 +3,11 @@
 // classes of texts, tags of words, extractive summaries and answers to questions. See docs/guide/text.md.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <wsl/ml/io/hugging_face.hpp>
-#include <wsl/ml/io/hugging_face/companions.hpp>
+#include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/support/whole_folder.hpp>
 
@@ -38,8 +40,8 @@ struct options {
   common_params common;
   model_params model;
   text_app::text_input train, eval;
-  std::string hf;   ///< a folder of transformers, with whose encoder a run begins; empty: none
-  std::string out;  ///< the folder to which `export` writes
+  std::string hf;                ///< a folder of transformers, with whose encoder a run begins; empty: none
+  std::string out, predictions;  ///< the folder that `export` writes, and the file that `predict` writes
 };
 
 void declare_all(fields& f, options& o) {
@@ -52,10 +54,12 @@ void declare_all(fields& f, options& o) {
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
         "a folder of Hugging Face with BERT or RoBERTa: a run begins with its encoder, and with new layers "
-        "for "
-        "another task than its own")
+        "for another task than its own")
       .of_one_command();
   declare_checkpoint_options(f, o.common);
+  f.options_of("predict");
+  f.add("out", o.predictions, "the file of the predictions; null: predictions.* in model_dir")
+      .of_one_command();
   f.options_of("export");
   f.add("out", o.out, "the folder for the files of Hugging Face").of_one_command();
 }
@@ -71,14 +75,16 @@ void take_folder(fields& f, options& o) {
   });
 }
 
-void complete(fields& f, options& o) {
+void complete(fields& f, options& o, const text_app::stage& now) {
   if (!o.hf.empty()) take_folder(f, o);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
-  for (const auto& [section, in] :
-       {std::pair("train_input", &o.common.train_input), {"eval_input", &o.common.eval_input}})
-    if (in->data_dir.empty())
+  const auto needs = [](const char* section, const input_params& in) {
+    if (in.data_dir.empty())
       throw std::invalid_argument(
           fmt::format("{}.data_dir is missing: name a file of texts or a folder", section));
+  };
+  if (now.trains()) needs("train_input", o.common.train_input);
+  if (now.reads_held_out()) needs("eval_input", o.common.eval_input);
 }
 
 /// The task that an encoder is trained for with the examples of a processor.
@@ -113,23 +119,33 @@ void take_classes(ml::text_processor& p, const ml::label_map& classes) {
     x->classes = classes.names();
   if (auto* x = std::get_if<ml::bert_token_classifier_processor>(&p)) x->classes = classes;
 }
-std::string vocabulary_of(ml::text_processor p) {
-  std::string file;
-  ml::each_setting(p, [&](const std::string& name, auto& value, const char*) {
-    if constexpr (std::is_same_v<decltype(value), std::string&>)
-      if (name == "vocab_file") file = value;
-  });
-  return file;
+/// The names of the classes of a run that looks at a checkpoint: those that were given, or the checkpoint's.
+std::vector<std::string> classes_of(fields& f, ml::text_processor& p, const text_app::text_meaning& kept) {
+  if (const auto* x = std::get_if<ml::bert_classifier_processor>(&p); x && !x->classes.empty())
+    return x->classes;
+  if (auto* x = std::get_if<ml::bert_token_classifier_processor>(&p)) {
+    const std::string file = std::exchange(x->label_vocab_file, "");
+    for (const field* given : f.named("label_vocab_file"))
+      if (given->given.starts_with("--")) return ml::label_map::of_file(file).names();
+  }
+  return kept.classes;
 }
-int length_of(const ml::text_task& t) { return t.data.length; }
+int length_of(ml::text_processor& p) {
+  return std::visit(
+      [](const auto& x) -> int {
+        if constexpr (requires { x.max_sequence_length; }) return x.max_sequence_length;
+        else return 0;
+      },
+      p);
+}
 
 /// The task of a run: the model, whose vocabulary and classes are those of the data, and the data.
 struct run_of_texts {
-  task what;
-  ml::text_task held_out;
+  task what = {};
+  ml::text_task held_out = {};
   ml::text_processor by;  ///< of what is held out
-  ml::encoder_task goal;
-  std::string vocab_file;
+  ml::encoder_task goal = {};
+  text_app::text_meaning meaning = {};
 };
 
 /// The numbers that the model does not take are left out of the data.
@@ -138,7 +154,8 @@ ml::text_task for_model(ml::text_task t, const ml::encoder& e) {
 }
 
 /// Sets the sizes that follow from the data. Throws std::invalid_argument for those that do not fit.
-void fit_to_data(model_params& m, int vocabulary, int longest, const ml::label_map& classes) {
+void fit_to_data(model_params& m, int vocabulary, int longest, ml::encoder_task goal,
+                 const std::vector<std::string>& classes) {
   if (!m.vocab_size) m.vocab_size = vocabulary;
   if (m.vocab_size < vocabulary)
     throw std::invalid_argument(
@@ -149,72 +166,133 @@ void fit_to_data(model_params& m, int vocabulary, int longest, const ml::label_m
     throw std::invalid_argument(
         fmt::format("max_sequence_length {} is more than model.max_position_embeddings {}", longest,
                     m.max_position_embeddings));
-  const int count = std::max(2, classes.count());
+  if (goal != ml::encoder_task::sequence_classes && goal != ml::encoder_task::token_classes) {
+    if (m.num_classes)
+      throw std::invalid_argument(fmt::format(
+          "model.num_classes {} is of texts, words or sentences with classes, and this task has none: leave "
+          "it out",
+          m.num_classes));
+    return;
+  }
+  const int count = std::max(2, static_cast<int>(classes.size()));
   if (!m.num_classes) m.num_classes = count;
   if (m.num_classes < count)
     throw std::invalid_argument(
         fmt::format("model.num_classes {} is less than the {} classes of the data: {}", m.num_classes, count,
-                    classes.text()));
+                    ml::label_map(classes).text()));
 }
 
-run_of_texts read_run(fields& f, options& o) {
-  const ml::text_processor train_by = processor_of(f, o, true);
-  ml::text_processor eval_by = processor_of(f, o, false);
-  if (train_by.index() != eval_by.index())
-    throw std::invalid_argument(
-        "eval_input.data_processor is another one than train_input's: a model has one task");
-  ml::text_task train = ml::task_of(train_by, true);
-  take_classes(eval_by, train.classes);
-  ml::text_task held_out = ml::task_of(eval_by, false);
-  const ml::encoder_task goal = goal_of(train_by);
-  const int vocabulary = std::visit([](const auto& p) { return p.by().size(); }, train_by);
-  fit_to_data(o.model, vocabulary, std::max(length_of(train), length_of(held_out)), train.classes);
-  const ml::encoder e = o.model.encoder(goal);
-  train = for_model(std::move(train), e), held_out = for_model(std::move(held_out), e);
-  run_of_texts r{
-      .what = {.program = "wsl-bert",
-               .model = [e] { return e.build(); },
-               .model_words = o.model.words(),
-               .data_words = fmt::format("{} to train with; held out: {}", train.about, held_out.about),
-               .architecture = o.model.architecture(goal),
-               .train = train.data,
-               .held_out = held_out.data},
-      .held_out = held_out,
-      .by = eval_by,
-      .goal = goal,
-      .vocab_file = vocabulary_of(train_by)};
-  if (o.hf.empty()) return r;
-  r.what.begins_with = fmt::format("--hf {}", o.hf);
-  r.what.begin = [e, hf = o.hf, folder = o.common.run.model_dir](ml::trainer_base& to) {
-    ml::pretrained_encoder p = ml::read_hugging_face<ml::encoder>(hf);
-    p.config.task = e.task, p.config.classes = e.classes;
-    text_app::set_weights(to, p.to_weights(to.model(), text_app::weights_of(to)));
-    app::make_folder(folder);
-    ml::hugging_face::copy_companions(hf, folder);
-  };
+/// The names of the classes of a folder of Hugging Face; none if they are only numbered.
+std::vector<std::string> classes_of_folder(const std::string& folder) {
+  const ml::hugging_face::config_file config(fmt::format("{}/config.json", folder));
+  const auto labels = config.object("id2label").fields();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    const auto name = labels.find(std::to_string(k));
+    if (name == labels.end() || !name->is_string() || *name == fmt::format("LABEL_{}", k)) return {};
+    names.push_back(name->get<std::string>());
+  }
+  return names;
+}
+
+/// Reads the training data. Classes that the files alone name have the numbers that the run gives them if it
+/// goes on, or the model of --hf. Returns whether the layer of the classes of that model is for other classes.
+bool read_training_data(const options& o, const text_app::stage& now, ml::text_processor& by,
+                        ml::text_task& to) {
+  to = ml::task_of(by, ml::text_use::training);
+  if ((o.hf.empty() && !now.begun) || !to.classes.count()) return false;
+  const std::vector<std::string> theirs = now.begun ? now.begun->classes : classes_of_folder(o.hf),
+                                 ours = to.classes.names();
+  if (theirs.empty() || theirs == ours) return false;
+  const auto* words = std::get_if<ml::bert_token_classifier_processor>(&by);
+  const auto* texts = std::get_if<ml::bert_classifier_processor>(&by);
+  const bool is_free = (words && words->label_vocab_file.empty()) || (texts && texts->classes.empty());
+  if (!is_free || !std::is_permutation(ours.begin(), ours.end(), theirs.begin(), theirs.end())) return true;
+  take_classes(by, ml::label_map(theirs));
+  to = ml::task_of(by, ml::text_use::training);
+  return false;
+}
+
+/// Begins a run with the encoder of a folder, and with new layers for other classes than its own.
+void begin_with(const std::string& hf, const ml::encoder& e, bool has_new_classes, ml::trainer_base& to) {
+  ml::pretrained_encoder p = ml::read_hugging_face<ml::encoder>(hf);
+  p.config.task = e.task, p.config.classes = e.classes;
+  const ml::weights before = text_app::weights_of(to);
+  ml::weights now = p.to_weights(to.model(), before);
+  for (std::size_t k = 0; has_new_classes && k < now.size(); ++k)
+    if (to.model().parameters()[k].name.starts_with("classifier.")) now[k] = before[k];
+  text_app::set_weights(to, now);
+}
+
+run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
+  run_of_texts r{.by = processor_of(f, o, false)};
+  ml::text_task train;
+  int longest = length_of(r.by);
+  bool has_new_classes = false;
+  if (now.trains()) {
+    ml::text_processor train_by = processor_of(f, o, true);
+    if (train_by.index() != r.by.index())
+      throw std::invalid_argument(
+          "eval_input.data_processor is another one than train_input's: a model has one task");
+    r.meaning.vocabulary = text_app::share_vocabulary(now, train_by, r.by);
+    has_new_classes = read_training_data(o, now, train_by, train);
+    take_classes(r.by, train.classes);
+    r.meaning.classes = train.classes.names();
+    longest = std::max(longest, length_of(train_by));
+  } else {
+    r.meaning.vocabulary = text_app::take_vocabulary(f, o.common, now, r.by);
+    r.meaning.classes = classes_of(f, r.by, *now.kept);
+    take_classes(r.by, ml::label_map(r.meaning.classes));
+    if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
+  }
+  if (now.reads_held_out()) r.held_out = ml::task_of(r.by, now.use());
+  r.goal = goal_of(r.by);
+  const ml::tokenizer words = r.meaning.words();
+  if (!o.hf.empty()) text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "vocab_file");
+  fit_to_data(o.model, words.size(), longest, r.goal, r.meaning.classes);
+  const ml::encoder e = o.model.encoder(r.goal);
+  if (now.trains()) train = for_model(std::move(train), e);
+  else train.data.length = longest;
+  if (now.reads_held_out()) r.held_out = for_model(std::move(r.held_out), e);
+  r.what = {.program = "wsl-bert",
+            .model = [e] { return e.build(); },
+            .model_words = o.model.words(),
+            .data_words = fmt::format("{} to train with; held out: {}", train.about, r.held_out.about),
+            .architecture = o.model.architecture(r.goal),
+            .train = train.data,
+            .held_out = r.held_out.data};
+  text_app::keep_meaning(r.what, r.meaning, o.common.run);
+  if (!o.hf.empty())
+    text_app::begin_with_folder(r.what, o.hf, o.common.run.model_dir, [=, hf = o.hf](ml::trainer_base& to) {
+      begin_with(hf, e, has_new_classes, to);
+    });
   return r;
 }
 
-void predict(options& o, const run_of_texts& r) {
-  const auto m = text_app::trained(o.common, r.what);
+void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
+  const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   const char* const name = r.goal == ml::encoder_task::span            ? "predictions.json"
                            : r.goal == ml::encoder_task::token_classes ? "predictions.conll"
                                                                        : "predictions.tsv";
+  if (o.predictions.empty()) o.predictions = fmt::format("{}/{}", o.common.run.model_dir, name);
   with_average(o.common.optimizer, *m, [&] {
-    bert_app::predict(*m, r.held_out, r.by, r.goal, o.common.eval_input.batch_size,
-                      fmt::format("{}/{}", o.common.run.model_dir, name));
+    bert_app::predict(*m, r.held_out, r.by, r.goal, o.common.eval_input.batch_size, o.predictions);
   });
 }
 
-void write_model(options& o, const run_of_texts& r) {
+void write_model(options& o, const run_of_texts& r, const text_app::stage& now) {
   if (o.out.empty())
     throw std::invalid_argument("export needs --out, a folder for the files of Hugging Face");
-  const auto m = text_app::trained(o.common, r.what);
+  const auto m = text_app::trained(now.checkpoint, o.common, r.what);
+  std::vector<std::string> classes = r.meaning.classes;
+  while (!classes.empty() && std::ssize(classes) < o.model.num_classes)
+    classes.push_back(fmt::format("LABEL_{}", classes.size()));
   with_average(o.common.optimizer, *m, [&] {
-    const bool has_tokenizer = ml::tokenizer::is_in(r.vocab_file);
     wsl::support::whole_folder out(o.out);
-    ml::write_hugging_face(out.unfinished(), o.model.encoder(r.goal), m->run().model(),
-                           text_app::weights_of(m->run()), {.companions = has_tokenizer ? r.vocab_file : ""});
+    ml::write_hugging_face(
+        out.unfinished(), o.model.encoder(r.goal), m->run().model(), text_app::weights_of(m->run()),
+        {.classes = classes, .companions = std::filesystem::path(now.checkpoint).parent_path().string()});
+    text_app::write_vocabulary(out.unfinished(), r.meaning, o.model.max_position_embeddings);
     out.finish();
   });
   std::printf("%s/model.safetensors\n", o.out.c_str());
@@ -224,32 +302,22 @@ int run(int argc, char** argv) {
   options o;
   fields f;
   declare_all(f, o);
-  int status = 0;
-  auto modes = common_modes();
-  modes.emplace_back("predict", "write what a trained encoder says of the held-out data, and how well");
-  modes.emplace_back("export", "write a trained encoder for Hugging Face");
-  const auto mode =
-      parse(argc, argv,
-            {.name = "wsl-bert",
-             .about = "Trains encoders on texts, by weight streaming on a simulated wafer.\nwsl-bert "
-                      "train_and_eval --data_processor SST2DataProcessor --train_input.data_dir train.tsv "
-                      "--eval_input.data_dir dev.tsv --hf bert --model_dir run",
-             .modes = modes,
-             .configurations = configurations(),
-             .model_option = "hf"},
-            f, status);
-  if (!mode) return status;
-  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  if (*mode == "predict" || *mode == "export") text_app::require_checkpoint(o.common);
-  complete(f, o);
-  run_of_texts r = read_run(f, o);
-  if ((*mode == "predict" || *mode == "export") && ranks::size() > 1)
-    throw std::invalid_argument(fmt::format("{} is the work of one process: start it without mpirun", *mode));
-  if (*mode == "predict") return predict(o, r), 0;
-  if (*mode == "export") return write_model(o, r), 0;
-  session s(o.common, f.kept_text(), std::move(r.what));
-  run_mode(*mode, s);
-  return s.status();
+  using text_app::stage;
+  return text_app::run(
+      argc, argv, f, o.common,
+      {.words = {.name = "wsl-bert",
+                 .about = "Trains encoders on texts, by weight streaming on a simulated wafer.\nwsl-bert "
+                          "train_and_eval --data_processor SST2DataProcessor --train_input.data_dir "
+                          "train.tsv --eval_input.data_dir dev.tsv --hf bert --model_dir run",
+                 .modes = {},
+                 .configurations = configurations(),
+                 .model_option = "hf"},
+       .predicts = "write what a trained encoder says of the held-out data, and how well",
+       .exports = "write a trained encoder for Hugging Face",
+       .complete = [&](const stage& now) { complete(f, o, now); },
+       .read = [&](const stage& now) { return read_run(f, o, now).what; },
+       .predict = [&](const stage& now) { predict(o, read_run(f, o, now), now); },
+       .write_model = [&](const stage& now) { write_model(o, read_run(f, o, now), now); }});
 }
 
 }  // namespace

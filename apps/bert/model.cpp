@@ -5,10 +5,13 @@
 
 #include <wsl/ml/io/hugging_face/config.hpp>
 
+#include "word_tables.hpp"
+
 namespace bert_app {
 namespace {
 
 namespace ml = wsl::ml;
+using text_app::value_of, text_app::word_of;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
     {"gelu", ml::nonlinearity::gelu},
@@ -22,20 +25,6 @@ constexpr std::pair<const char*, ml::encoder_task> tasks[] = {
     {"token_classes", ml::encoder_task::token_classes},
     {"span", ml::encoder_task::span}};
 constexpr const char *shared_heads = "linformer-shared-heads", *shared_kv = "linformer-shared-kv";
-
-template <class T, std::size_t n>
-T value_of(const std::pair<const char*, T> (&all)[n], const std::string& word) {
-  for (const auto& [name, what] : all)
-    if (word == name) return what;
-  throw std::invalid_argument(
-      fmt::format("there is no {}", word));  // fields take the words of the table only
-}
-template <class T, std::size_t n>
-std::string word_of(const std::pair<const char*, T> (&all)[n], T what) {
-  for (const auto& [name, x] : all)
-    if (x == what) return name;
-  return "?";
-}
 
 }  // namespace
 

@@ -6,11 +6,14 @@
 #include <cmath>
 #include <wsl/ml/io/hugging_face/config.hpp>
 
+#include "word_tables.hpp"
+
 namespace t5_app {
 namespace {
 
 namespace ml = wsl::ml;
 using ml::hugging_face::shortest;
+using text_app::value_of, text_app::word_of, text_app::words_in;
 using wsl::f32;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
@@ -23,25 +26,6 @@ constexpr std::pair<const char*, ml::position_encoding> encodings[] = {
     {"fixed", ml::position_encoding::fixed},
     {"learned", ml::position_encoding::learned}};
 
-template <class T, std::size_t n>
-T value_of(const std::pair<const char*, T> (&all)[n], const std::string& word) {
-  for (const auto& [name, what] : all)
-    if (word == name) return what;
-  throw std::invalid_argument(
-      fmt::format("there is no {}", word));  // fields take the words of the table only
-}
-template <class T, std::size_t n>
-std::string word_of(const std::pair<const char*, T> (&all)[n], T what) {
-  for (const auto& [name, x] : all)
-    if (x == what) return name;
-  return "?";
-}
-template <class T, std::size_t n>
-std::vector<std::string> words_in(const std::pair<const char*, T> (&all)[n]) {
-  std::vector<std::string> words;
-  for (const auto& [name, x] : all) words.push_back(name);
-  return words;
-}
 bool flag_of(const std::string& word, bool usual) { return word.empty() ? usual : word == "true"; }
 
 }  // namespace
@@ -78,7 +62,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("max_position_embeddings", m.max_position_embeddings,
         "tokens of the longest text, for fixed and learned positions; null: those of the data")
       .at_least(1);
-  f.add("layer_norm_epsilon", m.epsilon, "added to the variance").above(0);
+  f.add("layer_norm_epsilon", m.epsilon, "added to the variance; null: 1e-6 of t5, 1e-5 of transformer")
+      .above(0);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
@@ -144,7 +129,9 @@ ml::encoder_decoder model_params::model() const {
                         .filter = d_ff,
                         .head_width = d_kv,
                         .between = value_of(nonlinearities, nonlinearity.empty() ? "relu" : nonlinearity),
-                        .epsilon = static_cast<f32>(epsilon),
+                        .epsilon = static_cast<f32>(epsilon > 0 ? epsilon
+                                                    : is_t5     ? 1e-6
+                                                                : 1e-5),
                         .deviation = static_cast<f32>(deviation)};
   m.norm =
       (norm.empty() ? is_t5 : norm == "rmsnorm") ? ml::normalization::rmsnorm : ml::normalization::layernorm;
@@ -179,7 +166,7 @@ train_app::named_words model_params::architecture() const {
           {"position_embedding_type", word_of(encodings, m.position)},
           {"relative_attention_num_buckets", std::to_string(m.buckets)},
           {"relative_attention_max_distance", std::to_string(m.max_distance)},
-          {"layer_norm_epsilon", fmt::format("{}", epsilon)},
+          {"layer_norm_epsilon", fmt::format("{}", shortest(m.epsilon))},
           {"share_encoder_decoder_embedding", word(m.shared_embedding)},
           {"share_embedding_weights", word(m.tied)},
           {"use_ffn_bias", word(m.biases)},

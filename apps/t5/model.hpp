@@ -14,7 +14,7 @@ struct model_params {
   std::string name = "t5", nonlinearity, norm, position, norm_first;
   int vocab_size = 0, d_model = 0, d_kv = 0, d_ff = 0, encoder_layers = 0, decoder_layers = 0, heads = 0,
       buckets = 32, max_distance = 128, max_position_embeddings = 0, pad_token_id = -1;
-  f64 epsilon = 1e-6, deviation = 0.02, dropout = 0.1, attention_dropout = -1, label_smoothing = 0,
+  f64 epsilon = 0, deviation = 0.02, dropout = 0.1, attention_dropout = -1, label_smoothing = 0,
       attention_scale = 0, embedding_scale = 0, logit_scale = 0;
   bool share_embeddings = true, tied = true;
   std::string biases, logit_bias;

@@ -34,9 +34,12 @@ void text_input::declare(train_app::fields& f, const std::string& section,
   }
   for (const ml::text_processor& p : ml::text_processors()) {
     if (!is_one_of(processors, ml::name_of(p))) continue;
-    ml::each_accepted(p, [&](const std::string& name, const char*) {
+    ml::each_accepted(p, [&](const std::string& name, const std::string& only) {
       if (settings_.contains(name) || accepted_.contains(name)) return;
-      f.add(name, accepted_[name], "accepted with the value that it has in any case");
+      f.add(name, accepted_[name],
+            only == "any"
+                ? "Any value is accepted, for none changes a result here."
+                : fmt::format("The only value that is accepted is {}, which is so in any case.", only));
     });
   }
 }

@@ -16,6 +16,11 @@ class text_input {
  public:
   std::string data_processor;
 
+  text_input() = default;
+  // Fields hold references into it.
+  text_input(const text_input&) = delete;
+  text_input& operator=(const text_input&) = delete;
+
   /// Declares the fields in the section that is open, whose name is `section`, with these processors.
   void declare(train_app::fields& f, const std::string& section, const std::vector<std::string>& processors);
 

@@ -7,6 +7,7 @@
 #include "../command_line.hpp"
 #include "../files.hpp"
 #include "ranks.hpp"
+#include "session.hpp"
 
 namespace train_app {
 namespace {
@@ -110,6 +111,33 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   return file.string();
 }
 
+/// Throws std::invalid_argument for an option that only other modes have.
+void require_options_of(const std::string& mode, const program_words& words,
+                        const std::vector<given_option>& given) {
+  const auto is_mode = [&](const std::string& section) {
+    return std::any_of(words.modes.begin(), words.modes.end(),
+                       [&](const auto& m) { return m.first == section; });
+  };
+  for (const given_option& o : given) {
+    const auto is_of_others = [&](const field* x) { return is_mode(x->section) && x->section != mode; };
+    if (std::all_of(o.where.begin(), o.where.end(), is_of_others))
+      throw std::invalid_argument(o.name + " is an option of the mode " + o.where.front()->section +
+                                  " and does nothing in " + mode + ": leave it out");
+  }
+}
+
+/// The checkpoint whose params a mode takes; empty if there is none.
+std::string checkpoint_with_params(const program_words& words, const std::string& mode,
+                                   const std::vector<given_option>& given) {
+  const auto& modes = words.modes_of_checkpoints;
+  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) return {};
+  std::string from;
+  for (const given_option& o : given)
+    if (o.where.front()->name == "checkpoint_path") from = o.value;
+  if (!from.empty()) require_same_program(from, words.name);
+  return from;
+}
+
 /// The file of that name if it exists, or else the bundled configuration.
 std::pair<std::string, std::string> configuration(const program_words& words, const std::string& asked) {
   if (asked.empty()) return {words.configurations.front().name, words.configurations.front().text};
@@ -151,7 +179,9 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     if (!file.empty() && ranks::root())
       std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
   }
-  const auto [name, text] = configuration(words, file);
+  const std::string checkpoint = file.empty() ? checkpoint_with_params(words, mode, given) : "";
+  const auto [name, text] =
+      checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
   f.read(text, name);
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
@@ -170,6 +200,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (mode.empty())
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
+  require_options_of(mode, words, given);
   return mode;
 }
 

@@ -23,6 +23,9 @@ struct program_words {
   /// the option that gives a model of another program: beside it the params of a run are read only if its
   /// model_dir is given, too
   std::string model_option = {};
+  /// the modes that without params and without a run in model_dir take the params of the checkpoint that
+  /// --checkpoint_path names
+  std::vector<std::string> modes_of_checkpoints = {};
 };
 
 /// The first words of a run's params file (params.yaml); the program's name follows.

@@ -206,7 +206,8 @@ struct reader {
   }
   template <class T>
   void read(const YAML::Node& n, std::vector<T>& to) const {
-    if (!n.IsSequence()) wrong(n, "a list");
+    if (!n.IsSequence())
+      wrong(n, n.IsScalar() ? "a list, such as '[" + n.Scalar().substr(0, 60) + "]'" : "a list");
     to.assign(n.size(), T{});
     for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
   }

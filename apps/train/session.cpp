@@ -389,8 +389,10 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
 /// Requires that a checkpoint has this model, this vocabulary, and weights of a format with which it can be
 /// resumed.
 void session::require_fit(const std::string& checkpoint, bool trains) const {
+  require_same_program(checkpoint, task_.program);
   require_same_model(checkpoint, task_.architecture, params_.run.override_model);
-  if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
+  if (task_.require_same_meaning) task_.require_same_meaning(checkpoint);
+  else if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
     throw std::invalid_argument(checkpoint +
                                 " was trained with another vocabulary: take the text that it was trained "
                                 "with, or begin a run in another "
@@ -464,13 +466,15 @@ bool session::resume(ml::batches* data) {
 void session::save(const ml::checkpoints& to, const ml::batches& data,
                    const ml::training_loop::unlogged& losses) {
   if (!ranks::root()) return;
-  ml::text_by_name facts{{"params", params_text_},
+  ml::text_by_name facts{{"program", task_.program},
+                         {"params", params_text_},
                          {"model", lines_of(task_.architecture)},
                          {"vocabulary", task_.vocabulary},
                          {"log.steps", std::to_string(losses.steps)},
                          {"log.losses", fmt::format("{}", losses.losses)},
                          {"weights", std::string(name_of(params_.precision.format()))}};
   best_.add_facts(facts);
+  for (const auto& [name, text] : task_.facts) facts[name] = text;
   try {
     say("Saved checkpoint %s\n",
         ml::save_checkpoint(to, wafer().run(), data.position(), std::move(facts)).c_str());
@@ -902,6 +906,17 @@ std::string checkpoint_to_train_from(const run_params& r) {
                  "that; --autoload_last_checkpoint false sets it aside and begins anew\n",
                  r.model_dir.c_str());
   return newest;
+}
+
+void require_same_program(const std::string& checkpoint, const std::string& program) {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto fact = facts.find("program");  // those of earlier versions do not say it
+  const auto kind = [](const std::string& x) { return x == "wsl-zoo" ? "wsl-gpt" : x; };  // of decoders
+  if (fact != facts.end() && kind(fact->second) != kind(program))
+    throw std::invalid_argument(
+        fmt::format("{} is of {}, not of {}: give it to that program, or give "
+                    "another checkpoint",
+                    checkpoint, fact->second, program));
 }
 
 void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it) {

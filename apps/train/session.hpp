@@ -40,6 +40,11 @@ struct task {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
+  /// what else checkpoints keep that gives the numbers of the model a meaning
+  wsl::ml::text_by_name facts = {};
+  /// throws std::invalid_argument if the numbers of a checkpoint have another meaning; none: the vocabularies
+  /// are compared
+  std::function<void(const std::string& checkpoint)> require_same_meaning = {};
   /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
   int pixel_classes = 0;
 
@@ -121,6 +126,9 @@ class session {
 /// Compares the model of a checkpoint with the requested one. Throws std::invalid_argument with all
 /// differences, or with `override_it` only prints them.
 void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it);
+
+/// Throws std::invalid_argument if another program has written a checkpoint.
+void require_same_program(const std::string& checkpoint, const std::string& program);
 
 /// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one
 /// of the folder, or the one of the params; empty if there is none. Incomplete ones are named on stderr.

@@ -3,6 +3,8 @@
 // needs no data and no file: it draws shapes of its own. `wsl-unet predict` writes what a trained network
 // makes of images beside the truth.
 #include <cstdio>
+#include <filesystem>
+#include <tuple>
 #include <wsl/ml/data/images/severstal.hpp>
 #include <wsl/ml/data/images/shapes.hpp>
 #include <wsl/ml/model/unet.hpp>
@@ -37,6 +39,8 @@ struct model_params {
   bool skip = true, residual = false, bias = true;
   initializer_part initializer;
 };
+
+constexpr int most_drawn_classes = 3;
 
 std::vector<int> whole(const std::vector<i64>& x) { return {x.begin(), x.end()}; }
 
@@ -143,6 +147,70 @@ void declare_model(fields& f, model_params& m) {
   f.no_effect("a list", {"metrics"});
 }
 
+/// Which images a mode reads.
+struct mode_of_images {
+  bool trains, evaluates;
+
+  explicit mode_of_images(const std::string& mode)
+      : trains(mode == "train" || mode == "train_and_eval" || mode == "validate" || mode == "compile"),
+        evaluates(mode != "train" && mode != "compile") {}
+};
+bool is_severstal(const std::string& folder) {
+  return std::filesystem::exists(std::filesystem::path(folder) / "train.csv");
+}
+/// Whether one folder has the images of both inputs, which train_test_split divides.
+bool is_divided(const options& o) { return o.common.train_input.data_dir == o.common.eval_input.data_dir; }
+
+/// Throws std::invalid_argument for an option that the data leave without effect.
+void refuse_given(fields& f, const char* name, const std::string& why) {
+  for (const field* x : f.named(name))
+    if (x->given.starts_with("--"))
+      throw std::invalid_argument(fmt::format("{} {}: leave it out", x->given, why));
+}
+/// Throws std::invalid_argument for inputs that do not fit each other, and for settings without effect.
+void check_inputs(fields& f, const options& o, const mode_of_images& now) {
+  const std::string &train = o.common.train_input.data_dir, &held_out = o.common.eval_input.data_dir;
+  const bool is_drawn = train.empty() && held_out.empty();
+  if (now.evaluates && held_out.empty() && !train.empty())
+    throw std::invalid_argument(
+        "eval_input.data_dir is missing: name a folder of images to evaluate with, or give --data_dir, of "
+        "whose images train_test_split leaves some for evaluation");
+  if (now.trains && train.empty() && !held_out.empty())
+    throw std::invalid_argument("train_input.data_dir is missing: name a folder of images to train with");
+  if (is_drawn) {
+    refuse_given(f, "train_test_split", "divides the images of a data_dir, and there is none");
+    if (o.model.classes > most_drawn_classes)
+      throw std::invalid_argument(
+          fmt::format("model.num_classes {}: drawn images have up to {} classes; give --data_dir for more",
+                      o.model.classes, most_drawn_classes));
+    return;
+  }
+  refuse_given(f, "drawn_images", "is of images that are drawn, and data_dir names others");
+  if (!is_divided(o)) {
+    if (now.trains && now.evaluates)
+      refuse_given(f, "train_test_split", "divides one data_dir, and the inputs have different ones");
+  } else if (now.evaluates && o.held_out.split == 1)
+    throw std::invalid_argument(
+        fmt::format("train_test_split 1 leaves no images of {} for evaluation: take a part below 1, or "
+                    "another folder for eval_input.data_dir",
+                    held_out));
+  else if (o.train.split != o.held_out.split)
+    throw std::invalid_argument(
+        fmt::format("train_input.train_test_split is {} and eval_input.train_test_split is {}: take the same "
+                    "for both, so that no image is in both parts",
+                    o.train.split, o.held_out.split));
+  for (const auto& [folder, images, is_read] :
+       {std::tuple(&train, &o.train, now.trains), {&held_out, &o.held_out, now.evaluates}}) {
+    if (!is_read || folder->empty()) continue;
+    if (!is_severstal(*folder)) refuse_given(f, "class_id", "is of Severstal's train.csv, and there is none");
+    else if (images->class_id && o.model.classes != 2)
+      throw std::invalid_argument(
+          fmt::format("model.num_classes {}: class_id {} makes two classes; take num_classes 2, or class_id "
+                      "0 and num_classes 5",
+                      o.model.classes, images->class_id));
+  }
+}
+
 /// All images, and which of them are trained with.
 ml::image_source source_of(const options& o, const input_params& in, const image_params& images,
                            bool trains) {
@@ -150,13 +218,13 @@ ml::image_source source_of(const options& o, const input_params& in, const image
   if (in.data_dir.empty())
     return ml::in_memory(ml::draw_shapes(images.drawn, {.height = static_cast<int>(images.image_shape[0]),
                                                         .width = static_cast<int>(images.image_shape[1]),
-                                                        .classes = std::min(classes, 3),
+                                                        .classes = std::min(classes, most_drawn_classes),
                                                         .seed = trains ? u64{1} : u64{2}}));
   const ml::image_source all =
-      std::filesystem::exists(std::filesystem::path(in.data_dir) / "train.csv")
+      is_severstal(in.data_dir)
           ? ml::read_severstal(in.data_dir, {static_cast<int>(images.class_id), channels})
           : ml::png_folder(in.data_dir, {channels, classes});
-  if (images.split == 1) return all;
+  if (images.split == 1 || !is_divided(o)) return all;
   const auto [first, rest] = ml::train_test_split(all, images.split, 1);
   return trains ? first : rest;
 }
@@ -188,6 +256,10 @@ void check(const options& o) {
           "image_shape is a list of height, width and channels, such as [128, 128, 1]");
   if (o.train.image_shape != o.held_out.image_shape)
     throw std::invalid_argument("eval_input.image_shape is another one than that of train_input");
+  if (o.train.normalize != o.held_out.normalize)
+    throw std::invalid_argument(
+        "eval_input.normalize_data_method is another one than that of train_input: a model reads pixels of "
+        "one kind");
   if (o.model.loss == "bce" && o.model.classes != 2)
     throw std::invalid_argument("model.loss bce is of 2 classes: take ssce, or num_classes 2");
   if (o.model.loss == "ssce" && o.model.classes == 2)
@@ -198,7 +270,10 @@ named_words architecture(const options& o) {
   const ml::unet u = o.unet();
   std::string kernels;
   for (const int k : u.kernels) kernels += (kernels.empty() ? "" : ", ") + std::to_string(k);
-  return {{"convs_per_block", kernels},
+  return {{"num_classes", std::to_string(u.classes)},
+          {"image_shape", fmt::format("{} x {} x {}", u.height, u.width, u.channels)},
+          {"normalize_data_method", o.train.normalize},
+          {"convs_per_block", kernels},
           {"downscale_method", o.model.downscale},
           {"norm_layer", o.model.norm},
           {"nonlinearity", o.model.nonlinearity},
@@ -220,7 +295,7 @@ void predict(options& o) {
   if (from.empty())
     throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
                                 ": train first, or give --checkpoint_path");
-  require_same_model(from, architecture(o), r.override_model);
+  require_same_program(from, "wsl-unet"), require_same_model(from, architecture(o), r.override_model);
   ml::network model = o.unet().build();
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, {});
   auto t =
@@ -294,6 +369,8 @@ int run(int argc, char** argv) {
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
+  const mode_of_images now(*mode);
+  check_inputs(f, o, now);
   if (*mode == "predict") {
     if (ranks::size() > 1)
       throw std::invalid_argument("predict is the work of one process: start it without mpirun");
@@ -306,8 +383,11 @@ int run(int argc, char** argv) {
                                                       : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes)};
-  t.train = data_of(o, p.train_input, o.train, true),
-  t.held_out = data_of(o, p.eval_input, o.held_out, false);
+  // Images that a mode does not look at are not read; their number of pixels is that of the others.
+  ml::dataset none;
+  none.length = static_cast<int>(o.train.image_shape[0] * o.train.image_shape[1]);
+  t.train = now.trains ? data_of(o, p.train_input, o.train, true) : none;
+  t.held_out = now.evaluates ? data_of(o, p.eval_input, o.held_out, false) : none;
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

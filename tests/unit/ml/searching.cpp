@@ -458,7 +458,8 @@ TEST_CASE("Texts, settings and weights that a writer of encoder-decoders cannot 
   encoder_decoder fixed = small;
   fixed.position = position_encoding::fixed;
   encoder_decoder_writer limited(fixed, weights(fixed.build(), 5), {.columns = 1});
-  CHECK_THROWS_WITH(limited.write(numbered(41, 3), usual), Contains("longer than the 40 positions"));
+  const std::vector<i32> too_long = numbered(41, 3);
+  CHECK_THROWS_WITH(limited.write(too_long, usual), Contains("longer than the 40 positions"));
   search_settings long_begin = usual;
   long_begin.begin.assign(40, 1);
   CHECK_THROWS_WITH(limited.write(source, long_begin), Contains("leaves none of the 40 positions"));
@@ -468,7 +469,13 @@ TEST_CASE("Texts, settings and weights that a writer of encoder-decoders cannot 
   CHECK_THROWS_WITH(encoder_decoder_writer(small, w, {.precision = precision::float16}),
                     Contains("not as f16"));
   CHECK_THROWS_WITH(encoder_decoder_writer(with([](encoder_decoder& x) { x.width = 32; }), w),
-                    Contains("these weights are of another model"));
+                    Contains("these weights are of another model: they have ") &&
+                        Contains("numbers for 'encoder embedding.tokens', which is ") &&
+                        Contains(" x 32 here"));
+  using list = std::vector<i32>;
+  static_assert(std::is_constructible_v<source_text, const list&, const list&>);
+  static_assert(!std::is_constructible_v<source_text, list> &&
+                !std::is_constructible_v<source_text, list&, list>);
 }
 
 }  // namespace

@@ -81,55 +81,57 @@ TEST_CASE("The batches of each processor are those that the model of its task ta
   const zoo in;
   auto dynamic = in.of<bert_csv_dynamic_mask_processor>("dynamic.csv");
   dynamic.max_predictions_per_seq = 3;
-  fits(dynamic.task(true), encoder_task::next_sentence);
+  fits(dynamic.task(text_use::training), encoder_task::next_sentence);
   dynamic.data_dir = {in / "text.txt"};
-  fits(dynamic.task(true), encoder_task::next_sentence);
+  fits(dynamic.task(text_use::training), encoder_task::next_sentence);
   dynamic.disable_nsp = true;
-  fits(dynamic.task(true), encoder_task::masked_words);
+  fits(dynamic.task(text_use::training), encoder_task::masked_words);
   auto hidden = in.of<bert_csv_processor>("static.csv");
-  fits(hidden.task(true), encoder_task::next_sentence);
+  fits(hidden.task(text_use::training), encoder_task::next_sentence);
   hidden.disable_nsp = true;
-  fits(hidden.task(true), encoder_task::masked_words);
-  fits(in.of<sst2_processor>("sst2").task(true), encoder_task::sequence_classes);
-  fits(in.of<mnli_processor>("mnli").task(true), encoder_task::sequence_classes);
-  fits(in.of<bert_classifier_processor>("sst2/train.tsv").task(true), encoder_task::sequence_classes);
+  fits(hidden.task(text_use::training), encoder_task::masked_words);
+  fits(in.of<sst2_processor>("sst2").task(text_use::training), encoder_task::sequence_classes);
+  fits(in.of<mnli_processor>("mnli").task(text_use::training), encoder_task::sequence_classes);
+  fits(in.of<bert_classifier_processor>("sst2/train.tsv").task(text_use::training),
+       encoder_task::sequence_classes);
   auto tags = in.of<bert_token_classifier_processor>("tags.txt");
   tags.label_vocab_file = in / "tags.json";
-  fits(tags.task(true), encoder_task::token_classes);
+  fits(tags.task(text_use::training), encoder_task::token_classes);
   auto sum = in.of<bert_sum_csv_processor>("sum.csv");
   sum.max_cls_tokens = 4;
-  fits(sum.task(true), encoder_task::token_classes);
-  fits(in.of<qa_processor>("squad.json").task(true), encoder_task::span);
+  fits(sum.task(text_use::training), encoder_task::token_classes);
+  fits(in.of<qa_processor>("squad.json").task(text_use::training), encoder_task::span);
 }
 
 TEST_CASE("A processor of GLUE has other files to evaluate with") {
   const zoo in;
-  CHECK(in.of<sst2_processor>("sst2").task(true).data.count == 2);
-  CHECK(in.of<sst2_processor>("sst2").task(false).data.count == 1);
-  CHECK(in.of<mnli_processor>("mnli").task(false).data.count == 2);
-  CHECK(in.of<mnli_processor>("mnli").task(true).classes.name(2) == "contradiction");
+  CHECK(in.of<sst2_processor>("sst2").task(text_use::training).data.count == 2);
+  CHECK(in.of<sst2_processor>("sst2").task(text_use::evaluation).data.count == 1);
+  CHECK(in.of<mnli_processor>("mnli").task(text_use::evaluation).data.count == 2);
+  CHECK(in.of<mnli_processor>("mnli").task(text_use::training).classes.name(2) == "contradiction");
 }
 
 TEST_CASE("The processors of encoder-decoders read what meta.dat lists, files and tables") {
   const zoo in;
   auto t5 = in.reading<t5_dynamic_processor>("t5");
   t5.extra_ids = 4;
-  const text_task spans = t5.task(true);
+  const text_task spans = t5.task(text_use::training);
   CHECK(spans.data.count == 2);
   CHECK(spans.vocabulary == 12);
   CHECK(spans.data.named[2].name == "decoder_input_ids");
   auto wmt = in.reading<transformer_dynamic_processor>("wmt");
-  CHECK(wmt.task(true).data.count == 2);
+  CHECK(wmt.task(text_use::training).data.count == 2);
   wmt.src_data_dir = {in / "wmt/train.de"}, wmt.tgt_data_dir = {in / "wmt/train.en"};
-  CHECK(wmt.task(true).data.count == 2);
+  CHECK(wmt.task(text_use::training).data.count == 2);
   wmt = in.reading<transformer_dynamic_processor>("wmt.tsv");
   wmt.src_column = "de", wmt.tgt_column = "en";
-  CHECK(wmt.task(true).data.count == 1);
+  CHECK(wmt.task(text_use::training).data.count == 1);
   wmt.tgt_column.clear();
-  CHECK_THROWS_WITH(wmt.task(true), Contains("src_column and tgt_column belong together"));
+  CHECK_THROWS_WITH(wmt.task(text_use::training), Contains("src_column and tgt_column belong together"));
   in.put("wmt/meta.dat", "train.de 2\n");
-  CHECK_THAT(files::refusal([&] { in.reading<transformer_dynamic_processor>("wmt").task(true); }),
-             Contains("meta.dat, line 1: a line has a file of sources"));
+  CHECK_THAT(
+      files::refusal([&] { in.reading<transformer_dynamic_processor>("wmt").task(text_use::training); }),
+      Contains("meta.dat, line 1: a line has a file of sources"));
 }
 
 TEST_CASE("Processors and their settings are found by the names of the Model Zoo") {
@@ -170,45 +172,46 @@ TEST_CASE("Settings are read by their names") {
     else if constexpr (std::is_same_v<T, int>) value = 16;
     else CHECK(name == "do_lower");
   });
-  CHECK(task_of(p, true).data.length == 16);
+  CHECK(task_of(p, text_use::training).data.length == 16);
 }
 
 TEST_CASE("Settings that are missing or not honoured are refused") {
   const zoo in;
   for (const text_processor& p : text_processors())
-    CHECK_THROWS_WITH(task_of(p, true), Contains("data_dir is missing"));
+    CHECK_THROWS_WITH(task_of(p, text_use::training), Contains("data_dir is missing"));
   sst2_processor sst = in.of<sst2_processor>("sst2");
   sst.max_sequence_length = 0;
-  CHECK_THROWS_WITH(sst.task(true), Contains("max_sequence_length is 0: take that of the model"));
+  CHECK_THROWS_WITH(sst.task(text_use::training),
+                    Contains("max_sequence_length is 0: take that of the model"));
   sst = in.of<sst2_processor>("sst2"), sst.vocab_file.clear();
-  CHECK_THROWS_WITH(sst.task(true), Contains("vocab_file is missing"));
+  CHECK_THROWS_WITH(sst.task(text_use::training), Contains("vocab_file is missing"));
   sst = in.of<sst2_processor>("mnli");
-  CHECK_THAT(files::refusal([&] { sst.task(false); }), Contains("dev.tsv"));
-  CHECK_THROWS_WITH(in.of<bert_csv_dynamic_mask_processor>("text.txt").task(true),
+  CHECK_THAT(files::refusal([&] { sst.task(text_use::evaluation); }), Contains("dev.tsv"));
+  CHECK_THROWS_WITH(in.of<bert_csv_dynamic_mask_processor>("text.txt").task(text_use::training),
                     Contains("max_predictions_per_seq at least 1, not 0.15 and 0"));
-  CHECK_THROWS_WITH(in.of<bert_sum_csv_processor>("sum.csv").task(true),
+  CHECK_THROWS_WITH(in.of<bert_sum_csv_processor>("sum.csv").task(text_use::training),
                     Contains("max_cls_tokens is at least 1, not 0"));
-  CHECK_THAT(files::refusal([&] { in.of<bert_csv_processor>("dynamic.csv").task(true); }),
+  CHECK_THAT(files::refusal([&] { in.of<bert_csv_processor>("dynamic.csv").task(text_use::training); }),
              Contains("there is no column 'input_ids' among 'tokens'"));
-  CHECK_THAT(files::refusal([&] { in.of<qa_processor>("no_answer.json").task(true); }),
+  CHECK_THAT(files::refusal([&] { in.of<qa_processor>("no_answer.json").task(text_use::training); }),
              Contains("the question 7 has no answer: set version_2_with_negative"));
   auto second = in.of<qa_processor>("no_answer.json");
   second.version_2_with_negative = true;
-  CHECK(second.task(true).data.count == 1);
+  CHECK(second.task(text_use::training).data.count == 1);
   CHECK(second.of_answers().may_have_none);
   auto t5 = in.reading<t5_dynamic_processor>("t5");
-  CHECK_THROWS_WITH(t5.task(true), Contains("take as many extra_ids, not 0"));
-  t5.oov_token = "[UNK]";
-  CHECK_THAT(files::refusal([&] { t5.task(true); }), Contains("unk_token"));
+  CHECK_THROWS_WITH(t5.task(text_use::training), Contains("take as many extra_ids, not 0"));
+  t5.sequences.oov_token = "[UNK]";
+  CHECK_THAT(files::refusal([&] { t5.task(text_use::training); }), Contains("unk_token"));
   t5 = in.reading<t5_dynamic_processor>("t5"), t5.sequences.src_max_sequence_length = 0;
-  CHECK_THROWS_WITH(t5.task(true), Contains("at least 2, not 0 and 8"));
+  CHECK_THROWS_WITH(t5.task(text_use::training), Contains("at least 2, not 0 and 8"));
   const auto cased = files::data_set("hf/tokenizers/t5.json");
   if (!cased) return;
   sst = in.of<sst2_processor>("sst2"), sst.vocab_file = *cased, sst.do_lower = true;
-  CHECK_THROWS_WITH(sst.task(true),
+  CHECK_THROWS_WITH(sst.task(text_use::training),
                     Contains("do_lower is set, but this tokenizer does not make texts lower case"));
   sst.do_lower = false;
-  CHECK_THROWS_WITH(sst.task(true), Contains("has no token <s>, which an encoder needs"));
+  CHECK_THROWS_WITH(sst.task(text_use::training), Contains("has no token <s>, which an encoder needs"));
 }
 
 }  // namespace

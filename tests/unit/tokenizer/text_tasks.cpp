@@ -80,7 +80,7 @@ TEST_CASE("Texts and pairs of texts have classes") {
   in.file("sst.tsv", "sentence\tlabel\naa ba\t1\nca \"aa\t0\n");
   const text_task one = classification_of(
       {.files = {sst}, .first = "sentence", .label = "label", .max_sequence_length = 6}, in.by());
-  CHECK(one.about == "2 texts of 2 classes: 0 0, 1 1");
+  CHECK_THAT(one.about, Contains("2 texts of 2 classes: 0 0, 1 1; 20 % of the tokens are [UNK]"));
   CHECK(one.data.count == 2);
   auto e = example_of(one, 0);
   CHECK(e["input_ids"] == numbers{cls, 5, 6, sep, pad, pad});
@@ -99,7 +99,8 @@ TEST_CASE("Texts and pairs of texts have classes") {
                                            .classes = {"entailment", "neutral", "contradiction"},
                                            .max_sequence_length = 8},
                                           in.by());
-  CHECK(two.about == "2 pairs of texts of 3 classes: 0 entailment, 1 neutral, 2 contradiction");
+  CHECK_THAT(two.about, Contains("2 pairs of texts of 3 classes: 0 entailment, 1 neutral, 2 contradiction; 1 "
+                                 "of 2 examples is longer"));
   e = example_of(two, 0);
   CHECK(e["input_ids"] == numbers{cls, 5, 6, 7, sep, 6, 7, sep});
   CHECK(e["token_type_ids"] == numbers{0, 0, 0, 0, 0, 1, 1, 1});
@@ -134,7 +135,7 @@ TEST_CASE("Of a word the first token has the tag") {
         numbers{cls, 5, 65, sep});
   CHECK_THAT(
       files::refusal([&] { tagging_of({.files = {file}, .classes = label_map({"O", "B-X"})}, in.by()); }),
-      Contains("train.txt: there is no tag 'I-X' among 0 O, 1 B-X"));
+      Contains("train.txt, line 2: there is no tag 'I-X' among 0 O, 1 B-X"));
   const std::string table = in.file("a.csv", "tokens,labels\n[CLS] aa ##x zz [SEP],O B-X I-X O O\n");
   auto row = example_of(tagging_of({.files = {table}, .max_sequence_length = 6}, in.by()), 0);
   CHECK(row["input_ids"] == numbers{cls, 5, 65, unk, sep, pad});
@@ -468,7 +469,9 @@ TEST_CASE("Translations come from two files or from two columns") {
   const encoder_decoder_settings lengths{.src_max_sequence_length = 4, .tgt_max_sequence_length = 5};
   const text_task t =
       translations_of({.source_files = {source}, .target_files = {target}, .sequences = lengths}, in.by());
-  CHECK(t.about == "2 pairs of texts; 2 are left out, since one text is empty or too long");
+  CHECK_THAT(
+      t.about,
+      Contains("2 pairs of texts; 2 left out, since one text is empty or too long; 6.2 % of the tokens"));
   auto e = example_of(t, 0);
   CHECK(e["input_ids"] == numbers{4, 5, 0, 0});
   CHECK(e["attention_mask"] == numbers{1, 1, 0, 0});

@@ -148,6 +148,8 @@ struct hugging_face_settings {
   u64 largest_file = 0;         ///< a model of more bytes is written to several files and an index; 0: never
   /// Tokens by the names of config.json, such as "eos_token_id", in place of the family's usual ones.
   std::vector<std::pair<std::string, i32>> tokens = {};
+  /// The names of the classes in the order of their numbers (id2label, label2id); empty: LABEL_0 and so on.
+  std::vector<std::string> classes = {};
   std::string companions = {};  ///< the folder of which tokenizer and settings of generation are copied
 };
 

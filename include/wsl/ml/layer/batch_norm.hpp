@@ -48,12 +48,11 @@ class batch_norm_stage final : public stage {
     const state s(*this, store);
     const std::size_t first = static_cast<std::size_t>(t.row),
                       count = static_cast<std::size_t>(t.rows.columns());
-    if (t.which < 2) {
-      if (!store.is_training())
-        std::copy_n(t.rows.first(), count, (t.which ? s.variance() : s.mean()) + first);
+    if (follows(t)) {
+      if (!store.is_training()) std::copy_n(t.rows.first(), count, statistic(s, t) + first);
       return;
     }
-    if (t.which == 2) return void(std::copy_n(t.rows.first(), count, s.gain() + first));
+    if (t.which == gain) return void(std::copy_n(t.rows.first(), count, s.gain() + first));
     std::vector<f32> factor(count);
     for (std::size_t i = 0; i < count; ++i)
       factor[i] = s.gain()[first + i] * scale_of(s.variance()[first + i]);
@@ -70,9 +69,9 @@ class batch_norm_stage final : public stage {
     const state s(*this, store);
     const std::size_t first = static_cast<std::size_t>(t.row),
                       count = static_cast<std::size_t>(t.rows.columns());
-    if (t.which < 2) return set_statistic(store, t, gradient.first());
-    std::copy_n((t.which == 2 ? s.product() : s.sum()) + first, count, gradient.first());
-    if (t.which != 2 || !wants_gradient(store, 0)) return;
+    if (follows(t)) return set_statistic(store, t, gradient.first());
+    std::copy_n((t.which == gain ? s.product() : s.sum()) + first, count, gradient.first());
+    if (t.which != gain || !wants_gradient(store, 0)) return;
     bool overwrite = false;  // only of all features at a time
     const matrix<f32> dx =
         count == s.width ? store.gradient(inputs[0], overwrite) : store.gradient(inputs[0]);
@@ -92,6 +91,9 @@ class batch_norm_stage final : public stage {
   bool needs_weight_in_backward(int) const override { return false; }
 
  private:
+  /// The numbers of the parameters.
+  enum parameter_number { running_mean, running_variance, gain, bias };
+  static bool follows(const weight_tile& t) { return t.which == running_mean || t.which == running_variance; }
   /// The numbers that are kept of each feature, (7, width).
   struct state {
     std::size_t width;
@@ -107,6 +109,10 @@ class batch_norm_stage final : public stage {
     f32* mean_of_sum() const { return numbers.data() + 5 * width; }  ///< over all tokens
     f32* mean_of_product() const { return numbers.data() + 6 * width; }
   };
+  /// The statistic that a parameter follows.
+  static f32* statistic(const state& s, const weight_tile& t) {
+    return t.which == running_variance ? s.variance() : s.mean();
+  }
   f32 scale_of(f32 variance) const { return 1 / std::sqrt(variance + epsilon_); }
   static f64 tokens_of_pass(activation_store& store) {
     return static_cast<f64>(store.sequences_of_pass) * store.length();
@@ -130,8 +136,9 @@ class batch_norm_stage final : public stage {
   void set_statistic(activation_store& store, const weight_tile& t, f32* gradient) const {
     const state s(*this, store);
     const f64 all = tokens_of_pass(store), here = store.value(output).rows() / all * store.part_of_batch;
-    const f64 of_sample = t.which && store.is_training() && all > 1 ? all / (all - 1) : 1;
-    const f32* const from = (t.which ? s.variance() : s.mean()) + t.row;
+    const bool is_of_sample = t.which == running_variance && store.is_training() && all > 1;
+    const f64 of_sample = is_of_sample ? all / (all - 1) : 1;
+    const f32* const from = statistic(s, t) + t.row;
     for (int i = 0; i < t.rows.columns(); ++i)
       gradient[i] = static_cast<f32>(here * of_sample * static_cast<f64>(from[i]));
   }

@@ -28,9 +28,9 @@ class token_projection_stage final : public stage {
   std::vector<feature_group> groups_of_output() const override { return groups_of_input(0); }
   bool needs_whole_sequences() const override { return true; }
   bool reads_operands(int which) const override { return !is_bias(which); }
-  f64 operations(int which, int rows, int, int length) const override {
-    const f64 of_sequence = 6. * rows * length * heads_ * width_ * (is_shared_ ? 2 : 1);
-    return which < 0 || is_bias(which) ? 0 : of_sequence / length;
+  /// Of a token: its features, once for each projected token.
+  f64 operations(int which, int rows, int, int) const override {
+    return which < 0 || is_bias(which) ? 0 : 6. * rows * heads_ * width_ * (is_shared_ ? 2 : 1);
   }
 
   void forward(activation_store& store) const override { clear(store.value(output)); }
@@ -85,8 +85,9 @@ class token_projection_stage final : public stage {
   void each_sequence(const activation_store& store, const weight_tile& s, F f, const matrix<T>& y) const {
     if (y.columns() == 0) return;
     const int projected = store.length();
+    const matrix<T> all = half(y, s);
     for (int k = 0; k * projected < y.rows(); ++k)
-      f(k * length(store), half(y, s).part(k * projected + s.row, 0, s.rows.rows(), half(y, s).columns()));
+      f(k * length(store), all.part(k * projected + s.row, 0, s.rows.rows(), all.columns()));
   }
   /// The columns of E, one for each token of these sequences.
   template <class T>
@@ -96,7 +97,8 @@ class token_projection_stage final : public stage {
   bool is_seen(const activation_store& store, int t) const {
     return inputs.size() < 2 || !store.has(inputs[1]) || store.ids(inputs[1])[static_cast<std::size_t>(t)];
   }
-  /// The tokens of a sequence, with zeros for those that are hidden, which needs a copy.
+  /// The tokens of a sequence, with zeros for those that are hidden: only where there is a mask they are
+  /// copied, to `room`.
   template <class T>
   matrix<const T> seen(activation_store& store, const weight_tile& s, int first, std::vector<T>& room) const {
     const matrix<const T> all = half(store.operand<T>(inputs[0]), s);

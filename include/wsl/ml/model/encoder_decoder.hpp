@@ -8,7 +8,9 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 
 #include "decoder.hpp"
 
@@ -25,8 +27,8 @@ struct encoder_decoder {
   int filter = 0;          ///< features inside the feed-forward part; 0: 4 * width
   int head_width = 0;      ///< features of a head; 0: width / heads
   nonlinearity between = nonlinearity::relu;
-  f32 epsilon = 1e-6f,
-      deviation = 0.02f;  ///< added to the variance in norms; standard deviation of the initial weights
+  f32 epsilon = 1e-6f;    ///< added to the variance in norms
+  f32 deviation = 0.02f;  ///< standard deviation of the initial weights
   normalization norm = normalization::rmsnorm;
   bool norm_first = true;  ///< norms begin branches, and one more ends each side; otherwise they end branches
   bool biases = false;     ///< of linear layers; norms with a mean always have them
@@ -58,8 +60,9 @@ struct encoder_decoder {
               seen = n.optional_ids("attention_mask", 2),
               words = n.ids("decoder_input_ids", vocabulary, 1, text);
     const int memory = side(n, "encoder ", embedded(n, "encoder ", ids, -1), layers, -1, seen);
-    const int table = shared_embedding ? 0 : static_cast<int>(n.parameters().size());
-    const int start_of_decoder = embedded(n, "decoder ", words, shared_embedding ? table : -1);
+    const int of_encoder = parameter_called(n, "encoder embedding.tokens");
+    const int start_of_decoder = embedded(n, "decoder ", words, shared_embedding ? of_encoder : -1);
+    const int table = shared_embedding ? of_encoder : parameter_called(n, "decoder embedding.tokens");
     const int y = n.scale(
         "logit scale", side(n, "decoder ", start_of_decoder, layers_of_decoder(), memory, seen), logit_scale);
     const int logits = tied ? n.tied_linear("head", y, table, logit_bias)
@@ -74,6 +77,12 @@ struct encoder_decoder {
 
  private:
   initial start() const { return initial::normal(deviation); }
+  /// The number of the parameter of that name, which the network has.
+  static int parameter_called(const network& n, const std::string& name) {
+    const auto& all = n.parameters();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const parameter& p) { return p.name == name; });
+    return static_cast<int>(at - all.begin());
+  }
   /// The embeddings of a side, whose table of tokens is a parameter, or its own if that is -1.
   int embedded(network& n, const std::string& side, int ids, int table) const {
     int x = n.embedding_of(side + "embedding", ids, width,
@@ -100,7 +109,7 @@ struct encoder_decoder {
         y = n.attention(name + "attention", n.linear(name + "qkv", y, 3 * of_heads(), biases, start()), own,
                         is_decoder ? -1 : seen);
         if (own.relative.buckets && own.relative.table < 0)
-          own.relative.table = static_cast<int>(n.parameters().size()) - 1;
+          own.relative.table = parameter_called(n, name + "attention.relative");
         return n.linear(name + "projection", y, width, biases, start());
       });
       if (is_decoder)

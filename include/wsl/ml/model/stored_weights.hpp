@@ -38,12 +38,16 @@ class stored_weights {
   /// Weights in main memory. Throws std::invalid_argument if they are of another model.
   stored_weights(const network& n, weights w) : stored_weights(n) {
     const auto kept = std::make_shared<const weights>(std::move(w));
-    for (std::size_t k = 0; k < std::max(arrays_.size(), kept->size()); ++k)
-      if (k >= arrays_.size() || k >= kept->size() ||
-          (*kept)[k].size() !=
-              static_cast<std::size_t>(arrays_[k].rows) * static_cast<std::size_t>(arrays_[k].columns))
-        throw std::invalid_argument(
-            fmt::format("wsl: these weights are of another model: their parameter {} differs in size", k));
+    if (kept->size() != arrays_.size())
+      throw std::invalid_argument(fmt::format(
+          "wsl: these weights are of another model: they have {} parameters, and this model has {}",
+          kept->size(), arrays_.size()));
+    for (std::size_t k = 0; k < arrays_.size(); ++k)
+      if ((*kept)[k].size() !=
+          static_cast<std::size_t>(arrays_[k].rows) * static_cast<std::size_t>(arrays_[k].columns))
+        throw std::invalid_argument(fmt::format(
+            "wsl: these weights are of another model: they have {} numbers for '{}', which is {} x {} here",
+            (*kept)[k].size(), arrays_[k].name, arrays_[k].rows, arrays_[k].columns));
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       arrays_[k].runs = {
           {.rows = arrays_[k].rows, .first = (*kept)[k].data(), .row_stride = arrays_[k].columns}};

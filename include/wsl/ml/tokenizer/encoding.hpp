@@ -114,6 +114,42 @@ struct tokenizer_stages {
   }
 };
 
+inline nlohmann::json parsed_tokenizer(const std::string& text, const std::string& name) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object())
+    throw file_error(fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON", name));
+  return json;
+}
+
+/// The files of a tokenizer: a tokenizer.json or a SentencePiece model, or GPT-2's two.
+struct tokenizer_files {
+  std::string main, merges = {};
+
+  nlohmann::json json() const {
+    if (!merges.empty()) return json_of_gpt2(main, merges);
+    const std::string bytes = read_whole(main);
+    const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+    const bool is_json = first < bytes.size() && bytes[first] == '{';
+    return is_json ? parsed_tokenizer(bytes, main) : json_of_sentencepiece(bytes, main);
+  }
+};
+/// Those of a file or a folder. Throws file_error if the folder has none.
+inline tokenizer_files files_of_tokenizer(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  const auto is_there = [&](const char* name) { return std::filesystem::exists(path + "/" + name); };
+  for (const char* name : {"tokenizer.json", "tokenizer.model", "spiece.model"})
+    if (is_there(name)) return {path + "/" + name};
+  if (!is_there("encoder.json") && !is_there("vocab.json"))
+    throw file_error(
+        fmt::format("wsl: {}: there is no tokenizer in this folder: no tokenizer.json, tokenizer.model, "
+                    "spiece.model, vocab.json or encoder.json",
+                    path));
+  const auto either = [&](const char* one, const char* other) {
+    return path + "/" + (is_there(other) ? other : one);
+  };
+  return {either("encoder.json", "vocab.json"), either("vocab.bpe", "merges.txt")};
+}
+
 /// Those that the document of that name describes. Throws file_error.
 inline std::shared_ptr<const tokenizer_stages> stages_of(const nlohmann::json& json,
                                                          const std::string& name) {
@@ -131,15 +167,9 @@ WSL_TOKENIZER_COMPILED_PART tokenizer::tokenizer(std::shared_ptr<const detail::t
 }
 
 WSL_TOKENIZER_COMPILED_PART tokenizer tokenizer::from_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  if (fs::is_directory(path)) return from_folder(path);
-  const std::string bytes = read_whole(path);
-  const bool is_json =
-      bytes.find_first_not_of(" \t\r\n") < bytes.size() && bytes[bytes.find_first_not_of(" \t\r\n")] == '{';
-  tokenizer t =
-      is_json ? from_json(bytes, path)
-              : tokenizer(detail::stages_of(detail::json_of_sentencepiece(bytes, path), path));
-  t.read_roles(fs::path(path).parent_path());
+  const detail::tokenizer_files files = detail::files_of_tokenizer(path);
+  tokenizer t(detail::stages_of(files.json(), files.main));
+  t.read_roles(std::filesystem::path(files.main).parent_path());
   return t;
 }
 
@@ -149,11 +179,12 @@ WSL_TOKENIZER_COMPILED_PART bool tokenizer::is_in(const std::string& folder) {
          ((has("vocab.json") || has("encoder.json")) && (has("merges.txt") || has("vocab.bpe")));
 }
 
+WSL_TOKENIZER_COMPILED_PART std::string tokenizer::json_of(const std::string& path) {
+  return detail::files_of_tokenizer(path).json().dump();
+}
+
 WSL_TOKENIZER_COMPILED_PART tokenizer tokenizer::from_json(const std::string& text, const std::string& name) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object())
-    throw file_error(fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON", name));
-  return tokenizer(detail::stages_of(json, name));
+  return tokenizer(detail::stages_of(detail::parsed_tokenizer(text, name), name));
 }
 
 WSL_TOKENIZER_COMPILED_PART tokenizer tokenizer::from_gpt2(const std::string& vocabulary_file,
@@ -215,23 +246,6 @@ WSL_TOKENIZER_COMPILED_PART std::string tokenizer::decode(std::span<const i32> i
   std::string all;
   for (std::size_t i = 0; i < texts.size(); ++i) all += (i && !stages_->decodes ? " " : "") + texts[i];
   return all;
-}
-
-WSL_TOKENIZER_COMPILED_PART tokenizer tokenizer::from_folder(const std::string& folder) {
-  const auto is_there = [&](const char* name) { return std::filesystem::exists(folder + "/" + name); };
-  for (const char* name : {"tokenizer.json", "tokenizer.model", "spiece.model"})
-    if (is_there(name)) return from_file(folder + "/" + name);
-  if (!is_there("encoder.json") && !is_there("vocab.json"))
-    throw file_error(
-        fmt::format("wsl: {}: there is no tokenizer in this folder: no tokenizer.json, tokenizer.model, "
-                    "spiece.model, vocab.json or encoder.json",
-                    folder));
-  const auto either = [&](const char* one, const char* other) {
-    return folder + "/" + (is_there(other) ? other : one);
-  };
-  tokenizer t = from_gpt2(either("encoder.json", "vocab.json"), either("vocab.bpe", "merges.txt"));
-  t.read_roles(folder);
-  return t;
 }
 
 WSL_TOKENIZER_COMPILED_PART void tokenizer::read_roles(const std::filesystem::path& folder) {

@@ -50,6 +50,10 @@ class tokenizer {
   static tokenizer from_file(const std::string& path);
   /// Whether a folder has such files.
   static bool is_in(const std::string& folder);
+  /// The text of the tokenizer.json that such a file or folder is or stands for, so that a tokenizer can be
+  /// kept as one text. Which tokens begin and end a text is not in it if files beside it say so. Throws
+  /// file_error.
+  static std::string json_of(const std::string& path);
   /// From the text of a tokenizer.json; `name` is for messages.
   static tokenizer from_json(const std::string& text, const std::string& name);
   /// From GPT-2's two files.
@@ -83,7 +87,6 @@ class tokenizer {
 
  private:
   explicit tokenizer(std::shared_ptr<const detail::tokenizer_stages> stages);
-  static tokenizer from_folder(const std::string& folder);
   // Where transformers have written which tokens begin and end a text.
   void read_roles(const std::filesystem::path& folder);
 
@@ -95,8 +98,7 @@ class tokenizer {
 /// The tokens of a text with the end of a text before each section; an empty line ends a section. This is how
 /// llm.c makes its files of Shakespeare (dev/data/tinyshakespeare.py). Throws std::invalid_argument if no
 /// token ends a text.
-std::vector<i32> encode_sections(const tokenizer& by, std::string_view text,
-                                 const encode_options& how = {});
+std::vector<i32> encode_sections(const tokenizer& by, std::string_view text, const encode_options& how = {});
 
 }  // namespace wsl::ml
 

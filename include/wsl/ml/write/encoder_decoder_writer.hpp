@@ -24,6 +24,10 @@ struct source_text {
 
   source_text(std::span<const i32> ids_, std::span<const i32> seen_ = {}) : ids(ids_), seen(seen_) {}
   source_text(const std::vector<i32>& ids_, std::span<const i32> seen_ = {}) : ids(ids_), seen(seen_) {}
+  // A temporary list would be gone before the text is read.
+  source_text(std::vector<i32>&&, std::span<const i32> = {}) = delete;
+  source_text(std::span<const i32>, std::vector<i32>&&) = delete;
+  source_text(const std::vector<i32>&, std::vector<i32>&&) = delete;
 };
 
 class encoder_decoder_writer {

@@ -39,7 +39,9 @@ inline png_pixels read_png(const std::string& file, int channels) {
   png_image x{};
   x.version = PNG_IMAGE_VERSION;
   if (!png_image_begin_read_from_file(&x, file.c_str()))
-    detail::bad_png(file, fmt::format("this cannot be read as PNG: {}", x.message));
+    detail::bad_png(file, fmt::format("this cannot be read as PNG: {}: if it is an image of another kind, "
+                                      "convert it, for instance with mogrify -format png",
+                                      x.message));
   constexpr u64 most = u64{1} << 26;
   if (u64{x.width} * x.height > most) {
     const std::string size = fmt::format("{} x {}", x.height, x.width);
@@ -51,7 +53,8 @@ inline png_pixels read_png(const std::string& file, int channels) {
   all.numbers.resize(PNG_IMAGE_SIZE(x));
   const png_color black{0, 0, 0};
   if (!png_image_finish_read(&x, &black, all.numbers.data(), 0, nullptr))
-    detail::bad_png(file, fmt::format("the pixels of this PNG cannot be read: {}: it is cut short or damaged",
+    detail::bad_png(file, fmt::format("the pixels of this PNG cannot be read: {}: it is cut short or "
+                                      "damaged, take it again from where it comes from",
                                       x.message));
   return all;
 }
@@ -89,7 +92,9 @@ inline image_source png_folder(const std::string& folder, const png_settings& ho
   for (const fs::directory_entry& x : fs::directory_iterator(images))
     if (x.path().extension() == ".png") names.push_back(x.path().filename().string());
   std::sort(names.begin(), names.end());
-  if (names.empty()) detail::bad_png(images.string(), "there are no files *.png");
+  if (names.empty())
+    detail::bad_png(images.string(),
+                    "there are no files *.png: convert others, for instance with mogrify -format png *.jpg");
   for (const std::string& name : names)
     if (!fs::exists(masks / name))
       detail::bad_png((masks / name).string(),

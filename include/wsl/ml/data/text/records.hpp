@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -39,6 +40,12 @@ class json_lines {
       throw in_.error(line, fmt::format("the object lacks '{}': add it, or name another field", key));
     return found->is_string() ? found->get<std::string>() : found->dump();
   }
+  std::optional<std::string> find(i64 which, std::string_view key) const {
+    const nlohmann::json object =
+        nlohmann::json::parse(in_.line(lines_[static_cast<std::size_t>(which)]), nullptr, false);
+    if (object.is_object() && (!object.contains(key) || object[key].is_null())) return {};
+    return text(which, key);
+  }
   file_error error(i64 which, std::string_view key, std::string_view why) const {
     return in_.error(lines_[static_cast<std::size_t>(which)], fmt::format("'{}': {}", key, why));
   }
@@ -54,6 +61,10 @@ class table {
   i64 count() const { return in_.count(); }
   bool has(std::string_view column) const { return in_.find(column).has_value(); }
   std::string text(i64 which, std::string_view column) const { return in_.at(which, in_.column(column)); }
+  std::optional<std::string> find(i64 which, std::string_view column) const {
+    if (const auto at = in_.find(column)) return in_.at(which, *at);
+    return {};
+  }
   file_error error(i64 which, std::string_view column, std::string_view why) const {
     return in_.error(which, column, why);
   }
@@ -171,6 +182,13 @@ class records {
   std::string text(i64 which, std::string_view column) const {
     const place at = place_of(which);
     return std::visit([&](const auto& f) { return f.text(at.which, column); }, *at.file);
+  }
+  /// The same; nothing if the example has none of that name, or an empty one.
+  std::optional<std::string> find(i64 which, std::string_view column) const {
+    const place at = place_of(which);
+    std::optional<std::string> found =
+        std::visit([&](const auto& f) { return f.find(at.which, column); }, *at.file);
+    return found && found->empty() ? std::nullopt : found;
   }
   /// The numbers of a list, and its texts. Throws file_error if the text is no such list.
   std::vector<i32> numbers(i64 which, std::string_view column) const {

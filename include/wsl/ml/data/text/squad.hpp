@@ -23,6 +23,7 @@ struct squad_question {
   std::string id, text;
   std::size_t context = 0;            ///< the number of its paragraph
   std::vector<squad_answer> answers;  ///< none: the paragraph does not say it
+  bool is_answered = true;            ///< false: the file does not say whether there is an answer
 };
 struct squad_data {
   std::vector<std::string> contexts;
@@ -91,8 +92,9 @@ inline bool add_answers(const squad_value& question, const std::string& context,
 }  // namespace detail
 
 /// Reads a file. A question with "is_impossible": true has no answer. Throws file_error, with the place in
-/// the document, for a file of another form and for an answer outside of its paragraph.
-inline squad_data read_squad(const std::string& name) {
+/// the document, for a file of another form and for an answer outside of its paragraph. With
+/// `may_lack_answers` a question may have no `answers`.
+inline squad_data read_squad(const std::string& name, bool may_lack_answers = false) {
   const nlohmann::json all = nlohmann::json::parse(read_text(name), nullptr, false);
   if (all.is_discarded()) throw file_error(fmt::format("wsl: {}: it is not JSON, or it is cut short", name));
   squad_data data;
@@ -105,8 +107,9 @@ inline squad_data read_squad(const std::string& name) {
                             .context = data.contexts.size() - 1,
                             .answers = {}};
         const auto impossible = q.value.find("is_impossible");
-        const bool has_answer = impossible == q.value.end() || *impossible == false;
-        if (has_answer && !detail::add_answers(q, data.contexts.back(), made))
+        const bool is_impossible = impossible != q.value.end() && *impossible != false;
+        made.is_answered = !may_lack_answers || is_impossible || q.value.contains("answers");
+        if (made.is_answered && !is_impossible && !detail::add_answers(q, data.contexts.back(), made))
           data.left_out.push_back(made.id);
         else data.questions.push_back(std::move(made));
       });

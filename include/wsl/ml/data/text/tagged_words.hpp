@@ -14,24 +14,31 @@
 namespace wsl::ml {
 
 struct tagged_sentence {
-  std::vector<std::string> words, tags;  ///< of the same number
+  std::vector<std::string> words, tags;  ///< of the same number; no tags: the file does not say them
+  i64 line = 0;                          ///< of the first word, from 1 on; the others follow
 };
 
 /// The sentences of a file: words in the first column, tags in the last. A line that begins with -DOCSTART-
 /// is left out. Throws file_error, with the line, for a word without a tag, and for a file without words.
-inline std::vector<tagged_sentence> read_tagged_words(const std::string& name) {
+/// With `may_lack_tags` a word may stand alone, and the sentence has no tags then.
+inline std::vector<tagged_sentence> read_tagged_words(const std::string& name, bool may_lack_tags = false) {
   const line_file in(name);
   std::vector<tagged_sentence> all(1);
+  bool is_tagged = true;
   for (i64 i = 0; i < in.count(); ++i) {
     const std::vector<std::string> columns = detail::divided(in.line(i));
     if (columns.empty() || columns.front() == "-DOCSTART-") {
-      if (!all.back().words.empty()) all.emplace_back();
+      if (!all.back().words.empty()) all.emplace_back(), is_tagged = true;
       continue;
     }
-    if (columns.size() < 2)
+    if (columns.size() < 2 && !may_lack_tags)
       throw in.error(i, fmt::format("the word '{}' has no tag: write both, with a space or a tab between",
                                     columns.front()));
-    all.back().words.push_back(columns.front()), all.back().tags.push_back(columns.back());
+    tagged_sentence& s = all.back();
+    if (s.words.empty()) s.line = i + 1;
+    s.words.push_back(columns.front()), s.tags.push_back(columns.back());
+    is_tagged = is_tagged && columns.size() > 1;
+    if (!is_tagged) s.tags.clear();
   }
   if (all.back().words.empty()) all.pop_back();
   if (all.empty()) throw file_error(fmt::format("wsl: {}: there are no words with tags in it", name));

@@ -8,18 +8,35 @@
 //   trainer.step(train.next().view(), rate);
 #pragma once
 #include <algorithm>
+#include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "../dataset.hpp"
 #include "label_map.hpp"
 
 namespace wsl::ml {
 
+/// The purpose for which texts are read. It says which files of a folder are meant, and whether each text has
+/// its label: texts to predict may have none.
+enum class text_use : u8 { training, evaluation, prediction };
+
+/// An example as it stands in its file.
+struct text_source {
+  /// One text or two, the words of a sentence, or the sentences of a document.
+  std::vector<std::string> texts;
+  /// That of the texts, or those of each word or sentence, as many as there are; none: the file does not say.
+  std::vector<std::string> labels;
+};
+
 struct text_task {
   dataset data;
   label_map classes = {};  ///< none if the targets are tokens or places
   int vocabulary = 0;      ///< tokens that the model has numbers for, at least
   std::string about = {};  ///< for people: what was read, and the numbers of the classes
+  /// An example for people; none of tasks whose texts change in each epoch, and of questions.
+  std::function<text_source(i64 which)> source = {};
 };
 
 namespace detail {

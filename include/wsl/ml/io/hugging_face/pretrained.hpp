@@ -284,6 +284,11 @@ void write_hugging_face(const std::string& folder, const Model& m, const network
   config["model_type"] = f->model_type, config["torch_dtype"] = "float32";
   if (!config.contains("architectures")) config["architectures"] = {f->architecture};
   for (const auto& [name, id] : how.tokens) config[name] = id;
+  if (!how.classes.empty()) {
+    config["id2label"] = config["label2id"] = json::object();
+    for (std::size_t k = 0; k < how.classes.size(); ++k)
+      config["id2label"][std::to_string(k)] = how.classes[k], config["label2id"][how.classes[k]] = k;
+  }
   write_model_files(folder, to_tensors(*f, m, n, w), std::move(config), how);
 }
 

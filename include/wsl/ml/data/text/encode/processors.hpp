@@ -4,11 +4,12 @@
 //   text_processor p = text_processor_of("SST2DataProcessor");
 //   each_setting(p, [](const char* name, auto& value, const char* help) { ... });   // read or describe them
 //   each_accepted(p, [](const char* name, const char* values) { ... });
-//   const text_task t = task_of(p, true);                                           // to train with
+//   const text_task t = task_of(p, text_use::training);
 // Settings of every input, such as batch_size, shuffle, shuffle_seed, drop_last and prefetch_factor, are
 // those of batches (../../batches.hpp), and no part of these. A path is a file or a folder (files_of).
 // Numbers of 0 and empty texts that have no default must be given.
 #pragma once
+#include <optional>
 #include <variant>
 
 #include "classified_text.hpp"
@@ -29,6 +30,7 @@ struct encoder_input {
   std::string vocab_file = {};
   bool do_lower = false;
   int max_sequence_length = 0;
+  std::optional<tokenizer> words = {};  ///< a vocabulary that is read already; then vocab_file is not
 
   template <class F>
   void each(F&& f) {
@@ -48,9 +50,13 @@ struct encoder_input {
     for (const char* deprecated : {"vocab_size", "num_examples", "steps"}) f(deprecated, "any");
     f("buckets", "null");  // sequences are padded to max_sequence_length
   }
-  tokenizer by() const {
+  tokenizer by() const { return words ? *words : tokenizer_of(vocab_file, do_lower); }
+  /// The vocabulary as the text of a tokenizer.json.
+  std::string vocabulary() const { return vocabulary_json(vocab_file, do_lower); }
+  /// The tokenizer, after a look at the settings of the texts.
+  tokenizer with() const {
     check();
-    return tokenizer_of(vocab_file, do_lower);
+    return by();
   }
   std::vector<std::string> files(const std::vector<std::string>& endings) const {
     check();
@@ -87,12 +93,12 @@ struct bert_csv_dynamic_mask_processor : encoder_input {
     f("whole_word_masking", "false");  // the name of mask_whole_word before
     f("oov_token", "[UNK]"), f("mask_token", "[MASK]"), f("document_separator_token", "[SEP]");
   }
-  text_task task(bool) const {
+  text_task task(text_use) const {
     return masked_of({.files = files({".csv", ".txt"}),
                       .max_sequence_length = max_sequence_length,
                       .next_sentences = !disable_nsp,
                       .masked = {masked_lm_prob, max_predictions_per_seq, mask_whole_word}},
-                     by());
+                     with());
   }
 };
 
@@ -113,12 +119,12 @@ struct bert_csv_processor : encoder_input {
          {"max_predictions_per_seq", "masked_lm_prob", "mask_whole_word", "whole_word_masking"})
       f(of_files, "any");  // the files have it
   }
-  text_task task(bool) const {
+  text_task task(text_use) const {
     return masked_of({.files = files({".csv"}),
                       .max_sequence_length = max_sequence_length,
                       .are_hidden = true,
                       .next_sentences = !disable_nsp},
-                     by());
+                     with());
   }
 };
 
@@ -137,14 +143,15 @@ struct bert_classifier_processor : encoder_input {
     f("classes", classes,
       "the names of the classes in the order of their numbers; empty: those of the files");
   }
-  text_task task(bool) const {
+  text_task task(text_use use) const {
     return classification_of({.files = files({".tsv", ".csv", ".jsonl"}),
                               .first = text_column,
                               .second = second_text_column,
                               .label = label_column,
                               .classes = classes,
-                              .max_sequence_length = max_sequence_length},
-                             by());
+                              .max_sequence_length = max_sequence_length,
+                              .may_lack_labels = use == text_use::prediction},
+                             with());
   }
 };
 
@@ -164,29 +171,32 @@ struct glue_processor : encoder_input {
 /// The Stanford Sentiment Treebank: train.tsv and dev.tsv with columns sentence and label.
 struct sst2_processor : glue_processor {
   static constexpr const char* name = "SST2DataProcessor";
-  text_task task(bool training) const {
-    return classification_of({.files = files_in_folder({training ? "train.tsv" : "dev.tsv"}),
+  text_task task(text_use use) const {
+    return classification_of({.files = files_in_folder({use == text_use::training ? "train.tsv" : "dev.tsv"}),
                               .first = "sentence",
                               .label = "label",
                               .classes = {"0", "1"},
-                              .max_sequence_length = max_sequence_length},
-                             by());
+                              .max_sequence_length = max_sequence_length,
+                              .may_lack_labels = use == text_use::prediction},
+                             with());
   }
 };
 /// MultiNLI: train.tsv, and for evaluation dev_matched.tsv and dev_mismatched.tsv in a row, with columns
 /// sentence1, sentence2 and gold_label.
 struct mnli_processor : glue_processor {
   static constexpr const char* name = "MNLIDataProcessor";
-  text_task task(bool training) const {
+  text_task task(text_use use) const {
     const std::vector<std::string> of_training{"train.tsv"},
         of_evaluation{"dev_matched.tsv", "dev_mismatched.tsv"};
-    return classification_of({.files = files_in_folder(training ? of_training : of_evaluation),
-                              .first = "sentence1",
-                              .second = "sentence2",
-                              .label = "gold_label",
-                              .classes = {"entailment", "neutral", "contradiction"},
-                              .max_sequence_length = max_sequence_length},
-                             by());
+    return classification_of(
+        {.files = files_in_folder(use == text_use::training ? of_training : of_evaluation),
+         .first = "sentence1",
+         .second = "sentence2",
+         .label = "gold_label",
+         .classes = {"entailment", "neutral", "contradiction"},
+         .max_sequence_length = max_sequence_length,
+         .may_lack_labels = use == text_use::prediction},
+        with());
   }
 };
 
@@ -208,11 +218,12 @@ struct bert_token_classifier_processor : encoder_input {
     f("include_padding_in_loss", "false");
     f("mask_whole_word", "any");  // nothing is hidden
   }
-  text_task task(bool) const {
+  text_task task(text_use use) const {
     return tagging_of({.files = files({".csv", ".txt", ".conll", ".bio"}),
                        .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
-                       .max_sequence_length = max_sequence_length},
-                      by());
+                       .max_sequence_length = max_sequence_length,
+                       .may_lack_tags = use == text_use::prediction},
+                      with());
   }
 };
 
@@ -231,8 +242,12 @@ struct bert_sum_csv_processor : encoder_input {
     encoder_input::accepted(f);
     f("pad_id", "any"), f("mask_whole_word", "any");
   }
-  text_task task(bool) const {
-    return summaries_of({files({".csv", ".jsonl"}), max_sequence_length, max_cls_tokens}, by());
+  text_task task(text_use use) const {
+    return summaries_of({.files = files({".csv", ".jsonl"}),
+                         .max_sequence_length = max_sequence_length,
+                         .max_cls_tokens = max_cls_tokens,
+                         .may_lack_labels = use == text_use::prediction},
+                        with());
   }
 };
 
@@ -254,10 +269,12 @@ struct qa_processor : encoder_input {
     f("null_score_diff_threshold", null_score_diff_threshold,
       "by how much the score of no answer must be larger");
   }
-  /// The questions, for the answers of an evaluation.
-  asked_questions asked() const {
-    const asked_questions all({files({".json"}), max_sequence_length, doc_stride, max_query_length}, by());
-    if (!version_2_with_negative)
+  /// The questions, for their answers.
+  asked_questions asked(text_use use) const {
+    const bool predicts = use == text_use::prediction;
+    const asked_questions all({files({".json"}), max_sequence_length, doc_stride, max_query_length, predicts},
+                              with());
+    if (!version_2_with_negative && !predicts)
       for (const squad_question& q : all.questions())
         if (q.answers.empty())
           throw file_error(
@@ -267,7 +284,7 @@ struct qa_processor : encoder_input {
   answer_settings of_answers() const {
     return {n_best_size, max_answer_length, version_2_with_negative, null_score_diff_threshold};
   }
-  text_task task(bool) const { return asked().task(); }
+  text_task task(text_use use) const { return asked(use).task(); }
 };
 
 /// Questions and the passages that answer them, in the form of DPR's data, of which the Model Zoo makes HDF5
@@ -291,9 +308,9 @@ struct dpr_processor : encoder_input {
              .max_sequence_length = max_sequence_length,
              .max_passage_length = max_passage_length ? max_passage_length : max_sequence_length,
              .passages_of_question = 1 + hard_negatives},
-            by()};
+            with()};
   }
-  text_task task(bool training) const { return texts().task(training); }
+  text_task task(text_use use) const { return texts().task(use == text_use::training); }
 };
 
 /// The settings of the processors of all encoder-decoders.
@@ -301,7 +318,7 @@ struct encoder_decoder_input {
   std::vector<std::string> src_data_dir = {};
   std::string src_vocab_file = {};
   bool do_lower = false;
-  std::string oov_token = "<unk>";
+  std::optional<tokenizer> words = {};  ///< a vocabulary that is read already; then src_vocab_file is not
   encoder_decoder_settings sequences = {.src_max_sequence_length = 0, .tgt_max_sequence_length = 0};
 
   template <class F>
@@ -313,7 +330,7 @@ struct encoder_decoder_input {
     f("do_lower", do_lower, "with a list of tokens: texts become lower case");
     f("src_max_sequence_length", sequences.src_max_sequence_length, "tokens that are read");
     f("tgt_max_sequence_length", sequences.tgt_max_sequence_length, "tokens that are written");
-    f("oov_token", oov_token, "the token for what has none");
+    f("oov_token", sequences.oov_token, "the token for what has none");
     f("sos_token", sequences.sos_token, "the token with which the decoder begins");
     f("eos_token", sequences.eos_token, "the token at the end of what is written");
     f("pad_token", sequences.pad_token, "the token that fills sequences up");
@@ -325,9 +342,15 @@ struct encoder_decoder_input {
     f("buckets", "null");  // sequences are padded to both lengths
   }
   tokenizer by() const {
+    return words ? *words : tokenizer_of_words(src_vocab_file, sequences.oov_token, do_lower);
+  }
+  /// The vocabulary as the text of a tokenizer.json.
+  std::string vocabulary() const {
+    return vocabulary_json_of_words(src_vocab_file, sequences.oov_token, do_lower);
+  }
+  void check() const {
     if (src_data_dir.empty())
       throw std::invalid_argument("wsl: src_data_dir is missing: name files or a folder of texts");
-    return tokenizer_of_words(src_vocab_file, oov_token, do_lower);
   }
 };
 
@@ -345,7 +368,8 @@ struct t5_dynamic_processor : encoder_decoder_input {
     f("num_documents_to_concatenate", num_documents_to_concatenate,
       "documents in a row that may share sequences");
   }
-  text_task task(bool) const {
+  text_task task(text_use) const {
+    check();
     const tokenizer with = by();
     return corrupted_of({.files = files_of(src_data_dir, {".txt"}),
                          .sequences = sequences,
@@ -370,10 +394,11 @@ struct transformer_dynamic_processor : encoder_decoder_input {
     f("src_column", src_column, "in tables: the column of the texts");
     f("tgt_column", tgt_column, "in tables: that of their translations");
   }
-  text_task task(bool) const {
+  text_task task(text_use use) const {
+    check();
     const tokenizer with = by();
-    translated_text how{.sequences = sequences};
-    if (src_column.empty() != tgt_column.empty())
+    translated_text how{.sequences = sequences, .may_lack_targets = use == text_use::prediction};
+    if (src_column.empty() != tgt_column.empty() && (src_column.empty() || !how.may_lack_targets))
       throw std::invalid_argument("wsl: src_column and tgt_column belong together: name both or neither");
     if (!src_column.empty()) {
       how.tables = files_of(src_data_dir, {".tsv", ".csv", ".jsonl"});
@@ -381,13 +406,20 @@ struct transformer_dynamic_processor : encoder_decoder_input {
     } else if (!tgt_data_dir.empty()) {
       how.source_files = src_data_dir, how.target_files = tgt_data_dir;
     } else {
-      for (const std::string& folder : src_data_dir) add_pairs(how, folder);
+      for (const std::string& path : src_data_dir) add_pairs(how, path);
     }
     return translations_of(how, with);
   }
 
  private:
   static void add_pairs(translated_text& to, const std::string& folder) {
+    if (!std::filesystem::is_directory(folder)) {
+      if (to.may_lack_targets) return to.source_files.push_back(files_of({folder}, {}).front());
+      throw file_error(
+          fmt::format("wsl: {}: translations are missing: name the files that have them, line by line, in "
+                      "tgt_data_dir, or the columns of a table in src_column and tgt_column",
+                      files_of({folder}, {}).front()));
+    }
     const std::vector<detail::meta_line> lines = detail::meta_lines(folder);
     if (lines.empty())
       throw file_error(
@@ -449,9 +481,10 @@ void each_accepted(const text_processor& p, F f) {
   std::visit([&](const auto& x) { x.accepted(f); }, p);
 }
 /// Reads the data. Throws file_error for files that cannot be read and std::invalid_argument for settings
-/// that are missing or do not fit. `training` says which files of GLUE's folders are meant.
-inline text_task task_of(const text_processor& p, bool training) {
-  return std::visit([&](const auto& x) { return x.task(training); }, p);
+/// that are missing or do not fit. `use` says which files of GLUE's folders are meant, and whether texts may
+/// lack their labels.
+inline text_task task_of(const text_processor& p, text_use use) {
+  return std::visit([&](const auto& x) { return x.task(use); }, p);
 }
 
 }  // namespace wsl::ml

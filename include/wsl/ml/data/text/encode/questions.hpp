@@ -12,14 +12,16 @@
 #include "../delimited.hpp"
 #include "../squad.hpp"
 #include "sequences.hpp"
+#include "text_survey.hpp"
 
 namespace wsl::ml {
 
 struct question_settings {
   std::vector<std::string> files = {};  ///< SQuAD's JSON, version 1.1 or 2.0
   int max_sequence_length = 384;
-  int doc_stride = 128;       ///< tokens from one window to the next
-  int max_query_length = 64;  ///< tokens of a question; those behind them are left out
+  int doc_stride = 128;           ///< tokens from one window to the next
+  int max_query_length = 64;      ///< tokens of a question; those behind them are left out
+  bool may_lack_answers = false;  ///< a question may have no `answers`, not even an empty list
 };
 
 class asked_questions {
@@ -42,8 +44,8 @@ class asked_questions {
     const auto s = state_;
     text_task t;
     t.vocabulary = s->vocabulary;
-    t.about = fmt::format("{} questions about {} paragraphs in {} windows{}", s->data.questions.size(),
-                          s->data.contexts.size(), s->question_of.size(),
+    t.about = fmt::format("{} questions about {} paragraphs in {} windows{}{}", s->data.questions.size(),
+                          s->data.contexts.size(), s->question_of.size(), s->left_out_words,
                           s->data.left_out.empty()
                               ? ""
                               : fmt::format("; {} questions are left out, since the text of an answer is not "
@@ -73,18 +75,22 @@ class asked_questions {
     std::vector<std::vector<answer_window>> windows;       // of each question
     std::vector<i64> first_example;                        // of each question
     std::vector<std::size_t> question_of;                  // each example
+    std::string left_out_words;                            // a part of the sentence about the data
 
     state(const question_settings& h, const tokenizer& by)
         : how(h), special(special_tokens::of(by)), vocabulary(by.size()) {
       if (how.max_query_length < 1)
         throw std::invalid_argument(
             fmt::format("wsl: max_query_length is at least 1, not {}", how.max_query_length));
-      for (const std::string& file : how.files) add(read_squad(file));
+      for (const std::string& file : how.files) add(read_squad(file, how.may_lack_answers));
       if (data.questions.empty()) throw file_error("wsl: no file of questions is named");
       const piece_encoder encode(by);
-      for (const std::string& context : data.contexts) pieces.push_back(encode(context));
+      text_survey survey(by.token(special.unknown), special.unknown);
+      for (const std::string& context : data.contexts)
+        survey.add_unknown(pieces.emplace_back(encode(context)));
       for (std::size_t q = 0; q < data.questions.size(); ++q) {
         queries.push_back(encode(data.questions[q].text));
+        survey.add(queries.back(), how.max_query_length);
         if (std::ssize(queries.back()) > how.max_query_length)
           queries.back().resize(static_cast<std::size_t>(how.max_query_length));
         windows.push_back(windows_of(static_cast<int>(pieces[data.questions[q].context].size()),
@@ -92,6 +98,7 @@ class asked_questions {
         first_example.push_back(std::ssize(question_of));
         question_of.insert(question_of.end(), windows.back().size(), q);
       }
+      left_out_words = survey.text(std::ssize(data.questions), "max_query_length", how.max_query_length);
     }
     /// Tokens of a sequence before the paragraph.
     int before(std::size_t question) const {

@@ -11,13 +11,15 @@
 #include "../masking.hpp"
 #include "../records.hpp"
 #include "sequences.hpp"
+#include "text_survey.hpp"
 
 namespace wsl::ml {
 
 struct summarized_text {
   std::vector<std::string> files = {};
   int max_sequence_length = 512;
-  int max_cls_tokens = 50;  ///< sentences of a document; those behind them do not count
+  int max_cls_tokens = 50;       ///< sentences of a document; those behind them do not count
+  bool may_lack_labels = false;  ///< a document may have none; the labels say then where sentences begin
 };
 
 namespace detail {
@@ -44,11 +46,19 @@ inline void check_summary_labels(const records& all, i64 which, std::span<const 
                       fmt::format("a sentence is part of the summary (1) or not (0), not {}", label));
 }
 
+/// The labels of the sentences of a document; zeros if it has none and need not have any.
+inline std::vector<i32> summary_labels(const records& all, i64 which, std::size_t sentences,
+                                       const summarized_text& how) {
+  if (how.may_lack_labels && !all.find(which, "labels")) return std::vector<i32>(sentences);
+  return all.numbers(which, "labels");
+}
 /// Of a table of the Model Zoo.
-inline labelled_sentences summary_of_numbers(const records& all, i64 which, int vocabulary) {
+inline labelled_sentences summary_of_numbers(const records& all, i64 which, int vocabulary,
+                                             const summarized_text& how) {
   labelled_sentences x;
   x.tokens.ids = all.numbers(which, "input_token_ids"), x.tokens.types = all.numbers(which, "segment_ids");
-  const std::vector<i32> labels = all.numbers(which, "labels"), places = all.numbers(which, "cls_indices");
+  const std::vector<i32> places = all.numbers(which, "cls_indices"),
+                         labels = summary_labels(all, which, places.size(), how);
   const auto size = static_cast<i32>(x.tokens.ids.size());
   if (x.tokens.types.size() != x.tokens.ids.size())
     throw all.error(which, "segment_ids",
@@ -74,7 +84,7 @@ inline labelled_sentences summary_of_numbers(const records& all, i64 which, int 
 inline labelled_sentences summary_of_texts(const records& all, i64 which, const piece_encoder& encode,
                                            const special_tokens& special, const summarized_text& how) {
   const std::vector<std::string> sentences = all.texts(which, "sentences");
-  const std::vector<i32> labels = all.numbers(which, "labels");
+  const std::vector<i32> labels = summary_labels(all, which, sentences.size(), how);
   if (labels.size() != sentences.size())
     throw all.error(which, "labels",
                     fmt::format("there are {} labels for {} sentences: write one for each", labels.size(),
@@ -109,13 +119,38 @@ inline text_task summaries_of(const summarized_text& how, const tokenizer& by) {
   const auto encode = std::make_shared<const piece_encoder>(by);
   text_task t;
   t.vocabulary = by.size();
-  t.about = fmt::format("{} documents with the sentences of their summaries", all->count());
+  text_survey survey(by.token(special.unknown), special.unknown);
+  for (i64 i = 0; i < all->count() && !survey.is_full(); ++i) {
+    if (are_numbers) {
+      survey.add_example(std::ssize(all->numbers(i, "input_token_ids")) > how.max_sequence_length);
+      continue;
+    }
+    i64 tokens = 0;
+    for (const std::string& sentence : all->texts(i, "sentences")) {
+      const std::vector<text_piece> pieces = (*encode)(sentence);
+      survey.add_unknown(pieces), tokens += std::ssize(pieces) + special.around(false);
+    }
+    survey.add_example(tokens > how.max_sequence_length);
+  }
+  t.about = fmt::format("{} documents with the sentences of their summaries{}", all->count(),
+                        survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
+  t.source = [all, are_numbers](i64 which) {
+    text_source x;
+    if (are_numbers)
+      for (const i32 place : all->numbers(which, "cls_indices"))
+        x.texts.push_back(fmt::format("token {}", place));
+    else x.texts = all->texts(which, "sentences");
+    if (!all->find(which, "labels")) return x;
+    for (const i32 label : all->numbers(which, "labels")) x.labels.push_back(std::to_string(label));
+    x.labels.resize(x.texts.size());
+    return x;
+  };
   t.data.count = all->count(), t.data.length = how.max_sequence_length;
   t.data.named = encoder_fields(how.max_sequence_length);
   t.data.named.push_back({"labels", how.max_sequence_length});
   t.data.get = [all, encode, special, how, are_numbers, vocabulary = by.size()](i64 which,
                                                                                 const example& to) {
-    detail::labelled_sentences x = are_numbers ? detail::summary_of_numbers(*all, which, vocabulary)
+    detail::labelled_sentences x = are_numbers ? detail::summary_of_numbers(*all, which, vocabulary, how)
                                                : detail::summary_of_texts(*all, which, *encode, special, how);
     detail::cut(x, how);
     put(to, x.tokens, special);

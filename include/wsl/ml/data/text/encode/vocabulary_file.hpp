@@ -5,6 +5,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,60 @@ inline nlohmann::json numbers_of_tokens(const std::string& name) {
 }
 inline void add_special(nlohmann::json& to, const nlohmann::json& numbers, const std::string& token) {
   if (numbers.contains(token))
-    to.push_back({{"id", numbers[token]}, {"content", token}, {"special", true}, {"normalized", false}});
+    to.push_back({{"id", numbers[token]},
+                  {"content", token},
+                  {"single_word", false},
+                  {"lstrip", false},
+                  {"rstrip", false},
+                  {"normalized", false},
+                  {"special", true}});
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// The tokenizer.json of BERT's WordPiece with the tokens of a list.
+inline nlohmann::json json_of_word_pieces(const std::string& name, bool lowers) {
+  const nlohmann::json vocabulary = numbers_of_tokens(name);
+  for (const char* needed : {"[UNK]", "[CLS]", "[SEP]"})
+    if (!vocabulary.contains(needed))
+      throw file_error(fmt::format("wsl: {}: there is no token {}: is this BERT's vocab.txt?", name, needed));
+  nlohmann::json added = nlohmann::json::array();
+  for (const char* special : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
+    add_special(added, vocabulary, special);
+  const auto around = [&](const char* token) { return nlohmann::json::array({token, vocabulary[token]}); };
+  return {
+      {"version", "1.0"},
+      {"model",
+       {{"type", "WordPiece"},
+        {"unk_token", "[UNK]"},
+        {"continuing_subword_prefix", "##"},
+        {"max_input_chars_per_word", 100},
+        {"vocab", vocabulary}}},
+      {"normalizer",
+       {{"type", "BertNormalizer"},
+        {"clean_text", true},
+        {"handle_chinese_chars", true},
+        {"strip_accents", nullptr},
+        {"lowercase", lowers}}},
+      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+      {"post_processor", {{"type", "BertProcessing"}, {"cls", around("[CLS]")}, {"sep", around("[SEP]")}}},
+      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+      {"added_tokens", added}};
+}
+/// That of texts whose tokens are divided by blanks.
+inline nlohmann::json json_of_whole_words(const std::string& name, const std::string& unknown, bool lowers) {
+  const nlohmann::json vocabulary = numbers_of_tokens(name);
+  nlohmann::json added = nlohmann::json::array();
+  for (const std::string& special : {unknown, std::string("<pad>"), std::string("<s>"), std::string("</s>")})
+    add_special(added, vocabulary, special);
+  nlohmann::json all = {{"version", "1.0"},
+                        {"model", {{"type", "WordLevel"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
+                        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                        {"added_tokens", added}};
+  if (lowers) all["normalizer"] = {{"type", "Lowercase"}};
+  return all;
 }
 
 }  // namespace detail
@@ -42,37 +96,14 @@ inline void add_special(nlohmann::json& to, const nlohmann::json& numbers, const
 /// BERT's WordPiece with the tokens of a list. `lowers` also leaves out accents. Throws file_error if a token
 /// is there twice, or one of [UNK], [CLS] and [SEP] is missing.
 inline tokenizer word_pieces_of_list(const std::string& name, bool lowers) {
-  const nlohmann::json vocabulary = detail::numbers_of_tokens(name);
-  for (const char* needed : {"[UNK]", "[CLS]", "[SEP]"})
-    if (!vocabulary.contains(needed))
-      throw file_error(fmt::format("wsl: {}: there is no token {}: is this BERT's vocab.txt?", name, needed));
-  nlohmann::json added = nlohmann::json::array();
-  for (const char* special : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
-    detail::add_special(added, vocabulary, special);
-  const auto around = [&](const char* token) { return nlohmann::json::array({token, vocabulary[token]}); };
-  const nlohmann::json all = {
-      {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocabulary}}},
-      {"normalizer", {{"type", "BertNormalizer"}, {"lowercase", lowers}}},
-      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-      {"post_processor", {{"type", "BertProcessing"}, {"cls", around("[CLS]")}, {"sep", around("[SEP]")}}},
-      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-      {"added_tokens", added}};
-  return tokenizer::from_json(all.dump(), name);
+  return tokenizer::from_json(detail::json_of_word_pieces(name, lowers).dump(), name);
 }
 
 /// The tokens of a list, for texts that are such tokens with blanks between them; what is not in the list is
 /// the token `unknown`. `lowers` makes texts lower case. Throws file_error if a token is there twice, or the
 /// unknown one is missing.
 inline tokenizer whole_words_of_list(const std::string& name, const std::string& unknown, bool lowers) {
-  const nlohmann::json vocabulary = detail::numbers_of_tokens(name);
-  nlohmann::json added = nlohmann::json::array();
-  for (const std::string& special : {unknown, std::string("<pad>"), std::string("<s>"), std::string("</s>")})
-    detail::add_special(added, vocabulary, special);
-  nlohmann::json all = {{"model", {{"type", "WordLevel"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
-                        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
-                        {"added_tokens", added}};
-  if (lowers) all["normalizer"] = {{"type", "Lowercase"}};
-  return tokenizer::from_json(all.dump(), name);
+  return tokenizer::from_json(detail::json_of_whole_words(name, unknown, lowers).dump(), name);
 }
 
 namespace detail {
@@ -114,6 +145,41 @@ inline tokenizer tokenizer_of_words(const std::string& name, const std::string& 
     throw std::invalid_argument(fmt::format(
         "wsl: {}: the tokenizer has no token '{}', which oov_token names: name its own", name, unknown));
   return t;
+}
+
+/// The tokenizer.json that a vocabulary stands for, as one text that can be kept: of encoders, and of
+/// encoder-decoders. Throw what the functions above throw for a file that cannot be read.
+inline std::string vocabulary_json(const std::string& name, bool lowers) {
+  detail::check_vocabulary_name(name, "vocab_file");
+  return is_token_list(name) ? detail::json_of_word_pieces(name, lowers).dump() : tokenizer::json_of(name);
+}
+inline std::string vocabulary_json_of_words(const std::string& name, const std::string& unknown,
+                                            bool lowers) {
+  detail::check_vocabulary_name(name, "src_vocab_file");
+  return is_token_list(name) ? detail::json_of_whole_words(name, unknown, lowers).dump()
+                             : tokenizer::json_of(name);
+}
+
+/// The first difference of two vocabularies in words, the first "here" and the second "there"; empty: they
+/// have the same tokens.
+inline std::string difference_of(const tokenizer& a, const tokenizer& b) {
+  const auto token = [](const tokenizer& t, i32 id) {
+    try {
+      return t.token(id);
+    } catch (const std::invalid_argument&) { return std::string(); }  // a number without a token
+  };
+  for (i32 id = 0; id < std::max(a.size(), b.size()); ++id) {
+    const std::string x = id < a.size() ? token(a, id) : "", y = id < b.size() ? token(b, id) : "";
+    if (x != y)
+      return fmt::format("token {} is {} here and {} there, of {} and {} tokens", id,
+                         x.empty() ? "none" : "'" + x + "'", y.empty() ? "none" : "'" + y + "'", a.size(),
+                         b.size());
+  }
+  constexpr const char* upper = "A\xc3\x84";
+  if (a.normalized(upper) != b.normalized(upper))
+    return fmt::format("texts become '{}' here and '{}' there, where they are {}", a.normalized(upper),
+                       b.normalized(upper), upper);
+  return "";
 }
 
 }  // namespace wsl::ml
