@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <wsl/ml/io/hugging_face.hpp>
-#include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/dpr.hpp>
 #include <wsl/support/whole_folder.hpp>
 
-#include "../files.hpp"
 #include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
@@ -73,32 +73,34 @@ void take_folders(fields& f, options& o) {
   });
 }
 
-void complete(fields& f, options& o) {
+void complete(fields& f, options& o, const text_app::stage& now) {
   if (o.hf.empty() && !o.hf_ctx.empty())
     throw std::invalid_argument("--hf_ctx needs --hf, the folder of the encoder of questions");
   if (!o.hf.empty()) take_folders(f, o);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
-  for (const auto& [section, in] :
-       {std::pair("train_input", &o.common.train_input), {"eval_input", &o.common.eval_input}})
-    if (in->data_dir.empty())
+  const auto require = [](const char* section, const input_params& in) {
+    if (in.data_dir.empty())
       throw std::invalid_argument(
           fmt::format("{}.data_dir is missing: name a file of questions and passages, or a folder", section));
+  };
+  if (now.trains()) require("train_input", o.common.train_input);
+  if (now.reads_held_out()) require("eval_input", o.common.eval_input);
 }
 
-ml::dpr_processor processor_of(fields& f, const options& o, bool trains) {
+ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   ml::text_processor p = trains ? o.train.processor(f, o.common.train_input.data_dir)
                                 : o.eval.processor(f, o.common.eval_input.data_dir, &o.train);
   auto& x = std::get<ml::dpr_processor>(p);
   if (x.vocab_file.empty() && !o.hf.empty()) x.vocab_file = o.folders().questions;
-  return x;
+  return p;
 }
 
 /// The task of a run: the model, whose sizes are those of the data, and the data.
 struct run_of_texts {
-  task what;
-  ml::retrieved_text held_out;
-  ml::dual_encoder pair;
-  std::string vocab_file;
+  task what = {};
+  std::optional<ml::retrieved_text> held_out = {};
+  ml::dual_encoder pair = {};
+  text_app::text_meaning meaning = {};
 };
 
 /// The numbers that the model does not take are left out of the data.
@@ -125,46 +127,60 @@ void fit_to_data(model_params& m, int vocabulary, int longest) {
                     longest, m.max_position_embeddings));
 }
 
-run_of_texts read_run(fields& f, options& o) {
-  const ml::dpr_processor train_by = processor_of(f, o, true), eval_by = processor_of(f, o, false);
-  if (train_by.hard_negatives != eval_by.hard_negatives)
-    throw std::invalid_argument(
-        fmt::format("eval_input.hard_negatives {} is not train_input's {}: the model takes as many passages "
-                    "of each question",
-                    eval_by.hard_negatives, train_by.hard_negatives));
-  const ml::retrieved_text train_texts = train_by.texts(), held_out_texts = eval_by.texts();
-  int longest = 0;
-  for (const ml::dpr_processor* p : {&train_by, &eval_by})
-    longest = std::max({longest, p->max_sequence_length, p->max_passage_length});
-  fit_to_data(o.model, train_by.by().size(), longest);
-  const ml::dual_encoder d = o.model.pair(1 + train_by.hard_negatives);
-  const ml::text_task train = for_model(train_texts.task(true), d),
-                      held_out = for_model(held_out_texts.task(false), d);
-  run_of_texts r{
-      .what = {.program = "wsl-dpr",
-               .model = [d] { return d.build(); },
-               .model_words = o.model.words(),
-               .data_words = fmt::format("{} to train with; held out: {}", train.about, held_out.about),
-               .architecture = o.model.architecture(),
-               .train = train.data,
-               .held_out = held_out.data},
-      .held_out = held_out_texts,
-      .pair = d,
-      .vocab_file = train_by.vocab_file};
-  if (o.hf.empty()) return r;
-  r.what.begins_with = fmt::format("--hf {}", o.hf);
-  r.what.begin = [d, in = o.folders(), folder = o.common.run.model_dir](ml::trainer_base& to) {
-    text_app::set_weights(to, ml::read_dpr(in, d, to.model(), text_app::weights_of(to)));
-    app::make_folder(folder);
-    ml::hugging_face::copy_companions(in.questions, folder);
-  };
+run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
+  run_of_texts r;
+  ml::text_processor held_out_by = processor_of(f, o, false);
+  const auto& eval_by = std::get<ml::dpr_processor>(held_out_by);
+  int longest = std::max(eval_by.max_sequence_length, eval_by.max_passage_length);
+  ml::text_task train, held_out;
+  if (now.trains()) {
+    ml::text_processor by = processor_of(f, o, true);
+    r.meaning.vocabulary = text_app::share_vocabulary(now, by, held_out_by);
+    const auto& train_by = std::get<ml::dpr_processor>(by);
+    if (train_by.hard_negatives != eval_by.hard_negatives)
+      throw std::invalid_argument(
+          fmt::format("eval_input.hard_negatives {} is not train_input's {}: the model takes as many "
+                      "passages of each question",
+                      eval_by.hard_negatives, train_by.hard_negatives));
+    longest = std::max({longest, train_by.max_sequence_length, train_by.max_passage_length});
+    train = ml::task_of(by, ml::text_use::training);
+  } else {
+    r.meaning.vocabulary = text_app::take_vocabulary(f, o.common, now, held_out_by);
+    if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
+    train.data.length = eval_by.max_sequence_length;
+  }
+  if (now.reads_held_out()) {
+    r.held_out.emplace(eval_by.texts());
+    held_out = r.held_out->task(false);
+  }
+  const ml::tokenizer words = r.meaning.words();
+  if (!o.hf.empty())
+    text_app::require_vocabulary_of_folder(words, o.folders().questions, o.model.vocab_size, "vocab_file");
+  fit_to_data(o.model, words.size(), longest);
+  r.pair = o.model.pair(1 + eval_by.hard_negatives);
+  if (now.trains()) train = for_model(std::move(train), r.pair);
+  if (now.reads_held_out()) held_out = for_model(std::move(held_out), r.pair);
+  r.what = {.program = "wsl-dpr",
+            .model = [d = r.pair] { return d.build(); },
+            .model_words = o.model.words(),
+            .data_words = fmt::format("{} to train with; held out: {}", train.about, held_out.about),
+            .architecture = o.model.architecture(),
+            .train = train.data,
+            .held_out = held_out.data};
+  text_app::keep_meaning(r.what, r.meaning, o.common.run);
+  if (!o.hf.empty())
+    text_app::begin_with_folder(r.what, o.folders().questions, o.common.run.model_dir,
+                                [d = r.pair, in = o.folders()](ml::trainer_base& to) {
+                                  text_app::set_weights(
+                                      to, ml::read_dpr(in, d, to.model(), text_app::weights_of(to)));
+                                });
   return r;
 }
 
-void predict(options& o, const run_of_texts& r) {
-  const auto m = text_app::trained(o.common, r.what);
+void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
+  const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   with_average(o.common.optimizer, *m, [&] {
-    dpr_app::predict(*m, r.pair, r.held_out, o.common,
+    dpr_app::predict(*m, r.pair, *r.held_out, o.common,
                      {.batch_size = o.common.eval_input.batch_size,
                       .best = o.best,
                       .passages_of_question = r.pair.passages_of_question},
@@ -172,52 +188,44 @@ void predict(options& o, const run_of_texts& r) {
   });
 }
 
-void write_model(options& o, const run_of_texts& r) {
+void write_model(options& o, const run_of_texts& r, const text_app::stage& now) {
   if (o.out.empty())
     throw std::invalid_argument("export needs --out, a folder for the two folders of Hugging Face");
-  const auto m = text_app::trained(o.common, r.what);
+  const auto m = text_app::trained(now.checkpoint, o.common, r.what);
+  constexpr const char* halves[] = {ml::dpr_folders::of_questions, ml::dpr_folders::of_passages};
   with_average(o.common.optimizer, *m, [&] {
-    const bool has_tokenizer = ml::tokenizer::is_in(r.vocab_file);
     wsl::support::whole_folder out(o.out);
     ml::write_dpr(out.unfinished(), r.pair, m->run().model(), text_app::weights_of(m->run()),
-                  {.companions = has_tokenizer ? r.vocab_file : ""});
+                  {.companions = std::filesystem::path(now.checkpoint).parent_path().string()});
+    for (const char* half : halves)
+      text_app::write_vocabulary(fmt::format("{}/{}", out.unfinished(), half), r.meaning,
+                                 o.model.max_position_embeddings);
     out.finish();
   });
-  for (const char* half : {ml::dpr_folders::of_questions, ml::dpr_folders::of_passages})
-    std::printf("%s/%s/model.safetensors\n", o.out.c_str(), half);
+  for (const char* half : halves) std::printf("%s/%s/model.safetensors\n", o.out.c_str(), half);
 }
 
 int run(int argc, char** argv) {
   options o;
   fields f;
   declare_all(f, o);
-  int status = 0;
-  auto modes = common_modes();
-  modes.emplace_back("predict",
-                     "write the vectors of the held-out questions and passages, and what is found");
-  modes.emplace_back("export", "write both trained encoders for Hugging Face");
-  const auto mode =
-      parse(argc, argv,
-            {.name = "wsl-dpr",
-             .about = "Trains encoders that find the passages which answer questions, by weight streaming on "
-                      "a simulated wafer.\nwsl-dpr train_and_eval --train_input.data_dir nq-train.json "
-                      "--eval_input.data_dir nq-dev.json --hf bert --model_dir run",
-             .modes = modes,
-             .configurations = configurations(),
-             .model_option = "hf"},
-            f, status);
-  if (!mode) return status;
-  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  if (*mode == "predict" || *mode == "export") text_app::require_checkpoint(o.common);
-  complete(f, o);
-  run_of_texts r = read_run(f, o);
-  if ((*mode == "predict" || *mode == "export") && ranks::size() > 1)
-    throw std::invalid_argument(fmt::format("{} is the work of one process: start it without mpirun", *mode));
-  if (*mode == "predict") return predict(o, r), 0;
-  if (*mode == "export") return write_model(o, r), 0;
-  session s(o.common, f.kept_text(), std::move(r.what));
-  run_mode(*mode, s);
-  return s.status();
+  using text_app::stage;
+  return text_app::run(
+      argc, argv, f, o.common,
+      {.words = {.name = "wsl-dpr",
+                 .about =
+                     "Trains encoders that find the passages which answer questions, by weight streaming "
+                     "on a simulated wafer.\nwsl-dpr train_and_eval --train_input.data_dir "
+                     "nq-train.json --eval_input.data_dir nq-dev.json --hf bert --model_dir run",
+                 .modes = {},
+                 .configurations = configurations(),
+                 .model_option = "hf"},
+       .predicts = "write the vectors of the held-out questions and passages, and what is found",
+       .exports = "write both trained encoders for Hugging Face",
+       .complete = [&](const stage& now) { complete(f, o, now); },
+       .read = [&](const stage& now) { return read_run(f, o, now).what; },
+       .predict = [&](const stage& now) { predict(o, read_run(f, o, now), now); },
+       .write_model = [&](const stage& now) { write_model(o, read_run(f, o, now), now); }});
 }
 
 }  // namespace
