@@ -196,7 +196,7 @@ std::vector<std::string> classes_of_folder(const std::string& folder) {
 }
 
 /// Reads the training data. Classes that the files alone name have the numbers that the run gives them if it
-/// goes on, or the model of --hf. Returns whether the layer of the classes of that model is for other classes.
+/// goes on, or the model of --hf. Returns whether the layer of the classes of that model is for other ones.
 bool read_training_data(const options& o, const text_app::stage& now, ml::text_processor& by,
                         ml::text_task& to) {
   to = ml::task_of(by, ml::text_use::training);

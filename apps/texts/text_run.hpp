@@ -46,8 +46,8 @@ int run(int argc, char** argv, train_app::fields& f, train_app::common_params& c
 std::unique_ptr<train_app::machine> trained(const std::string& checkpoint, const train_app::common_params& p,
                                             const train_app::task& t);
 
-/// The vocabulary of both processors, which they have from here on: if none is named, that of the run that goes
-/// on. Throws std::invalid_argument if they differ.
+/// The vocabulary of both processors, which they have from here on: if none is named, that of the run that
+/// goes on. Throws std::invalid_argument if they differ.
 std::string share_vocabulary(const stage& now, wsl::ml::text_processor& train,
                              wsl::ml::text_processor& held_out);
 /// The vocabulary of a processor in a mode that does not train: that of the checkpoint, unless the command
@@ -61,8 +61,8 @@ void require_vocabulary_of_folder(const wsl::ml::tokenizer& words, const std::st
 
 /// Lets checkpoints of a task keep a meaning, and refuses those with another one.
 void keep_meaning(train_app::task& t, const text_meaning& m, const train_app::run_params& r);
-/// Lets a run begin with the model of a folder of Hugging Face, whose weights `set` takes, and its folder have
-/// what lies beside that model.
+/// Lets a run begin with the model of a folder of Hugging Face, whose weights `set` takes. The folder of the
+/// run has what lies beside that model.
 void begin_with_folder(train_app::task& t, const std::string& folder, const std::string& model_dir,
                        std::function<void(wsl::ml::trainer_base&)> set);
 
