@@ -498,14 +498,19 @@ void session::require_same_optimizer(const ml::checkpoint& c,
   const auto joined = [](const std::set<std::string>& names) {
     return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
   };
-  std::string options;
-  for (const auto& [name, option] :
-       {std::pair("ema", "--ema_decay"), {"largest", "--amsgrad"}, {"velocity", "--momentum"}})
-    if (there.contains(name) != here.contains(name)) options += " " + std::string(option);
+  // Each of these arrays is kept by one option of the rule.
+  const char* const of_first = is == "sgd" ? "--momentum" : is == "rmsprop" ? "--centered" : "--beta1";
+  std::set<std::string> ways;
+  for (const auto& [name, option] : {std::pair("ema", "--ema_decay"),
+                                     {"largest", "--amsgrad"},
+                                     {"velocity", "--momentum"},
+                                     {"first", of_first}})
+    if (there.contains(name) != here.contains(name))
+      ways.insert((here.contains(name) ? "without " : "with the run's ") + std::string(option));
+  if (ways.empty()) ways.insert("with the optimizer of its run");
   throw std::invalid_argument(
-      fmt::format("{} keeps {} for each weight, and {} with these params {}: go on with {} of its run{}",
-                  c.name(), joined(there), is, joined(here),
-                  options.empty() ? "the options of the optimizer" : "the" + options, with_new_states(c)));
+      fmt::format("{} keeps {} for each weight, and {} with these params {}: go on {}{}", c.name(),
+                  joined(there), is, joined(here), fmt::join(ways, " and "), with_new_states(c)));
 }
 
 /// Requires that a dynamic loss scale can go on within the limits of the params.
