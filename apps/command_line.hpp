@@ -64,6 +64,14 @@ inline std::string sentence_of(const CLI::App& app, const CLI::ConfigError& e) {
   return "the file of --config: " + sentence + "; it has one `name = value` a line, with the names of --help";
 }
 
+/// Refuses an option that is given twice, unless it takes a list.
+inline void refuse_twice(const CLI::App& app) {
+  for (const CLI::Option* o : app.get_options())
+    if (o->count() > 1 && o->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeLast)
+      throw std::invalid_argument("--" + o->get_lnames().front() + " is given " + std::to_string(o->count()) +
+                                  " times: leave out all but one");
+}
+
 /// Parses the command line. Returns whether there is something to do; if not, because help was asked for or a
 /// mistake was reported, `status` is set. `what` is the application's word for its commands. The application
 /// declares extra words as allowed; those that are left over are refused here.
@@ -75,6 +83,8 @@ inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& s
   app.set_version_flag("--version", app.get_name() + " " + version(), "print the version, and stop");
   try {
     app.parse(argc, argv);
+    refuse_twice(app);
+    for (const CLI::App* chosen : app.get_subcommands()) refuse_twice(*chosen);
     auto extra = app.remaining(true);
     std::erase(extra, "--");  // words behind it are no options; CLI11 counts it as a word itself
     if (!extra.empty()) refuse_word(app, extra.front(), what);

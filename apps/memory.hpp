@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The memory of this computer, for applications that refuse problems that do not fit into it before they
-// begin.
+// begin, and sizes as people read them.
 #pragma once
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,16 @@
 #include <string>
 
 namespace app {
+
+/// A number of bytes in the unit that suits it, each of which is 1000 of the one before: 96.64 KB.
+inline std::string size_text(double bytes) {
+  constexpr const char* units[] = {"KB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
+  std::size_t unit = 0;
+  // what would be printed as 1000.00 has the next unit
+  for (bytes /= 1000; bytes >= 999.995 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
+  return fmt::format("{:.2f} {}", bytes, units[unit]);
+}
 
 /// The bytes to which control groups limit the memory of this process, files that are cached included; very
 /// many if they do not.

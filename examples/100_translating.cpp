@@ -31,7 +31,7 @@ ml::weights learn(const ml::encoder_decoder& model) {
       for (const i32 letter : numbers(word)) decoded.push_back(letter), labels.push_back(letter);
       labels.push_back(end_of_text);
     }
-  ml::trainer t(model.build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  ml::trainer t(model.build(), ml::optimizer::adamw({.beta2 = 0.95f}), {.workers = 2, .clip_norm = 1});
   for (int step = 0; step < 60; ++step)
     t.step({.named = {{"input_ids", std::span<const i32>(read)},
                       {"decoder_input_ids", std::span<const i32>(decoded)},

@@ -34,7 +34,8 @@ bool learns_a_sentence() {
   constexpr int sequences = 4, length = 24;
   ml::trainer t(
       ml::decoder{.vocabulary = 128, .positions = length, .layers = 2, .heads = 2, .width = 32}.build(),
-      ml::optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f, ml::decays::matrices), {.workers = 2, .clip_norm = 1});
+      ml::optimizer::adamw({.beta2 = 0.95f, .decay = 0.1f}).with_decay_of(ml::decays::matrices),
+      {.workers = 2, .clip_norm = 1});
   const ml::rate::schedule rate = ml::rate::cosine(5e-3, 0, 400);
   const auto letter = [&](int i) {
     return static_cast<i32>(sentence[static_cast<std::size_t>(i) % sentence.size()]);

@@ -36,7 +36,7 @@ ml::decoder mpt() {
 
 bool learns(const ml::decoder& model, const char* name) {
   const std::string song = "a rose is a rose is a rose, and the wafer is wide. ";
-  ml::trainer t(model.build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  ml::trainer t(model.build(), ml::optimizer::adamw({.beta2 = 0.95f}), {.workers = 2, .clip_norm = 1});
   const auto lesson = [&](int start, auto f) {
     std::vector<i32> ids, next;
     for (int i = 0; i < 4 * length; ++i) {

@@ -42,7 +42,7 @@ int main() {
   each_learned &= learns(optimizer::lamb({.decay = 0.01f}), 2e-2);
   each_learned &= learns(optimizer::adafactor(), 5e-2);
   // No decay for biases and norms, half the rate for the tables, and the average of the last 20 steps or so.
-  each_learned &= learns(optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f)
+  each_learned &= learns(optimizer::adamw({.beta2 = 0.95f, .decay = 0.1f})
                              .with_group({"*.bias", "*.gain"}, {.decay = 0})
                              .with_group({"embedding.*"}, {.rate_factor = 0.5f})
                              .with_average({.decay = 0.95f, .start = 20}),

@@ -19,7 +19,7 @@ std::vector<i32> letters(std::size_t from, std::size_t n) {
 std::string words(std::span<const i32> ids) { return {ids.begin(), ids.end()}; }
 
 ml::weights learn(const ml::decoder& model) {
-  ml::trainer t(model.build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  ml::trainer t(model.build(), ml::optimizer::adamw({.beta2 = 0.95f}), {.workers = 2, .clip_norm = 1});
   const ml::rate::schedule rate = ml::rate::cosine(1e-2, 0, 300);
   for (std::size_t step = 0; step < 300; ++step) {
     const std::vector<i32> ids = letters(7 * step, 2 * length), next = letters(7 * step + 1, 2 * length);
@@ -32,8 +32,8 @@ ml::weights learn(const ml::decoder& model) {
 }
 
 int main() {
-  const ml::decoder model{.vocabulary = 128, .positions = length, .layers = 2, .heads = 4, .width = 32,
-                          .deviation = 0.08f};
+  const ml::decoder model{
+      .vocabulary = 128, .positions = length, .layers = 2, .heads = 4, .width = 32, .deviation = 0.08f};
   ml::writer writer(model, learn(model), {.columns = 2});
 
   // Each letter as it is drawn; temperature 0 takes the argmax.

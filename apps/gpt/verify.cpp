@@ -80,7 +80,7 @@ bool verify(const verification& v) {
   protocol lines(v.tolerance);
   {
     // After its first step, the momentum of SGD is the gradient.
-    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd(0.9f));
+    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd({.momentum = 0.9f}));
     ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
     lines.compare("logits", wafer->predict(b), s.logits);
@@ -101,7 +101,7 @@ bool verify(const verification& v) {
     if (later.numbers.size() != m.numbers.size())
       throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
     const std::unique_ptr<machine> wafer =
-        machine_for(v, m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
+        machine_for(v, m, ml::optimizer::adamw({.decay = static_cast<f32>(v.weight_decay)}));
     ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
     for (int step = 0; step < 10; ++step)

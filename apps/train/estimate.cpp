@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,6 +24,7 @@ namespace train_app {
 namespace {
 
 namespace ml = wsl::ml;
+using app::size_text;
 using wsl::f64;
 using wsl::i64;
 
@@ -63,7 +65,7 @@ class table {
   }
   const std::string& text() const { return text_; }
 
-  static std::string of_words(i64 words) { return fmt::format("{:.2f} MB", 4e-6 * static_cast<f64>(words)); }
+  static std::string of_words(i64 words) { return size_text(4 * static_cast<f64>(words)); }
 
  private:
   std::string text_;
@@ -225,35 +227,48 @@ int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const m
 
 std::string text_of(const memory_need& x) {
   return fmt::format(
-      "memory: {:.2f} GB for parameters, gradients and what the optimizer keeps{}, {:.2f} GB for the "
-      "activations of {}{} samples; there are {:.2f} GB",
-      x.state / 1e9, x.folder.empty() ? "" : " in files", x.activations / 1e9,
-      x.at_once < x.batch ? fmt::format("{} of ", x.at_once) : "", x.batch, x.there / 1e9);
+      "memory: {} for parameters, gradients and what the optimizer keeps{}, {} for the activations of {}{} "
+      "samples; there are {}",
+      size_text(x.state), x.folder.empty() ? "" : " in files", size_text(x.activations),
+      x.at_once < x.batch ? fmt::format("{} of ", x.at_once) : "", x.batch, size_text(x.there));
 }
 
+namespace {
+
+/// The bytes that the disk of a memory has room for. Throws std::invalid_argument if its folder cannot be
+/// used, or has no room for the state.
+f64 room_for(const memory_need& x) {
+  struct statvfs disk{};
+  const bool is_usable =
+      statvfs((x.folder + "/").c_str(), &disk) == 0 && access(x.folder.c_str(), W_OK | X_OK) == 0;
+  if (!is_usable)
+    throw std::invalid_argument(fmt::format("runconfig.memory_folder {}: {}: name a folder on a disk with {}",
+                                            x.folder, std::strerror(errno), size_text(x.state)));
+  const f64 room = static_cast<f64>(disk.f_bavail) * static_cast<f64>(disk.f_frsize);
+  if (room < x.state)
+    throw std::invalid_argument(fmt::format(
+        "runconfig.memory_folder {} has room for {}, and the memory takes {}: make room, or name another "
+        "folder",
+        x.folder, size_text(room), size_text(x.state)));
+  return room;
+}
+
+}  // namespace
+
 void require_memory(const memory_need& x) {
-  if (x.in_memory() <= x.there) return;
-  throw std::invalid_argument(fmt::format(
-      "training would take about {:.1f} GB for {} parameters{} and {:.1f} GB for the activations of a {} of "
-      "{} samples; this computer has {:.1f} GB: take a smaller batch_size or model, micro_batch_size auto, a "
-      "memory_folder on a disk for the parameters, or only `compile` it",
-      x.state / 1e9, x.parameters, x.folder.empty() ? "" : " on disk", x.activations / 1e9,
-      x.at_once < x.batch ? "micro-batch" : "batch", x.at_once, x.there / 1e9));
+  if (x.in_memory() > x.there)
+    throw std::invalid_argument(fmt::format(
+        "training would take about {} for {} parameters{} and {} for the activations of a {} of {} samples; "
+        "this computer has {}: take a smaller batch_size or model, micro_batch_size auto, a memory_folder on "
+        "a disk for the parameters, or only `compile` it",
+        size_text(x.state), x.parameters, x.folder.empty() ? "" : " on disk", size_text(x.activations),
+        x.at_once < x.batch ? "micro-batch" : "batch", x.at_once, size_text(x.there)));
+  if (!x.folder.empty() && ranks::root()) room_for(x);
 }
 
 std::string disk_text(const ml::network& model, const ml::optimizer& rule, const ml::streaming_settings& how,
                       const memory_need& x, int length) {
-  struct statvfs disk{};
-  if (statvfs(x.folder.c_str(), &disk) != 0)
-    throw std::invalid_argument(
-        fmt::format("runconfig.memory_folder {}: {}: name a folder on a disk with {:.2f} GB", x.folder,
-                    std::strerror(errno), x.state / 1e9));
-  const f64 room = static_cast<f64>(disk.f_bavail) * static_cast<f64>(disk.f_frsize);
-  if (room < x.state)
-    throw std::invalid_argument(fmt::format(
-        "runconfig.memory_folder {} has room for {:.2f} GB, and the memory takes {:.2f} GB: make room, "
-        "or name another folder",
-        x.folder, room / 1e9, x.state / 1e9));
+  const f64 room = room_for(x);
   const ml::state_traffic moved = ml::traffic_of_step(model, rule, how, x.batch);
   const f64 computing =
       ml::operations_per_token(model, length) * x.batch * length / measured_peak(how.threads) +
@@ -263,11 +278,11 @@ std::string disk_text(const ml::network& model, const ml::optimizer& rule, const
   const bool is_cached = x.state <= app::memory_with_files() - x.activations;
   const f64 moving = (is_cached ? 0 : moved.read / speed.read) + moved.written / speed.write;
   return fmt::format(
-      "memory on disk: {:.2f} GB in {}, which has room for {:.2f} GB; a step reads {:.2f} GB{} and "
-      "writes {:.2f} GB, of a disk with {:.2f} and {:.2f} GB/s, and takes about {}",
-      x.state / 1e9, x.folder, room / 1e9, moved.read / 1e9,
-      is_cached ? ", which main memory can cache," : "", moved.written / 1e9, speed.read / 1e9,
-      speed.write / 1e9, time_of(moving + computing));
+      "memory on disk: {} in {}, which has room for {}; a step reads {}{} and writes {}, of a disk with {}/s "
+      "and {}/s, and takes about {}",
+      size_text(x.state), x.folder, size_text(room), size_text(moved.read),
+      is_cached ? ", which main memory can cache," : "", size_text(moved.written), size_text(speed.read),
+      size_text(speed.write), time_of(moving + computing));
 }
 
 }  // namespace train_app

@@ -43,7 +43,7 @@ memory_need memory_of(const wsl::ml::network& model, const wsl::ml::optimizer& r
 int micro_batch_for(const wsl::ml::network& model, const wsl::ml::optimizer& rule,
                     const wsl::ml::wafer_grid& grid, const common_params& p, int length);
 std::string text_of(const memory_need& need);
-/// Throws std::invalid_argument if there is less.
+/// Throws std::invalid_argument if there is less, or if the state's folder cannot be used or has no room.
 void require_memory(const memory_need& need);
 /// The bytes that the state takes in its folder and about how long a step takes, as text. Throws
 /// std::invalid_argument if the folder has no room.

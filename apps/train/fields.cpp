@@ -229,6 +229,11 @@ struct reader {
     if (!n.IsMap()) wrong(n, "a list of maps with patterns");
     read_fields(n, to);
     if (to.patterns.empty()) refuse(where, f.full_name() + ": a group has patterns, a list of names");
+    if (to.learning_rate_factor < 0 && to.weight_decay < 0 && to.momentum < 0 && to.eps < 0 &&
+        to.betas.empty())
+      refuse(where, f.full_name() + ": the group of " + joined(to.patterns) +
+                        " sets nothing: give it learning_rate_factor, weight_decay, betas, momentum or eps, "
+                        "or leave it out");
   }
   void read(const YAML::Node& n, rate_part& to) const {
     if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
@@ -495,8 +500,11 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
 }
 
 void fields::read_option(field& f, const std::string& value, const std::string& option) {
-  const bool is_word = std::holds_alternative<std::string*>(f.where);  // a path may look like anything
-  const YAML::Node node = is_word ? YAML::Node(value) : parsed(value, option);
+  // A path may look like anything; `null` is none where the help shows [null].
+  const bool word = std::holds_alternative<std::string*>(f.where);
+  const YAML::Node node = !word                              ? parsed(value, option)
+                          : f.may_be_null && value == "null" ? YAML::Node(YAML::NodeType::Null)
+                                                             : YAML::Node(value);
   if (!node.IsNull()) return read_value(f, node, option);
   f.reset();
   f.given = option;

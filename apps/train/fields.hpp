@@ -77,8 +77,9 @@ struct field {
   std::vector<std::string> choices = {};  ///< the allowed words; empty: any
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
-  bool is_kept = true;    ///< it is stored in the params of a run, from which the run can be resumed
-  std::string kind = {};  ///< the kind of values of a field without effect, from `no_effect`
+  bool may_be_null = false;  ///< a word that is usually none, which the option null stands for
+  bool is_kept = true;       ///< it is stored in the params of a run, from which the run can be resumed
+  std::string kind = {};     ///< the kind of values of a field without effect, from `no_effect`
   /// the source of the value: a file and line, or an option; empty: the default
   std::string given = {};
 
@@ -102,11 +103,13 @@ class fields {
   void options_of(std::string mode) { now_ = std::move(mode); }
   template <class T>
   field& add(std::string name, T& target, std::string help) {
-    return all_.emplace_back(field{.section = now_,
-                                   .name = std::move(name),
-                                   .help = std::move(help),
-                                   .where = &target,
-                                   .reset = [&target, first = target] { target = first; }});
+    field& f = all_.emplace_back(field{.section = now_,
+                                       .name = std::move(name),
+                                       .help = std::move(help),
+                                       .where = &target,
+                                       .reset = [&target, first = target] { target = first; }});
+    if constexpr (std::is_same_v<T, std::string>) f.may_be_null = target.empty();
+    return f;
   }
   /// Fields that occur in files and change no result here, whatever their value; a note reports it when one
   /// is given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
@@ -139,7 +142,8 @@ class fields {
   void read(const std::string& text, const std::string& file);
   /// Reads one section of a file's text, and of the others nothing. Throws the same.
   void read_part(const std::string& text, const std::string& file, const std::string& section);
-  /// Reads the value after `option` on the command line; null removes the value that a file gave.
+  /// Reads the value after `option` on the command line; null removes the value that a file gave, and
+  /// is no word where the help shows [null].
   void read_option(field& f, const std::string& value, const std::string& option);
   /// Reads the fields of one section from a map.
   void read_section(const YAML::Node& map, const std::string& section, const std::string& file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "params.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -239,9 +241,9 @@ wsl::ml::optimizer optimizer_params::rule() const {
   if (ema_start > 0 && ema_decay == 0)
     refuse("optimizer.ema_start says when an average of the weights begins, and ema_decay is missing");
   wsl::ml::optimizer o{.rule = rule_of(*this, kind),
-                       .which = decays == "all"        ? wsl::ml::decays::all
-                                : decays == "matrices" ? wsl::ml::decays::matrices
-                                                       : wsl::ml::decays::not_bias_or_norm,
+                       .decaying = decays == "all"        ? wsl::ml::decays::all
+                                   : decays == "matrices" ? wsl::ml::decays::matrices
+                                                          : wsl::ml::decays::not_bias_or_norm,
                        .average = {.decay = static_cast<f32>(ema_decay), .start = ema_start}};
   for (const group_part& p : groups) o.groups.push_back(group_of(p));
   return o;
@@ -269,7 +271,8 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
   f.add("micro_batch_size", p.micro_batch_size,
-        "samples of a step that pass together, on each system; their gradients are added up before the "
+        "samples of a step that pass together, at most, on each system; their gradients are added up before "
+        "the "
         "update; auto: as many as fit in the memory; null: all, in a pipeline as many as keep it busy")
       .at_least(1);
   f.add("shuffle", p.shuffle, "draw the samples of an epoch in another order each time");
@@ -288,9 +291,13 @@ namespace {
 wsl::ml::grad_scaler_settings dynamic_scale(const optimizer_params& o, precision p) {
   using settings = wsl::ml::grad_scaler_settings;
   settings s = p == precision::cbfloat16 ? settings::cbfloat16() : settings::float16();
-  if (o.initial_loss_scale > 0) s.initial = o.initial_loss_scale;
-  s.largest = o.max_loss_scale > 0 ? o.max_loss_scale : std::max(s.largest, s.initial);
-  if (o.initial_loss_scale <= 0) s.initial = std::min(s.initial, s.largest);
+  if (o.max_loss_scale > 0) s.largest = o.max_loss_scale;
+  s.initial = o.initial_loss_scale > 0 ? o.initial_loss_scale : std::min(s.initial, s.largest);
+  if (s.initial > s.largest)
+    refuse(
+        fmt::format("optimizer.initial_loss_scale {} is above max_loss_scale, which is {}: give a "
+                    "--max_loss_scale of at least {}, or a smaller initial one",
+                    s.initial, s.largest, s.initial));
   if (o.min_loss_scale > 0) s.smallest = o.min_loss_scale;
   if (o.steps_per_increase > 0) s.steps_per_increase = o.steps_per_increase;
   wsl::ml::grad_scaler{s};  // throws for a scale that cannot be
@@ -459,7 +466,7 @@ void declare_run(fields& f, run_params& p) {
       .at_least(1);
   f.add("grid", p.grid,
         "rows x columns of the workers, such as 4x2: rows share out the sequences of a batch, or parts of "
-        "them, columns the features and weights; empty: as a prediction of the step's time says (of this "
+        "them, columns the features and weights; null: as a prediction of the step's time says (of this "
         "program)");
   f.add(
       "memory_folder", p.memory_folder,
@@ -477,7 +484,8 @@ void declare_run(fields& f, run_params& p) {
   f.add("multireplica", p.multireplica,
         "copies of a pipeline's model train on even shares of each batch; only to train, not to evaluate");
   f.add("replicas", p.replicas,
-        "those copies; null: as many as have a core for each strip, and divide the batch (of this program)")
+        "those copies, with multireplica true; null: as many as have a core for each strip, and divide the "
+        "batch (of this program)")
       .at_least(1)
       .at_most(64);
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
@@ -579,6 +587,11 @@ void complete(common_params& p, int cores, f64 memory) {
   p.run.memory = p.run.memory_gi > 0 ? p.run.memory_gi * 0x1p30 : memory;
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
   if (p.run.execution_strategy == "pipeline") {
+    if (p.run.replicas > 1 && !p.run.multireplica)
+      refuse(
+          fmt::format("runconfig.replicas {} needs multireplica true: give --multireplica true, or leave "
+                      "replicas out (--replicas null)",
+                      p.run.replicas));
     if (!p.run.replicas) p.run.replicas = p.run.multireplica ? replicas_for(p, cores) : 1;
     return;
   }

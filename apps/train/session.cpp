@@ -2,10 +2,12 @@
 #include "session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -14,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <wsl/engine/threaded.hpp>
 #include <wsl/engine/threaded/prediction.hpp>
@@ -22,6 +25,7 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/ml/train/pipelined/strips.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -105,10 +109,14 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .recompute = p.run.recompute,
                              .memory_folder = p.run.memory_folder,
                              .profile = profile};
-  const ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
-  how.workers = grid.rows * grid.columns, how.columns = grid.columns;
-  if (p.train_input.micro_batch_size.is_auto)
+  ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
+  if (p.train_input.micro_batch_size.is_auto) {
+    // The grid is that of the micro-batches which fit on the grid of whole batches.
     how.micro_batch_size = micro_batch_for(model, rule, grid, p, length);
+    grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
+    how.micro_batch_size = micro_batch_for(model, rule, grid, p, length);
+  }
+  how.workers = grid.rows * grid.columns, how.columns = grid.columns;
   return how;
 }
 
@@ -127,6 +135,11 @@ ml::pipeline_settings pipelining_of(const common_params& p, wsl::scaling_profile
 /// " as bf16", and nothing for f32.
 std::string in_sixteen_bits(precision p) {
   return p == precision::f32 ? "" : " as " + std::string(name_of(p));
+}
+/// The steps that a dynamic loss scale has skipped; 0 without one.
+i64 skipped_steps(machine& m) {
+  const auto scale = m.run().loss_scale_state();
+  return scale ? scale->num_skipped_steps : 0;
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
@@ -221,6 +234,27 @@ ml::training_loop::unlogged losses_of(const std::string& checkpoint) {
   return u;
 }
 
+/// The update rule by which a checkpoint was trained. Where an earlier version wrote it, its params say that;
+/// empty if nothing does.
+std::string optimizer_of(const ml::checkpoint& c) {
+  if (const std::string name = ml::optimizer_in(c); !name.empty()) return name;
+  const auto params = c.facts().find("params");
+  if (params == c.facts().end()) return "";
+  constexpr std::string_view field = "\n  optimizer_type: ";
+  const std::size_t at = params->second.find(field);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + field.size();
+  std::string name = params->second.substr(begin, params->second.find('\n', begin) - begin);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char x) { return std::tolower(x); });
+  return name;
+}
+
+/// The end of a sentence: the way to begin with a checkpoint's weights alone.
+std::string with_new_states(const ml::checkpoint& c) {
+  return ", or begin a run with its weights and new states of the optimizer: --checkpoint_path " + c.name() +
+         " --load_checkpoint_states model and another --model_dir";
+}
+
 /// Throws std::runtime_error if nothing can be written in the folder, or if it cannot be made.
 void require_writable(const std::filesystem::path& folder) {
   std::error_code none;
@@ -264,6 +298,33 @@ i64 session::last_step(i64 done) const {
   if (r.max_steps) last = std::min(last, r.max_steps);
   if (r.num_steps) last = std::min(last, done + r.num_steps);
   return last;
+}
+
+/// Throws std::invalid_argument for a learning rate of one of the steps that no optimizer can take, and for
+/// an average of the weights that begins after the run has ended.
+void session::require_rates(i64 first, i64 last) const {
+  constexpr i64 most = 1'000'000;  // of more steps the first
+  const ml::rate::schedule rate = params_.optimizer.rate();
+  for (i64 step = first; step < std::min(last, first + most); ++step) ml::rate::check(rate(step), step + 1);
+  const run_params& r = params_.run;
+  const optimizer_params& o = params_.optimizer;
+  i64 end = r.max_steps ? r.max_steps : std::numeric_limits<i64>::max();
+  if (r.num_epochs) end = std::min(end, r.num_epochs * steps_per_epoch());
+  if (o.ema_decay > 0 && o.ema_start >= end)
+    throw std::invalid_argument(fmt::format(
+        "optimizer.ema_start {}: the run ends with step {}, before its average of the weights begins: take a "
+        "smaller --ema_start, or --ema_decay 0; --num_steps ends a command and not the run",
+        o.ema_start, end));
+}
+
+/// Throws std::invalid_argument if the layers or workers cannot be laid out.
+void session::require_layout() const {
+  if (in_pipeline(params_)) {
+    pipeline_plan(ml::strips(task_.model(), params_.run.strips).count(), params_.run.replicas);
+    return;
+  }
+  const ml::streaming_settings how = streaming();
+  ranks::streaming_plan({how.workers / how.columns, how.columns, how.num_csx});
 }
 
 std::unique_ptr<machine> session::new_wafer(const common_params& p, wsl::scaling_profile* profile) const {
@@ -338,12 +399,14 @@ void session::require_same() const {
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
 }
 
-/// The first process has all numbers and reads the checkpoint; the others receive the position of the run.
-ml::data_position session::load(const std::string& checkpoint) {
+/// The first process has all numbers and reads the checkpoint; the others receive the position of the run. To
+/// evaluate it takes the model alone, whatever its optimizer kept.
+ml::data_position session::load(const std::string& checkpoint, bool trains) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
   if (ranks::root()) {
-    data = ml::load_checkpoint(checkpoint, t);
+    if (trains) data = ml::load_checkpoint(checkpoint, t);
+    else train_app::load(checkpoint, wafer());
     unlogged_ = losses_of(checkpoint), best_ = ml::best_loss(ml::checkpoint(checkpoint));
   }
   const ml::training_position now = t.position();
@@ -402,6 +465,72 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
   check_weights(checkpoint, trains);
 }
 
+/// Throws the errors with which a run cannot go on from this checkpoint, or begin with its weights. Nothing
+/// of its numbers is taken.
+void session::require_resumable(const std::string& checkpoint) const {
+  require_fit(checkpoint, true);
+  ml::checkpoint c(checkpoint);
+  std::vector<ml::state_array> state = ml::state_of(task_.model(), rule());
+  if (takes_weights_only(checkpoint)) {
+    std::erase_if(state, [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
+    return c.require(ml::named_arrays(state), [](std::string_view suffix) { return suffix[0] == '/'; });
+  }
+  require_same_optimizer(c, state);
+  require_loss_scale(c);
+  require_same_seeds(checkpoint);
+  ml::require_same_state(c, state, std::string(rule().name()));
+}
+
+/// Requires that the optimizer is that of the checkpoint's run, which keeps the same arrays for each weight.
+void session::require_same_optimizer(const ml::checkpoint& c,
+                                     const std::vector<ml::state_array>& state) const {
+  const std::string is(rule().name()), was = optimizer_of(c);
+  if (was.empty())
+    std::fprintf(stderr, "%s does not say by which optimizer it was trained: only its arrays are compared\n",
+                 c.name().c_str());
+  else if (was != is)
+    throw std::invalid_argument(c.name() + " was trained by " + was + ", and these params have " + is +
+                                ": go on with --optimizer_type " + was + with_new_states(c));
+  if (ml::leaves_out_velocities(c, state, is)) return;
+  std::set<std::string> there, here;
+  for (const ml::tensor_info& t : c.tensors())
+    if (const auto slash = t.name.find('/'); slash != t.name.npos) there.insert(t.name.substr(slash + 1));
+  for (const ml::state_array& a : state)
+    if (const auto slash = a.name.find('/'); slash != a.name.npos) here.insert(a.name.substr(slash + 1));
+  if (there == here) return;
+  const auto joined = [](const std::set<std::string>& names) {
+    return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+  };
+  // Each of these arrays is kept by one option of the rule.
+  const char* const of_first = is == "sgd" ? "--momentum" : is == "rmsprop" ? "--centered" : "--beta1";
+  std::set<std::string> ways;
+  for (const auto& [name, option] : {std::pair("ema", "--ema_decay"),
+                                     {"largest", "--amsgrad"},
+                                     {"velocity", "--momentum"},
+                                     {"first", of_first}})
+    if (there.contains(name) != here.contains(name))
+      ways.insert((here.contains(name) ? "without " : "with the run's ") + std::string(option));
+  if (ways.empty()) ways.insert("with the optimizer of its run");
+  throw std::invalid_argument(
+      fmt::format("{} keeps {} for each weight, and {} with these params {}: go on {}{}", c.name(),
+                  joined(there), is, joined(here), fmt::join(ways, " and "), with_new_states(c)));
+}
+
+/// Requires that a dynamic loss scale can go on within the limits of the params.
+void session::require_loss_scale(const ml::checkpoint& c) const {
+  const auto was = ml::loss_scale_in(c);
+  const ml::loss_scaling_factor by = params_.optimizer.loss_scaling(params_.precision.format());
+  const auto* const now = std::get_if<ml::grad_scaler_settings>(&by);
+  if (!was || !now || ml::grad_scaler(*now).has(was->loss_scale)) return;
+  const bool is_above = was->loss_scale > now->largest;
+  throw std::invalid_argument(fmt::format(
+      "{} goes on with a loss scale of {}, which is {} {}_loss_scale, {}: give --{}_loss_scale {} or "
+      "{}{}",
+      c.name(), was->loss_scale, is_above ? "above" : "below", is_above ? "max" : "min",
+      is_above ? now->largest : now->smallest, is_above ? "max" : "min", was->loss_scale,
+      is_above ? "more" : "less", with_new_states(c)));
+}
+
 /// Whether a run that begins with this checkpoint takes only its weights: not the run's own checkpoint.
 bool session::takes_weights_only(const std::string& checkpoint) const {
   return params_.run.load_checkpoint_states == "model" && checkpoint == params_.run.checkpoint_path;
@@ -449,16 +578,19 @@ bool session::resume(ml::batches* data) {
                    "%s: the weights of %s are not used, for the run goes on from %s: leave it out, or "
                    "begin a new run with another --model_dir\n",
                    task_.program.c_str(), task_.begins_with.c_str(), from.c_str());
-    require_fit(from, data != nullptr);
-    if (data && !weights_only) require_same_seeds(from);
+    if (data) require_resumable(from);
+    else require_fit(from, false);
   }
   if (weights_only) {
     if (ranks::root()) ml::load_weights(from, wafer().run());
     say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
     return false;
   }
-  const ml::data_position at = load(from);
+  const ml::data_position at = load(from, data != nullptr);
   if (data) resume_data(*data, at, from);
+  if (data && ranks::root() &&
+      ml::leaves_out_velocities(ml::checkpoint(from), wafer().run().state(), wafer().run().optimizer_name()))
+    say("The velocities of the checkpoint are left out: sgd without momentum keeps none\n");
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
@@ -521,6 +653,7 @@ void session::train(bool and_eval) {
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
+  require_rates(first, last);
   describe();
   if (first >= last) {
     say("Nothing to do: %lld of %lld steps are done; --max_steps above that goes on\n",
@@ -625,6 +758,7 @@ void session::train(bool and_eval) {
   const f64 peak = r.peak_gflops > 0
                        ? 1e9 * r.peak_gflops
                        : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
+  const i64 skipped_before = skipped_steps(t);
   running = &run;
   constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
   std::vector<std::pair<int, void (*)(int)>> before;
@@ -655,11 +789,19 @@ void session::train(bool and_eval) {
   if (const auto scale = t.run().loss_scale_state())
     say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
         static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);
+  const i64 done_now = t.steps() - first;
+  const bool none_counts = done_now > 0 && skipped_steps(t) - skipped_before == done_now;
+  if (none_counts)
+    say("All %lld steps of this command were skipped, so no weight has changed: with more steps the loss "
+        "scale "
+        "goes on falling; a smaller --initial_loss_scale begins a new run nearer to its value\n",
+        static_cast<long long>(done_now));
   if (has_stopped_improving())
     say("The held-out loss is lowest after step %lld, %.5f; the %lld evaluations since have ended the run\n",
         static_cast<long long>(best_.step()), best_.loss(),
         static_cast<long long>(best_.evaluations_since()));
-  say(!interrupted ? "Training completed successfully! (step %lld)\n"
+  say(!interrupted ? none_counts ? "Training ended with step %lld and has trained nothing.\n"
+                                 : "Training completed successfully! (step %lld)\n"
       : r.autoload_last_checkpoint
           ? "Training was stopped after step %lld; the same command goes on from there.\n"
           : "Training was stopped after step %lld; the same command without --autoload_last_checkpoint false "
@@ -765,7 +907,7 @@ void session::eval_all() {
       status_ = 1;
       continue;
     }
-    load(from);
+    load(from, false);
     lowest.add(step, with_average(params_.optimizer, wafer(), [&] { return evaluate(); }).loss);
     ++evaluated;
   }
@@ -796,6 +938,8 @@ void session::require_memory_for_batches() const {
 }
 
 void session::validate() {
+  require_layout();
+  require_rates(0, last_step(0));
   describe();
   say("%s\n", text_of(need_of(params_.train_input, task_.train)).c_str());
   require_memory_for_batches();
@@ -810,43 +954,60 @@ void session::validate() {
   predict_threads();
   if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
   if (ranks::root()) require_writable(params_.run.model_dir);
-  if (ranks::root())
-    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty()) {
-      require_fit(from, true);
-      if (takes_weights_only(from)) return;
-      require_same_seeds(from);
-      ml::batches data(task_.train, {.size = params_.train_input.batch_size, .prefetch = 0});
-      resume_data(data, ml::place_in_data(ml::checkpoint(from)), from);
-    }
+  const std::string from = ranks::root() ? checkpoint_to_train_from(params_.run) : "";
+  if (task_.begin && !ranks::any(!from.empty()))
+    if (machine& empty = wafer(); ranks::root()) task_.begin(empty.run());
+  if (from.empty()) return;
+  require_resumable(from);
+  if (takes_weights_only(from)) return;
+  ml::batches data(task_.train, {.size = params_.train_input.batch_size, .prefetch = 0});
+  resume_data(data, ml::place_in_data(ml::checkpoint(from)), from);
 }
 
 void session::describe() const {
   const ml::network model = task_.model();
-  const run_params& r = params_.run;
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(),
       static_cast<long long>(model.parameter_count()));
   say("%s\n", task_.data_words.c_str());
-  say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size,
-      static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
-  if (in_pipeline(params_))
-    say("a pipeline%s of %d strips%s", in_sixteen_bits(params_.precision.format()).c_str(), r.strips,
-        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas).c_str()
-        : r.multireplica
-            ? ", one replica: more would have less than a core for each strip, or do not divide the batch "
-              "(--replicas says how many)"
-            : "");
-  else {
-    const ml::streaming_settings how = streaming();
-    say("weight streaming%s to %d wafer%s of %d x %d workers", in_sixteen_bits(how.precision).c_str(),
-        r.num_csx, r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns);
-  }
-  if (ranks::size() > 1) say(", on %d processes", ranks::size());
-  say("\n");
+  // The whole line is known before it is said, so an error has a line of its own.
+  say("%s\n", fmt::format("batches of {}, {} steps an epoch, {} steps in all; {}{}",
+                          params_.train_input.batch_size, steps_per_epoch(), last_step(0), placement(),
+                          ranks::size() > 1 ? fmt::format(", on {} processes", ranks::size()) : "")
+                  .c_str());
   const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(),
                                     [](const ml::parameter& a) { return a.rate_factor != 1; });
   if (scaled)
     say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled),
         static_cast<long long>(model.parameters().size()));
+}
+
+/// Where a step of training runs, in words.
+std::string session::placement() const {
+  const run_params& r = params_.run;
+  if (in_pipeline(params_))
+    return fmt::format(
+        "a pipeline{} of {} strips{}", in_sixteen_bits(params_.precision.format()), r.strips,
+        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas)
+        : r.multireplica
+            ? ", one replica: more would have less than a core for each strip, or do not divide the batch "
+              "(--replicas says how many)"
+            : "");
+  const ml::streaming_settings how = streaming();
+  return fmt::format("weight streaming{} to {} wafer{} of {} x {} workers{}", in_sixteen_bits(how.precision),
+                     r.num_csx, r.num_csx > 1 ? "s" : "", how.workers / how.columns, how.columns,
+                     micro_batches(how));
+}
+
+/// The micro-batches of a step that has several, in words. They are as even as can be, as in the Model Zoo,
+/// so they may be smaller than the params say.
+std::string session::micro_batches(const ml::streaming_settings& how) const {
+  const int each = params_.train_input.batch_size / how.num_csx, asked = how.micro_batch_size,
+            passes = ml::micro_batch::count(each, 1, asked), largest = (each + passes - 1) / passes;
+  if (passes == 1) return params_.train_input.micro_batch_size.is_auto ? ", in one micro-batch" : "";
+  return fmt::format(
+      ", in {} micro-batches of {}{} sample{}{}{}", passes, each % passes ? "at most " : "", largest,
+      largest > 1 ? "s" : "", how.num_csx > 1 ? " on each" : "",
+      largest == asked ? "" : fmt::format(" (micro_batch_size {} does not divide {})", asked, each));
 }
 
 void session::require_one_replica(const std::string& mode) const {
@@ -956,7 +1117,7 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
 std::string fact_of(const std::string& checkpoint, const std::string& name) {
   return ml::checkpoint(checkpoint).fact(name);
 }
-void load(const std::string& checkpoint, machine& m) { ml::load_checkpoint(checkpoint, m.run()); }
+void load(const std::string& checkpoint, machine& m) { ml::load_model(checkpoint, m.run()); }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {
   return {{"train", "train, going on from the last checkpoint in model_dir if there is one"},

@@ -7,6 +7,7 @@
 #pragma once
 #include <optional>
 #include <wsl/ml/data/batches.hpp>
+#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 #include <wsl/ml/run/segmentation_score.hpp>
@@ -83,6 +84,8 @@ class session {
 
  private:
   void describe() const;
+  std::string placement() const;
+  std::string micro_batches(const wsl::ml::streaming_settings& how) const;
   wsl::ml::streaming_settings streaming() const;
   wsl::ml::streaming_settings streaming(const common_params& p,
                                         wsl::scaling_profile* profile = nullptr) const;
@@ -97,7 +100,13 @@ class session {
   wsl::scaling_prediction predicted_step(machine& wafer, wsl::scaling_profile& profile) const;
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
-  wsl::ml::data_position load(const std::string& checkpoint);
+  wsl::ml::data_position load(const std::string& checkpoint, bool trains);
+  void require_resumable(const std::string& checkpoint) const;
+  void require_same_optimizer(const wsl::ml::checkpoint& c,
+                              const std::vector<wsl::ml::state_array>& state) const;
+  void require_loss_scale(const wsl::ml::checkpoint& c) const;
+  void require_rates(i64 first, i64 last) const;
+  void require_layout() const;
   void check_weights(const std::string& checkpoint, bool trains) const;
   bool resume(wsl::ml::batches* data);
   void require_same_seeds(const std::string& checkpoint) const;
@@ -149,7 +158,7 @@ decltype(auto) with_average(const optimizer_params& p, machine& m, F f) {
 
 /// The entry of a checkpoint's metadata with this name.
 std::string fact_of(const std::string& checkpoint, const std::string& name);
-/// Loads the state of a run from a checkpoint into a machine.
+/// Loads the model of a checkpoint into a machine that evaluates, predicts or exports it.
 void load(const std::string& checkpoint, machine& m);
 
 /// The modes that every application has, with their descriptions.

@@ -198,7 +198,7 @@ TEST_CASE("Encoders and decoders train the same on every grid and in a pipeline"
       return std::pair<std::vector<f64>, ml::weights>{losses, trained.parameters()};
     };
     const auto [losses, w] =
-        steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f), {.workers = 1}));
+        steps(ml::trainer(translator(relative), ml::optimizer::sgd({.momentum = 0.9f}), {.workers = 1}));
     const auto agrees = [&](const auto& other) {
       for (std::size_t k = 0; k < losses.size(); ++k) CHECK(other.first[k] == Approx(losses[k]).margin(2e-5));
       CHECK(compare::distance(other.second, w) < 2e-5);
@@ -210,15 +210,15 @@ TEST_CASE("Encoders and decoders train the same on every grid and in a pipeline"
          {grid{2, 1, 1}, {6, 1, 1}, {8, 1, 1}, {1, 2, 1}, {3, 2, 1}, {1, 3, 1}, {2, 4, 1}, {2, 2, 2}}) {
       if (g.columns > 1 && !ml::column_cut::can_cut(translator(relative))) continue;
       INFO(g.rows << " x " << g.columns << " workers on " << g.wafers << " wafers");
-      agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f),
+      agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd({.momentum = 0.9f}),
                                {.workers = g.rows * g.columns, .columns = g.columns, .num_csx = g.wafers})));
     }
-    agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd(0.9f),
+    agrees(steps(ml::trainer(translator(relative), ml::optimizer::sgd({.momentum = 0.9f}),
                              {.workers = 2, .columns = 1, .micro_batch_size = 2, .recompute = true})));
     for (const int strips : {1, 2, 5, 40}) {
       INFO(strips << " strips");
-      agrees(
-          steps(ml::pipelined_trainer(translator(relative), ml::optimizer::sgd(0.9f), {.strips = strips})));
+      agrees(steps(ml::pipelined_trainer(translator(relative), ml::optimizer::sgd({.momentum = 0.9f}),
+                                         {.strips = strips})));
     }
   }
 }

@@ -85,7 +85,7 @@ void check_after_ten_steps(const state& s, const ml::network& n, const Numbers& 
 template <class Make>
 void check_trainer(const state& s, Make make) {
   const ml::batch b = batch_of(s);
-  auto once = make(ml::optimizer::sgd(0.9f));
+  auto once = make(ml::optimizer::sgd({.momentum = 0.9f}));
   once.parameters() = weights_of(s, once.model(), s.parameters);
   CHECK(distance::of(once.predict(b), s.logits).relative < 1e-6);
   CHECK(once.step(b, 1) == Approx(static_cast<f64>(s.loss)).epsilon(1e-6));

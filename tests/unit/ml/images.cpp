@@ -201,7 +201,8 @@ struct trained {
   std::vector<f64> losses;
   ml::weights w;
 };
-trained train(ml::streaming_settings how, const ml::optimizer& rule = ml::optimizer::sgd(0.9f)) {
+trained train(ml::streaming_settings how,
+              const ml::optimizer& rule = ml::optimizer::sgd({.momentum = 0.9f})) {
   const made_batch b(6);
   ml::trainer t(with_batch_norm(), rule, how);
   std::vector<f64> losses;
@@ -278,7 +279,7 @@ TEST_CASE("The running statistics follow those of the batches, and no optimizer 
   };
   statistics(0, 6, 1);
   check(one_step(ml::optimizer::adamw(), {.workers = 1, .columns = 1}));
-  check(one_step(ml::optimizer::sgd(0.9f, 0.5f),
+  check(one_step(ml::optimizer::sgd({.momentum = 0.9f, .decay = 0.5f}),
                  {.workers = 3, .columns = 1, .num_csx = 2, .clip_value = 1e-3}));
   check(one_step(ml::optimizer::lamb(), {.workers = 2, .columns = 2, .clip_norm = 1e-3}));
   check(one_step(ml::optimizer::adam().with_group({"*"}, {.rate_factor = 0.5f}), {.loss_scaling = 1024.}));

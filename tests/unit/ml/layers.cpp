@@ -214,8 +214,10 @@ TEST_CASE("Models and batches that make no sense are refused, and so is a traine
   };
   const auto nothing = [](ml::batch&) {};
   for (const char* rate : {"nan", "-1", "inf"})
-    refuses(nothing, std::stod(rate),
-            std::string("the learning rate of step 1 is a finite number of at least 0, not ") + rate);
+    refuses(
+        nothing, std::stod(rate),
+        std::string("the learning rate of step 1 is at least 0 and at most 3.4e+38, the largest f32, not ") +
+            rate);
   CHECK(t.steps() == 0);
   refuses(
       [](ml::batch& to) { to.sequences = 0; }, 0,
@@ -293,7 +295,8 @@ TEST_CASE("Schedules have at least one step, and update rules finite coefficient
     CHECK_THROWS_WITH(ml::updates_of(o, {{"p", 1, 2, {}}}), "wsl: " + what);
   };
   const f32 nan = std::nanf(""), infinite = std::numeric_limits<f32>::infinity();
-  refuses(ml::optimizer::sgd(0.9f, nan), "sgd has a weight decay of at least 0, not nan");
+  refuses(ml::optimizer::sgd({.momentum = 0.9f, .decay = nan}),
+          "sgd has a weight decay of at least 0, not nan");
   refuses(ml::optimizer::adamw({.decay = infinite}), "adamw has a weight decay of at least 0, not inf");
   refuses(ml::optimizer::lion({.decay = -1}), "lion has a weight decay of at least 0, not -1");
   refuses(ml::optimizer::sgd().with_group({"p"}, {.decay = nan}),
@@ -594,7 +597,7 @@ struct many_numbers {
 
 TEST_CASE("A model with several inputs and losses learns on the fabric what it learns in one place") {
   const many_numbers x;
-  const ml::optimizer rule = ml::optimizer::sgd(0.9f);
+  const ml::optimizer rule = ml::optimizer::sgd({.momentum = 0.9f});
   const ml::network n = many();
   CHECK(ml::check_gradients(n, ml::detail::varied_weights(n, 1), x.all(), {.entries = 8}).passed());
   ml::weights w(n, 7), velocity(n);

@@ -102,12 +102,12 @@ std::vector<golden_case> golden_cases() {
   using o = ml::optimizer;
   return {
       {"sgd", o::sgd(), 0.125},
-      {"sgd decay", o::sgd(0, 0.1f), 0.125},
-      {"sgd momentum", o::sgd(0.9f, 0.01f), 0.125},
+      {"sgd decay", o::sgd({.momentum = 0, .decay = 0.1f}), 0.125},
+      {"sgd momentum", o::sgd({.momentum = 0.9f, .decay = 0.01f}), 0.125},
       {"sgd dampening", o::sgd({.momentum = 0.9f, .dampening = 0.25f}), 0.125},
       {"sgd nesterov", o::sgd({.momentum = 0.9f, .decay = 0.1f, .nesterov = true}), 0.125},
       {"adam", o::adam(), 0.01},
-      {"adam decay", o::adam(0.8f, 0.95f, 1e-6f, 0.1f), 0.01},
+      {"adam decay", o::adam({.beta1 = 0.8f, .beta2 = 0.95f, .epsilon = 1e-6f, .decay = 0.1f}), 0.01},
       {"adam amsgrad", o::adam({.beta1 = 0.8f, .beta2 = 0.9f, .decay = 0.1f, .amsgrad = true}), 0.01},
       {"adamw", o::adamw(), 0.01},
       {"adamw amsgrad", o::adamw({.beta2 = 0.95f, .decay = 0.1f, .amsgrad = true}), 0.01},
@@ -207,7 +207,7 @@ TEST_CASE("What an optimizer keeps of a parameter") {
   };
   using o = ml::optimizer;
   CHECK(names(o::sgd(), matrix) == "");
-  CHECK(names(o::sgd(0.9f), matrix) == "first");
+  CHECK(names(o::sgd({.momentum = 0.9f}), matrix) == "first");
   CHECK(names(o::adamw(), matrix) == "first second");
   CHECK(names(o::adam({.amsgrad = true}), matrix) == "first second largest");
   CHECK(names(o::rmsprop({.momentum = 0.9f, .centered = true}), matrix) == "second velocity first");
@@ -223,7 +223,16 @@ TEST_CASE("Coefficients that make no sense") {
   };
   refuses(o::sgd({.nesterov = true}),
           "wsl: Nesterov's form of sgd needs a momentum and no dampening, not 0 and 0");
-  refuses(o::adam(1), "wsl: adam has a beta1 of at least 0 and below 1, not 1");
+  for (const ml::optimizer& rule : {o::sgd({.momentum = 2}), o::rmsprop({.momentum = 2})})
+    refuses(rule, (std::string("wsl: ") + std::string(rule.name()) +
+                   " has a momentum of at least 0 and at most 1, not 2")
+                      .c_str());
+  refuses(o::sgd().with_group({"w"}, {}),
+          "wsl: the group of w gives no coefficient: set one of group_settings, or leave the group out");
+  // A number alone is no coefficient: it would be taken for a learning rate.
+  static_assert(
+      !std::is_invocable_v<decltype([](auto x) -> decltype(o::adam(x)) { return o::adam(x); }), f32>);
+  refuses(o::adam({.beta1 = 1}), "wsl: adam has a beta1 of at least 0 and below 1, not 1");
   refuses(o::lion({.beta2 = -1}), "wsl: lion has a beta2 of at least 0 and below 1, not -1");
   refuses(o::adafactor({.warmup_init = true}), "wsl: warmup_init of adafactor needs relative_step");
   refuses(o::adafactor({.decay_rate = 0.8f}),
@@ -238,7 +247,8 @@ TEST_CASE("Coefficients that make no sense") {
 TEST_CASE("Groups of parameters have settings of their own") {
   std::vector<ml::parameter> all{{"a.weight", 3, 4, {}}, {"a.bias", 1, 4, {}}, {"head.weight", 3, 4, {}}};
   using o = ml::optimizer;
-  const ml::optimizer rule = o::adamw(0.9f, 0.95f, 1e-8f, 0.1f, ml::decays::matrices)
+  const ml::optimizer rule = o::adamw({.beta2 = 0.95f, .decay = 0.1f})
+                                 .with_decay_of(ml::decays::matrices)
                                  .with_group({"a.*"}, {.rate_factor = 0.5f, .beta2 = 0.99f})
                                  .with_group({"*.bias", "head.*"}, {.decay = 0.25f});
   const auto updates = ml::updates_of(rule, all);
@@ -329,8 +339,8 @@ TEST_CASE("The loss scale follows the finite steps and the overflows") {
   const ml::grad_scaler_state before = s.state();
   CHECK_THROWS_WITH(
       s.update(false),
-      Catch::StartsWith("wsl: Minimum loss scale threshold was reached: the loss scale would be "
-                        "3.0517578125e-05, below 6.103515625e-05, after 2 skipped steps"));
+      Catch::StartsWith("wsl: the loss scale would fall to 3.0517578125e-05, below its smallest value "
+                        "6.103515625e-05, after 2 skipped steps"));
   CHECK(s.state() == before);
   CHECK(ml::grad_scaler().scale() == 32768);
   CHECK(ml::grad_scaler(ml::grad_scaler_settings::cbfloat16()).scale() == 2147483648.);
@@ -342,6 +352,10 @@ TEST_CASE("The loss scale follows the finite steps and the overflows") {
   ml::grad_scaler later;
   later.resume(before);
   CHECK(later.state() == before);
+  CHECK_THROWS_WITH(
+      ml::grad_scaler({.initial = 8, .largest = 1024}).resume({.loss_scale = 32768}),
+      Catch::Contains("a loss scale of 32768 cannot go on between its smallest and its largest value, "
+                      "6.103515625e-05 and 1024"));
   CHECK_THROWS_WITH(later.resume({.loss_scale = 0}),
                     "wsl: a loss scale cannot go on with 0 after 0 steps, 0 of which overflowed");
   CHECK_THROWS_WITH(ml::grad_scaler({.initial = 1, .largest = 0.5}),

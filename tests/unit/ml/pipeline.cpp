@@ -71,13 +71,13 @@ constexpr ml::sequence classifier{ml::linear<12, 70>{}, ml::elementwise<ml::relu
                                   ml::rms_norm<40>{},   ml::linear<40, 2>{}};
 
 void check_model(const std::function<ml::network()>& model, const lesson& l, f64 clip) {
-  ml::trainer streamed(model(), optimizer::sgd(0.9f), {.clip_norm = clip, .seed = 7});
+  ml::trainer streamed(model(), optimizer::sgd({.momentum = 0.9f}), {.clip_norm = clip, .seed = 7});
   std::vector<f64> losses;
   for (int step = 0; step < 3; ++step) losses.push_back(streamed.step(l.all(), 0.1));
   const f64 after = streamed.evaluate(l.all());
   for (auto [strips, size] : {std::pair{1, 0}, {2, 1}, {3, 2}, {5, 0}, {9, 3}, {64, 1}}) {
     INFO(strips << " strips");
-    ml::pipelined_trainer t(model(), optimizer::sgd(0.9f),
+    ml::pipelined_trainer t(model(), optimizer::sgd({.momentum = 0.9f}),
                             {.strips = strips, .micro_batch_size = size, .clip_norm = clip, .seed = 7});
     CHECK(t.layers().count() <= strips);
     for (f64 loss : losses) CHECK(t.step(l.all(), 0.1) == Approx(loss).epsilon(1e-5));
@@ -99,7 +99,7 @@ TEST_CASE("A pipeline of any number of strips does what weight streaming does") 
 TEST_CASE("Replicas of a pipeline train one model, as one pipeline does with the whole batch") {
   const lesson l = text(6, 7);
   const auto train = [&](int strips, int replicas, int size, f64 clip, int threads) {
-    ml::pipelined_trainer t(tied().build(), optimizer::sgd(0.9f),
+    ml::pipelined_trainer t(tied().build(), optimizer::sgd({.momentum = 0.9f}),
                             {.strips = strips,
                              .replicas = replicas,
                              .micro_batch_size = size,

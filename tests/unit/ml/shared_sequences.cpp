@@ -51,7 +51,7 @@ struct run {
   ml::weights w;
 };
 run run_of(const ml::decoder& d, const ml::batch& b, const ml::streaming_settings& how) {
-  ml::trainer t(d.build(), optimizer::sgd(0.9f), how);
+  ml::trainer t(d.build(), optimizer::sgd({.momentum = 0.9f}), how);
   run r{{}, {}, ml::weights(t.model())};
   for (int step = 0; step < 3; ++step) r.losses.push_back(t.step(b, 0.1));
   r.losses.push_back(t.evaluate(b));

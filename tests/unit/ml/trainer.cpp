@@ -82,7 +82,7 @@ std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::b
 }
 template <class Model>
 void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights) {
-  const optimizer rule = optimizer::sgd(0.9f);
+  const optimizer rule = optimizer::sgd({.momentum = 0.9f});
   const auto [losses, w] = three_steps(model.build(), b, rule);
   for (int workers : heights) {
     INFO(workers << " workers");
@@ -120,7 +120,7 @@ TEST_CASE("Training on wafers of rows and columns does what training in one plac
     int rows, columns, wafers;
   };
   for (const ml::decoder& model : {small(), rotary, parallel}) {
-    const optimizer rule = optimizer::sgd(0.9f);
+    const optimizer rule = optimizer::sgd({.momentum = 0.9f});
     const auto [losses, w] = three_steps(model.build(), t.all(), rule);
     for (const grid& g :
          {grid{1, 2, 1}, {2, 2, 1}, {3, 2, 1}, {1, 3, 1}, {2, 4, 1}, {1, 11, 1}, {1, 2, 5}, {2, 2, 5}}) {
@@ -148,6 +148,10 @@ TEST_CASE("A chosen grid has no more workers than cores, and more columns where 
   CHECK(grid(64).columns <= grid(4).columns);
   CHECK(grid(4096).columns == 1);
   CHECK(ml::choose_grid(n, {.workers = 6, .columns = 3}, 5, 64) == ml::wafer_grid{2, 3, 1});
+  // Micro-batches have the grid of batches of their size: of 4096 sequences 4 pass at a time.
+  CHECK(ml::choose_grid(n, {.cores = 16, .micro_batch_size = 4}, 4096, 64) == grid(4));
+  CHECK(ml::choose_grid(n, {.cores = 16, .num_csx = 2, .micro_batch_size = 4}, 4096, 64) ==
+        ml::choose_grid(n, {.cores = 16, .num_csx = 2}, 8, 64));
 }
 
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
@@ -175,8 +179,9 @@ TEST_CASE("Several wafers do what one does") {
   for (int num_csx : {2, 3, 4, 7, 8, 16}) {
     INFO(num_csx << " wafers");
     const text& lesson = 16 % num_csx ? four : t;
-    ml::trainer one(small().build(), optimizer::sgd(0.9f), {.seed = 7}),
-        several(small().build(), optimizer::sgd(0.9f), {.workers = 1, .num_csx = num_csx, .seed = 7});
+    ml::trainer one(small().build(), optimizer::sgd({.momentum = 0.9f}), {.seed = 7}),
+        several(small().build(), optimizer::sgd({.momentum = 0.9f}),
+                {.workers = 1, .num_csx = num_csx, .seed = 7});
     if (num_csx == 7) {
       CHECK_THROWS_WITH(several.step(t.all(), 0.1),
                         "wsl: num_csx 7 requires the global batch size 16 to be divisible by num_csx");
@@ -198,7 +203,7 @@ TEST_CASE("Several wafers do what one does") {
 
 TEST_CASE("Of a table only the rows that a batch needs travel, and all of it learns") {
   // with a smaller epsilon Adam makes much of rounding
-  for (const optimizer& rule : {optimizer::adam(0.9f, 0.999f, 1e-3f), optimizer::sgd(0.9f)})
+  for (const optimizer& rule : {optimizer::adam({.epsilon = 1e-3f}), optimizer::sgd({.momentum = 0.9f})})
     for (bool tied : {true, false}) {
       ml::decoder d = small();
       d.vocabulary = 400, d.positions = 64, d.tied = tied;
@@ -222,8 +227,8 @@ TEST_CASE("Of a table only the rows that a batch needs travel, and all of it lea
 TEST_CASE("A factor of a parameter's learning rate does what a step at that rate does") {
   const text t(6, 8, 2);
   const std::vector<std::string> wide{"layer * qkv.weight", "layer 1 up.*"};
-  for (const optimizer& rule :
-       {optimizer::sgd(0.9f, 0.01f), optimizer::adam(), optimizer::adamw(0.9f, 0.999f, 1e-8f, 0.1f)}) {
+  for (const optimizer& rule : {optimizer::sgd({.momentum = 0.9f, .decay = 0.01f}), optimizer::adam(),
+                                optimizer::adamw({.decay = 0.1f})}) {
     const auto after_step = [&](f32 factor, f64 rate, auto how) {
       ml::network n = small().build();
       // of two layers the qkv, of one the weight and the bias of what follows
@@ -486,7 +491,7 @@ struct difference {
 };
 difference of_runs(const ml::decoder& model, const text& t, std::span<const f32> mask,
                    ml::streaming_settings how, int micro_batch_size) {
-  const optimizer rule = optimizer::adamw(0.9f, 0.999f, 1e-3f).with_average({.decay = 0.5f});
+  const optimizer rule = optimizer::adamw({.epsilon = 1e-3f}).with_average({.decay = 0.5f});
   how.seed = 3;
   ml::trainer whole(model.build(), rule, how);
   how.micro_batch_size = micro_batch_size;
@@ -737,7 +742,7 @@ TEST_CASE("Of micro-batches that cannot be, and of logits that a step does not k
 }
 
 TEST_CASE("A run goes on from its state as if it had not stopped") {
-  for (const optimizer& rule : {optimizer::sgd(0.9f), optimizer::adamw()}) {
+  for (const optimizer& rule : {optimizer::sgd({.momentum = 0.9f}), optimizer::adamw()}) {
     ml::trainer whole(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 3}),
         later(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 4});
     const auto steps = [](ml::trainer& t, int from, int to) {
@@ -781,8 +786,9 @@ TEST_CASE("A memory in files gives the same bits as one in memory") {
   CHECK(compare::distance(run(folder), run({})) == 0);
   CHECK(std::filesystem::is_empty(folder));
   std::filesystem::remove(folder);
-  CHECK_THROWS_WITH(run(folder), "wsl: a file for a memory cannot be made in " + std::string(folder) +
-                                     ": No such file or directory");
+  CHECK_THROWS_WITH(run(folder), "wsl: a file for the memory cannot be made in " + std::string(folder) +
+                                     ": No such file or directory: name a folder on a disk with room "
+                                     "(memory_folder)");
   ml::trainer trained(small().build(), optimizer::sgd());
   ml::decoder other = small();
   other.vocabulary = 38;
@@ -909,7 +915,7 @@ text counting(int step) {
 }
 
 TEST_CASE("A small Llama learns") {
-  ml::trainer t(llama().build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  ml::trainer t(llama().build(), ml::optimizer::adamw({.beta2 = 0.95f}), {.workers = 2, .clip_norm = 1});
   const f64 before = t.evaluate(counting(1000).all());
   for (int step = 0; step < 60; ++step) t.step(counting(step).all(), 1e-2);
   CHECK(before > 2);

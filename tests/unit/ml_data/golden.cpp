@@ -136,7 +136,7 @@ constexpr f64 of_logits = 1e-6, of_loss = 1e-6, of_gradients = 5e-6, after_ten_s
 
 template <class Make>
 void check(const golden& g, Make make) {
-  auto once = make(optimizer::sgd(0.9f));
+  auto once = make(optimizer::sgd({.momentum = 0.9f}));
   once.parameters() = g.parameters;
   CHECK(error(once.predict(g.all()), g.logits) < of_logits);
   CHECK(once.step(g.all(), 1) == Approx(g.losses[0]).epsilon(of_loss));

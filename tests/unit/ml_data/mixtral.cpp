@@ -107,7 +107,7 @@ void check_losses(const std::string& folder, Make make) {
 TEST_CASE("A tiny Mixtral computes and learns as in transformers, and is written as it was read") {
   const auto folder = files::data_set("hf/mixtral");
   if (!folder) return;
-  const optimizer rule = optimizer::sgd(0.9f);
+  const optimizer rule = optimizer::sgd({.momentum = 0.9f});
   for (const auto& [workers, columns] : {std::pair(1, 1), {4, 2}, {8, 8}})
     check(*folder, [&](network n) {
       return trainer(std::move(n), rule, {.workers = workers, .columns = columns, .threads = 1});

@@ -61,10 +61,17 @@ class checkpoint {
   /// Throws file_error if a byte of the facts or of the numbers is not as it was written.
   void require_undamaged();
 
-  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape; but the
-  /// file may have more for an array, whose names are the array's with a suffix after it that `leaves_out`
-  /// accepts. Throws file_error that names the first that does not, or says that the file is damaged; then no
-  /// array has changed.
+  /// The names and shapes of its tensors.
+  const std::vector<tensor_info>& tensors() const { return in_.tensors(); }
+  /// Whether there is a tensor of that name.
+  bool has(std::string_view name) const;
+  /// Requires that arrays and tensors of the file correspond one to one, in name and shape; but the file may
+  /// have more for an array, whose names are the array's with a suffix after it that `leaves_out` accepts.
+  /// Throws file_error that names the first that does not, or says that the file is damaged. Only names and
+  /// shapes of the arrays are read.
+  void require(std::span<const named_array> arrays,
+               const std::function<bool(std::string_view suffix)>& leaves_out = {});
+  /// Fills the arrays. Throws what `require` throws; then no array has changed.
   void restore(std::span<const named_array> arrays,
                const std::function<bool(std::string_view suffix)>& leaves_out = {});
 

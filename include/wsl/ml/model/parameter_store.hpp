@@ -51,8 +51,9 @@ class mapped_array {
 
  private:
   static support::file_error error(const std::string& what, const std::string& folder, int why) {
-    return support::file_error(
-        fmt::format("wsl: a file for a memory {} in {}: {}", what, folder, std::strerror(why)));
+    return support::file_error(fmt::format(
+        "wsl: a file for the memory {} in {}: {}: name a folder on a disk with room (memory_folder)", what,
+        folder, std::strerror(why)));
   }
   f32* numbers_ = nullptr;
   std::size_t bytes_;

@@ -64,19 +64,29 @@ class grad_scaler {
   /// The factor of the loss in the next step.
   f64 scale() const { return now_.loss_scale; }
   const grad_scaler_state& state() const { return now_; }
-  /// Goes on from a state. Throws std::invalid_argument for a scale or a count that cannot be.
-  void resume(const grad_scaler_state& s) {
-    if (!(s.loss_scale >= how_.smallest && s.loss_scale <= how_.largest) || s.steps_since_rescale < 0 ||
-        s.overflows_since_rescale < 0 || s.overflows_since_rescale > s.steps_since_rescale ||
-        s.num_skipped_steps < 0)
-      throw std::invalid_argument(
-          fmt::format("wsl: a loss scale cannot go on with {} after {} steps, {} of which overflowed",
-                      s.loss_scale, s.steps_since_rescale, s.overflows_since_rescale));
-    now_ = s;
+  const grad_scaler_settings& settings() const { return how_; }
+  /// Goes on from a state. Throws what `require` throws.
+  void resume(const grad_scaler_state& s) { require(s), now_ = s; }
+  /// Throws std::invalid_argument for a state that cannot go on: its scale is beyond the limits, or its
+  /// counts cannot be.
+  void require(const grad_scaler_state& s) const {
+    if (!has(s.loss_scale))
+      throw std::invalid_argument(fmt::format(
+          "wsl: a loss scale of {} cannot go on between its smallest and its largest value, {} and {}: give "
+          "settings with limits that it keeps to",
+          s.loss_scale, how_.smallest, how_.largest));
+    if (s.steps_since_rescale < 0 || s.overflows_since_rescale < 0 ||
+        s.overflows_since_rescale > s.steps_since_rescale || s.num_skipped_steps < 0)
+      throw std::invalid_argument(fmt::format(
+          "wsl: a loss scale cannot go on after {} steps, {} of which overflowed, and {} that were skipped: "
+          "the state is damaged",
+          s.steps_since_rescale, s.overflows_since_rescale, s.num_skipped_steps));
   }
+  /// Whether a scale is within the limits.
+  bool has(f64 scale) const { return scale >= how_.smallest && scale <= how_.largest; }
 
   /// Whether gradients with this sum of squares are finite: with an infinity or a NaN among them it is not.
-  static bool is_finite(f64 sum_of_squares) { return std::sqrt(sum_of_squares) < INFINITY; }
+  static bool is_finite(f64 sum_of_squares) { return std::isfinite(sum_of_squares); }
 
   /// Ends a step whose gradients were finite, or which was skipped because they were not. Throws fault if the
   /// scale would fall below the smallest: the gradients are not finite for another reason than their scale.
@@ -93,8 +103,7 @@ class grad_scaler {
     if (next.steps_since_rescale > how_.steps_per_increase) rescale(2);
     if (next.loss_scale < how_.smallest)
       throw fault(
-          fmt::format("wsl: Minimum loss scale threshold was reached: the loss scale would be {}, below {}, "
-                      "after {} skipped "
+          fmt::format("wsl: the loss scale would fall to {}, below its smallest value {}, after {} skipped "
                       "steps: check the data, try a smaller learning rate, or clip the gradients' norm",
                       next.loss_scale, how_.smallest, next.num_skipped_steps));
     next.loss_scale = std::min(next.loss_scale, how_.largest);

@@ -19,7 +19,7 @@
 namespace wsl::ml {
 
 /// Coefficients of a group; what is not given is the optimizer's. `rate_factor` multiplies the learning rate.
-/// `decay` holds for all parameters of the group, whatever the optimizer's `which` says.
+/// `decay` holds for all parameters of the group, whatever the optimizer says of `decaying` ones.
 struct group_settings {
   std::optional<f32> rate_factor = {}, decay = {}, beta1 = {}, beta2 = {}, momentum = {}, epsilon = {};
 
@@ -29,6 +29,12 @@ struct group_settings {
     f("learning rate factor", &group_settings::rate_factor), f("weight decay", &group_settings::decay);
     f("beta1", &group_settings::beta1), f("beta2", &group_settings::beta2);
     f("momentum", &group_settings::momentum), f("epsilon", &group_settings::epsilon);
+  }
+  /// Whether no coefficient is given.
+  bool empty() const {
+    bool none = true;
+    each([&](const char*, auto member) { none &= !(this->*member).has_value(); });
+    return none;
   }
 };
 
@@ -45,8 +51,8 @@ struct parameter_group {
   }
 };
 
-/// Throws std::invalid_argument for a pattern that is the name of no parameter, and for a learning-rate
-/// factor that is negative, infinite or NaN.
+/// Throws std::invalid_argument for a group without patterns or without coefficients, for a pattern that is
+/// the name of no parameter, and for a learning-rate factor that is negative, infinite or NaN.
 inline void check_groups(const std::vector<parameter_group>& groups,
                          const std::vector<parameter>& parameters) {
   for (const parameter_group& g : groups) {
@@ -58,6 +64,10 @@ inline void check_groups(const std::vector<parameter_group>& groups,
         throw std::invalid_argument(fmt::format(
             "wsl: a group of the optimizer is for {}, and no parameter is called so; the first is {}", x,
             parameters.empty() ? "missing, too" : parameters.front().name));
+    if (g.settings.empty())
+      throw std::invalid_argument(fmt::format(
+          "wsl: the group of {} gives no coefficient: set one of group_settings, or leave the group out",
+          g.patterns.front()));
     if (const f32 factor = g.settings.rate_factor.value_or(1); !(factor >= 0) || std::isinf(factor))
       throw std::invalid_argument(
           fmt::format("wsl: a factor of a learning rate is a number of at least 0, not {}", factor));

@@ -2,7 +2,7 @@
 // The optimizers: an update rule with its coefficients (rules/*.hpp), which parameters decay, what differs
 // for groups of parameters, and a running average of the weights. Everything an optimizer keeps is stored
 // beside the parameters, off the wafer.
-//   ml::trainer t{net, ml::optimizer::adamw(0.9f, 0.95f).with_average({.decay = 0.999f})};
+//   ml::trainer t{net, ml::optimizer::adamw({.beta2 = 0.95f}).with_average({.decay = 0.999f})};
 //   ml::trainer u{net, ml::optimizer::rmsprop({.momentum = 0.9f, .centered = true})};
 // docs/guide/optimizers.md lists them with their formulas' sources.
 #pragma once
@@ -23,8 +23,8 @@
 
 namespace wsl::ml {
 
-/// The parameters with weight decay: all; matrices but not vectors, which have one row; all but biases and
-/// the gains of norms (as in the Cerebras Model Zoo).
+/// Which parameters have weight decay: all; matrices but not vectors, which have one row; all but biases and
+/// the gains of norms, which are those whose names end in .bias or .gain (as in the Cerebras Model Zoo).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {
@@ -49,23 +49,14 @@ using update_rule = std::variant<rules::adamw, rules::adam, rules::sgd, rules::a
 
 struct optimizer {
   update_rule rule = rules::adamw{.decay = 0};
-  decays which = decays::all;
+  decays decaying = decays::all;
   std::vector<parameter_group> groups = {};
   weight_average average = {};
 
-  static optimizer sgd(f32 momentum = 0, f32 decay = 0) {
-    return {rules::sgd{.momentum = momentum, .decay = decay}};
-  }
-  static optimizer sgd(const rules::sgd& r) { return {r}; }
-  static optimizer adam(f32 beta1 = 0.9f, f32 beta2 = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0) {
-    return {rules::adam{beta1, beta2, epsilon, decay}};
-  }
-  static optimizer adam(const rules::adam& r) { return {r}; }
-  static optimizer adamw(f32 beta1 = 0.9f, f32 beta2 = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0.01f,
-                         decays which = decays::all) {
-    return {rules::adamw{beta1, beta2, epsilon, decay}, which};
-  }
-  static optimizer adamw(const rules::adamw& r) { return {r}; }
+  // Coefficients are given by name: a number alone would be taken for a learning rate, which is of a step.
+  static optimizer sgd(const rules::sgd& r = {}) { return {r}; }
+  static optimizer adam(const rules::adam& r = {}) { return {r}; }
+  static optimizer adamw(const rules::adamw& r = {}) { return {r}; }
   static optimizer adamax(const rules::adamax& r = {}) { return {r}; }
   static optimizer nadam(const rules::nadam& r = {}) { return {r}; }
   static optimizer radam(const rules::radam& r = {}) { return {r}; }
@@ -84,10 +75,10 @@ struct optimizer {
     o.groups.push_back({std::move(patterns), settings});
     return o;
   }
-  /// The same optimizer, for the parameters that `which` says decaying.
-  optimizer with_decay_of(decays these) const {
+  /// The same optimizer, whose weight decay is that of these parameters only.
+  optimizer with_decay_of(decays parameters) const {
     optimizer o = *this;
-    o.which = these;
+    o.decaying = parameters;
     return o;
   }
   /// The same optimizer, with an average of the weights; trainer_base::with_average evaluates it.
@@ -168,7 +159,7 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
     std::visit(
         [&](auto& r) {
           if constexpr (requires { r.decay; })
-            if (!does_decay(o.which, p)) r.decay = 0;
+            if (!does_decay(o.decaying, p)) r.decay = 0;
           detail::set_coefficients(r, s, p.name);
           r.check();
           if constexpr (requires { r.decay; })

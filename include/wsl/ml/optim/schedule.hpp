@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,6 +19,16 @@
 namespace wsl::ml::rate {
 
 using schedule = std::function<f64(i64)>;
+
+/// Throws std::invalid_argument for the rate of a step, which counts from 1, that is negative or no finite
+/// f32, in which the optimizers compute.
+inline void check(f64 rate, i64 step) {
+  constexpr f64 most = static_cast<f64>(std::numeric_limits<f32>::max());
+  if (!(rate >= 0 && rate <= most))
+    throw std::invalid_argument(fmt::format(
+        "wsl: the learning rate of step {} is at least 0 and at most {:.3g}, the largest f32, not {}", step,
+        most, rate));
+}
 
 namespace detail {
 

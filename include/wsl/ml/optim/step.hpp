@@ -72,30 +72,30 @@ struct optimizer_step {
   clipping clip = {};
   int rounds = 1;  ///< of the optimizer's rule
   weight_average average = {};
-  f32 loss_scale = 1;           ///< the factor with which the gradients come
+  f32 loss_scale = 1;           ///< the factor of the loss, with which the gradients come
   bool may_be_skipped = false;  ///< if a gradient is not finite, none may change anything
 
   /// Whether a parameter is updated as soon as its own gradient is complete. If the norm is clipped, every
   /// update waits for the norm of all gradients; if the rule needs sums over whole parameters, it waits for
   /// them; if the step may be skipped, it waits for the last gradient.
   bool updates_at_once() const { return clip.norm == 0 && rounds == 1 && !may_be_skipped; }
-  /// The factor of all gradients beside that of the loss, given the sum of the squares of those that came.
-  f32 scale(f64 sum_of_squares) const {
+  /// The factor of all gradients that bounds their norm, given the sum of the squares of those that came.
+  f32 clip_factor(f64 sum_of_squares) const {
     const f64 by = static_cast<f64>(loss_scale);
     return clip.norm > 0 ? clip_by_norm(sum_of_squares / (by * by), clip.norm) : 1;
   }
 
   /// One round of the update of a part of a parameter: 0, 1, ..., `rounds` - 1. The gradients are clipped by
-  /// value first, in place, and multiplied by `scale`. `whole` is what earlier rounds have found out about
-  /// the parameter, `sums` those of the part's owner.
-  void update(const parameter_update& of, const parameter_part& part, f32 scale, int round,
+  /// value first, in place, and multiplied by `clip_factor`. `whole` is what earlier rounds have found out
+  /// about the parameter, `sums` those of the part's owner.
+  void update(const parameter_update& of, const parameter_part& part, f32 clip_factor, int round,
               const parameter_sums& whole, parameter_sums& sums) const {
     if (clip.value > 0 && round == 0 && of.optimizes())
       part.each_row([&](const number_run& x, int i) {
         clip_by_value(part.gradients + i * part.gradient_stride, static_cast<f32>(clip.value) * loss_scale,
                       x.n);
       });
-    const parameter_step s = of_parameter(of, scale);
+    const parameter_step s = of_parameter(of, clip_factor);
     std::visit(
         [&]<class Rule>(const Rule& r) {
           if constexpr (!rules::needs_whole_parameter<Rule>) {
@@ -107,19 +107,19 @@ struct optimizer_step {
     if (round + 1 == rounds && part.average) follow(part);
   }
   /// Between two rounds: `sums`, those of all owners together, become what the next round reads.
-  void combine(const parameter_update& of, const whole_parameter& p, f32 scale, int round,
+  void combine(const parameter_update& of, const whole_parameter& p, f32 clip_factor, int round,
                const parameter_sums& sums, parameter_sums& whole) const {
     std::visit(
         [&]<class Rule>(const Rule& r) {
           if constexpr (rules::needs_whole_parameter<Rule>)
-            r.combine(round, p, of_parameter(of, scale), sums, whole);
+            r.combine(round, p, of_parameter(of, clip_factor), sums, whole);
         },
         of.rule);
   }
 
  private:
-  parameter_step of_parameter(const parameter_update& of, f32 scale) const {
-    return {.scale = scale / loss_scale, .rate = rate * of.rate_factor, .number = number};
+  parameter_step of_parameter(const parameter_update& of, f32 clip_factor) const {
+    return {.scale = clip_factor / loss_scale, .rate = rate * of.rate_factor, .number = number};
   }
   /// Lets the average of the weights follow them.
   void follow(const parameter_part& part) const {

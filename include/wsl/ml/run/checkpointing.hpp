@@ -42,17 +42,35 @@ std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from);
 /// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
 /// file_error if it cannot be written; earlier checkpoints stay.
 std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
-                                   text_by_name facts = {});
+                            text_by_name facts = {});
+
+/// The name of the update rule by which a checkpoint was trained; empty for one of earlier versions, which
+/// does not say it.
+std::string optimizer_in(const checkpoint& from);
+
+/// Requires that a trainer can go on from a checkpoint: one with this state, of which only names and shapes
+/// are read, and with the update rule of this name. Throws what load_checkpoint throws.
+void require_same_state(checkpoint& from, const std::vector<state_array>& state, const std::string& rule);
+/// Whether going on leaves out the velocities of a checkpoint: sgd without momentum keeps none.
+bool leaves_out_velocities(const checkpoint& from, const std::vector<state_array>& state,
+                           const std::string& rule);
 
 /// Sets the trainer to the state of a checkpoint and returns the place in the data. Throws file_error if the
-/// checkpoint is damaged, or of another model or optimizer; then nothing has changed. An optimizer that keeps
-/// nothing, sgd without momentum, takes the checkpoints of one that keeps a velocity, which is left out.
+/// checkpoint is damaged, or of another model or optimizer; then nothing has changed. sgd without momentum
+/// takes the checkpoints of sgd with it, and leaves out the velocities. A checkpoint of earlier versions does
+/// not name its update rule, and is taken for this trainer's if the arrays fit. Throws std::invalid_argument
+/// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either.
 data_position load_checkpoint(const std::string& file, trainer_base& t);
 
 /// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: what the
 /// optimizer keeps, steps, seed and data stay as they are. Throws file_error if the checkpoint is damaged or
 /// of another model; then nothing has changed.
 void load_weights(const std::string& file, trainer_base& t);
+
+/// Sets the trainer to evaluate, predict or export a checkpoint of any optimizer: the parameters, the
+/// averages of the weights if this trainer keeps them, and the number of steps. Throws file_error if the
+/// checkpoint is damaged, of another model, or has no averages; then nothing has changed.
+void load_model(const std::string& file, trainer_base& t);
 
 }  // namespace wsl::ml
 

@@ -159,7 +159,7 @@ class golden_comparer {
   template <class Make>
   golden_comparison operator()(Make make) {
     const batch b = golden_.inputs();
-    const auto once = begun(make, optimizer::sgd(0.9f));
+    const auto once = begun(make, optimizer::sgd({.momentum = 0.9f}));
     if (!is_lacking(golden_.logits.empty(), "logits"))
       add(kind::logits, "logits", relative_error(once->predict(b), golden_.logits), within_.tensors);
     if (!is_lacking(golden_.greedy.size() <= golden_.prompt, "greedy")) compare_greedy(*once);

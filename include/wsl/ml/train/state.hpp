@@ -41,6 +41,36 @@ struct training_position {
   friend bool operator==(const training_position&, const training_position&) = default;
 };
 
+/// Calls f(array, a) for each array of the state of a model, without its numbers: all parameters, then the
+/// arrays a = 0 of those that `updates` keep, then a = 1, ..., then the averages if there are any.
+template <class F>
+void each_state_array(const std::vector<parameter>& parameters, const std::vector<parameter_update>& updates,
+                      bool has_average, F f) {
+  using per = kept_array::per;
+  using kind = state_array::kind;
+  const auto array_of = [&](kind what, std::size_t k, const std::string& suffix, per each) {
+    const parameter& p = parameters[k];
+    return state_array{
+        p.name + suffix, what, k, each == per::column ? 1 : p.rows, each == per::row ? 1 : p.columns, {}};
+  };
+  for (std::size_t k = 0; k < parameters.size(); ++k) f(array_of(kind::parameter, k, "", per::number), 0);
+  for (int a = 0; a < max_kept_arrays; ++a)
+    for (std::size_t k = 0; k < parameters.size(); ++k)
+      if (const kept_arrays kept = updates[k].kept(parameters[k]); a < kept.size())
+        f(array_of(kind::kept, k, "/" + std::string(kept[a].name), kept[a].each), a);
+  for (std::size_t k = 0; has_average && k < parameters.size(); ++k)
+    f(array_of(kind::average, k, "/ema", per::number), 0);
+}
+
+/// The arrays of the state that a trainer of this model and optimizer would have, without their numbers.
+/// Throws std::invalid_argument for an optimizer that does not fit the model.
+inline std::vector<state_array> state_of(const network& n, const optimizer& rule) {
+  std::vector<state_array> all;
+  each_state_array(n.parameters(), updates_of(rule, n.parameters()), rule.average.is_on(),
+                   [&](state_array x, int) { all.push_back(std::move(x)); });
+  return all;
+}
+
 /// A block of a parameter that one PE owns.
 struct owned_block {
   std::size_t parameter;
@@ -60,6 +90,7 @@ class training_arrays {
       : model(&n),
         parameters(n, seed, folder, keeps),
         gradients(n, folder, keeps),
+        rule_name(rule.name()),
         average_(rule.average),
         updates_(updates_of(rule, n.parameters())),
         whole_(updates_.size()),
@@ -68,6 +99,7 @@ class training_arrays {
 
   const network* model;
   parameter_store parameters, gradients;
+  const std::string rule_name;  ///< of the optimizer's update rule
 
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,
@@ -76,11 +108,11 @@ class training_arrays {
             static_cast<f32>(loss_scale), may_be_skipped};
   }
   /// A round of the update of a block, with its gradients, (rows, columns).
-  void update(const optimizer_step& s, const owned_block& b, const matrix<f32>& gradient, f32 scale,
+  void update(const optimizer_step& s, const owned_block& b, const matrix<f32>& gradient, f32 clip_factor,
               int round, owned_sums& sums) {
     const std::size_t k = b.parameter;
     parameter_sums none;
-    s.update(updates_[k], part(b, gradient), scale, round, whole_[k], s.rounds > 1 ? sums[k] : none);
+    s.update(updates_[k], part(b, gradient), clip_factor, round, whole_[k], s.rounds > 1 ? sums[k] : none);
   }
   /// Adds the sums of an owner to those of the round, and clears them. Owners come in a fixed order.
   void collect(owned_sums& of_owner) {
@@ -88,30 +120,23 @@ class training_arrays {
     of_owner.clear();
   }
   /// Ends a round: what has been collected is what the next round reads.
-  void combine(const optimizer_step& s, f32 scale, int round) {
+  void combine(const optimizer_step& s, f32 clip_factor, int round) {
     for (const auto& [k, sums] : std::exchange(collected_, {}))
-      s.combine(updates_[k], whole(k), scale, round, sums, whole_[k]);
+      s.combine(updates_[k], whole(k), clip_factor, round, sums, whole_[k]);
   }
 
   /// The arrays of the state: all parameters, then the first arrays that are kept, then the second, ..., then
   /// the averages.
   std::vector<state_array> state() {
     std::vector<state_array> all;
-    const auto append = [&](state_array::kind what, std::size_t k, std::string suffix, kept_array::per each,
-                            std::span<f32> numbers) {
-      const parameter& p = model->parameters()[k];
-      all.push_back({p.name + std::move(suffix), what, k, each == kept_array::per::column ? 1 : p.rows,
-                     each == kept_array::per::row ? 1 : p.columns, numbers});
-    };
-    using per = kept_array::per;
-    for (std::size_t k = 0; k < parameters.size(); ++k)
-      append(state_array::kind::parameter, k, "", per::number, parameters[k]);
-    for (int a = 0; a < max_kept_arrays; ++a)
-      for (std::size_t k = 0; k < parameters.size(); ++k)
-        if (const kept_arrays kept = kept_for(k); a < kept.size())
-          append(state_array::kind::kept, k, "/" + std::string(kept[a].name), kept[a].each, array(k, a));
-    for (std::size_t k = 0; k < averages_.size(); ++k)
-      append(state_array::kind::average, k, "/ema", per::number, averages_[k]);
+    if (parameters.size() == 0) return all;  // another process keeps them
+    each_state_array(model->parameters(), updates_, has_average(), [&](state_array x, int a) {
+      const std::size_t k = x.parameter;
+      x.numbers = x.what == state_array::kind::parameter ? parameters[k]
+                  : x.what == state_array::kind::kept    ? array(k, a)
+                                                         : averages_[k];
+      all.push_back(std::move(x));
+    });
     return all;
   }
   /// Exchanges the parameters and the averages of the weights.

@@ -12,6 +12,7 @@
 
 #include "../../core/fault.hpp"
 #include "../op/dropout.hpp"
+#include "../optim/schedule.hpp"
 #include "settings.hpp"
 #include "state.hpp"
 
@@ -41,16 +42,23 @@ class trainer_base {
     throw std::invalid_argument(fmt::format("wsl: the model has no parameter {}; its first is {}", name,
                                             network_->parameters().at(0).name));
   }
+  /// The name of the optimizer's update rule: "adam".
+  const std::string& optimizer_name() const { return arrays_.rule_name; }
   training_position position() const { return {steps_, seed_, loss_scale_state()}; }
   /// Sets the position from which training goes on, after the arrays have been set. A dynamic loss scale goes
   /// on as the position says, or stays if it says nothing. Throws std::invalid_argument if the number of
   /// steps is negative, or for a loss scale that cannot be.
   void resume(const training_position& p) {
+    require(p);
+    if (scaler_ && p.loss_scale) scaler_->resume(*p.loss_scale);
+    steps_ = p.steps, seed_ = p.seed;
+  }
+  /// Throws what `resume` throws, and sets nothing.
+  void require(const training_position& p) const {
     if (p.steps < 0)
       throw std::invalid_argument(
           fmt::format("wsl: training resumes after 0 or more steps, not after {}", p.steps));
-    if (scaler_ && p.loss_scale) scaler_->resume(*p.loss_scale);
-    steps_ = p.steps, seed_ = p.seed;
+    if (scaler_ && p.loss_scale) scaler_->require(*p.loss_scale);
   }
   /// Steps of training done, with those that a dynamic loss scale has skipped.
   i64 steps() const { return steps_; }
@@ -121,11 +129,9 @@ class trainer_base {
           fmt::format("wsl: a loss is scaled by a positive finite number, not by {}", fixed_scale_));
   }
   /// Begins the next step of the optimizer; skipped steps do not count for it.
-  /// Throws std::invalid_argument for a learning rate that is negative or not finite.
+  /// Throws std::invalid_argument for a learning rate that is negative or no finite f32.
   optimizer_step begin_step(f64 rate, const clipping& clip) {
-    if (!(rate >= 0) || std::isinf(static_cast<f32>(rate)))
-      throw std::invalid_argument(fmt::format(
-          "wsl: the learning rate of step {} is a finite number of at least 0, not {}", steps_ + 1, rate));
+    rate::check(rate, steps_ + 1);
     ++steps_;
     return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
                         scaler_.has_value());
@@ -154,9 +160,16 @@ class trainer_base {
         std::isfinite(loss) ? fmt::format("the gradient of {} is not finite, with a finite loss",
                                           network_->parameters()[static_cast<std::size_t>(parameter)].name)
                             : fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite", origin);
+    const bool is_scaled = std::isfinite(loss) && loss_scale() > 1;
+    const std::string factor =
+        is_scaled ? fmt::format(
+                        "the loss is multiplied by {}: take a smaller factor (loss_scaling), or a "
+                        "dynamic one; else ",
+                        loss_scale())
+                  : "";
     throw fault(fmt::format(
-        "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm",
-        failed, what));
+        "wsl: in step {} {}: {}check the data, try a smaller learning rate, or clip the gradients' norm",
+        failed, what, factor));
   }
 
   /// The generator of dropout in the current step.

@@ -36,6 +36,12 @@ std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors)
   return std::to_string(sum);
 }
 
+/// Whether it is the name of something that an optimizer keeps for one of the arrays.
+inline bool is_kept_for(std::span<const named_array> arrays, const std::string& name) {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [&](const named_array& a) { return name.starts_with(a.name + "/"); });
+}
+
 }  // namespace detail
 
 WSL_ML_DATA_COMPILED_PART checkpoint::checkpoint(const std::string& name) : in_(name) {
@@ -56,7 +62,12 @@ WSL_ML_DATA_COMPILED_PART void checkpoint::require_undamaged() {
         name(), sum, fact(detail::checkpoint_sum)));
 }
 
-WSL_ML_DATA_COMPILED_PART void checkpoint::restore(
+WSL_ML_DATA_COMPILED_PART bool checkpoint::has(std::string_view name) const {
+  return std::any_of(in_.tensors().begin(), in_.tensors().end(),
+                     [&](const tensor_info& t) { return t.name == name; });
+}
+
+WSL_ML_DATA_COMPILED_PART void checkpoint::require(
     std::span<const named_array> arrays, const std::function<bool(std::string_view suffix)>& leaves_out) {
   const auto belongs_to = [&](const named_array& a, const std::string& name) {
     return a.name == name || (leaves_out && name.starts_with(a.name) &&
@@ -66,11 +77,15 @@ WSL_ML_DATA_COMPILED_PART void checkpoint::restore(
   for (const tensor_info& t : in_.tensors())
     if (std::none_of(arrays.begin(), arrays.end(),
                      [&](const named_array& a) { return belongs_to(a, t.name); }))
-      throw file_error(
-          fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
-                      "of another optimizer",
-                      name(), t.name));
+      throw file_error(fmt::format(
+          "wsl: {} has a tensor '{}' for which there is no place: it is of {}", name(), t.name,
+          detail::is_kept_for(arrays, t.name) ? "the same model with another optimizer" : "another model"));
   require_undamaged();
+}
+
+WSL_ML_DATA_COMPILED_PART void checkpoint::restore(
+    std::span<const named_array> arrays, const std::function<bool(std::string_view suffix)>& leaves_out) {
+  require(arrays, leaves_out);
   for (const named_array& a : arrays) {
     const std::vector<f32> numbers = in_.numbers(a.name, a.shape);
     std::copy(numbers.begin(), numbers.end(), a.numbers.begin());

@@ -24,7 +24,7 @@ struct rmsprop {
   void check() const {
     detail::require_in(name, "alpha", alpha, 0, 1);
     detail::require_not_negative(name, "epsilon", epsilon);
-    detail::require_not_negative(name, "momentum", momentum);
+    detail::require_part(name, "momentum", momentum);
   }
   void update(const number_run& x, const parameter_step& s) const {
     if (momentum != 0 && centered) run_vectorized<loop<true, true>>(x, s, *this);

@@ -34,6 +34,12 @@ inline void require_in(const char* rule, const char* what, f32 x, f32 least, f32
     throw std::invalid_argument(
         fmt::format("wsl: {} has a {} of at least {} and below {}, not {}", rule, what, least, end, x));
 }
+/// Throws std::invalid_argument unless 0 <= x <= 1.
+inline void require_part(const char* rule, const char* what, f32 x) {
+  if (!(x >= 0 && x <= 1))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} has a {} of at least 0 and at most 1, not {}", rule, what, x));
+}
 inline void require_positive(const char* rule, const char* what, f32 x) {
   if (!(x > 0) || std::isinf(x))
     throw std::invalid_argument(fmt::format("wsl: {} has a positive {}, not {}", rule, what, x));

@@ -20,7 +20,7 @@ struct sgd {
     return all;
   }
   void check() const {
-    detail::require_not_negative(name, "momentum", momentum);
+    detail::require_part(name, "momentum", momentum);
     if (!std::isfinite(dampening))
       throw std::invalid_argument(fmt::format("wsl: {} has a finite dampening, not {}", name, dampening));
     if (nesterov && (momentum == 0 || dampening != 0))

@@ -11,6 +11,23 @@
 
 namespace wsl::ml {
 
+namespace detail {
+
+inline constexpr const char* fact_of_optimizer = "optimizer";
+inline constexpr std::string_view velocity_of_sgd = "/first";
+
+/// The arrays of the state of some kinds.
+inline std::vector<named_array> arrays_of(std::vector<state_array> state,
+                                          std::initializer_list<state_array::kind> kinds) {
+  std::erase_if(state, [&](const state_array& a) {
+    return std::find(kinds.begin(), kinds.end(), a.what) == kinds.end();
+  });
+  return named_arrays(state);
+}
+inline bool leaves_out_suffix(std::string_view suffix) { return suffix.starts_with("/"); }
+
+}  // namespace detail
+
 WSL_ML_DATA_COMPILED_PART std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
   std::vector<named_array> all;
   for (const state_array& a : state)
@@ -28,6 +45,7 @@ WSL_ML_DATA_COMPILED_PART std::optional<grad_scaler_state> loss_scale_in(const c
 WSL_ML_DATA_COMPILED_PART std::string save_checkpoint(const checkpoints& to, trainer_base& t,
                                                       const data_position& data, text_by_name facts) {
   facts["seed"] = std::to_string(t.position().seed);
+  facts[detail::fact_of_optimizer] = t.optimizer_name();
   add_facts(facts, data);
   add_facts(facts, t.loss_scale_state());
   return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
@@ -39,19 +57,63 @@ WSL_ML_DATA_COMPILED_PART data_position load_checkpoint(const std::string& file,
   const training_position at{
       .steps = c.step(), .seed = c.whole_number<u64>("seed"), .loss_scale = loss_scale_in(c)};
   const std::vector<state_array> state = t.state();
-  const bool keeps_nothing = std::none_of(
-      state.begin(), state.end(), [](const state_array& a) { return a.what == state_array::kind::kept; });
-  c.restore(named_arrays(state),
-            [&](std::string_view suffix) { return keeps_nothing && suffix == "/first"; });
+  require_same_state(c, state, t.optimizer_name());
+  t.require(at);
+  c.restore(named_arrays(state), [](std::string_view suffix) { return suffix == detail::velocity_of_sgd; });
   t.resume(at);
   return data;
 }
 
+WSL_ML_DATA_COMPILED_PART std::string optimizer_in(const checkpoint& from) {
+  const auto fact = from.facts().find(detail::fact_of_optimizer);
+  return fact == from.facts().end() ? "" : fact->second;
+}
+
+WSL_ML_DATA_COMPILED_PART bool leaves_out_velocities(const checkpoint& from,
+                                                     const std::vector<state_array>& state,
+                                                     const std::string& rule) {
+  return rule == rules::sgd::name &&
+         std::none_of(state.begin(), state.end(),
+                      [](const state_array& a) { return a.what == state_array::kind::kept; }) &&
+         std::any_of(state.begin(), state.end(), [&](const state_array& a) {
+           return from.has(a.name + std::string(detail::velocity_of_sgd));
+         });
+}
+
+WSL_ML_DATA_COMPILED_PART void require_same_state(checkpoint& from, const std::vector<state_array>& state,
+                                                  const std::string& rule) {
+  constexpr const char* remedy =
+      "go on with the optimizer of its run, or let load_weights take its weights, with which another begins";
+  if (const std::string was = optimizer_in(from); !was.empty() && was != rule)
+    throw file_error(
+        fmt::format("wsl: {} was trained by {}, and this is {}: {}", from.name(), was, rule, remedy));
+  const bool is_without_velocities = leaves_out_velocities(from, state, rule);
+  for (const state_array& a : state)
+    if (a.what != state_array::kind::parameter && !from.has(a.name))
+      throw file_error(fmt::format("wsl: {} has no '{}', which this optimizer ({}) keeps: {}", from.name(),
+                                   a.name, rule,
+                                   from.has(state[a.parameter].name) ? remedy : "it is of another model"));
+  from.require(named_arrays(state), [&](std::string_view suffix) {
+    return is_without_velocities && suffix == detail::velocity_of_sgd;
+  });
+}
+
 WSL_ML_DATA_COMPILED_PART void load_weights(const std::string& file, trainer_base& t) {
-  std::vector<state_array> weights = t.state();
-  std::erase_if(weights, [](const state_array& a) { return a.what != state_array::kind::parameter; });
-  checkpoint(file).restore(named_arrays(weights),
-                           [](std::string_view suffix) { return suffix.starts_with("/"); });
+  checkpoint(file).restore(detail::arrays_of(t.state(), {state_array::kind::parameter}),
+                           detail::leaves_out_suffix);
+}
+
+WSL_ML_DATA_COMPILED_PART void load_model(const std::string& file, trainer_base& t) {
+  checkpoint c(file);
+  const std::vector<named_array> arrays =
+      detail::arrays_of(t.state(), {state_array::kind::parameter, state_array::kind::average});
+  for (const named_array& a : arrays)
+    if (a.name.ends_with("/ema") && !c.has(a.name))
+      throw file_error(fmt::format(
+          "wsl: {} has no '{}': its run kept no average of the weights; take an optimizer without one", file,
+          a.name));
+  c.restore(arrays, detail::leaves_out_suffix);
+  t.resume({.steps = c.step(), .seed = t.position().seed});
 }
 
 }  // namespace wsl::ml

@@ -36,10 +36,11 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::step(batch b, f64 rate) {
   if (!o.updates_at_once() && std::isfinite(mean) && not_finite < 0) {
     f64 sum = 0;
     each([&](strip_worker& w) { sum += w.sum_of_squares; });
+    const f32 clip_factor = o.clip_factor(sum);
     for (int round = 0; round < o.rounds; ++round) {
-      fabric_.launch<&strip_worker::update_all>(row(0), o.scale(sum), round);
+      fabric_.launch<&strip_worker::update_all>(row(0), clip_factor, round);
       each([&](strip_worker& w) { arrays_.collect(w.sums); });
-      arrays_.combine(o, o.scale(sum), round);
+      arrays_.combine(o, clip_factor, round);
     }
   }
   measure(began, micro_batches(b));

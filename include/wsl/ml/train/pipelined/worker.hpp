@@ -79,10 +79,10 @@ class strip_worker {
   }
   /// On the first replica: a round of the update of this PE's parameters by gradients times `scale`, if they
   /// had to wait for the last gradient of the step.
-  void update_all(pe&, f32 scale, int round) {
+  void update_all(pe&, f32 clip_factor, int round) {
     timed(times.update, [&] {
       for (const stage_part& p : here_->parts)
-        if (p.which >= 0 && p.owned) update(p, scale, round);
+        if (p.which >= 0 && p.owned) update(p, clip_factor, round);
     });
   }
 
@@ -283,9 +283,9 @@ class strip_worker {
     const matrix<f32> x = store.value(s.output);
     if (!lost_at && !all_finite(x.first(), x.rows() * x.columns())) lost_at = &s;
   }
-  void update(const stage_part& p, f32 scale, int round) {
+  void update(const stage_part& p, f32 clip_factor, int round) {
     step_.arrays->update(step_.optimize, {p.parameter, {p.row, p.rows, 0, p.columns}},
-                         {stored(step_.arrays->gradients, p), p.rows, p.columns}, scale, round, sums);
+                         {stored(step_.arrays->gradients, p), p.rows, p.columns}, clip_factor, round, sums);
   }
 
   /// Gives micro-batch k to a store. Features of the input come to the first PE, and from there with the

@@ -21,6 +21,7 @@
 #include "../../model/column_cut.hpp"
 #include "../../model/operations.hpp"
 #include "../settings.hpp"
+#include "micro_batch.hpp"
 #include "row_tokens.hpp"
 #include "wires.hpp"
 
@@ -85,8 +86,9 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
          (bytes + moved) / of.bytes + hops * of.hop + gradient_hops * of.gradient_hop;
 }
 
-/// The grid of the settings, with what they leave open chosen for batches of so many sequences. Throws
-/// std::invalid_argument for settings that contradict each other.
+/// The grid of the settings, with what they leave open chosen for batches of so many sequences, which pass in
+/// micro-batches if the settings say so. Throws std::invalid_argument for settings that contradict each
+/// other.
 inline wafer_grid choose_grid(const network& n, const streaming_settings& how, int sequences, int length) {
   if (how.workers < 0 || how.columns < 0)
     throw std::invalid_argument(
@@ -101,6 +103,8 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
             workers = how.workers ? how.workers : std::max(cores / how.num_csx, std::max(1, how.columns));
   if (how.workers && how.columns)
     return wires::checked({how.workers / how.columns, how.columns, how.num_csx});
+  const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size),
+            of_pass = (sequences + passes - 1) / passes;
   const int most_columns = column_cut::can_cut(n) ? workers : 1;
   wafer_grid best{how.workers ? workers : 1, 1, how.num_csx};
   f64 least = -1;
@@ -109,7 +113,7 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
     for (int rows = 1; rows * columns <= workers; ++rows) {
       const wafer_grid g{rows, columns, how.num_csx};
       if ((how.workers && rows * columns != workers) || !wires::fits(g)) continue;
-      const f64 seconds = predicted_step(n, sequences, length, g);
+      const f64 seconds = predicted_step(n, of_pass, length, g);
       if (least < 0 || seconds < least) best = g, least = seconds;
     }
   return wires::checked(best);

@@ -48,13 +48,14 @@ struct memory_server {
   }
   /// A round of the update of all tiles of this server by gradients times `scale`, if they had to wait for
   /// the last gradient of the step; or discards the gradients.
-  void update_all(pe& me, f32 scale, int round, bool all_are_finite) {
+  void update_all(pe& me, f32 clip_factor, int round, bool all_are_finite) {
     if (round == 0) work = 0;
     for (const weight_transfer& t : schedule->transfers())
       if (t.server == wires::index_in_column(me) && t.last_gradient)
         each_tile(t, [&](const weight_transfer& tile) {
           const thread_times::span updating(t.of->number, work_kind::update);
-          all_are_finite ? update(tile, gradient_of(tile), scale, round) : discard(tile, gradient_of(tile));
+          all_are_finite ? update(tile, gradient_of(tile), clip_factor, round)
+                         : discard(tile, gradient_of(tile));
         });
   }
 
@@ -186,12 +187,12 @@ struct memory_server {
       for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;
     return n == 1;
   }
-  void update(const weight_transfer& t, f32* gradient, f32 scale, int round) {
+  void update(const weight_transfer& t, f32* gradient, f32 clip_factor, int round) {
     const wall_clock::time_point from = wall_clock::now();
     const i64 stride = arrays->model->parameters()[t.parameter].columns;
     const parameter_block block{static_cast<int>(t.offset / stride), t.rows,
                                 static_cast<int>(t.offset % stride), t.columns};
-    arrays->update(optimize, {t.parameter, block}, {gradient, t.rows, t.columns}, scale, round, sums);
+    arrays->update(optimize, {t.parameter, block}, {gradient, t.rows, t.columns}, clip_factor, round, sums);
     if (round + 1 == optimize.rounds) discard(t, gradient);
     work += seconds(wall_clock::now() - from);
   }

@@ -278,11 +278,11 @@ WSL_ML_COMPILED_PART outcome trainer::pass(const batch& b, const micro_batch& m,
 }
 
 WSL_ML_COMPILED_PART void trainer::update_all(const optimizer_step& o, bool all_are_finite) {
-  const f32 scale = o.scale(sum(&memory_server::sum_of_squares));
+  const f32 clip_factor = o.clip_factor(sum(&memory_server::sum_of_squares));
   for (int round = 0; round < (all_are_finite ? o.rounds : 1); ++round) {
-    fabric_->launch<&memory_server::update_all>(servers(), scale, round, all_are_finite);
+    fabric_->launch<&memory_server::update_all>(servers(), clip_factor, round, all_are_finite);
     each_here<memory_server>(servers(), [&](memory_server& s) { arrays_.collect(s.sums); });
-    arrays_.combine(o, scale, round);
+    arrays_.combine(o, clip_factor, round);
   }
 }
 
