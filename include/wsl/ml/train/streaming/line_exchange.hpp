@@ -9,7 +9,9 @@
 //   row 1   lines 2, 3    line 2 to row 0, line 3 to row 2; gradients for line 1 and line 4 to their rows
 //   row 2   lines 4, 5    line 4 to row 1
 #pragma once
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
