@@ -59,7 +59,7 @@ std::string name_of(const ml::label_map& classes, i32 number) {
 /// The texts of an example as further columns.
 std::string columns_of(const std::vector<std::string>& texts) {
   std::string all;
-  for (const std::string& x : texts) all += "\t" + text_app::as_field(x);
+  for (const std::string& x : texts) all += fmt::format("\t{}", text_app::as_field(x));
   return all;
 }
 void say_without_labels(i64 without, i64 all, const char* what) {
@@ -117,7 +117,7 @@ std::string classes_of_tokens(train_app::machine& m, const ml::text_task& from, 
     for (std::size_t k = 0; k < all.texts.size(); ++k) {
       const std::string guess = said[k] ? name_of(classes, *said[k]) : "";
       lines += fmt::format("{}{}\t{}\n", text_app::as_field(all.texts[k]),
-                           all.labels.empty() ? "" : "\t" + all.labels[k], guess);
+                           all.labels.empty() ? "" : fmt::format("\t{}", all.labels[k]), guess);
       if (all.labels.empty() || !said[k]) continue;
       const i32 label = classes.count() ? classes.find(all.labels[k]).value() : std::stoi(all.labels[k]);
       found.add(*said[k], label);

@@ -65,6 +65,7 @@ int run(int argc, char** argv, fields& f, common_params& common, const text_prog
   words.modes_of_checkpoints = {"eval", "predict", "export"};
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
+  require_options_of(*mode, words, f);
   common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   const bool is_alone = *mode == "predict" || *mode == "export";
   if (is_alone && ranks::size() > 1)

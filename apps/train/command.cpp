@@ -111,21 +111,6 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   return file.string();
 }
 
-/// Throws std::invalid_argument for an option that only other modes have.
-void require_options_of(const std::string& mode, const program_words& words,
-                        const std::vector<given_option>& given) {
-  const auto is_mode = [&](const std::string& section) {
-    return std::any_of(words.modes.begin(), words.modes.end(),
-                       [&](const auto& m) { return m.first == section; });
-  };
-  for (const given_option& o : given) {
-    const auto is_of_others = [&](const field* x) { return is_mode(x->section) && x->section != mode; };
-    if (std::all_of(o.where.begin(), o.where.end(), is_of_others))
-      throw std::invalid_argument(o.name + " is an option of the mode " + o.where.front()->section +
-                                  " and does nothing in " + mode + ": leave it out");
-  }
-}
-
 /// The checkpoint whose params a mode takes; empty if there is none.
 std::string checkpoint_with_params(const program_words& words, const std::string& mode,
                                    const std::vector<given_option>& given) {
@@ -152,6 +137,18 @@ std::pair<std::string, std::string> configuration(const program_words& words, co
 }
 
 }  // namespace
+
+void require_options_of(const std::string& mode, const program_words& words, const fields& f) {
+  const auto has = [&](const std::string& section, const std::string& name) {
+    return std::any_of(f.all().begin(), f.all().end(),
+                       [&](const field& x) { return x.section == section && x.name == name; });
+  };
+  for (const auto& [other, about] : words.modes)
+    for (const field& x : f.all())
+      if (x.section == other && x.given.starts_with("--") && !has(mode, x.name))
+        throw std::invalid_argument(x.given + " is an option of the mode " + other + " and does nothing in " +
+                                    mode + ": leave it out");
+}
 
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
   CLI::App app(words.about, words.name);
@@ -200,7 +197,6 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (mode.empty())
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
-  require_options_of(mode, words, given);
   return mode;
 }
 

@@ -36,4 +36,7 @@ inline const std::string params_of = "# The params of a run of ";
 /// an invalid field.
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status);
 
+/// Throws std::invalid_argument for an option of the command line that only other modes have.
+void require_options_of(const std::string& mode, const program_words& words, const fields& f);
+
 }  // namespace train_app

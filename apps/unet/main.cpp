@@ -358,15 +358,16 @@ int run(int argc, char** argv) {
   auto modes = common_modes();
   modes.emplace_back("predict", "write images with what is predicted of them");
   int status = 0;
-  const auto mode = parse(
-      argc, argv,
-      {.name = "wsl-unet",
-       .about = "Trains networks that say of each pixel of an image what it belongs to, by weight "
-                "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
-       .modes = modes,
-       .configurations = configurations()},
-      f, status);
+  const program_words words{
+      .name = "wsl-unet",
+      .about =
+          "Trains networks that say of each pixel of an image what it belongs to, by weight "
+          "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
+      .modes = modes,
+      .configurations = configurations()};
+  const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
+  require_options_of(*mode, words, f);
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
   const mode_of_images now(*mode);
