@@ -168,7 +168,8 @@ said_answers answers(train_app::machine& m, const ml::text_task& from, const ml:
     said[question.id] = text;
     std::vector<std::string> right;
     for (const ml::squad_answer& a : question.answers) right.push_back(a.text);
-    lines += question.id + columns_of({text, right.empty() ? "" : right.front(), question.text}) + "\n";
+    lines += fmt::format("{}{}\n", question.id,
+                         columns_of({text, right.empty() ? "" : right.front(), question.text}));
     if (question.is_answered && (by.version_2_with_negative || !right.empty())) found.add(text, right);
   }
   const i64 all = std::ssize(asked.questions());

@@ -61,7 +61,8 @@ class piece_encoder {
     return by_.encode(text, {.add_special_tokens = false, .match_special_tokens = false});
   }
   std::vector<i32> ids_of_word(std::string_view word, bool is_first) const {
-    return ids(is_first || !spaces_ ? std::string(word) : " " + std::string(word));
+    std::string text(is_first || !spaces_ ? "" : " ");
+    return ids(text.append(word));
   }
   static void append(std::vector<i32>& to, const std::vector<i32>& some) {
     to.insert(to.end(), some.begin(), some.end());
