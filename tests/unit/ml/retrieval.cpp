@@ -262,7 +262,7 @@ struct trained {
 };
 trained train(const ml::dual_encoder& d, const ml::streaming_settings& how, int questions = 6) {
   const texts t(questions);
-  ml::trainer by(d.build(), ml::optimizer::sgd(0.9f), how);
+  ml::trainer by(d.build(), ml::optimizer::sgd({.momentum = 0.9f}), how);
   std::vector<f64> all;
   for (int k = 0; k < 3; ++k) all.push_back(by.step(t.all(d.passages_of_question), 0.02));
   all.push_back(by.evaluate(t.all(d.passages_of_question)));

@@ -45,7 +45,7 @@ ml::streaming_settings on(ml::streaming_settings how, const grid& g) {
 }
 template <class Build>
 run run_of(Build build, const ml::batch& b, const ml::streaming_settings& how) {
-  ml::trainer t(build(), optimizer::sgd(0.9f), how);
+  ml::trainer t(build(), optimizer::sgd({.momentum = 0.9f}), how);
   run r{{}, {}, ml::weights(t.model())};
   for (int step = 0; step < 3; ++step) r.losses.push_back(t.step(b, 0.02));
   r.losses.push_back(t.evaluate(b));

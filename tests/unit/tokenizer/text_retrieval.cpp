@@ -62,7 +62,7 @@ TEST_CASE("Questions and passages are read from both forms, each passage once") 
 
 TEST_CASE("A pair of encoders gets questions, and passages with their titles") {
   const folder in;
-  const text_task t = in.of("all.json", 2).task(false);
+  const text_task t = in.of("all.json", 2).task(ml::text_use::evaluation);
   CHECK(t.about ==
         "2 questions, 4 passages; 1 questions have fewer hard negatives than 2; 1 questions are left out, "
         "which no passage answers");
@@ -87,7 +87,7 @@ TEST_CASE("Texts that are too long lose their ends, and titles stay") {
   const folder in;
   files::write(in / "long.jsonl",
                R"({"question": "a b c d a", "positive_ctxs": [{"title": "c", "text": "a b c d"}]})");
-  const text_task t = in.of("long.jsonl").task(false);
+  const text_task t = in.of("long.jsonl").task(ml::text_use::evaluation);
   batches all(t.data, {.size = 1, .shuffle = false});
   const loaded_batch b = all.next();
   CHECK(numbers(b, "questions_input_ids") == std::vector<i32>{2, 5, 6, 7, 3});
@@ -96,7 +96,7 @@ TEST_CASE("Texts that are too long lose their ends, and titles stay") {
 
 TEST_CASE("Hard negatives are drawn anew in each epoch of training") {
   const folder in;
-  const text_task t = in.of("all.json", 1).task(true);
+  const text_task t = in.of("all.json", 1).task(ml::text_use::training);
   std::set<i32> drawn;
   batches all(t.data, {.size = 2, .shuffle = false, .seed = 3});
   for (int epoch = 0; epoch < 20; ++epoch) drawn.insert(numbers(all.next(), "ctx_1_input_ids")[1]);
@@ -130,10 +130,10 @@ TEST_CASE("Data of retrieval that do not fit are refused") {
   CHECK_THAT(refused("e.json", fmt::format("[{}]", none)),
              Contains("there is no question that a passage answers"));
   CHECK_THAT(files::refusal([&] { read_retrieval({in / "no.json"}); }), Contains("cannot be read"));
-  CHECK_THROWS_WITH(in.of("all.json", -1).task(true), Contains("hard_negatives is at least 0, not -1"));
+  CHECK_THROWS_WITH(in.of("all.json", -1).task(ml::text_use::training), Contains("hard_negatives is at least 0, not -1"));
   dpr_processor p = in.of("all.json");
   p.max_passage_length = 4;
-  CHECK_THROWS_WITH(p.task(true), Contains("max_sequence_length is 4; with the special tokens it takes 5"));
+  CHECK_THROWS_WITH(p.task(ml::text_use::training), Contains("max_sequence_length is 4; with the special tokens it takes 5"));
 }
 
 }  // namespace
