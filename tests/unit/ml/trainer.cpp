@@ -968,7 +968,7 @@ TEST_CASE("A batch that does not fit is named") {
   CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 49, .columns = 1}),
                     "wsl: 49 x 1 workers need 49 colors for weights, and there are 48: use fewer rows");
   CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 6, .columns = 4}),
-                    "wsl: 6 workers in 4 columns: each column of a wafer has as many workers, at least one");
+                    "wsl: 6 workers are not divided by 4 columns: all columns of a wafer have as many");
 }
 
 }  // namespace
