@@ -13,7 +13,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <ranges>
+#include <span>
 
 #include "serial.hpp"
 #include "serial_parts.hpp"
@@ -156,7 +159,8 @@ class gradient_checker {
       if (!follows(arrays_[k])) differences(arrays_[k]);
     f64 largest = 0;
     for (const array& a : arrays_) largest = std::max(largest, a.largest());
-    for (const array& a : arrays_) judge(a, std::max(a.largest(), 1e-2 * largest));
+    for (const array& a : arrays_)
+      judge(a, std::max({a.largest(), 1e-2 * largest, rounding() / how_.tolerance}));
     return report_;
   }
 
@@ -240,6 +244,28 @@ class gradient_checker {
       a.axes = {n_.parameters()[k].rows, n_.parameters()[k].columns};
       a.numbers = w_[k].data(), a.gradient = gradients[k];
     }
+  }
+
+  /// How far a difference may be from the slope by rounding alone: a function of f32 numbers is a few units of
+  /// its last place off, of which a difference divides as many by the step. It is all that is left where the
+  /// gradient is 0, as that of a shift which all scores of a softmax have in common.
+  f64 rounding() {
+    return 8 * static_cast<f64>(std::numeric_limits<f32>::epsilon()) * std::abs(objective()) /
+           static_cast<f64>(how_.step);
+  }
+  /// The size that differences of backward gradients of `own` are measured by: its largest, or where that is
+  /// rounding of a larger one of the same pass, what can be told of that.
+  static f32 scale_of(std::span<const f32> own, f32 largest) {
+    f32 most = std::max(1e-6f, 1e-4f * largest);
+    for (f32 x : own) most = std::max(most, std::abs(x));
+    return most;
+  }
+  template <class Arrays>
+  static f32 largest_of(const Arrays& arrays) {
+    f32 most = 0;
+    for (const auto& each : arrays)
+      for (f32 x : each) most = std::max(most, std::abs(x));
+    return most;
   }
 
   /// Whether an array is no parameter of the function, but follows a statistic.
@@ -349,9 +375,9 @@ class gradient_checker {
           "forward gives {:.7g} for a sequence as a whole and {:.7g} {}: a stage finds the earlier tokens in "
           "activation_store::prefix, as many as the window of reads_of_prefix says",
           whole.objective, cut.objective, how);
+    const f32 largest = largest_of(whole.gradients);
     for (std::size_t k = 0; k < whole.gradients.size(); ++k) {
-      f32 most = 1e-6f;
-      for (f32 x : whole.gradients[k]) most = std::max(most, std::abs(x));
+      const f32 most = scale_of(whole.gradients[k], largest);
       for (std::size_t i = 0; i < whole.gradients[k].size(); ++i)
         if (const f32 a = whole.gradients[k][i], b = cut.gradients[k][i]; !(std::abs(a - b) <= 2e-3f * most))
           return mistake(
@@ -390,11 +416,11 @@ class gradient_checker {
                         [](f32 x) { return std::isnan(x); }))
           return gives_nan(n_.info(v).name);
       }
+    const f32 largest = largest_of(std::views::transform(arrays_, &array::gradient));
     for (const array& a : arrays_) {
       if (a.parameter < 0 || follows(a)) continue;
       const std::vector<f32>& large = gradients[static_cast<std::size_t>(a.parameter)];
-      f32 most = 1e-6f;
-      for (f32 x : a.gradient) most = std::max(most, std::abs(x));
+      const f32 most = scale_of(a.gradient, largest);
       for (std::size_t i = 0; i < large.size(); ++i) {
         if (std::isnan(large[i]) || std::isnan(a.gradient[i])) return gives_nan(a.name);
         if (!(std::abs(large[i] - a.gradient[i]) <= 1e-3f * most))
