@@ -19,11 +19,19 @@ namespace wsl::ml {
 /// tokens of the row; or whole rows of all tokens of the row.
 enum class value_form : u8 { tokens, features, whole };
 
+/// Consecutive features of a value, or rows of a parameter.
+struct feature_run {
+  int first = 0, count = 0;
+  int end() const { return first + count; }
+  friend bool operator==(const feature_run&, const feature_run&) = default;
+};
+
 /// The features of a value: of all of it, and of the part of it that a column of workers has, if the value is
 /// cut by features; and the number of the first head, or other unit, of that part.
 struct value_width {
   int all = 0, own = 0, first_unit = 0;
-  int axis = 0;  ///< of its tokens
+  int axis = 0;                         ///< of its tokens
+  std::vector<feature_run> parts = {};  ///< which features that part has, in order, if there are columns
 };
 
 /// Tokens from `first` to before `end`, counted from the first token of some sequences.
@@ -115,6 +123,14 @@ class activation_store {
   }
   /// The first head, or other unit, of value v that this PE has, where it is cut by features.
   int first_unit(int v) const { return widths_[static_cast<std::size_t>(v)].first_unit; }
+  /// Calls f(its column here, a run of features) for the features of the stage's output that this PE has.
+  template <class F>
+  void each_run_of_output(F f) const {
+    const value_width& of = widths_[static_cast<std::size_t>(output_)];
+    if (!is_cut_ || writes_ != value_form::features) return f(0, feature_run{0, of.all});
+    int column = 0;
+    for (const feature_run& r : of.parts) f(std::exchange(column, column + r.count), r);
+  }
 
   matrix<f32> value(int v) { return value(v, form_of(v)); }
   matrix<f32> value(int v, value_form f) { return all_of(in(f, v).value); }

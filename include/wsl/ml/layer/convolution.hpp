@@ -65,7 +65,8 @@ class convolution_stage final : public stage {
       each_group(s, x.columns(), dy.columns(), [&](int first, int count, int from, int inputs_of) {
         const matrix<const T> x_of = x.part(0, from, x.rows(), inputs_of),
                               dy_of = dy.part(0, first, dy.rows(), count);
-        add_gradient(store, gradient.part(first - s.row, 0, count, gradient.columns()), x_of, dy_of);
+        if (!is_frozen(s.which))
+          add_gradient(store, gradient.part(first - s.row, 0, count, gradient.columns()), x_of, dy_of);
         if (wants)
           add_to_input(store, dx.part(0, from, dx.rows(), inputs_of), dy_of,
                        s.as<T>().part(first - s.row, 0, count, s.rows.columns()));
@@ -74,11 +75,11 @@ class convolution_stage final : public stage {
   }
   bool reads_operands(int which) const override { return !how_.bias || which != 0; }
   bool needs_weight_in_backward(int which) const override {
-    return !is_given(0) && (!how_.bias || which != 0);
+    return wants_gradient(0) && (!how_.bias || which != 0);
   }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
-    return how_.bias && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * rows * columns;
+    return how_.bias && which == 0 ? 2. * columns : operations_of_weight(which) * rows * columns;
   }
 
  private:
@@ -189,7 +190,7 @@ class transposed_convolution_stage final : public stage {
                  [&](const image_strip& at, const picture<const T>& of_x, const picture<const T>& of_dy) {
                    const line_range lines = o.lines_under(at.x);
                    const picture<const T> under = lines_of(of_dy, at.y.first, lines, o.padding, after, room);
-                   add_gradient_of_taps(gradient, of_x, under, o, true);
+                   if (!is_frozen(s.which)) add_gradient_of_taps(gradient, of_x, under, o, true);
                    if (!wants) return;
                    gather_windows(picture<f32>::of(dx, at.first_of_x, of_x.size), under, o, taps, false,
                                   {at.y.first - lines.first, at.y.end - lines.first});
@@ -198,12 +199,12 @@ class transposed_convolution_stage final : public stage {
   }
   bool reads_operands(int which) const override { return !how_.bias || which != 0; }
   bool needs_weight_in_backward(int which) const override {
-    return !is_given(0) && (!how_.bias || which != 0);
+    return wants_gradient(0) && (!how_.bias || which != 0);
   }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
     const f64 part = static_cast<f64>(size_.pixels()) / output_.pixels();
-    return how_.bias && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * part * rows * columns;
+    return how_.bias && which == 0 ? 2. * columns : operations_of_weight(which) * part * rows * columns;
   }
 
  private:

@@ -26,12 +26,13 @@ class linear_stage final : public stage {
   }
   void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     if (is_bias(s)) {
+      if (is_frozen(s.which)) return;
       clear(gradient);
       return add_sum_of_rows(gradient.first(), columns(store.gradient(y_), s));
     }
     with_number(store.format, [&]<class T>(std::type_identity<T>) {
       const matrix<const T> dy = columns(store.operand_of_gradient<T>(y_), s);
-      multiply(gradient, dy.transposed(), store.operand<T>(x_));
+      if (!is_frozen(s.which)) multiply(gradient, dy.transposed(), store.operand<T>(x_));
       if (!wants_gradient(store, 0)) return;
       bool overwrite = false;
       const matrix<f32> dx = store.gradient(x_, overwrite);
@@ -42,10 +43,10 @@ class linear_stage final : public stage {
   bool reads_operands(int which) const override { return !has_bias_ || which != 0; }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;
-    return has_bias_ && which == 0 ? 2. * columns : (is_given(0) ? 4. : 6.) * rows * columns;
+    return has_bias_ && which == 0 ? 2. * columns : operations_of_weight(which) * rows * columns;
   }
   bool needs_weight_in_backward(int which) const override {
-    return !is_given(0) && (!has_bias_ || which != 0);
+    return wants_gradient(0) && (!has_bias_ || which != 0);
   }
 
  private:

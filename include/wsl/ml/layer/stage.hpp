@@ -38,6 +38,7 @@ struct parameter {
   /// Positive: no optimizer changes the parameter, but it follows what its stage gives as its gradient, such
   /// as the statistic of a batch: after a step it is (1 - follows) parameter + follows gradient.
   f32 follows = 0;
+  bool frozen = false;  ///< training leaves it as it is, and nothing is kept for it (network::freeze)
   i64 size() const { return i64{rows} * columns; }
 
   /// A parameter of any axes: the first becomes the rows, of which a weight tile has some, and the others one
@@ -188,20 +189,33 @@ class stage {
     return 10. * columns;
   }
 
-  /// Whether input k comes with the batch and is not computed, and whether its gradient is wanted. A stage
-  /// may save the work for a gradient that is not; adding to it all the same does no harm.
+  /// Whether input k comes with the batch and is not computed.
   bool is_given(int k) const { return given[static_cast<std::size_t>(k)]; }
+  /// Whether training wants the gradient of input k: not where it comes with the batch, nor where all that it
+  /// is computed with is frozen. A stage may save the work for a gradient that is not wanted; adding to it all
+  /// the same does no harm.
+  bool wants_gradient(int k) const { return wanted[static_cast<std::size_t>(k)]; }
   bool wants_gradient(const activation_store& store, int k) const {
-    return !is_given(k) || store.gradients_of_inputs;
+    return wants_gradient(k) || store.gradients_of_inputs;
   }
+  /// Whether training leaves a parameter as it is. A stage may save the work for its gradient, too.
+  bool is_frozen(int which) const { return frozen[static_cast<std::size_t>(which)]; }
+  /// The operations for a number of a weight matrix and a token: a product forward, and back one for each
+  /// gradient that is wanted.
+  f64 operations_of_weight(int which) const { return 2. + 2. * wants_gradient(0) + 2. * !is_frozen(which); }
 
   // The network sets these when it takes the stage.
   std::string name;
   int number = 0;               ///< index in the model's list of stages
   std::vector<int> inputs;      ///< the values that the stage reads
   std::vector<bool> given;      ///< which of them come with the batch
+  std::vector<bool> wanted;     ///< of which of them training wants the gradient
   int output = -1;              ///< the value that it writes
   std::vector<int> parameters;  ///< indices in the model's list of parameters
+  std::vector<bool> frozen;     ///< which of them are frozen
+  /// Whether training passes it in the backward pass: it has a parameter that is not frozen, or wants the
+  /// gradient of an input.
+  bool goes_back = true;
 };
 
 /// A tile whose rows are the words that carry its numbers in a format, as the stage reads it; null words stay

@@ -311,7 +311,7 @@ inline void give(activation_store& to, const network& n, const batch& b, bool in
 inline std::vector<value_width> widths_of(const network& n) {
   std::vector<value_width> all;
   for (std::size_t v = 0; v < n.values().size(); ++v)
-    all.push_back({n.widths()[v], n.widths()[v], 0, n.values()[v].axis});
+    all.push_back({n.widths()[v], n.widths()[v], 0, n.values()[v].axis, {}});
   return all;
 }
 /// A store for a whole batch.

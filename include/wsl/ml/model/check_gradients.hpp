@@ -156,7 +156,7 @@ class gradient_checker {
     if (reads_prefix(n_)) same_where_cut();
     for (const loss_stage* x : n_.losses()) is_sum(*x);
     for (std::size_t k = 0; k < arrays_.size(); ++k)
-      if (!follows(arrays_[k])) differences(arrays_[k]);
+      if (!has_no_gradient(arrays_[k])) differences(arrays_[k]);
     f64 largest = 0;
     for (const array& a : arrays_) largest = std::max(largest, a.largest());
     for (const array& a : arrays_)
@@ -268,9 +268,11 @@ class gradient_checker {
     return most;
   }
 
-  /// Whether an array is no parameter of the function, but follows a statistic.
-  bool follows(const array& a) const {
-    return a.parameter >= 0 && n_.parameters()[static_cast<std::size_t>(a.parameter)].follows > 0;
+  /// Whether an array is no parameter of the function, but follows a statistic, or one that is frozen.
+  bool has_no_gradient(const array& a) const {
+    if (a.parameter < 0) return false;
+    const parameter& p = n_.parameters()[static_cast<std::size_t>(a.parameter)];
+    return p.follows > 0 || p.frozen;
   }
 
   /// Keeps the first mistake that is found.
@@ -418,7 +420,7 @@ class gradient_checker {
       }
     const f32 largest = largest_of(std::views::transform(arrays_, &array::gradient));
     for (const array& a : arrays_) {
-      if (a.parameter < 0 || follows(a)) continue;
+      if (a.parameter < 0 || has_no_gradient(a)) continue;
       const std::vector<f32>& large = gradients[static_cast<std::size_t>(a.parameter)];
       const f32 most = scale_of(a.gradient, largest);
       for (std::size_t i = 0; i < large.size(); ++i) {

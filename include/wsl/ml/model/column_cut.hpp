@@ -22,12 +22,6 @@
 
 namespace wsl::ml {
 
-/// Consecutive features of a value, or rows of a parameter.
-struct feature_run {
-  int first = 0, count = 0;
-  friend bool operator==(const feature_run&, const feature_run&) = default;
-};
-
 /// A value that the columns of a row bring from one form to another before a stage reads it, or, if it is a
 /// sum of parts, after a stage has written it.
 struct exchange {

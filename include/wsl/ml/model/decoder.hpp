@@ -84,8 +84,9 @@ struct decoder {
   int inner_width() const { return filter ? filter : 4 * width; }
   bool is_gated() const { return ml::is_gated(between); }
 
-  /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
-  network build() const;
+  /// The network, with the loss as its last stage. With adapters all else is frozen. Throws
+  /// std::invalid_argument for sizes that do not fit, and for adapters of layers that are not there.
+  network build(const adapter_settings& adapters = {}) const;
 
  private:
   /// Blocks append what their routers give to `scores`.

@@ -11,11 +11,12 @@
 
 namespace wsl::ml {
 
-WSL_ML_COMPILED_PART network decoder::build() const {
+WSL_ML_COMPILED_PART network decoder::build(const adapter_settings& adapters) const {
   if (experts < 0)
     throw std::invalid_argument(
         fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
   network n;
+  n.adapt(adapters);
   int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
                       initial::normal(deviation), unused_positions);
   x = n.scale("embedding scale", x, embedding_scale);
@@ -31,6 +32,7 @@ WSL_ML_COMPILED_PART network decoder::build() const {
                           : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
   n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale), {.ignore_index = no_label});
   if (balance != 0 && !scores.empty()) n.balance("balance", scores, experts_per_token, balance);
+  if (!adapters.layers.empty()) n.train_adapters();
   return n;
 }
 

@@ -24,6 +24,7 @@
 #include "../layer/image_norm.hpp"
 #include "../layer/linear.hpp"
 #include "../layer/loss.hpp"
+#include "../layer/low_rank.hpp"
 #include "../layer/mixture.hpp"
 #include "../layer/pool.hpp"
 #include "../layer/pooling.hpp"
@@ -84,6 +85,29 @@ struct embedding_settings {
   /// (padding_idx of PyTorch).
   std::optional<i32> not_learnt = {};
   int table = -1;  ///< the table of tokens of another embedding, a parameter; -1: one of its own
+};
+
+/// Linear layers with adapters: those whose names match a pattern, as in "layer * qkv". Each of the parts, which
+/// are some of a layer's outputs, gets an adapter of its own; without parts all outputs together have one.
+struct adapted_layers {
+  std::string pattern;
+  std::vector<feature_run> parts = {};
+};
+/// Low-rank adapters (LoRA, arXiv 2106.09685): y = x W^T becomes x W^T + alpha / rank (x A^T) B^T, with A (rank,
+/// inputs), which begins as a linear layer of PyTorch does, and B (outputs, rank), which begins as 0. The names
+/// of both are the layer's with " lora_A.weight" and " lora_B.weight".
+struct adapter_settings {
+  int rank = 8;
+  f32 alpha = 8;
+  f32 dropout = 0;  ///< of what the adapters read
+  std::vector<adapted_layers> layers = {};
+};
+/// The adapter of a layer.
+struct adapter {
+  std::string layer;
+  int weight, a, b;                ///< the parameters W, A and B by their numbers
+  std::vector<feature_run> parts;  ///< rows k rank to before (k + 1) rank of A are those of part k
+  f32 factor;                      ///< alpha / rank
 };
 
 class network {
@@ -153,6 +177,7 @@ class network {
       p.name = name + "." + p.name;
       added.parameters.push_back(new_parameter(std::move(p)));
     }
+    find_gradients(added);
     return y;
   }
   template <std::derived_from<stage> Stage>
@@ -183,7 +208,7 @@ class network {
     if (logits_ < 0) logits_ = inputs[0].value;
     auto kept = std::make_unique<Loss>(std::move(of));
     const loss_stage* const added = kept.get();
-    append(name, std::move(kept), all);
+    find_gradients(append(name, std::move(kept), all));
     losses_.push_back(added);
   }
   /// Says which value is the model's output, which trainers return as logits.
@@ -203,6 +228,12 @@ class network {
   }
   int embedding_of(const std::string& name, int ids, int width, const embedding_settings& how);
   int linear(const std::string& name, int x, int outputs, bool bias, initial start);
+  /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is not
+  /// positive, or a dropout that is no probability.
+  void adapt(const adapter_settings& how);
+  /// Freezes all but the adapters. Throws std::invalid_argument if layers that were to have one are not there.
+  void train_adapters();
+  const std::vector<adapter>& adapters() const { return adapters_; }
   /// y = x table^T, with a table that is a parameter of another stage, too, and perhaps a bias of its own.
   int tied_linear(const std::string& name, int x, int table, bool bias = false);
   /// Layernorm with or without a bias, or rmsnorm, over all features of a token.
@@ -302,6 +333,13 @@ class network {
   /// already, or if the factor is negative, infinite or NaN.
   int scale_rates(const std::vector<std::string>& patterns, f32 factor);
 
+  /// Freezes all parameters whose names match one of the patterns: training leaves them as they are, makes no
+  /// gradients of them, and keeps nothing for them; stages before the first parameter that learns are not
+  /// passed again on the way back. Returns how many match. Throws std::invalid_argument if none does.
+  int freeze(const std::vector<std::string>& patterns) { return freeze(patterns, true); }
+  /// Freezes all parameters but these. Returns how many are left.
+  int freeze_all_but(const std::vector<std::string>& patterns) { return freeze(patterns, false); }
+
   int width(int value) const { return info(value).width(); }
   const shape& shape_of(int value) const { return info(value).each; }
   /// Throws std::invalid_argument for a value that the model does not have.
@@ -349,6 +387,17 @@ class network {
     for (const parameter& p : parameters_) n += p.size();
     return n;
   }
+  /// The numbers of those that are not frozen.
+  i64 trained_count() const {
+    i64 n = 0;
+    for (const parameter& p : parameters_) n += p.frozen ? 0 : p.size();
+    return n;
+  }
+  /// Whether training wants the gradient of a value: a parameter that it is computed with is not frozen.
+  bool wants_gradient(int value) const {
+    info(value);
+    return wanted_[static_cast<std::size_t>(value)];
+  }
 
  private:
   int attention(const std::string& name, std::vector<stage_input> inputs, const attention_heads& heads,
@@ -361,6 +410,11 @@ class network {
   int common_ids(const std::string& name, int vocabulary);
   static int at_least_one(const std::string& name, int end);
   int new_parameter(parameter p);
+  /// y, the output of a linear layer of x, with its adapter, if it is to have one.
+  int adapted(const std::string& name, int x, int y, int weight);
+  int freeze(const std::vector<std::string>& patterns, bool matching);
+  /// Finds out for a stage, whose inputs are known, which gradients training wants.
+  void find_gradients(stage& s);
   std::size_t stage_count() const { return stages_.size() - losses_.size(); }
   /// Appends a stage, before the losses unless it is one: gradients begin at the end of the model.
   stage& append(const std::string& name, std::unique_ptr<stage> s, const std::vector<stage_input>& inputs);
@@ -405,6 +459,9 @@ class network {
   std::vector<value_info> values_;
   std::vector<int> widths_;
   std::vector<parameter> parameters_;
+  adapter_settings adapting_;
+  std::vector<adapter> adapters_;
+  std::vector<bool> wanted_;  // of which values training wants the gradient
   std::vector<std::unique_ptr<stage>> stages_;
   std::set<std::string> names_;  // of the stages
   std::vector<const loss_stage*> losses_;

@@ -178,6 +178,7 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
       std::move(tables));
   std::vector<int>& of = stages_[stage_count() - 1]->parameters;
   if (how.table >= 0) of.insert(of.begin(), how.table);
+  find_gradients(*stages_[stage_count() - 1]);
   return y;
 }
 
@@ -186,8 +187,56 @@ WSL_ML_COMPILED_PART int network::linear(const std::string& name, int x, int out
   std::vector<parameter> parameters;
   if (bias) parameters.push_back({"bias", 1, outputs, initial::constant(0)});
   parameters.push_back({"weight", outputs, width(x), start});
-  return add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs,
-             std::move(parameters));
+  const int y =
+      add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs, std::move(parameters));
+  return adapted(name, x, y, stages_[stage_count() - 1]->parameters.back());
+}
+
+WSL_ML_COMPILED_PART void network::adapt(const adapter_settings& how) {
+  if (how.rank < 1 || !std::isfinite(how.alpha))
+    throw std::invalid_argument(fmt::format(
+        "wsl: adapters have a rank of at least 1 and a finite alpha, not {} and {}", how.rank, how.alpha));
+  check_probability("the dropout of adapters", how.dropout);
+  adapting_ = how;
+}
+
+WSL_ML_COMPILED_PART int network::adapted(const std::string& name, int x, int y, int weight) {
+  const auto found = std::find_if(
+      adapting_.layers.begin(), adapting_.layers.end(),
+      [&](const adapted_layers& of) { return ::fnmatch(of.pattern.c_str(), name.c_str(), 0) == 0; });
+  if (found == adapting_.layers.end()) return y;
+  const int outputs = width(y);
+  std::vector<feature_run> parts = found->parts;
+  if (parts.empty()) parts.push_back({0, outputs});
+  for (std::size_t k = 0, end = 0; k < parts.size(); end = static_cast<std::size_t>(parts[k++].end()))
+    if (parts[k].count < 1 || parts[k].first < static_cast<int>(end) || parts[k].end() > outputs)
+      throw std::invalid_argument(fmt::format(
+          "wsl: an adapter of {} is for outputs {} to {}: parts have outputs of the layer, of which "
+          "there are {}, in ascending order, and do not overlap",
+          name, parts[k].first, parts[k].end() - 1, outputs));
+  const int rank = adapting_.rank, inside = rank * static_cast<int>(parts.size());
+  const f32 factor = adapting_.alpha / static_cast<f32>(rank);
+  const int from = dropout(name + " lora_dropout", x, adapting_.dropout);
+  const int h =
+      add(name + " lora_A", linear_stage(from, next_value(), false), {from}, inside,
+          {{"weight", inside, width(x), initial::uniform(1 / std::sqrt(static_cast<f32>(width(x))))}});
+  const int a = stages_[stage_count() - 1]->parameters.back();
+  const int z = add(name + " lora_B", low_rank_stage(rank, parts), {scale(name + " lora_scale", h, factor)},
+                    outputs, {{"weight", outputs, rank, initial::constant(0)}});
+  const int b = stages_[stage_count() - 1]->parameters.back();
+  adapters_.push_back({name, weight, a, b, std::move(parts), factor});
+  return sum(name + " lora", y, z);
+}
+
+WSL_ML_COMPILED_PART void network::train_adapters() {
+  for (const adapted_layers& of : adapting_.layers)
+    if (std::none_of(adapters_.begin(), adapters_.end(), [&](const adapter& a) {
+          return ::fnmatch(of.pattern.c_str(), a.layer.c_str(), 0) == 0;
+        }))
+      throw std::invalid_argument(fmt::format(
+          "wsl: adapters are for layers called {}, and the model has no linear layer of that name",
+          of.pattern));
+  freeze_all_but({"* lora_[AB].weight"});
 }
 
 WSL_ML_COMPILED_PART int network::tied_linear(const std::string& name, int x, int table, bool bias) {
@@ -202,6 +251,7 @@ WSL_ML_COMPILED_PART int network::tied_linear(const std::string& name, int x, in
   if (bias) own.push_back({"bias", 1, rows, initial::constant(0)});
   const int y = add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, rows, std::move(own));
   stages_[stage_count() - 1]->parameters.push_back(table);
+  find_gradients(*stages_[stage_count() - 1]);
   return y;
 }
 
@@ -271,6 +321,7 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
       throw std::invalid_argument(fmt::format("wsl: {} has {} buckets for {} heads, which {} is not", name,
                                               r.buckets, heads.queries, p.name));
     stages_[stage_count() - 1]->parameters.push_back(r.table);
+    find_gradients(*stages_[stage_count() - 1]);
   }
   return y;
 }
@@ -451,11 +502,44 @@ WSL_ML_COMPILED_PART int network::scale_rates(const std::vector<std::string>& pa
   return found;
 }
 
+WSL_ML_COMPILED_PART int network::freeze(const std::vector<std::string>& patterns, bool matching) {
+  int found = 0;
+  for (parameter& p : parameters_) {
+    const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const std::string& x) {
+      return ::fnmatch(x.c_str(), p.name.c_str(), 0) == 0;
+    });
+    found += matches;
+    p.frozen = p.frozen || matches == matching;
+  }
+  if (!found)
+    throw std::invalid_argument(fmt::format("wsl: no parameter to {} is called {}; the first is {}",
+                                            matching ? "freeze" : "train",
+                                            patterns.empty() ? "nothing" : patterns.front(),
+                                            parameters_.empty() ? "missing, too" : parameters_.front().name));
+  for (const auto& s : stages_) find_gradients(*s);
+  return found;
+}
+
+WSL_ML_COMPILED_PART void network::find_gradients(stage& s) {
+  s.wanted.assign(s.inputs.size(), false), s.frozen.assign(s.parameters.size(), false);
+  s.goes_back = false;
+  for (std::size_t k = 0; k < s.inputs.size(); ++k) {
+    s.wanted[k] = wanted_[static_cast<std::size_t>(s.inputs[k])];
+    s.goes_back = s.goes_back || s.wanted[k];
+  }
+  for (std::size_t k = 0; k < s.parameters.size(); ++k) {
+    s.frozen[k] = parameters_[static_cast<std::size_t>(s.parameters[k])].frozen;
+    s.goes_back = s.goes_back || !s.frozen[k];
+  }
+  if (writes_output(s)) wanted_[static_cast<std::size_t>(s.output)] = s.goes_back;
+}
+
 WSL_ML_COMPILED_PART int network::new_value(value_info v) {
   for (int k = 0; k < v.each.axes(); ++k)
     if (v.each[k] < 1 || v.each.size() > largest_width)
       throw std::invalid_argument(fmt::format("wsl: {} has {} features", v.name, v.each.text()));
   widths_.push_back(v.is_ids() ? 0 : v.width());
+  wanted_.push_back(false);
   values_.push_back(std::move(v));
   return next_value() - 1;
 }

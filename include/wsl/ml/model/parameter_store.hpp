@@ -90,7 +90,11 @@ class parameter_store {
   /// Zeros, in main memory, or if a folder is given in a file there. If `keeps` is false, another process
   /// keeps the numbers and this store is empty.
   explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true)
-      : of_(&n), arrays_(keeps ? array_store(sizes_of(n), folder) : array_store()) {}
+      : parameter_store(n, folder, keeps, false) {}
+  /// The same for numbers beside the parameters that are not frozen: those that are have none.
+  static parameter_store of_trained(const network& n, const std::string& folder = {}, bool keeps = true) {
+    return {n, folder, keeps, true};
+  }
   /// The initial values of the parameters.
   parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true)
       : parameter_store(n, folder, keeps) {
@@ -119,9 +123,12 @@ class parameter_store {
   std::span<const f32> operator[](std::size_t k) const { return arrays_[k]; }
 
  private:
-  static std::vector<std::size_t> sizes_of(const network& n) {
+  parameter_store(const network& n, const std::string& folder, bool keeps, bool trained_only)
+      : of_(&n), arrays_(keeps ? array_store(sizes_of(n, trained_only), folder) : array_store()) {}
+  static std::vector<std::size_t> sizes_of(const network& n, bool trained_only) {
     std::vector<std::size_t> all;
-    for (const parameter& p : n.parameters()) all.push_back(static_cast<std::size_t>(p.size()));
+    for (const parameter& p : n.parameters())
+      all.push_back(trained_only && p.frozen ? 0 : static_cast<std::size_t>(p.size()));
     return all;
   }
 

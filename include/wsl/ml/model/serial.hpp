@@ -55,7 +55,8 @@ inline void backward_of_stage(const network& n, const stage& s, weights& numbers
                        std::numeric_limits<f32>::quiet_NaN());
         const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
         s.backward(store, in_format(x, s, store.format), gradient);
-        add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
+        if (!n.parameters()[which].frozen)
+          add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
       },
       most_rows);
 }
@@ -87,11 +88,12 @@ inline f64 serial_forward(const network& n, weights& numbers, activation_store& 
   return store.loss;
 }
 
-/// The backward pass: adds the gradients of all parameters to `gradients`.
+/// The backward pass: adds the gradients of all parameters that are not frozen to `gradients`.
 inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store,
                             int most_rows = 0) {
   for (std::size_t k = n.stages().size(); k-- > 0;)
-    backward_of_stage(n, *n.stages()[k], numbers, gradients, store, most_rows);
+    if (const stage& s = *n.stages()[k]; s.goes_back || store.gradients_of_inputs)
+      backward_of_stage(n, s, numbers, gradients, store, most_rows);
 }
 
 }  // namespace wsl::ml

@@ -17,6 +17,7 @@
 #include "rules/adam.hpp"
 #include "rules/adaptive.hpp"
 #include "rules/following.hpp"
+#include "rules/frozen.hpp"
 #include "rules/lamb.hpp"
 #include "rules/sgd.hpp"
 #include "rules/signs.hpp"
@@ -43,9 +44,10 @@ struct weight_average {
   bool is_on() const { return decay != 0; }
 };
 
-using update_rule = std::variant<rules::adamw, rules::adam, rules::sgd, rules::adamax, rules::nadam,
-                                 rules::radam, rules::rmsprop, rules::adagrad, rules::adadelta, rules::asgd,
-                                 rules::rprop, rules::lion, rules::lamb, rules::adafactor, rules::following>;
+using update_rule =
+    std::variant<rules::adamw, rules::adam, rules::sgd, rules::adamax, rules::nadam, rules::radam,
+                 rules::rmsprop, rules::adagrad, rules::adadelta, rules::asgd, rules::rprop, rules::lion,
+                 rules::lamb, rules::adafactor, rules::following, rules::frozen>;
 
 struct optimizer {
   update_rule rule = rules::adamw{.decay = 0};
@@ -98,8 +100,9 @@ struct parameter_update {
   update_rule rule;
   f32 rate_factor = 1;
 
-  /// Whether it is an optimizer's, and not that of a parameter that follows statistics.
-  bool optimizes() const { return !std::holds_alternative<rules::following>(rule); }
+  /// Whether it is an optimizer's, and not that of a parameter that is frozen or follows statistics.
+  bool optimizes() const { return !is_frozen() && !std::holds_alternative<rules::following>(rule); }
+  bool is_frozen() const { return std::holds_alternative<rules::frozen>(rule); }
   kept_arrays kept(const parameter& p) const {
     return std::visit([&](const auto& r) { return r.kept(p.rows > 1); }, rule);
   }
@@ -150,6 +153,10 @@ inline std::vector<parameter_update> updates_of(const optimizer& o,
   check_groups(o.groups, parameters);
   std::vector<parameter_update> all;
   for (const parameter& p : parameters) {
+    if (p.frozen) {
+      all.push_back({rules::frozen{}});
+      continue;
+    }
     if (p.follows > 0) {
       all.push_back({rules::following{p.follows}});
       continue;
@@ -185,7 +192,7 @@ inline i64 kept_numbers(const optimizer& o, const std::vector<parameter>& parame
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     for (const kept_array& a : updates[k].kept(parameters[k]))
       all += a.size(parameters[k].rows, parameters[k].columns);
-    all += o.average.is_on() ? parameters[k].size() : 0;
+    all += o.average.is_on() && !parameters[k].frozen ? parameters[k].size() : 0;
   }
   return all;
 }

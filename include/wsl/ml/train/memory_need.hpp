@@ -15,10 +15,11 @@
 
 namespace wsl::ml {
 
-/// Bytes of a model's parameters, their gradients, and the numbers that the optimizer keeps.
+/// Bytes of a model's parameters, the gradients of those that are trained, and the numbers that the optimizer
+/// keeps.
 inline f64 state_bytes(const network& n, const optimizer& rule) {
-  return 4 *
-         (2 * static_cast<f64>(n.parameter_count()) + static_cast<f64>(kept_numbers(rule, n.parameters())));
+  return 4 * (static_cast<f64>(n.parameter_count()) + static_cast<f64>(n.trained_count()) +
+              static_cast<f64>(kept_numbers(rule, n.parameters())));
 }
 
 /// Bytes of the activations of a sequence, with their gradients, on all columns of a row of workers. With
@@ -103,12 +104,14 @@ struct state_traffic {
 inline state_traffic traffic_of_step(const network& n, const optimizer& rule, const streaming_settings& how,
                                      int sequences) {
   const f64 weights = 4 * static_cast<f64>(n.parameter_count()),
+            trained = 4 * static_cast<f64>(n.trained_count()),
             kept = 4 * static_cast<f64>(kept_numbers(rule, n.parameters()));
   const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size);
   const std::vector<parameter_update> updates = updates_of(rule, n.parameters());
   const bool waits = passes > 1 || how.clip_norm > 0 || rounds_of(updates) > 1;
-  const f64 gradients = waits ? (passes + 1) * weights : 0;
-  return {((how.recompute ? 3 : 2) * passes + 1) * weights + kept + gradients, weights + kept + gradients};
+  const f64 gradients = waits ? (passes + 1) * trained : 0;
+  return {(how.recompute ? 3 : 2) * passes * weights + trained + kept + gradients,
+          trained + kept + gradients};
 }
 
 }  // namespace wsl::ml

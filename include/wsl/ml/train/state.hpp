@@ -59,7 +59,7 @@ void each_state_array(const std::vector<parameter>& parameters, const std::vecto
       if (const kept_arrays kept = updates[k].kept(parameters[k]); a < kept.size())
         f(array_of(kind::kept, k, "/" + std::string(kept[a].name), kept[a].each), a);
   for (std::size_t k = 0; has_average && k < parameters.size(); ++k)
-    f(array_of(kind::average, k, "/ema", per::number), 0);
+    if (!parameters[k].frozen) f(array_of(kind::average, k, "/ema", per::number), 0);
 }
 
 /// The arrays of the state that a trainer of this model and optimizer would have, without their numbers.
@@ -89,17 +89,17 @@ class training_arrays {
                   bool keeps = true)
       : model(&n),
         parameters(n, seed, folder, keeps),
-        gradients(n, folder, keeps),
+        gradients(parameter_store::of_trained(n, folder, keeps)),
         rule_name(rule.name()),
         average_(rule.average),
         updates_(updates_of(rule, n.parameters())),
         whole_(updates_.size()),
         kept_(keeps ? array_store(sizes_kept(), folder) : array_store()),
-        averages_(keeps && average_.is_on() ? parameter_store(n, folder) : parameter_store(n, {}, false)) {}
+        averages_(parameter_store::of_trained(n, folder, keeps && average_.is_on())) {}
 
   const network* model;
-  parameter_store parameters, gradients;
-  const std::string rule_name;  ///< of the optimizer's update rule
+  parameter_store parameters, gradients;  ///< the second of those that are not frozen
+  const std::string rule_name;            ///< of the optimizer's update rule
 
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,

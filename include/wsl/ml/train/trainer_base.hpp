@@ -129,9 +129,13 @@ class trainer_base {
           fmt::format("wsl: a loss is scaled by a positive finite number, not by {}", fixed_scale_));
   }
   /// Begins the next step of the optimizer; skipped steps do not count for it.
-  /// Throws std::invalid_argument for a learning rate that is negative or no finite f32.
+  /// Throws std::invalid_argument for a learning rate that is negative or no finite f32, and for a model all
+  /// of whose parameters are frozen.
   optimizer_step begin_step(f64 rate, const clipping& clip) {
     rate::check(rate, steps_ + 1);
+    if (network_->trained_count() == 0)
+      throw std::invalid_argument(
+          "wsl: all parameters are frozen (network::freeze): nothing is left to train");
     ++steps_;
     return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
                         scaler_.has_value());

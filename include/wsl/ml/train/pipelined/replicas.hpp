@@ -31,6 +31,7 @@ class replica_copy {
     numbers_.resize(size), gradients_.resize(size);
   }
   f32* numbers(const stage_part& p) { return numbers_.data() + begin(p); }
+  /// Of a part that is not frozen.
   f32* gradients(const stage_part& p) { return gradients_.data() + begin(p); }
 
  private:

@@ -22,13 +22,16 @@ struct stage_part {
   std::size_t parameter;
   int row, rows, columns;
   bool owned = true;  ///< false if an earlier stage has the parameter, too: it owns the numbers
-  f64 work = 0;       ///< operations for each token
+  bool frozen = false;
+  f64 work = 0;  ///< operations for each token
   weight_tile tile(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
   /// Whether the parts of the stage may lie on several PEs. Others may keep numbers of the forward pass, or
   /// of their own work, that all of their tiles need.
   bool is_divisible() const {
     return of->how_cut() == stage_cut::by_output || of->how_cut() == stage_cut::by_rows_of_table;
   }
+  /// Whether it has numbers that are updated here.
+  bool is_trained() const { return which >= 0 && owned && !frozen; }
   std::size_t first() const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };
@@ -36,9 +39,10 @@ struct stage_part {
 /// The values that cross from a PE to the next one, and back.
 struct boundary {
   std::vector<int> values;     ///< forward, for each token
-  std::vector<int> gradients;  ///< backward: those of all values but the model's input
-  /// Parameters that later stages share: once a step their numbers go forward, and their gradients back.
-  std::vector<std::size_t> borrowed;
+  std::vector<int> gradients;  ///< backward: those of the values whose gradients are wanted
+  /// Parameters that later stages share: once a step their numbers go forward, and the gradients of those
+  /// that are not frozen back.
+  std::vector<std::size_t> borrowed, returned;
 };
 
 struct strip {
@@ -86,14 +90,14 @@ class strips {
     for (const auto& s : network_.stages()) {
       const int width = network_.width(s->output);
       const f64 tokens = network_.tokens_for_each(s->output);
-      parts.push_back({s.get(), -1, 0, 0, 0, 0, true, tokens * s->operations(-1, 0, width, length)});
+      parts.push_back({s.get(), -1, 0, 0, 0, 0, true, false, tokens * s->operations(-1, 0, width, length)});
       for (std::size_t w = 0; w < s->parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s->parameters[w]);
         const parameter& p = network_.parameters()[k];
         const int rows = tile_rows(p.size(), p.rows, 2 * count), which = static_cast<int>(w);
         for (int row = 0; row < p.rows; row += rows) {
           const int some = std::min(rows, p.rows - row);
-          parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k],
+          parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k], p.frozen,
                            tokens * s->operations(which, some, p.columns, length)});
         }
         seen[k] = true;
@@ -162,9 +166,12 @@ class strips {
       if (values[v].first < begin && values[v].last >= begin && travels(static_cast<int>(v)))
         b.values.push_back(static_cast<int>(v));
     std::copy_if(b.values.begin(), b.values.end(), std::back_inserter(b.gradients),
-                 [&](int v) { return !network_.is_input(v); });
+                 [&](int v) { return network_.wants_gradient(v); });
     for (std::size_t k = 0; k < owned.size(); ++k)
-      if (owned[k] && borrowed[k]) b.borrowed.push_back(k);
+      if (owned[k] && borrowed[k]) {
+        b.borrowed.push_back(k);
+        if (!network_.parameters()[k].frozen) b.returned.push_back(k);
+      }
     return b;
   }
   /// Ids and targets come from the host to the PEs that read them.

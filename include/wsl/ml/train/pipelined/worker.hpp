@@ -82,7 +82,7 @@ class strip_worker {
   void update_all(pe&, f32 clip_factor, int round) {
     timed(times.update, [&] {
       for (const stage_part& p : here_->parts)
-        if (p.which >= 0 && p.owned) update(p, clip_factor, round);
+        if (p.is_trained()) update(p, clip_factor, round);
     });
   }
 
@@ -106,7 +106,7 @@ class strip_worker {
   /// Adds the gradients of all replicas up for the first. That of a replica whose numbers are lost is NaN.
   task sum_gradients(pe& me) {
     for (const stage_part& p : here_->parts) {
-      if (p.which < 0 || !p.owned) continue;
+      if (!p.is_trained()) continue;
       const std::span gradient(gradient_of(p), p.size());
       if (lost_) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
       co_await summing_(me, mem(gradient));
@@ -137,28 +137,35 @@ class strip_worker {
     for (const stage_part& p : here_->parts)
       if (p.which >= 0 && !p.owned) reset(p.parameter);
   }
-  /// The size of a packet for micro-batch k.
-  std::size_t words(const boundary& b, const std::vector<int>& values, int k, bool with_borrowed) const {
+  /// The size of a packet for micro-batch k, with some parameters if it is to have them.
+  std::size_t words(const std::vector<int>& values, int k, const std::vector<std::size_t>& parameters,
+                    bool has_parameters) const {
     std::size_t n = 0;
     for (int v : values) {
       const value_width& of = here_->widths[static_cast<std::size_t>(v)];
       n += static_cast<std::size_t>(i64{of.all} * lengths_[static_cast<std::size_t>(of.axis)] *
                                     step_.sequences(k));
     }
-    for (std::size_t p : b.borrowed) n += with_borrowed ? step_.arrays->parameters[p].size() : 0;
+    for (std::size_t p : parameters) n += has_parameters ? step_.arrays->parameters[p].size() : 0;
     return n;
   }
-  /// Lets the next packet of each neighbour come, if there is one and there is room for it.
+  std::size_t words_of_values(const boundary& b, int k) const {
+    return words(b.values, k, b.borrowed, k == 0);
+  }
+  std::size_t words_of_gradients(const boundary& b, int k) const {
+    return words(b.gradients, k, b.returned, k + 1 == step_.micro_batches);
+  }
+  /// Lets the next packet of each neighbour come, if there is one and there is room for it. Where no gradient
+  /// is wanted beyond this PE, none comes from there, and it goes on at once.
   void receive(pe& me) {
-    const bool is_last_backward = backward_ + 1 == step_.micro_batches;
     if (me.x() > 0 && forward_ < step_.micro_batches && from_west_.empty())
-      me.async(mov(from_west_.room(words(here_->west, here_->west.values, forward_, forward_ == 0)),
-                   eastward.fabin(me)),
+      me.async(mov(from_west_.room(words_of_values(here_->west, forward_)), eastward.fabin(me)),
                then<&strip_worker::came_from_west>());
-    if (!is_last(me) && step_.backward && backward_ < step_.micro_batches && from_east_.empty())
-      me.async(mov(from_east_.room(words(here_->east, here_->east.gradients, backward_, is_last_backward)),
-                   westward.fabin(me)),
-               then<&strip_worker::came_from_east>());
+    if (is_last(me) || !step_.backward || backward_ == step_.micro_batches || !from_east_.empty()) return;
+    const std::size_t back = words_of_gradients(here_->east, backward_);
+    const auto room = from_east_.room(back);
+    if (back == 0) from_east_.arrived();
+    else me.async(mov(room, westward.fabin(me)), then<&strip_worker::came_from_east>());
   }
 
   void go_forward(pe& me) {
@@ -181,7 +188,7 @@ class strip_worker {
       add_to(losses, store.losses), add_to(counted, store.counted);
       if (!step_.backward) keep_logits(store);
     } else {
-      packer out = to_east_.pack(words(here_->east, here_->east.values, k, k == 0));
+      packer out = to_east_.pack(words_of_values(here_->east, k));
       for (int v : here_->east.values) out.put(store.value(v));
       if (k == 0)
         for (std::size_t p : here_->east.borrowed) out.put(whole(copies_[p].numbers));
@@ -214,9 +221,10 @@ class strip_worker {
         unpacker in = from_east_.unpack();
         for (int v : here_->east.gradients) in.get(all_of_gradient(store, v));
         if (ends)
-          for (std::size_t p : here_->east.borrowed) in.add(whole(copies_[p].gradients));
+          for (std::size_t p : here_->east.returned) in.add(whole(copies_[p].gradients));
       }
       each_stage_backward([&](std::span<const stage_part> parts) {
+        if (!parts[0].of->goes_back) return;
         store.enter(parts[0].of->output);
         if (writes_output(*parts[0].of)) store.round_gradient(parts[0].of->output);
         for (const stage_part& p : parts)
@@ -224,11 +232,11 @@ class strip_worker {
           else add_gradient(store, p, k == 0);
       });
     });
-    if (me.x() > 0) {
-      packer out = to_west_.pack(words(here_->west, here_->west.gradients, k, ends));
+    if (const std::size_t back = me.x() > 0 ? words_of_gradients(here_->west, k) : 0; back > 0) {
+      packer out = to_west_.pack(back);
       for (int v : here_->west.gradients) out.put(store.gradient(v));
       if (ends)
-        for (std::size_t p : here_->west.borrowed) out.put(whole(copies_[p].gradients));
+        for (std::size_t p : here_->west.returned) out.put(whole(copies_[p].gradients));
       if (lost_) to_west_.lose();
       me.async(mov(westward.fabout(me), to_west_.words()), then<&strip_worker::gone_west>());
     }
@@ -248,17 +256,16 @@ class strip_worker {
     return store.gradient(v, overwrite);
   }
   void add_gradient(activation_store& store, const stage_part& p, bool is_first) {
-    const matrix<f32> whole(gradient_of(p), p.rows, p.columns);
-    if (is_first) return p.of->backward(store, tile_of(p), whole);
-    scratch_.resize(p.size());
-    const matrix<f32> one(scratch_.data(), p.rows, p.columns);
+    const bool is_direct = is_first && !p.frozen;
+    if (!is_direct) scratch_.resize(p.size());
+    const matrix<f32> one(is_direct ? gradient_of(p) : scratch_.data(), p.rows, p.columns);
     p.of->backward(store, tile_of(p), one);
-    add(whole, one);
+    if (!is_direct && !p.frozen) add(matrix<f32>(gradient_of(p), p.rows, p.columns), one);
   }
   /// The last micro-batch is done.
   void finish(pe& me) {
     for (const stage_part& p : here_->parts)
-      if (auto c = copies_.find(p.parameter); p.which >= 0 && p.owned && c != copies_.end())
+      if (auto c = copies_.find(p.parameter); p.is_trained() && c != copies_.end())
         add(matrix<f32>(gradient_of(p), p.rows, p.columns),
             matrix<const f32>(c->second.gradients.data() + p.first(), p.rows, p.columns));
     if (step_.replicas > 1) me.activate<&strip_worker::sum_gradients>();
@@ -267,7 +274,7 @@ class strip_worker {
   /// All gradients of this PE are complete.
   void conclude(pe& me) {
     for (const stage_part& p : here_->parts) {
-      if (p.which < 0 || !p.owned) continue;
+      if (!p.is_trained()) continue;
       const f32* gradient = gradient_of(p);
       if (!all_finite(gradient, static_cast<int>(p.size())))
         not_finite = std::max(not_finite, static_cast<i32>(p.parameter));
@@ -276,7 +283,7 @@ class strip_worker {
     }
     // Gradients that follow from numbers that are not finite may be finite, and mean nothing.
     for (const stage_part& p : here_->parts)
-      if (lost_ && not_finite < 0 && p.which >= 0 && p.owned) not_finite = static_cast<i32>(p.parameter);
+      if (lost_ && not_finite < 0 && p.is_trained()) not_finite = static_cast<i32>(p.parameter);
     if (step_.optimize.updates_at_once() && not_finite < 0) update_all(me, 1, 0);
   }
   void seek(activation_store& store, const stage& s) {

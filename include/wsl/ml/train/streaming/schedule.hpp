@@ -186,6 +186,7 @@ class streaming_schedule {
     }
     for (std::size_t k = how.blocks().size(); and_back && k-- > 0;) {
       const recomputed_block& block = how.blocks()[k];
+      if (!goes_back(block)) break;  // nothing before it does, either
       const std::size_t from = transfers_.size();
       if (!how.is_last(block))
         each_stage(block, [&](const stage& s) {
@@ -198,12 +199,18 @@ class streaming_schedule {
       if (!how.is_last(block)) release(block);
     }
   }
+  bool goes_back(const recomputed_block& block) const {
+    const auto& stages = network_.stages();
+    return std::any_of(stages.begin() + block.begin, stages.begin() + block.end,
+                       [](const auto& s) { return s->goes_back; });
+  }
   void release(const recomputed_block& block) {
     transfers_.push_back({.what = weight_transfer::kind::release, .layer = layers_, .released = &block});
   }
 
   /// Passes a stage; `again` if it has been passed in this direction before, and keeps its sums.
   void visit(const stage& s, bool backward, const batch* b, bool again = false) {
+    if (backward && !s.goes_back) return;
     if (!backward) exchange_values(s, cut_.before(s), backward);
     else exchange_values(s, cut_.after(s), backward);
     exchange_tokens(s, weight_transfer::kind::bring, backward);
@@ -218,18 +225,17 @@ class streaming_schedule {
                           .layer = layers_,
                           .backward = backward,
                           .carries_weights = !backward || s.needs_weight_in_backward(which),
-                          .returns_gradient = backward && (is_cut || column_ == 0)};
+                          .returns_gradient = backward && !parameters_[k].frozen && (is_cut || column_ == 0)};
       const std::vector<i32> needed = b ? needed_rows(s, which, *b) : std::vector<i32>{};
       if (!is_shared && !needed.empty() && needed.size() < static_cast<std::size_t>(parameters_[k].rows) / 2)
         append_gathered(needed, k, use);
       else
         for (const weight_transfer& tile : tiles_[k]) {
           append(on(tile, use));
-          if (backward && is_shared) sum_gradient();
+          if (backward && is_shared && !parameters_[k].frozen) sum_gradient();
         }
     }
-    if (backward && !network_.is_input(s.inputs[0]))
-      exchange_tokens(s, weight_transfer::kind::give_back, backward);
+    if (backward && s.wants_gradient(0)) exchange_tokens(s, weight_transfer::kind::give_back, backward);
     if (!backward) exchange_values(s, cut_.after(s), backward);
     else exchange_values(s, cut_.before(s), backward);
     layers_ += !s.parameters.empty();
@@ -270,7 +276,7 @@ class streaming_schedule {
   static int table_row(const weight_transfer& tile) { return static_cast<int>(tile.offset / tile.columns); }
   void exchange_values(const stage& s, const std::vector<exchange>& all, bool backward) {
     for (const exchange& e : all)
-      if (!backward || !network_.is_input(e.value))
+      if (!backward || network_.wants_gradient(e.value))
         transfers_.push_back({.of = &s,
                               .what = weight_transfer::kind::exchange,
                               .layer = layers_,

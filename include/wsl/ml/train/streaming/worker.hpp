@@ -157,7 +157,8 @@ class worker {
     if (!a.is_sized_for(count, own)) {
       std::vector<value_width> widths;
       for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
-        widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_), n.info(v).axis});
+        widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_), n.info(v).axis,
+                          cut_->features(v, column_)});
       a.resize(widths, n.stages().size(), count, std::move(own), grid_.columns > 1);
     }
     a.random = {s.random.on, s.random.key, from};
