@@ -87,6 +87,15 @@ struct decoder {
   /// The network, with the loss as its last stage. With adapters all else is frozen. Throws
   /// std::invalid_argument for sizes that do not fit, and for adapters of layers that are not there.
   network build(const adapter_settings& adapters = {}) const;
+  /// What a network has computed when the layers have been added.
+  struct output {
+    int last = -1;            ///< the features of each token after the last norm
+    int logits = -1;          ///< of the next token
+    std::vector<int> scores;  ///< of the routers, if there are experts
+  };
+  /// Adds the layers to a network that has other losses, and perhaps others than the head. With adapters, which
+  /// the caller trains (network::train_adapters), layers get them. Throws as `build` does.
+  output add_to(network& n, const adapter_settings& adapters = {}) const;
 
  private:
   /// Blocks append what their routers give to `scores`.

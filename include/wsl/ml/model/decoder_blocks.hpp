@@ -12,10 +12,18 @@
 namespace wsl::ml {
 
 WSL_ML_COMPILED_PART network decoder::build(const adapter_settings& adapters) const {
+  network n;
+  const output y = add_to(n, adapters);
+  n.cross_entropy("loss", y.logits, {.ignore_index = no_label});
+  if (balance != 0 && !y.scores.empty()) n.balance("balance", y.scores, experts_per_token, balance);
+  if (!adapters.layers.empty()) n.train_adapters();
+  return n;
+}
+
+WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_settings& adapters) const {
   if (experts < 0)
     throw std::invalid_argument(
         fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
-  network n;
   n.adapt(adapters);
   int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
                       initial::normal(deviation), unused_positions);
@@ -30,10 +38,7 @@ WSL_ML_COMPILED_PART network decoder::build(const adapter_settings& adapters) co
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
   const int logits = tied ? n.tied_linear("head", last, 0)
                           : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
-  n.cross_entropy("loss", n.scale("logit scale", logits, logit_scale), {.ignore_index = no_label});
-  if (balance != 0 && !scores.empty()) n.balance("balance", scores, experts_per_token, balance);
-  if (!adapters.layers.empty()) n.train_adapters();
-  return n;
+  return {last, n.scale("logit scale", logits, logit_scale), std::move(scores)};
 }
 
 WSL_ML_COMPILED_PART int decoder::block(network& n, const std::string& name, int x, int l,

@@ -20,6 +20,7 @@
 #include <set>
 
 #include "../io/hugging_face.hpp"
+#include "../io/hugging_face/peft.hpp"
 #include "../model/batch.hpp"
 #include "../train/trainer_base.hpp"
 #include "sample.hpp"
@@ -67,7 +68,8 @@ class golden_state {
   file_error error(fmt::format_string<T...> text, T&&... x) const {
     return file_error(fmt::format("wsl: {}: {}", name(), fmt::format(text, std::forward<T>(x)...)));
   }
-  /// transformers have other names for some tensors when they run than in the files of GPT-NeoX and Mixtral.
+  /// transformers have other names for some tensors when they run than in the files of GPT-NeoX and Mixtral,
+  /// and peft for adapters.
   static std::string name_when_running(std::string tensor);
   std::optional<std::vector<f32>> gradient_named(const std::string& tensor, const std::vector<u64>& shape);
   /// When transformers run Mixtral, they have one array for the matrices w2 of all experts, and one for those
@@ -240,6 +242,21 @@ golden_comparison compare_with_golden(basic_pretrained<Model>& p, golden_state& 
   };
   return detail::golden_comparer({[&p] { return p.config.build(); }, to_tensors, std::move(n), std::move(w)},
                                  g, within)(make);
+}
+
+/// The same for a model with the adapters in a folder of peft, which alone have gradients.
+template <class Model, class Make>
+golden_comparison compare_with_golden(basic_pretrained<Model>& p, const std::string& adapters,
+                                      golden_state& g, Make make, const golden_tolerances& within = {}) {
+  const lora_settings lora = read_lora_settings(adapters);
+  const auto build = [&] { return p.config.build(adapters_of(lora, p.model_type(), p.config)); };
+  network n = build();
+  weights w = p.to_weights(n, weights(n));
+  read_adapters(adapters, lora, p.model_type(), p.config, n, w);
+  const auto to_tensors = [&](const network& of, const weights& numbers) {
+    return adapter_tensors_of(lora, p.model_type(), p.config, of, numbers);
+  };
+  return detail::golden_comparer({build, to_tensors, std::move(n), std::move(w)}, g, within)(make);
 }
 
 }  // namespace wsl::ml

@@ -141,6 +141,9 @@ WSL_ML_DATA_COMPILED_PART std::vector<std::string> golden_state::unread_gradient
 
 WSL_ML_DATA_COMPILED_PART std::string golden_state::name_when_running(std::string tensor) {
   if (tensor == "embed_out.weight") return "lm_head.weight";
+  for (const char* half : {".lora_A", ".lora_B"})
+    if (tensor.ends_with(half + std::string(".weight")))
+      return tensor.substr(0, tensor.size() - 7) + ".default.weight";
   constexpr std::string_view router = ".block_sparse_moe.gate.";
   if (const std::size_t at = tensor.find(router); at != std::string::npos)
     tensor.replace(at, router.size(), ".mlp.gate.");
