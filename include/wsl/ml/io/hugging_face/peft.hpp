@@ -78,8 +78,9 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
       throw std::invalid_argument(
           fmt::format("wsl: adapters are for {}, which {} has not: its linear layers are {}, or take {}", t,
                       model_type, fmt::join(known, ", "), all_linear));
-  std::stable_sort(all.begin(), all.end(), [](const adapted_module& a, const adapted_module& b) {
-    return a.layer != b.layer ? a.layer < b.layer : a.is_part() && a.outputs().first < b.outputs().first;
+  std::sort(all.begin(), all.end(), [](const adapted_module& x, const adapted_module& y) {
+    const auto place = [](const adapted_module& m) { return m.is_part() ? m.outputs().first : 0; };
+    return x.layer != y.layer ? x.layer < y.layer : place(x) < place(y);
   });
   return all;
 }
@@ -134,8 +135,8 @@ inline lora_settings read_lora_settings(const std::string& folder) {
 
 namespace hugging_face {
 
-/// Calls f(name of the tensor, its shape, number of ours) and says for each element, by a function of
-/// (row, column), where it is in our parameter.
+/// Calls f(name, rows, columns, parameter, row) for each tensor of the adapters: row(i) is the row of our parameter
+/// that is row i of theirs.
 template <class Model, class F>
 void each_adapter_tensor(const lora_settings& how, const std::string& model_type, const Model& m,
                          const network& n, F f) {
