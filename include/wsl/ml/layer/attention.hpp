@@ -65,12 +65,19 @@ inline std::vector<f32> scores_of_distances(const matrix<const f32>& table, cons
 
 class attention_stage final : public stage {
  public:
+  /// What the last input is, of ids, if it is no features: a mask of keys, of which one with 0 is not seen, or
+  /// the position of each token in its document.
+  enum class last_input : u8 { features, mask, positions };
   /// Heads have `width` features. Input 0 is (tokens, queries | keys | values), or (tokens, queries), and
-  /// then input 1 is (tokens, keys | values) of a sequence of any length. The last input may be a mask of
-  /// keys, of ids: a key with 0 is not seen. The parameter is the table of relative positions, if there is
-  /// one.
-  attention_stage(int y, const attention_heads& heads, int width, bool is_cross, bool is_masked)
-      : y_(y), heads_(heads), width_(width), is_cross_(is_cross), is_masked_(is_masked) {
+  /// then input 1 is (tokens, keys | values) of a sequence of any length. The parameter is the table of
+  /// relative positions, if there is one.
+  attention_stage(int y, const attention_heads& heads, int width, bool is_cross, last_input last)
+      : y_(y),
+        heads_(heads),
+        width_(width),
+        is_cross_(is_cross),
+        is_masked_(last == last_input::mask),
+        has_documents_(last == last_input::positions) {
     if (heads.alibi) slopes_ = alibi_slopes(heads.queries);
   }
 
@@ -211,6 +218,8 @@ class attention_stage final : public stage {
                  scores(store, s, first_head + h, position),
                  first_head + h};
         if (!hidden.empty()) one.scores.of_key = hidden.data();
+        if (has_documents_ && store.has(inputs.back()))
+          one.scores.in_document = store.ids(inputs.back()).data() + first;
         if (!of_distance.empty())
           one.scores.of_distance = of_distance.data() + h * (store.length() + of_other) + store.length();
         f(one, log_sum_exp.subspan(static_cast<std::size_t>(first * queries + h * length),
@@ -257,7 +266,7 @@ class attention_stage final : public stage {
   int y_;
   attention_heads heads_;
   int width_;
-  bool is_cross_, is_masked_;
+  bool is_cross_, is_masked_, has_documents_;
   std::vector<f32> slopes_;
 };
 

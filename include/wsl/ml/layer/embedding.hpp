@@ -8,6 +8,7 @@
 
 #include "../op/rows.hpp"
 #include "stage.hpp"
+#include "token_position.hpp"
 
 namespace wsl::ml {
 
@@ -16,7 +17,7 @@ class embedding_stage final : public stage {
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   /// The position of the first token of a sequence is row `first_position` of that table.
   /// An id that is `padding` has the row before that one, and is not counted. One that is `not_learnt` gives
-  /// its row no gradient, nor that of such a position.
+  /// its row no gradient, nor that of such a position. A second input, of ids, may say the positions.
   explicit embedding_stage(int y, int first_position = 0, std::optional<i32> padding = {},
                            std::optional<i32> not_learnt = {})
       : y_(y), first_position_(first_position), padding_(padding), not_learnt_(not_learnt) {}
@@ -55,7 +56,7 @@ class embedding_stage final : public stage {
     for (int t = 0; t < store.tokens(); ++t) {
       const i32 id = ids.empty() ? 0 : ids[static_cast<std::size_t>(t)];
       if (store.position(t) == 0) before = 0;
-      const int position = !padding_ ? store.position(t) : id == padding_ ? -1 : before++;
+      const int position = !padding_ ? position_of(store, *this, t) : id == padding_ ? -1 : before++;
       const int row = row_in(s, s.which == 0 ? id : first_position_ + position);
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }

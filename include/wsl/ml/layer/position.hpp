@@ -6,6 +6,7 @@
 #include "../op/rows.hpp"
 #include "attention.hpp"
 #include "stage.hpp"
+#include "token_position.hpp"
 
 namespace wsl::ml {
 
@@ -20,7 +21,7 @@ class sinusoid_stage final : public stage {
     copy(y, store.value(x_));
     for (int t = 0; t < store.tokens(); ++t)
       add(y.part(t, 0, 1, y.columns()),
-          matrix<const f32>(table_.data() + i64{store.position(t)} * y.columns(), 1, y.columns()));
+          matrix<const f32>(table_.data() + i64{position_of(store, *this, t)} * y.columns(), 1, y.columns()));
   }
   void backward(activation_store& store) const override { add(store.gradient(x_), store.gradient(y_)); }
 
@@ -43,12 +44,13 @@ class rotary_stage final : public stage {
   void forward(activation_store& store) const override {
     const matrix<f32> x = store.value(x_), y = store.value(y_);
     copy(y, x);
-    each(store, y, [&](int t, int from) { by_.rotate(y.row(t) + from, x.row(t) + from, store.position(t)); });
+    each(store, y,
+         [&](int t, int position, int from) { by_.rotate(y.row(t) + from, x.row(t) + from, position); });
   }
   void backward(activation_store& store) const override {
     const matrix<f32> dx = store.gradient(x_), dy = store.gradient(y_);
-    each(store, dy, [&](int t, int from) {
-      by_.rotate_backward(dx.row(t) + from, dy.row(t) + from, store.position(t));
+    each(store, dy, [&](int t, int position, int from) {
+      by_.rotate_backward(dx.row(t) + from, dy.row(t) + from, position);
       add_rest(dx, dy, t, from + by_.features(), from + width_);
     });
     for (int t = 0; t < store.tokens(); ++t) add_rest(dx, dy, t, turned_heads(dx) * width_, dx.columns());
@@ -57,8 +59,10 @@ class rotary_stage final : public stage {
  private:
   template <class F>
   void each(const activation_store& store, const matrix<f32>& qkv, F f) const {
-    for (int t = 0; t < store.tokens(); ++t)
-      for (int h = 0; h < turned_heads(qkv); ++h) f(t, h * width_);
+    for (int t = 0; t < store.tokens(); ++t) {
+      const int position = position_of(store, *this, t);
+      for (int h = 0; h < turned_heads(qkv); ++h) f(t, position, h * width_);
+    }
   }
   /// The heads of queries and of keys on this PE.
   int turned_heads(const matrix<f32>& qkv) const {

@@ -69,6 +69,16 @@ inline void all_below(const std::string& each, std::span<const i32> numbers, con
                                               each == "number" ? " of " + v.name : "", numbers[i],
                                               v.ids_below - 1));
 }
+/// Throws std::invalid_argument for ids of v that do not count up from 0 in each sequence, and perhaps anew.
+inline void count_up(std::span<const i32> ids, const value_info& v, int sequences) {
+  const std::size_t length = ids.size() / static_cast<std::size_t>(std::max(1, sequences));
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] != 0 && (i % length == 0 || ids[i] != ids[i - 1] + 1))
+      throw std::invalid_argument(fmt::format(
+          "wsl: number {} of {} of the batch is {}: positions count up from 0, and from 0 again where "
+          "another document begins",
+          i, v.name, ids[i]));
+}
 /// Whether value v is the only one of its origin and kind, which batches give without a name. Optional
 /// numbers have to be named.
 inline bool is_only(const network& n, int v) {
@@ -153,6 +163,7 @@ inline void check_values(const network& n, const batch& b, origin from) {
       const char* kind = from == origin::input ? "id" : "target";
       fits(b, unnamed ? std::string(kind) + "s" : "ids of " + x.name, ids_of(n, b, v).size(), wants);
       all_below(unnamed ? kind : "number", ids_of(n, b, v), x);
+      if (x.counts_up) count_up(ids_of(n, b, v), x, b.sequences);
     } else {
       fits(b, unnamed && from == origin::input ? "features" : "features of " + x.name,
            features_of(n, b, v).size(), wants);

@@ -105,12 +105,19 @@ class made_up_batch {
       }
       std::vector<i32>& ids = ids_.emplace_back();
       for (f32 f : x) ids.push_back(static_cast<i32>(std::abs(f) * 1000) % v.ids_below);
+      if (v.counts_up) count_up(ids, how.sequences);
       batch_.named.emplace_back(v.name, std::span<const i32>(ids));
     }
   }
   const batch& all() const { return batch_; }
 
  private:
+  /// Positions that begin anew here and there.
+  static void count_up(std::vector<i32>& ids, int sequences) {
+    const std::size_t length = ids.size() / static_cast<std::size_t>(sequences);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      ids[i] = i % length == 0 || ids[i] % 3 == 0 ? 0 : ids[i - 1] + 1;
+  }
   /// Sequences are longer on another axis, so that one is not taken for the other.
   int length_of(const network& n, int axis) const {
     const token_axis& a = n.axes()[static_cast<std::size_t>(axis)];

@@ -72,6 +72,9 @@ struct decoder {
   /// Feed-forward parts of a block (Mixtral), of which a router chooses `experts_per_token` for each token;
   /// 0: one, without a router.
   int experts = 0, experts_per_token = 2;
+  /// Whether batches may say where documents begin in a sequence, as "position_ids" (network::position_ids):
+  /// their tokens see no other document, and their positions begin anew.
+  bool packed = false;
   f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
 
   static constexpr i32 no_label = -100;  ///< a target that says that its token does not count
@@ -99,8 +102,9 @@ struct decoder {
 
  private:
   /// Blocks append what their routers give to `scores`.
-  int block(network& n, const std::string& name, int x, int l, std::vector<int>& scores) const;
-  int attention(network& n, const std::string& name, int x, int l) const;
+  /// `where` are the position ids; -1: none.
+  int block(network& n, const std::string& name, int x, int where, int l, std::vector<int>& scores) const;
+  int attention(network& n, const std::string& name, int x, int where, int l) const;
   f32 scale_of_layer(int l) const;
   int feed_forward(network& n, const std::string& name, int x, std::vector<int>& scores) const;
   int mixture(network& n, const std::string& name, int x, std::vector<int>& scores) const;

@@ -25,14 +25,19 @@ WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_s
     throw std::invalid_argument(
         fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
   n.adapt(adapters);
-  int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
-                      initial::normal(deviation), unused_positions);
+  const bool has_table = position == positioning::learned;
+  const int where = packed ? n.position_ids("position_ids", positions) : -1;
+  int x = n.embedding("embedding", vocabulary, width,
+                      {.positions = has_table ? positions : 0,
+                       .start = initial::normal(deviation),
+                       .unused = unused_positions,
+                       .where = has_table ? where : -1});
   x = n.scale("embedding scale", x, embedding_scale);
-  if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
+  if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions, pairs::neighbours, where);
   if (embedding_norm) x = normalized(n, "embedding norm", x);
   x = n.dropout("dropout", x, dropout);
   std::vector<int> scores;
-  for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, l, scores);
+  for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, where, l, scores);
   const int last = normalized(n, "last norm", x);
   if (tied && bias.head)
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
@@ -41,10 +46,10 @@ WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_s
   return {last, n.scale("logit scale", logits, logit_scale), std::move(scores)};
 }
 
-WSL_ML_COMPILED_PART int decoder::block(network& n, const std::string& name, int x, int l,
+WSL_ML_COMPILED_PART int decoder::block(network& n, const std::string& name, int x, int where, int l,
                                         std::vector<int>& scores) const {
   const int first = normalized(n, name + "norm 1", x);
-  const int attended = attention(n, name, first, l);
+  const int attended = attention(n, name, first, where, l);
   if (order == block_order::sequential) {
     x = n.sum(name + "sum 1", x, attended);
     return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x), scores));
@@ -53,14 +58,15 @@ WSL_ML_COMPILED_PART int decoder::block(network& n, const std::string& name, int
   return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside, scores));
 }
 
-WSL_ML_COMPILED_PART int decoder::attention(network& n, const std::string& name, int x, int l) const {
+WSL_ML_COMPILED_PART int decoder::attention(network& n, const std::string& name, int x, int where,
+                                            int l) const {
   const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
                               window, scale_of_layer(l)};
   int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, initial::normal(deviation));
   if (position == positioning::rotary)
     qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
-                   rotary_scale);
-  const int y = n.attention(name + "attention", qkv, shape);
+                   rotary_scale, where);
+  const int y = n.attention(name + "attention", qkv, shape, -1, where);
   return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()),
                    dropout);
 }

@@ -59,6 +59,7 @@ struct value_info {
   int axis = 0;                     ///< of its tokens
   std::optional<i32> ignored = {};  ///< an id that may be there all the same
   bool is_optional = false;         ///< a batch may have none of its numbers
+  bool counts_up = false;           ///< its ids count up from 0, and may begin anew within a sequence
 
   bool is_ids() const { return ids_below > 0; }
   int width() const { return static_cast<int>(each.size()); }
@@ -85,6 +86,7 @@ struct embedding_settings {
   /// (padding_idx of PyTorch).
   std::optional<i32> not_learnt = {};
   int table = -1;  ///< the table of tokens of another embedding, a parameter; -1: one of its own
+  int where = -1;  ///< a value of network::position_ids; -1: tokens are counted from the sequence's first
 };
 
 /// Linear layers with adapters: those whose names match a pattern, as in "layer * qkv". Each of the parts, which
@@ -145,6 +147,13 @@ class network {
   int optional_ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     const int v = ids(name, end, each, axis);
     values_.back().is_optional = true;
+    return v;
+  }
+  /// The position of each token in its document, where several documents may be packed in a sequence: they
+  /// count up from 0 and begin anew with each. A batch without them has a document in each sequence.
+  int position_ids(const std::string& name, int positions, int axis = 0) {
+    const int v = optional_ids(name, positions, 1, axis);
+    values_.back().counts_up = true;
     return v;
   }
   int classes(const std::string& name, int end, const shape& each = 1, int axis = 0) {
@@ -221,6 +230,9 @@ class network {
                 initial start = initial::normal(0.02f), int unused = 0) {
     return embedding_of(name, common_ids(name, vocabulary), positions, width, start, unused);
   }
+  int embedding(const std::string& name, int vocabulary, int width, const embedding_settings& how) {
+    return embedding_of(name, common_ids(name, vocabulary), width, how);
+  }
   /// The same for ids that `ids` has made.
   int embedding_of(const std::string& name, int ids, int positions, int width,
                    initial start = initial::normal(0.02f), int unused = 0) {
@@ -257,8 +269,10 @@ class network {
     return group_norm(name, x, width(x), epsilon);
   }
   /// Attention of each sequence to itself. qkv has queries, keys and values side by side. The mask, if there
-  /// is one, is a value of ids, one for each token; a token with 0 is not seen.
-  int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1);
+  /// is one, is a value of ids, one for each token; a token with 0 is not seen. With position_ids `where`,
+  /// tokens do not see other documents than their own, which takes causal attention without a mask.
+  int attention(const std::string& name, int qkv, const attention_heads& heads, int mask = -1,
+                int where = -1);
   /// Attention of the tokens of `queries` to those of `kv`, which has keys and values side by side, of the
   /// same sequence. They may have different axes of tokens; the mask has that of kv.
   int cross_attention(const std::string& name, int queries, int kv, const attention_heads& heads,
@@ -271,9 +285,11 @@ class network {
   /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
   /// 0.
   int rotary(const std::string& name, int qkv, const attention_heads& heads, int positions, int features = 0,
-             f64 base = 10000, pairs which = pairs::neighbours, const rotary_scaling& scaling = {});
+             f64 base = 10000, pairs which = pairs::neighbours, const rotary_scaling& scaling = {},
+             int where = -1);
   /// x plus fixed sinusoids of each position: sines and cosines in turn, or first all sines.
-  int fixed_positions(const std::string& name, int x, int positions, pairs which = pairs::neighbours);
+  int fixed_positions(const std::string& name, int x, int positions, pairs which = pairs::neighbours,
+                      int where = -1);
   /// x with dropout in training. With probability 0 no stage is added.
   int dropout(const std::string& name, int x, f32 probability);
   /// factor x. With factor 1 no stage is added.
@@ -370,7 +386,7 @@ class network {
   /// 0 for any.
   int vocabulary() const {
     for (const value_info& v : values_)
-      if (v.from == origin::input && v.is_ids()) return v.ids_below;
+      if (v.from == origin::input && v.is_ids() && !v.is_optional) return v.ids_below;
     return 0;
   }
   int positions() const { return axes_.front().positions; }
@@ -401,7 +417,10 @@ class network {
 
  private:
   int attention(const std::string& name, std::vector<stage_input> inputs, const attention_heads& heads,
-                int head, int mask);
+                int head, int mask, int where);
+  /// The values that a stage reads, with the position ids of their tokens if there are any.
+  std::vector<stage_input> with_positions(const std::string& name, std::vector<stage_input> inputs,
+                                          int where) const;
   int next_value() const { return static_cast<int>(values_.size()); }
   int new_value(value_info v);
   /// A value that batches give is found by its name, so no two have the same.

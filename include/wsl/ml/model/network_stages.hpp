@@ -165,6 +165,10 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
     throw std::invalid_argument(fmt::format("wsl: {} has {} unused rows of positions: at least {}", name,
                                             how.unused, how.padding ? "1, for the id of padding" : "0"));
   limit_positions(how.positions, x.axis);
+  if (how.where >= 0 && how.padding)
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} counts positions from the tokens that are no padding, or by position ids, not by both",
+        name));
   std::vector<parameter> tables;
   if (how.table < 0) tables.push_back({"tokens", x.ids_below, width, how.start});
   else if (const parameter& p = parameters_.at(static_cast<std::size_t>(how.table));
@@ -174,8 +178,8 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
                     x.ids_below, width, p.name, p.rows, p.columns));
   if (how.positions) tables.push_back({"positions", how.unused + how.positions, width, how.start});
   const int y = next_value();
-  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding, how.not_learnt), {ids}, width,
-      std::move(tables));
+  add(name, std::make_unique<embedding_stage>(y, how.unused, how.padding, how.not_learnt),
+      with_positions(name, {ids}, how.where), width, std::move(tables));
   std::vector<int>& of = stages_[stage_count() - 1]->parameters;
   if (how.table >= 0) of.insert(of.begin(), how.table);
   find_gradients(*stages_[stage_count() - 1]);
@@ -263,8 +267,8 @@ WSL_ML_COMPILED_PART int network::norm(const std::string& name, int x, f32 epsil
 }
 
 WSL_ML_COMPILED_PART int network::attention(const std::string& name, int qkv, const attention_heads& heads,
-                                            int mask) {
-  return attention(name, {qkv}, heads, head_width(name, qkv, heads), mask);
+                                            int mask, int where) {
+  return attention(name, {qkv}, heads, head_width(name, qkv, heads), mask, where);
 }
 
 WSL_ML_COMPILED_PART int network::cross_attention(const std::string& name, int queries, int kv,
@@ -279,11 +283,11 @@ WSL_ML_COMPILED_PART int network::cross_attention(const std::string& name, int q
   if (heads.causal || heads.alibi)
     throw std::invalid_argument(fmt::format(
         "wsl: {} compares positions in two sequences: cross-attention is not causal and has no ALiBi", name));
-  return attention(name, {queries, kv}, heads, width(queries) / heads.queries, mask);
+  return attention(name, {queries, kv}, heads, width(queries) / heads.queries, mask, -1);
 }
 
 WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector<stage_input> inputs,
-                                            const attention_heads& heads, int head, int mask) {
+                                            const attention_heads& heads, int head, int mask, int where) {
   check_probability(name, heads.dropout);
   if (heads.window < 0 || (heads.window > 0 && !heads.causal))
     throw std::invalid_argument(
@@ -298,6 +302,14 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
                       axis_name(axis_of_keys), of(mask)));
     inputs.emplace_back(mask);
   }
+  if (where >= 0 && (mask >= 0 || !heads.causal))
+    throw std::invalid_argument(
+        fmt::format("wsl: {} keeps documents apart: it is causal, and no mask hides tokens beside", name));
+  inputs = with_positions(name, std::move(inputs), where);
+  using last_input = attention_stage::last_input;
+  const last_input last = mask >= 0    ? last_input::mask
+                          : where >= 0 ? last_input::positions
+                                       : last_input::features;
   const relative_positions& r = heads.relative;
   const int least = heads.causal ? 2 : 4;
   if (r.buckets && (r.buckets < least || r.buckets % (least / 2) || r.max_distance <= r.buckets))
@@ -313,7 +325,7 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
                    .columns = heads.queries,
                    .start = initial::normal(0.02f),
                    .undivided = true});
-  const int y = add(name, std::make_unique<attention_stage>(next_value(), heads, head, is_cross, mask >= 0),
+  const int y = add(name, std::make_unique<attention_stage>(next_value(), heads, head, is_cross, last),
                     inputs, heads.queries * head, std::move(own), axis);
   if (r.buckets && r.table >= 0) {
     const parameter& p = parameters_.at(static_cast<std::size_t>(r.table));
@@ -357,7 +369,7 @@ WSL_ML_COMPILED_PART int network::token_projection(const std::string& name, int 
 
 WSL_ML_COMPILED_PART int network::rotary(const std::string& name, int qkv, const attention_heads& heads,
                                          int positions, int features, f64 base, pairs which,
-                                         const rotary_scaling& scaling) {
+                                         const rotary_scaling& scaling, int where) {
   const int head = head_width(name, qkv, heads), turned = features ? features : head;
   if (turned < 2 || turned > head || turned % 2)
     throw std::invalid_argument(fmt::format(
@@ -366,14 +378,27 @@ WSL_ML_COMPILED_PART int network::rotary(const std::string& name, int qkv, const
   return add(name,
              std::make_unique<rotary_stage>(qkv, next_value(), heads, head,
                                             rotation(positions, turned, base, which, scaling)),
-             {qkv}, shape_of(qkv));
+             with_positions(name, {qkv}, where), shape_of(qkv));
 }
 
-WSL_ML_COMPILED_PART int network::fixed_positions(const std::string& name, int x, int positions,
-                                                  pairs which) {
+WSL_ML_COMPILED_PART int network::fixed_positions(const std::string& name, int x, int positions, pairs which,
+                                                  int where) {
   limit_positions(positions, info(x).axis);
-  return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x), which), {x},
-             shape_of(x));
+  return add(name, std::make_unique<sinusoid_stage>(x, next_value(), positions, width(x), which),
+             with_positions(name, {x}, where), shape_of(x));
+}
+
+WSL_ML_COMPILED_PART std::vector<stage_input> network::with_positions(const std::string& name,
+                                                                      std::vector<stage_input> inputs,
+                                                                      int where) const {
+  if (where < 0) return inputs;
+  const int axis = info(inputs[0].value).axis;
+  if (!info(where).counts_up || info(where).axis != axis)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} takes positions of {} (network::position_ids), which {} are not", name,
+                    axis_name(axis), of(where)));
+  inputs.emplace_back(where);
+  return inputs;
 }
 
 WSL_ML_COMPILED_PART int network::dropout(const std::string& name, int x, f32 probability) {

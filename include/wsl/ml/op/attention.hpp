@@ -21,13 +21,15 @@ namespace wsl::ml {
 
 /// The scores: scale * q[t] . k[s] - slope * (t - s), where t and s are positions in the sequence. Dropout
 /// may drop weights. The query at position t sees itself and the window - 1 tokens before it, or all of
-/// them if the window is 0; or, if attention is not causal, all keys.
+/// them if the window is 0; or, if attention is not causal, all keys. Where several documents are packed in a
+/// sequence, it sees none of the documents before its own.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropout_rule drop = {};
   int window = 0;
   int first_query = 0;  ///< the position of the first query
   bool causal = true;
+  const i32* in_document = nullptr;  ///< the position of each query in its document, (queries), or null
   /// The numbers added to the scores of each key, (keys), or null: 0, or `hidden` for a key that no query
   /// sees.
   const f32* of_key = nullptr;
@@ -38,7 +40,10 @@ struct scoring {
 
   /// The first key that the query at position t sees, and the end of those that the queries before position
   /// `end` see, if there are so many keys.
-  int first_key(int t) const { return window && t >= window ? t - window + 1 : 0; }
+  int first_key(int t) const {
+    const int of_window = window && t >= window ? t - window + 1 : 0;
+    return in_document ? std::max(of_window, t - in_document[t - first_query]) : of_window;
+  }
   int end_of_keys(int end, int keys) const { return causal ? std::min(end, keys) : keys; }
 };
 
