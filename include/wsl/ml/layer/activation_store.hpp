@@ -116,7 +116,11 @@ class activation_store {
   int length() const { return axis().length; }
   int length_of(int v) const { return axis_of(v).length; }
   int length_of_axis(int axis) const { return axes_[static_cast<std::size_t>(axis)].length; }
-  i64 token_of_batch(int t) const { return random.first_sequence * length() + first_token() + t; }
+  i64 token_of_batch(int t) const {
+    const i64 here = first_token() + t,
+              all = random.length && &axis() == &axes_.front() ? random.length : length();
+    return (random.first_sequence + here / length()) * all + here % length();
+  }
   /// Whether the store has room for these tokens, as `resize` says.
   bool is_sized_for(int sequences, const std::vector<axis_tokens>& axes) const {
     return !widths_.empty() && sequences_ == sequences && axes_ == axes;

@@ -102,6 +102,8 @@ class attention_stage final : public stage {
     run_backward(store, table.rows, gradient);
   }
   bool needs_whole_sequences() const override { return true; }
+  bool sees_padding() const override { return !heads_.causal; }
+  int padding_mask() const override { return is_masked_ ? static_cast<int>(inputs.size()) - 1 : -1; }
   prefix_features reads_of_prefix() const override {
     if (!heads_.causal || is_cross_ || is_masked_ || has_table()) return {};
     return {.first_group = 1, .window = heads_.window};

@@ -20,6 +20,7 @@ class first_token_stage final : public stage {
     for (int s = 0; s < dy.rows(); ++s) add(one(dx, s * store.length_of(inputs[0])), one(dy, s));
   }
   bool needs_whole_sequences() const override { return true; }
+  bool sees_padding() const override { return false; }
 
  private:
   template <class T>

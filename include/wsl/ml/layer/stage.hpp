@@ -138,6 +138,11 @@ class stage {
   /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, or lines of an
   /// image, a PE may have a part of a sequence.
   virtual bool needs_whole_sequences() const { return false; }
+  /// Whether a stage that needs whole sequences lets the tokens at their end change what it gives for others, as
+  /// attention to all tokens does, and causal attention does not. If an input of ids is a mask of tokens that it
+  /// does not see, its number is `padding_mask`; -1: none is.
+  virtual bool sees_padding() const { return needs_whole_sequences(); }
+  virtual int padding_mask() const { return -1; }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.

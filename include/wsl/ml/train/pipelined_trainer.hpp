@@ -76,7 +76,8 @@ class pipelined_trainer : public trainer_base {
   /// The name of the first stage with an output that is not finite, empty if there is none: the step's
   /// forward pass is repeated, which the parameters allow because nothing has updated them.
   std::string first_not_finite(const batch& b);
-  void pass(const pipeline_step& s);
+  /// Passes a batch as the step says, whose other settings are those of the trainer.
+  void pass(const batch& b, pipeline_step s);
   void each(const std::function<void(strip_worker&)>& f);
   f64 loss();
   void measure(wall_clock::time_point began, int micro_batches);

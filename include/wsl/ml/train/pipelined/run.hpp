@@ -22,14 +22,7 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::step(batch b, f64 rate) {
   const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
   const wall_clock::time_point began = wall_clock::now();
   count_statistics(b, dropout_of_step());
-  pass({.of = &strips_,
-        .arrays = &arrays_,
-        .all = b,
-        .micro_batches = micro_batches(b),
-        .optimize = o,
-        .random = dropout_of_step(),
-        .backward = true,
-        .as = how_.precision});
+  pass(b, {.optimize = o, .random = dropout_of_step(), .backward = true});
   i32 not_finite = -1;
   each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
   const f64 mean = loss() / counts;
@@ -112,13 +105,7 @@ WSL_ML_COMPILED_PART int pipelined_trainer::micro_batches(const batch& b) const 
 }
 
 WSL_ML_COMPILED_PART void pipelined_trainer::forward(const batch& b, const dropout_generator& random) {
-  pass({.of = &strips_,
-        .arrays = &arrays_,
-        .all = b,
-        .micro_batches = micro_batches(b),
-        .optimize = {},
-        .random = random,
-        .as = how_.precision});
+  pass(b, {.random = random});
 }
 
 WSL_ML_COMPILED_PART void pipelined_trainer::count_statistics(batch& b, const dropout_generator& random) {
@@ -136,20 +123,25 @@ WSL_ML_COMPILED_PART std::string pipelined_trainer::first_not_finite(const batch
     if (const std::span<const f32> x = features_of(*network_, b, v);
         network_->is_input(v) && !all_finite(x.data(), static_cast<int>(x.size())))
       return "the features of the batch";
-  pass({.of = &strips_,
-        .arrays = &arrays_,
-        .all = b,
-        .micro_batches = micro_batches(b),
-        .optimize = {},
-        .random = dropout_of_step(),
-        .seeks_not_finite = true,
-        .as = how_.precision});
+  pass(b, {.random = dropout_of_step(), .seeks_not_finite = true});
   const stage* first = nullptr;
   each([&](strip_worker& w) { first = first ? first : w.lost_at; });
   return first ? first->name : "";
 }
 
-WSL_ML_COMPILED_PART void pipelined_trainer::pass(const pipeline_step& s) {
+WSL_ML_COMPILED_PART void pipelined_trainer::pass(const batch& b, pipeline_step s) {
+  s.of = &strips_, s.arrays = &arrays_, s.as = how_.precision;
+  s.sequences = b.sequences, s.length = b.length, s.replicas = how_.replicas;
+  s.micro_batches = micro_batches(b);
+  std::vector<shortened_batch> parts;
+  for (s.replica = 0; s.replica < s.replicas; ++s.replica)
+    for (int k = 0; k < s.micro_batches; ++k) {
+      const int first = s.first_sequence(k);
+      const batch part = sequences_of(b, first, s.first_sequence(k + 1) - first);
+      parts.emplace_back(*network_, part,
+                         how_.strip_padding ? length_without_padding(*network_, part) : b.length);
+    }
+  s.parts = &parts, s.replica = 0;
   fabric_.start<&strip_worker::step>(all, s);
   report_.counters = fabric_.run();
 }

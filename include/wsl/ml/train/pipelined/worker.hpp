@@ -5,7 +5,7 @@
 // it to the end ("one forward, one backward"). After the last micro-batch it updates its parameters in place.
 // With several replicas (replicas.hpp) the PEs of the first one update.
 #pragma once
-#include "../../model/batch.hpp"
+#include "../../model/padding.hpp"
 #include "../trainer_base.hpp"
 #include "../wall_clock.hpp"
 #include "packets.hpp"
@@ -16,23 +16,28 @@ namespace wsl::ml {
 
 /// The task of the PEs of a pipeline in a step.
 struct pipeline_step {
-  const strips* of;
-  training_arrays* arrays;
-  batch all;
-  int micro_batches;
-  optimizer_step optimize;
+  const strips* of = nullptr;
+  training_arrays* arrays = nullptr;
+  /// The micro-batches of each replica, one replica after the other.
+  const std::vector<shortened_batch>* parts = nullptr;
+  int sequences = 0, length = 1;  ///< of the whole batch
+  int micro_batches = 1;
+  optimizer_step optimize = {};
   dropout_generator random = {};
   bool backward = false;
   bool seeks_not_finite = false;  ///< records the first stage with an output that is not finite
   precision as = precision::f32;  ///< the format of weights and of operands
   int replica = 0, replicas = 1;  ///< each has an even share of the batch's sequences
 
-  int share() const { return all.sequences / replicas; }
+  int share() const { return sequences / replicas; }
   /// The first sequence of micro-batch k of this replica.
   int first_sequence(int k) const {
     return replica * share() + static_cast<int>(i64{share()} * k / micro_batches);
   }
-  int sequences(int k) const { return first_sequence(k + 1) - first_sequence(k); }
+  /// Micro-batch k of this replica.
+  const batch& part(int k) const {
+    return (*parts)[static_cast<std::size_t>(replica * micro_batches + k)].view();
+  }
 };
 
 /// The measurements of a PE in a step.
@@ -56,7 +61,6 @@ class strip_worker {
 
   void step(pe& me, pipeline_step s) {
     step_ = s, here_ = &(*s.of)[me.x()];
-    lengths_ = lengths_of(*s.arrays->model, s.all);
     step_.replica = me.y(), step_.replicas = me.height();
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     lost_at = nullptr, lost_ = false;
@@ -141,10 +145,12 @@ class strip_worker {
   std::size_t words(const std::vector<int>& values, int k, const std::vector<std::size_t>& parameters,
                     bool has_parameters) const {
     std::size_t n = 0;
+    const batch& part = step_.part(k);
+    const std::vector<int> lengths = lengths_of(*step_.arrays->model, part);
     for (int v : values) {
       const value_width& of = here_->widths[static_cast<std::size_t>(v)];
-      n += static_cast<std::size_t>(i64{of.all} * lengths_[static_cast<std::size_t>(of.axis)] *
-                                    step_.sequences(k));
+      n +=
+          static_cast<std::size_t>(i64{of.all} * lengths[static_cast<std::size_t>(of.axis)] * part.sequences);
     }
     for (std::size_t p : parameters) n += has_parameters ? step_.arrays->parameters[p].size() : 0;
     return n;
@@ -186,7 +192,7 @@ class strip_worker {
     if (is_last(me)) {
       loss += store.loss;
       add_to(losses, store.losses), add_to(counted, store.counted);
-      if (!step_.backward) keep_logits(store);
+      if (!step_.backward) keep_logits(store, step_.part(k));
     } else {
       packer out = to_east_.pack(words_of_values(here_->east, k));
       for (int v : here_->east.values) out.put(store.value(v));
@@ -298,18 +304,28 @@ class strip_worker {
   /// Gives micro-batch k to a store. Features of the input come to the first PE, and from there with the
   /// other values; ids and targets come to the PEs that read them.
   void begin(const pe& me, activation_store& store, int k) {
-    const batch& b = step_.all;
+    const batch& b = step_.part(k);
     const network& n = *step_.arrays->model;
-    const int first = step_.first_sequence(k), count = step_.sequences(k);
-    if (!store.fits(count, lengths_)) store.resize(here_->widths, n.stages().size(), count, lengths_);
-    store.random = {step_.random.on, step_.random.key, first};
+    const std::vector<int> lengths = lengths_of(n, b);
+    if (!store.fits(b.sequences, lengths))
+      store.resize(here_->widths, n.stages().size(), b.sequences, lengths);
+    store.random = {step_.random.on, step_.random.key, step_.first_sequence(k), step_.length};
     store.format = step_.as;
-    give(store, n, sequences_of(b, first, count), me.x() == 0);
+    give(store, n, b, me.x() == 0);
     store.weight *= step_.optimize.loss_scale;
   }
-  void keep_logits(activation_store& store) {
-    const matrix<f32> y = store.value(step_.arrays->model->logits());
-    logits.insert(logits.end(), y.first(), y.first() + i64{y.rows()} * y.columns());
+  /// Those of padding, which has been left out, are zeros.
+  void keep_logits(activation_store& store, const batch& part) {
+    const int v = step_.arrays->model->logits();
+    const matrix<f32> y = store.value(v);
+    const int padding = step_.arrays->model->info(v).axis == 0 ? step_.length - part.length : 0,
+              of_sequence = y.rows() / std::max(1, part.sequences);
+    for (int s = 0; s < part.sequences; ++s) {
+      const f32* const from = y.row(s * of_sequence);
+      logits.insert(logits.end(), from, from + i64{of_sequence} * y.columns());
+      logits.resize(logits.size() +
+                    static_cast<std::size_t>(padding) * static_cast<std::size_t>(y.columns()));
+    }
   }
   /// A part's weights, as its stage reads them.
   weight_tile tile_of(const stage_part& p) { return weights_.tile(p, numbers_of(p)); }
@@ -337,7 +353,6 @@ class strip_worker {
   pipeline_step step_{};
   const strip* here_ = nullptr;
   int forward_ = 0, backward_ = 0;        // micro-batches that are done with either pass
-  std::vector<int> lengths_;              // of the batch's sequences, on each axis
   std::vector<activation_store> stores_;  // the stores of the micro-batches between forward and backward
   std::map<std::size_t, parameter_copy> copies_;
   bool lost_ = false;  // the loss, or a gradient from the east, is not finite

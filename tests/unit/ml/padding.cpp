@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// A pipeline that leaves padding out beside one that computes it, and beside weight streaming.
+#include <catch2/catch.hpp>
+#include <wsl/ml.hpp>
+#include <wsl/ml/model/encoder.hpp>
+#include <wsl/ml/model/padding.hpp>
+
+namespace {
+using namespace wsl;
+
+const int lengths[]{3, 9, 1, 5, 12, 2};
+
+struct padded {
+  std::vector<i32> ids, targets, seen;
+  std::vector<f32> mask;
+  explicit padded(i32 ignored = 0) {
+    u32 x = 5;
+    for (int length : lengths)
+      for (int t = 0; t < 12; ++t) {
+        x = x * 1664525 + 1013904223;
+        const bool is_there = t < length;
+        ids.push_back(static_cast<i32>((x >> 8) % 19));
+        targets.push_back(is_there || ignored == 0 ? static_cast<i32>((x >> 16) % 19) : ignored);
+        mask.push_back(is_there), seen.push_back(is_there);
+      }
+  }
+  ml::batch masked() const {
+    return {.ids = ids, .targets = targets, .mask = mask, .sequences = 6, .length = 12};
+  }
+  ml::batch ignored() const { return {.ids = ids, .targets = targets, .sequences = 6, .length = 12}; }
+  ml::batch seen_by_attention() const {
+    ml::batch b{.sequences = 6, .length = 12};
+    b.named = {
+        {"input_ids", std::span(ids)}, {"attention_mask", std::span(seen)}, {"labels", std::span(targets)}};
+    return b;
+  }
+};
+
+ml::network decoder() {
+  return ml::decoder{.vocabulary = 19, .positions = 12, .layers = 2, .heads = 2, .width = 8, .dropout = 0.2f}
+      .build();
+}
+ml::network encoder() {
+  return ml::encoder{.vocabulary = 19, .positions = 12, .layers = 2, .heads = 2, .width = 8, .token_types = 0}
+      .build();
+}
+
+struct trained {
+  std::vector<f64> losses;
+  std::vector<f32> logits;
+  u64 words = 0;
+};
+trained train(ml::network n, const ml::batch& b, const ml::pipeline_settings& how) {
+  ml::pipelined_trainer t(std::move(n), ml::optimizer::adamw(), how);
+  trained x;
+  for (int k = 0; k < 3; ++k) x.losses.push_back(t.step(b, 0.01));
+  x.words = t.report().counters.wavelets;
+  if (how.replicas > 1) return x;
+  x.losses.push_back(t.evaluate(b)), x.logits = t.predict(b);
+  return x;
+}
+
+TEST_CASE("A pipeline without padding learns the same and sends less") {
+  const padded masked, ignored(ml::decoder::no_label);
+  struct variant {
+    ml::network (*build)();
+    ml::batch b;
+  };
+  for (const variant& v : {variant{decoder, masked.masked()},
+                           {decoder, ignored.ignored()},
+                           {encoder, ignored.seen_by_attention()}})
+    for (const int of_micro_batch : {1, 2, 4}) {
+      INFO(of_micro_batch << " sequences");
+      const trained with = train(v.build(), v.b,
+                                 {.strips = 3, .micro_batch_size = of_micro_batch, .strip_padding = false}),
+                    without = train(v.build(), v.b, {.strips = 3, .micro_batch_size = of_micro_batch});
+      for (std::size_t k = 0; k < with.losses.size(); ++k)
+        CHECK(without.losses[k] == Approx(with.losses[k]).epsilon(1e-6));
+      REQUIRE(without.logits.size() == with.logits.size());
+      const std::size_t each = with.logits.size() / 72;
+      f32 most = 0;
+      for (std::size_t t = 0; t < 72; ++t)
+        for (std::size_t i = 0; i < each && static_cast<int>(t % 12) < lengths[t / 12]; ++i)
+          most = std::max(most, std::abs(without.logits[t * each + i] - with.logits[t * each + i]));
+      CHECK(most < 1e-5f);
+      // 32 of 72 tokens are real.
+      const f64 part = static_cast<f64>(without.words) / static_cast<f64>(with.words);
+      CHECK((of_micro_batch == 1 ? part < 0.5 : part < 1));
+    }
+  const trained one = train(decoder(), masked.masked(), {.strips = 3}),
+                several = train(decoder(), masked.masked(), {.strips = 3, .replicas = 3});
+  for (std::size_t k = 0; k < several.losses.size(); ++k)
+    CHECK(several.losses[k] == Approx(one.losses[k]).epsilon(1e-6));
+}
+
+TEST_CASE("Padding stays where the model sees it") {
+  const padded x, ignored(ml::decoder::no_label);
+  const ml::network d = decoder(), e = encoder();
+  CHECK(ml::length_without_padding(d, x.masked()) == 12);
+  CHECK(ml::length_without_padding(d, ml::sequences_of(x.masked(), 0, 1)) == 3);
+  CHECK(ml::length_without_padding(d, ml::sequences_of(x.masked(), 1, 3)) == 9);
+  CHECK(ml::length_without_padding(d, ml::sequences_of(x.ignored(), 0, 1)) ==
+        12);  // nothing says that it is padding
+  CHECK(ml::length_without_padding(e, ml::sequences_of(ignored.seen_by_attention(), 3, 1)) == 5);
+  ml::batch all_seen = ignored.seen_by_attention();
+  all_seen.named.erase(all_seen.named.begin() + 1);
+  CHECK(ml::length_without_padding(e, ml::sequences_of(all_seen, 3, 1)) == 12);
+  const ml::batch short_one = ml::sequences_of(x.masked(), 0, 3);
+  const ml::shortened_batch kept(d, short_one, 9);
+  CHECK(kept.view().ids.size() == 27);
+  CHECK(kept.view().ids[9] == x.ids[12]);
+  CHECK(kept.view().mask[26] == 0);
+}
+
+}  // namespace
