@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A folder of files that a program exports and may export again. The folder is new or empty, or has nothing but
-// an earlier export, as a list in it says: among the files of others, such as another model with its
-// tokenizer, a new weight would belong to nobody. Files are written aside, and each takes the place of the
+// A folder of files that a program exports and may export again. The folder is new or empty, or has nothing
+// but an earlier export, as a list in it says: among the files of others, such as another model with its
+// tokenizer, new weights would be taken for theirs. Files are written aside, and each takes the place of the
 // earlier one when all are complete. Without `finish` nothing changes.
 //   export_folder out("out", "wsl-gpt");
 //   write_model(out.unfinished());
 //   out.finish();
 #pragma once
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -23,10 +24,10 @@ class export_folder {
  public:
   /// Throws std::invalid_argument if the folder has other files, and std::runtime_error if it cannot be made.
   export_folder(const std::string& folder, const std::string& program)
-      : folder_(folder), title_("# The files of an export of " + program) {
+      : folder_(folder), title_(fmt::format("# The files of an export of {}", program)) {
     namespace fs = std::filesystem;
     if (fs::exists(folder_) && !fs::is_directory(folder_))
-      throw std::invalid_argument("--out " + folder + " is no folder: give the name of a new one");
+      throw std::invalid_argument(fmt::format("--out {} is no folder: give the name of a new one", folder));
     is_new_ = !fs::exists(folder_);
     if (!is_new_) earlier_ = listed();
     if (!is_new_)
@@ -34,9 +35,9 @@ class export_folder {
         const std::string name = entry.path().filename().string();
         if (name != list_name && name != aside_name && !earlier_.contains(name))
           throw std::invalid_argument(
-              "--out " + folder + " has " + name +
-              ", which is of no earlier export of this program: give a new or an empty "
-              "folder, so that files of two are not mixed");
+              fmt::format("--out {} has {}, which is of no earlier export of this program: give a new or an "
+                          "empty folder, so that files of two are not mixed",
+                          folder, name));
       }
     make_folder(folder_);
     fs::remove_all(unfinished());  // of a process that was killed
@@ -71,7 +72,7 @@ class export_folder {
   }
 
  private:
-  static constexpr const char *list_name = "exported.txt", *aside_name = ".unfinished";
+  static constexpr const char *list_name = "exported.txt", *aside_name = ".exported.unfinished";
 
   /// The names in the list of an earlier export of the program; none if there is no such list.
   std::set<std::string> listed() const {
@@ -86,8 +87,8 @@ class export_folder {
     return names;
   }
   void write_list(const std::set<std::string>& names) const {
-    std::string text = title_ + "\n";
-    for (const std::string& name : names) text += name + "\n";
+    std::string text = fmt::format("{}\n", title_);
+    for (const std::string& name : names) text += fmt::format("{}\n", name);
     write_file(folder_ / list_name, text);
   }
 

@@ -131,8 +131,8 @@ task task_with(const std::string& program, language_params& o, const corpus& tex
   return t;
 }
 
-/// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow. What is
-/// not given of their marks is that of the checkpoint `from`, if it is not empty.
+/// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow. Marks
+/// that are not given are those of the checkpoint `from`, if it is not empty.
 paired_text pairs_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const text_params* p : {&o.train, &o.eval})
     if (p->stride)

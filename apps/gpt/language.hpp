@@ -34,8 +34,9 @@ void declare_inputs(train_app::fields& f, language_params& p);
 /// contradict each other.
 void complete(train_app::fields& f, language_params& p);
 
-/// Reads the data of a run, and makes it a task of the program of that name, which trains or evaluates. Throws std::invalid_argument if
-/// the data do not fit the model.
+/// Reads the data of a run, and makes it a task of the program of that name, for a mode that trains or one
+/// that evaluates. Throws std::invalid_argument if the data do not fit the model, and for other marks of
+/// pairs than those of the checkpoint.
 train_app::task task_of(const std::string& program, language_params& p, bool trains);
 /// The modes that read the options which wsl-gpt and wsl-zoo have.
 std::vector<train_app::readers> options_of_modes();

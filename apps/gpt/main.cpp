@@ -108,7 +108,7 @@ int run_verify(options& o, fields& f) {
   return verify(o.check) ? 0 : 1;
 }
 
-/// The modes that read an option. What verify compares is said by its files alone.
+/// The modes that read an option. In verify the files say which model it is.
 std::vector<readers> options_of_program() {
   const kinds_of_modes m;
   const mode_names has_model = together({m.trains, m.evaluates, m.uses_weights});

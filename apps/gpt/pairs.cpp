@@ -132,7 +132,7 @@ std::vector<i32> encoded_separator(const std::string& separator, const vocabular
   try {
     return words.encode(separator);
   } catch (const ml::unknown_character& e) {
-    throw std::invalid_argument("train_input.separator: " + lacks(e, words, is_kept));
+    throw std::invalid_argument(fmt::format("train_input.separator: {}", lacks(e, words, is_kept)));
   }
 }
 

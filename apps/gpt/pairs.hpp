@@ -44,10 +44,10 @@ struct paired_text {
   std::string about;  ///< a description for people
 };
 
-/// Reads pairs, and encodes them with a separator between and the token that ends a text. What is not given is
-/// that of `kept`; or else the separator is " TL;DR: ", and the token that of the model with which a run
-/// begins, or of the tokenizer. Of characters it is the end of a line, and those in the texts become blanks.
-/// Throws wsl::ml::file_error, with the line of a character that the vocabulary lacks, and
+/// Reads pairs, and encodes them with a separator between and the token that ends a text. Marks that are not
+/// given are those of `kept`; or else the separator is " TL;DR: ", and the token that of the model with which
+/// a run begins, or of the tokenizer. Of characters it is the end of a line, and those in the texts become
+/// blanks. Throws wsl::ml::file_error, with the line of a character that the vocabulary lacks, and
 /// std::invalid_argument for settings that do not fit.
 paired_text read_pairs(const pair_words& asked);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -153,7 +155,7 @@ std::string in_words(const std::vector<std::string>& modes, const program_words&
     if (std::find(modes.begin(), modes.end(), name) != modes.end()) names.push_back(name);
   std::string all = names.size() > 1 ? "the modes " : "the mode ";
   for (std::size_t k = 0; k < names.size(); ++k)
-    all += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
+    all += fmt::format("{}{}", k == 0 ? "" : k + 1 == names.size() ? " and " : ", ", names[k]);
   return all;
 }
 
@@ -162,7 +164,7 @@ void require_fields_of(const std::vector<readers>& all, const fields& f) {
   for (const readers& r : all)
     if (std::none_of(f.all().begin(), f.all().end(),
                      [&](const field& x) { return r.of == x.full_name() || r.of == x.section; }))
-      throw std::logic_error("the table of options and modes has " + r.of + ", which is no option");
+      throw std::logic_error(fmt::format("the table of options and modes has {}, which is no option", r.of));
 }
 
 /// Throws std::invalid_argument for an option of the command line that only other modes read. One that sets
@@ -177,8 +179,8 @@ void require_options_of(const std::string& mode, const program_words& words,
         modes.insert(modes.end(), r->modes.begin(), r->modes.end());
       else is_read = true;
     if (!is_read && std::find(modes.begin(), modes.end(), mode) == modes.end())
-      throw std::invalid_argument(o.name + " is an option of " + in_words(modes, words) +
-                                  " and does nothing in " + mode + ": leave it out");
+      throw std::invalid_argument(fmt::format("{} is an option of {} and does nothing in {}: leave it out",
+                                              o.name, in_words(modes, words), mode));
   }
 }
 

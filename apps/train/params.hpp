@@ -115,7 +115,8 @@ void declare_run(fields& f, run_params& p);
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
 /// Sets the fields that were not given and depend on other fields, and the placement, which depends on the
-/// computers' cores and memory as well. Throws std::invalid_argument for a grid or replicas that other fields contradict.
+/// computers' cores and memory as well. Throws std::invalid_argument for a grid or replicas that other fields
+/// contradict.
 void complete(common_params& p, int cores, f64 memory);
 /// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);

@@ -224,8 +224,8 @@ std::map<std::string, std::string> model_fields(std::string_view params) {
   return all;
 }
 
-/// Requires that a checkpoint has the parameters of a model, with their shapes. The fields of both params that
-/// differ are named, since shapes follow from them.
+/// Requires that a checkpoint has the parameters of a model, with their shapes. The fields in which both
+/// params differ are named, since shapes follow from them.
 void require_same_parameters(const ml::checkpoint& c, const std::vector<ml::named_array>& ours,
                              const std::string& our_params) {
   std::string differs;
