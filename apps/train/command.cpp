@@ -179,6 +179,11 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   const std::string checkpoint = file.empty() ? checkpoint_with_params(words, mode, given) : "";
   const auto [name, text] =
       checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
+  if (checkpoint.empty() && file.empty() && ranks::root() &&
+      std::any_of(given.begin(), given.end(),
+                  [&](const given_option& o) { return o.where.front()->name == words.model_option; }))
+    std::fprintf(stderr, "%s: with the settings of %s, but for the model of --%s; --params names others\n",
+                 words.name.c_str(), name.c_str(), words.model_option.c_str());
   f.read(text, name);
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
