@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of runs that wsl-bert, wsl-dpr and wsl-t5 have in common: their modes, models that are read and written, and
-// the vocabulary of a run.
+// Parts of runs that wsl-bert, wsl-dpr and wsl-t5 have in common: their modes, models that are read and
+// written, and the vocabulary of a run.
 #pragma once
 #include <command.hpp>
 #include <functional>

@@ -88,8 +88,8 @@ class retrieval_loss final : public loss_stage {
                     of_passages, weight);
     return sum;
   }
-  /// A question is compared with the passages of the whole batch, whose number a stage does not know: those of
-  /// one question are counted.
+  /// A question is compared with the passages of the whole batch, whose number a stage does not know: those
+  /// of one question are counted.
   f64 operations(int, int, int columns, int) const override { return 6. * passages_ * columns; }
 
  private:

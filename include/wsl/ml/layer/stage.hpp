@@ -147,10 +147,10 @@ class stage {
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
   /// For a stage of images, which needs whole sequences (`needs_whole_sequences`): the lines of its first
-  /// input that a line of the output reads. They may lie beyond the image, where nothing is read, and from one
-  /// line to the next neither end goes back. A PE may then have some lines of an image: those that `strips`
-  /// says, of the input in activation_store::lines, with gradients in gradient_of_lines. Of other inputs the
-  /// stage reads the tokens of the PE.
+  /// input that a line of the output reads. They may lie beyond the image, where nothing is read, and from
+  /// one line to the next neither end goes back. A PE may then have some lines of an image: those that
+  /// `strips` says, of the input in activation_store::lines, with gradients in gradient_of_lines. Of other
+  /// inputs the stage reads the tokens of the PE.
   virtual std::optional<line_range> reads_of_line(int /*line*/) const { return {}; }
   /// The lines of each image that are here, of an input and an output of so many lines.
   std::vector<image_strip> strips(const activation_store& store, int lines_of_x, int lines_of_y) const {

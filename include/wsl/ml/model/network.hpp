@@ -113,8 +113,8 @@ class network {
   int ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     return new_host_value({name, each, origin::input, at_least_one(name, end), existing(axis)});
   }
-  /// Ids below `end` that a batch may leave out, such as a mask of tokens (`end` 2): one for each token of the
-  /// axis, or a shape of them.
+  /// Ids below `end` that a batch may leave out, such as a mask of tokens (`end` 2): one for each token of
+  /// the axis, or a shape of them.
   int optional_ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     const int v = ids(name, end, each, axis);
     values_.back().is_optional = true;

@@ -2,7 +2,8 @@
 // A step of training without a fabric where a sequence is cut into parts, as rows of workers share it out. A
 // stage that reads the tokens before its own (stage::reads_of_prefix) gets them in the prefix of its part, as
 // many as its window says, and their gradients go back to the parts that have them. This tells a stage that
-// keeps these rules from one that does not; what travels on a wafer is in train/streaming/prefix_exchange.hpp.
+// keeps these rules from one that does not; the numbers that travel on a wafer are those of
+// train/streaming/prefix_exchange.hpp.
 #pragma once
 #include <fmt/format.h>
 
@@ -18,8 +19,8 @@ namespace wsl::ml {
 
 class step_in_parts {
  public:
-  /// The parts begin with the tokens `begins` of a sequence, the first of which is 0. Each store has the tokens
-  /// of one of them. Throws std::invalid_argument for other numbers of both.
+  /// The parts begin with the tokens `begins` of a sequence, the first of which is 0. Each store has the
+  /// tokens of one of them. Throws std::invalid_argument for other numbers of both.
   step_in_parts(const network& n, weights& numbers, const std::vector<int>& begins, int length,
                 std::vector<activation_store> stores)
       : n_(n), numbers_(numbers), stores_(std::move(stores)) {

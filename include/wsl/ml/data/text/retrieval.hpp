@@ -48,7 +48,7 @@ class retrieval_reader {
       throw error(place, "the question is empty: write one, or remove the record");
     q.right = passages(x, "positive_ctxs", true, place);
     q.hard = passages(x, "hard_negative_ctxs", false, place);
-    // What answers a question cannot be wrong for it as well.
+    // A passage that answers a question cannot be wrong for it as well.
     to_.right_among_hard += std::erase_if(
         q.hard, [&](std::size_t k) { return std::find(q.right.begin(), q.right.end(), k) != q.right.end(); });
     if (q.right.empty()) ++to_.without_answer;

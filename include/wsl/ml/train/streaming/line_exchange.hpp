@@ -53,7 +53,7 @@ class line_exchange {
     }
     passing_block south{span(lines(), first(), borrowed_north_), span(lines(), last(), lent_south_)},
         north{span(lines(), last(), borrowed_south_), span(lines(), first(), lent_north_)};
-    // What has come is in its place, from where it goes on.
+    // Lines that have come are in their places, from where they go on.
     south.waits = passes_south(), north.waits = passes_north();
     on.start(me, std::move(south), std::move(north), std::move(done));
   }

@@ -119,13 +119,22 @@ inline token_sequence sequence_of_row(const records& all, i64 which, const token
         fmt::format("there are {} for {} tokens: write one for each", s.types.size(), s.ids.size()));
   return s;
 }
+/// Calls f(number) for the rows of a survey. One that is refused is so when it is read for a batch.
+template <class F>
+void each_readable(const records& all, const text_survey& survey, F f) {
+  for (i64 i = 0; i < all.count() && !survey.is_full(); ++i) {
+    try {
+      f(i);
+    } catch (const file_error&) {}
+  }
+}
 inline text_task masked_rows(const masked_text& how, std::shared_ptr<const records> all, const tokenizer& by,
                              const special_tokens& special, const masking& hides) {
   text_survey survey(by.token(special.unknown), special.unknown);
-  for (i64 i = 0; i < all->count() && !survey.is_full(); ++i) {
+  each_readable(*all, survey, [&](i64 i) {
     survey.add_unknown(sequence_of_row(*all, i, by, special, how).ids);
     survey.add_example(std::ssize(all->texts(i, "tokens")) > how.max_sequence_length);
-  }
+  });
   text_task t;
   t.about = fmt::format("{} sequences of tokens, whose words are hidden anew in each epoch{}", all->count(),
                         survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
@@ -167,8 +176,8 @@ inline text_task rows_with_labels(const masked_text& how, std::shared_ptr<const 
                                   const special_tokens& special, const tokenizer& by) {
   const int vocabulary = by.size();
   text_survey survey(by.token(special.unknown), special.unknown);
-  for (i64 i = 0; i < all->count() && !survey.is_full(); ++i)
-    survey.add_unknown(all->numbers(i, "input_ids")), survey.add_example(false);
+  each_readable(*all, survey,
+                [&](i64 i) { survey.add_unknown(all->numbers(i, "input_ids")), survey.add_example(false); });
   text_task t;
   t.about = fmt::format("{} sequences of tokens with hidden words{}", all->count(),
                         survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
@@ -200,7 +209,7 @@ inline text_task rows_with_labels(const masked_text& how, std::shared_ptr<const 
 }  // namespace detail
 
 /// Throws file_error for files that cannot be read, std::invalid_argument for settings that do not fit; rows
-/// of tables behind those of the survey are looked at when they are read.
+/// of tables are looked at when they are read.
 inline text_task masked_of(const masked_text& how, const tokenizer& by) {
   const special_tokens special = special_tokens::of(by);
   const bool are_tables = detail::all_end_with(".csv", how.files);

@@ -70,7 +70,7 @@ class text_survey {
  private:
   static constexpr f64 too_many = 0.05;
 
-  /// A part in words. What is rounded never looks like none or all of them.
+  /// A part in words. A rounded one never looks like none or all of them.
   static std::string percent(i64 part, i64 all) {
     const f64 x = 100 * static_cast<f64>(part) / static_cast<f64>(all);
     if (x < 0.01) return "less than 0.01 %";
