@@ -79,7 +79,10 @@ file_of_predictions::file_of_predictions(const train_app::fields& f, std::string
 }
 
 void file_of_predictions::require_own() const {
-  if (!fs::is_regular_file(name_)) return;
+  if (!fs::exists(name_)) return;
+  if (!fs::is_regular_file(name_))
+    throw std::invalid_argument(
+        fmt::format("{} is there and no regular file: name another place with {}", name_, option_));
   const marks own = marks_of(listed(list_beside(name_)), name_);
   if (std::find(own.begin(), own.end(), mark_of_file(name_)) == own.end())
     throw std::invalid_argument(

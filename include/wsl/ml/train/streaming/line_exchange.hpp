@@ -140,8 +140,8 @@ class line_exchange {
   std::vector<image_strip> here_;  // of this row
   // Lines that this row borrows from the row there, and that it lends to it.
   line_range borrowed_north_, lent_north_, borrowed_south_, lent_south_;
-  std::vector<f32> gradients_north_,
-      gradients_south_;  // gradients of the lent lines, as they come back from there
+  // The gradients of the lent lines, as they come back from there.
+  std::vector<f32> gradients_north_, gradients_south_;
 };
 
 }  // namespace wsl::ml
