@@ -31,11 +31,16 @@ std::string mark_of_file(const std::string& name) {
 std::string list_beside(const std::string& name) {
   return (fs::path(name).parent_path() / ".predictions").string();
 }
-/// The fingerprints in a list, by the names of files; none if there is no list, or a damaged one.
+/// The fingerprints in a list, by the names of files; none if there is no list.
 nlohmann::json listed(const std::string& list) {
-  if (!fs::is_regular_file(list)) return nlohmann::json::object();
+  if (!fs::exists(list)) return nlohmann::json::object();
   nlohmann::json all = nlohmann::json::parse(app::read_file(list), nullptr, false);
-  return all.is_object() ? all : nlohmann::json::object();
+  if (!all.is_object())
+    throw std::invalid_argument(fmt::format(
+        "{} should be the list of what predict has written, and is something else: move it, or name "
+        "another place with --out",
+        list));
+  return all;
 }
 marks marks_of(const nlohmann::json& all, const std::string& name) {
   const auto at = all.find(fs::path(name).filename().string());
@@ -67,38 +72,38 @@ std::string reader_of(const train_app::fields& all, const std::string& name) {
 
 }  // namespace
 
-file_of_predictions::file_of_predictions(const train_app::fields& f, std::string name, const char* option)
-    : name_(std::move(name)), option_(option) {
+file_of_predictions::file_of_predictions(const train_app::fields& f, std::string name)
+    : name_(std::move(name)) {
   if (fs::is_regular_file(name_))
     if (const std::string reader = reader_of(f, name_); !reader.empty())
       throw std::invalid_argument(
           fmt::format("{} is among what {} names, and predictions are not written over what is read: name "
-                      "another place with {}",
-                      name_, reader, option_));
+                      "another place with --out",
+                      name_, reader));
   require_own();
+  file_.emplace(name_);
 }
 
 void file_of_predictions::require_own() const {
+  const nlohmann::json all = listed(list_beside(name_));
   if (!fs::exists(name_)) return;
   if (!fs::is_regular_file(name_))
     throw std::invalid_argument(
-        fmt::format("{} is there and no regular file: name another place with {}", name_, option_));
-  const marks own = marks_of(listed(list_beside(name_)), name_);
+        fmt::format("{} is there and no regular file: name another place with --out", name_));
+  const marks own = marks_of(all, name_);
   if (std::find(own.begin(), own.end(), mark_of_file(name_)) == own.end())
     throw std::invalid_argument(
         fmt::format("{} is there already, and it is not as a predict has written it: name another place with "
-                    "{}, or remove the file",
-                    name_, option_));
+                    "--out, or remove the file",
+                    name_));
 }
 
 void file_of_predictions::add(std::string_view bytes) {
-  if (!file_) file_ = std::make_unique<wsl::support::whole_file>(name_);
   file_->write(bytes.data(), bytes.size());
   written_.add(bytes.data(), bytes.size());
 }
 
 void file_of_predictions::finish() {
-  if (!file_) add({});
   require_own();
   // The list has the old file and the new one, so that either is known whenever this is interrupted.
   const std::string list = list_beside(name_);
@@ -106,7 +111,8 @@ void file_of_predictions::finish() {
   marks known{mark_of(written_)};
   if (fs::is_regular_file(name_)) known.insert(known.begin(), mark_of_file(name_));
   all[fs::path(name_).filename().string()] = known;
-  app::write_file(list, all.dump() + "\n");
+  // A name that is no UTF-8 is not found again, so its file is not written over.
+  app::write_file(list, all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   file_->finish();
   std::printf("%s\n", name_.c_str());
 }

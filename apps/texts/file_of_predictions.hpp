@@ -5,7 +5,7 @@
 // keeps the fingerprints of what has been written.
 #pragma once
 #include <fields.hpp>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <wsl/support/fingerprint.hpp>
@@ -15,9 +15,10 @@ namespace text_app {
 
 class file_of_predictions {
  public:
-  /// Of a name. `option` is that which gives another one, for messages. Throws std::invalid_argument if the
-  /// file may not be written over; so does `finish`, if that is so by then.
-  file_of_predictions(const train_app::fields& f, std::string name, const char* option = "--out");
+  /// Of a name, which the option --out gives; `f` has what the run reads. Throws std::invalid_argument if the
+  /// file may not be written over, as does `finish` if that is so by then, and support::file_error if it
+  /// cannot be written.
+  file_of_predictions(const train_app::fields& f, std::string name);
 
   /// Adds bytes to the file, which nobody sees before `finish`. Throws support::file_error.
   void add(std::string_view bytes);
@@ -31,8 +32,9 @@ class file_of_predictions {
  private:
   void require_own() const;
 
-  std::string name_, option_;
-  std::unique_ptr<wsl::support::whole_file> file_;  // from the first bytes on
+  std::string name_;
+  std::optional<wsl::support::whole_file>
+      file_;  // always there: it is made when the name is known to be free
   wsl::support::fingerprint written_;
 };
 

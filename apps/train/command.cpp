@@ -179,11 +179,6 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   const std::string checkpoint = file.empty() ? checkpoint_with_params(words, mode, given) : "";
   const auto [name, text] =
       checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
-  if (checkpoint.empty() && file.empty() && ranks::root() &&
-      std::any_of(given.begin(), given.end(),
-                  [&](const given_option& o) { return o.where.front()->name == words.model_option; }))
-    std::fprintf(stderr, "%s: with the settings of %s, but for the model of --%s; --params names others\n",
-                 words.name.c_str(), name.c_str(), words.model_option.c_str());
   f.read(text, name);
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
@@ -202,6 +197,13 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (mode.empty())
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
+  const bool has_model = std::any_of(given.begin(), given.end(), [&](const given_option& o) {
+    return o.where.front()->name == words.model_option;
+  });
+  const bool begins = mode == "train" || mode == "train_and_eval" || mode == "validate" || mode == "compile";
+  if (has_model && begins && checkpoint.empty() && file.empty() && ranks::root())
+    std::fprintf(stderr, "%s: with the settings of %s, but for the model of --%s; --params names others\n",
+                 words.name.c_str(), name.c_str(), words.model_option.c_str());
   return mode;
 }
 
