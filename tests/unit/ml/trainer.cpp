@@ -794,7 +794,7 @@ TEST_CASE("A memory in files gives the same bits as one in memory") {
   other.vocabulary = 38;
   CHECK_THROWS_WITH(
       trained.parameters() = ml::weights(other.build()),
-      "wsl: these weights are of another model: parameter 0, 'token embedding', is 38 x 16 there, and "
+      "wsl: these weights are of another model: parameter 0, 'embedding.tokens', is 38 x 16 there, and "
       "here 37 x 16");
   ++other.layers;
   CHECK_THROWS_WITH(trained.parameters() = ml::weights(other.build()),
