@@ -49,8 +49,10 @@ class retrieval_reader {
     q.right = passages(x, "positive_ctxs", true, place);
     q.hard = passages(x, "hard_negative_ctxs", false, place);
     // A passage that answers a question cannot be wrong for it as well.
-    to_.right_among_hard += std::erase_if(
-        q.hard, [&](std::size_t k) { return std::find(q.right.begin(), q.right.end(), k) != q.right.end(); });
+    const auto answers = [&](std::size_t k) {
+      return std::find(q.right.begin(), q.right.end(), k) != q.right.end();
+    };
+    to_.right_among_hard += static_cast<i64>(std::erase_if(q.hard, answers));
     if (q.right.empty()) ++to_.without_answer;
     else to_.questions.push_back(std::move(q));
   }
