@@ -75,6 +75,10 @@ void take_folder(fields& f, options& o) {
   });
 }
 
+bool reads_held_out(const options& o, const text_app::stage& now) {
+  return now.reads_held_out(!o.common.eval_input.data_dir.empty());
+}
+
 void complete(fields& f, options& o, const text_app::stage& now) {
   if (!o.hf.empty()) take_folder(f, o);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
@@ -84,7 +88,7 @@ void complete(fields& f, options& o, const text_app::stage& now) {
           fmt::format("{}.data_dir is missing: name a file of texts or a folder", section));
   };
   if (now.trains()) needs("train_input", o.common.train_input);
-  if (now.reads_held_out()) needs("eval_input", o.common.eval_input);
+  if (reads_held_out(o, now)) needs("eval_input", o.common.eval_input);
 }
 
 /// The task that an encoder is trained for with the examples of a processor.
@@ -164,8 +168,9 @@ void fit_to_data(model_params& m, int vocabulary, int longest, ml::encoder_task 
   if (!m.max_position_embeddings) m.max_position_embeddings = longest;
   if (longest > m.max_position_embeddings)
     throw std::invalid_argument(
-        fmt::format("max_sequence_length {} is more than model.max_position_embeddings {}", longest,
-                    m.max_position_embeddings));
+        fmt::format("max_sequence_length {} is more than model.max_position_embeddings {}: take shorter "
+                    "sequences, or more positions",
+                    longest, m.max_position_embeddings));
   if (goal != ml::encoder_task::sequence_classes && goal != ml::encoder_task::token_classes) {
     if (m.num_classes)
       throw std::invalid_argument(fmt::format(
@@ -245,19 +250,21 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     take_classes(r.by, ml::label_map(r.meaning.classes));
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
   }
-  if (now.reads_held_out()) r.held_out = ml::task_of(r.by, now.use());
+  if (reads_held_out(o, now)) r.held_out = ml::task_of(r.by, now.use());
   r.goal = goal_of(r.by);
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty()) text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "vocab_file");
   fit_to_data(o.model, words.size(), longest, r.goal, r.meaning.classes);
   const ml::encoder e = o.model.encoder(r.goal);
+  for (const ml::text_task* data : {&train, &r.held_out})
+    text_app::require_token_types(o.model.num_segments, *data);
   if (now.trains()) train = for_model(std::move(train), e);
   else train.data.length = longest;
-  if (now.reads_held_out()) r.held_out = for_model(std::move(r.held_out), e);
+  if (r.held_out.data.count) r.held_out = for_model(std::move(r.held_out), e);
   r.what = {.program = "wsl-bert",
             .model = [e] { return e.build(); },
             .model_words = o.model.words(),
-            .data_words = fmt::format("{} to train with; held out: {}", train.about, r.held_out.about),
+            .data_words = text_app::data_words(train, r.held_out),
             .architecture = o.model.architecture(r.goal),
             .train = train.data,
             .held_out = r.held_out.data};
@@ -269,14 +276,14 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
   return r;
 }
 
-void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
+void predict(const fields& f, options& o, const run_of_texts& r, const text_app::stage& now) {
   const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   const char* const name = r.goal == ml::encoder_task::span            ? "predictions.json"
                            : r.goal == ml::encoder_task::token_classes ? "predictions.conll"
                                                                        : "predictions.tsv";
   if (o.predictions.empty()) o.predictions = fmt::format("{}/{}", o.common.run.model_dir, name);
   with_average(o.common.optimizer, *m, [&] {
-    bert_app::predict(*m, r.held_out, r.by, r.goal, o.common.eval_input.batch_size, o.predictions);
+    bert_app::predict(*m, r.held_out, r.by, r.goal, o.common.eval_input.batch_size, f, o.predictions);
   });
 }
 
@@ -316,7 +323,7 @@ int run(int argc, char** argv) {
        .exports = "write a trained encoder for Hugging Face",
        .complete = [&](const stage& now) { complete(f, o, now); },
        .read = [&](const stage& now) { return read_run(f, o, now).what; },
-       .predict = [&](const stage& now) { predict(o, read_run(f, o, now), now); },
+       .predict = [&](const stage& now) { predict(f, o, read_run(f, o, now), now); },
        .write_model = [&](const stage& now) { write_model(o, read_run(f, o, now), now); }});
 }
 

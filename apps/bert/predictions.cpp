@@ -14,7 +14,7 @@
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/support/progress.hpp>
 
-#include "../files.hpp"
+#include "file_of_predictions.hpp"
 #include "text_run.hpp"
 
 namespace bert_app {
@@ -185,7 +185,8 @@ said_answers answers(train_app::machine& m, const ml::text_task& from, const ml:
 }  // namespace
 
 void predict(train_app::machine& m, const ml::text_task& from, const ml::text_processor& by,
-             ml::encoder_task task, int batch_size, const std::string& file) {
+             ml::encoder_task task, int batch_size, const train_app::fields& f, const std::string& file) {
+  text_app::file_of_predictions out(f, file);
   std::printf("%s\n", from.about.c_str());
   std::string text;
   switch (task) {
@@ -196,15 +197,14 @@ void predict(train_app::machine& m, const ml::text_task& from, const ml::text_pr
     case ml::encoder_task::sequence_classes: text = classes_of_sequences(m, from, batch_size); break;
     case ml::encoder_task::token_classes: text = classes_of_tokens(m, from, batch_size); break;
     case ml::encoder_task::span: {
+      text_app::file_of_predictions table(f, std::filesystem::path(file).replace_extension(".tsv").string());
       said_answers said = answers(m, from, std::get<ml::qa_processor>(by), batch_size);
-      const std::string table = std::filesystem::path(file).replace_extension(".tsv").string();
       text = std::move(said.json);
-      if (table != file) app::write_file(table, said.table), std::printf("%s\n", table.c_str());
+      if (table.name() != file) table.write(said.table);
       break;
     }
   }
-  app::write_file(file, text);
-  std::printf("%s\n", file.c_str());
+  out.write(text);
 }
 
 }  // namespace bert_app

@@ -3,6 +3,7 @@
 // arXiv:2004.04906), and searches passages with it. See docs/guide/text.md.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <wsl/ml/io/hugging_face/dpr.hpp>
 #include <wsl/support/whole_folder.hpp>
 
+#include "../files.hpp"
 #include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
@@ -31,6 +33,8 @@ struct options {
   text_app::text_input train, eval;
   std::string hf, hf_ctx;  ///< folders of transformers, with whose encoders a run begins; empty: none
   std::string out;         ///< the folder to which `export` writes
+  std::string vectors;     ///< the folder to which `predict` writes; empty: that of the run
+  std::string passages;    ///< what `predict` encodes alone; empty: what is held out
   int best = 20;
 
   ml::dpr_folders folders() const {
@@ -56,6 +60,11 @@ void declare_all(fields& f, options& o) {
   declare_checkpoint_options(f, o.common);
   f.options_of("predict");
   f.add("best", o.best, "passages of each question that are written").at_least(1).at_most(10'000);
+  f.add("passages", o.passages,
+        "a table (.tsv, .csv) with the columns text and title, or objects with them (.jsonl): only these "
+        "passages are encoded, to passages.npy, as for an index; null: what is held out")
+      .of_one_command();
+  f.add("out", o.vectors, "the folder for what is written; null: model_dir").of_one_command();
   f.options_of("export");
   f.add("out", o.out, "the folder for the two folders of Hugging Face").of_one_command();
 }
@@ -73,6 +82,10 @@ void take_folders(fields& f, options& o) {
   });
 }
 
+bool reads_held_out(const options& o, const text_app::stage& now) {
+  return o.passages.empty() && now.reads_held_out(!o.common.eval_input.data_dir.empty());
+}
+
 void complete(fields& f, options& o, const text_app::stage& now) {
   if (o.hf.empty() && !o.hf_ctx.empty())
     throw std::invalid_argument("--hf_ctx needs --hf, the folder of the encoder of questions");
@@ -84,7 +97,7 @@ void complete(fields& f, options& o, const text_app::stage& now) {
           fmt::format("{}.data_dir is missing: name a file of questions and passages, or a folder", section));
   };
   if (now.trains()) require("train_input", o.common.train_input);
-  if (now.reads_held_out()) require("eval_input", o.common.eval_input);
+  if (reads_held_out(o, now)) require("eval_input", o.common.eval_input);
 }
 
 ml::text_processor processor_of(fields& f, const options& o, bool trains) {
@@ -99,9 +112,18 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
 struct run_of_texts {
   task what = {};
   std::optional<ml::retrieved_text> held_out = {};
+  ml::dpr_processor by = {};  ///< of what is held out, with the vocabulary of the run
   ml::dual_encoder pair = {};
   text_app::text_meaning meaning = {};
 };
+
+/// The tokens of a question and of its passages, with their padding.
+i64 tokens_of(const ml::dataset& d) {
+  i64 sum = 0;
+  for (const ml::named_field& x : d.named)
+    if (x.name.ends_with("input_ids")) sum += x.count;
+  return sum;
+}
 
 /// The numbers that the model does not take are left out of the data.
 ml::text_task for_model(ml::text_task t, const ml::dual_encoder& d) {
@@ -110,6 +132,24 @@ ml::text_task for_model(ml::text_task t, const ml::dual_encoder& d) {
   for (int k = 0; k < d.passages_of_question; ++k)
     t = ml::without(std::move(t), ml::dual_encoder::name_of_passage(k) + "token_type_ids");
   return t;
+}
+
+/// Throws std::invalid_argument if no question is ever compared with a passage that does not answer it, so
+/// that the loss is 0 for any weights. `of_batch` is the number of questions that are compared.
+void require_comparison(const char* section, i64 of_batch, const ml::retrieval_data& data, int hard) {
+  const bool has_hard =
+      hard > 0 && std::ranges::any_of(data.questions, [](const auto& q) { return !q.hard.empty(); });
+  if (of_batch == 1 && !has_hard)
+    throw std::invalid_argument(
+        fmt::format("the questions of {0} come one at a time, each with the passage that answers it and no "
+                    "other, so there is nothing to compare and the loss is always 0: take a larger "
+                    "{0}.batch_size (and micro_batch_size), or data with hard negatives and hard_negatives 1",
+                    section));
+}
+/// The questions that are compared in training: those of a micro-batch of all wafers.
+i64 compared_questions(const common_params& p) {
+  const i64 all = p.train_input.batch_size, of_wafer = p.train_input.micro_batch_size.size;
+  return of_wafer ? std::min(all, of_wafer * p.run.num_csx) : all;
 }
 
 /// Sets the sizes that follow from the data. Throws std::invalid_argument for those that do not fit.
@@ -121,10 +161,10 @@ void fit_to_data(model_params& m, int vocabulary, int longest) {
                     m.vocab_size, vocabulary));
   if (!m.max_position_embeddings) m.max_position_embeddings = longest;
   if (longest > m.max_position_embeddings)
-    throw std::invalid_argument(
-        fmt::format("the data have sequences of {} tokens, more than model.max_position_embeddings {}: take "
-                    "a smaller max_sequence_length and max_passage_length",
-                    longest, m.max_position_embeddings));
+    throw std::invalid_argument(fmt::format(
+        "max_sequence_length or max_passage_length is {}, more than model.max_position_embeddings "
+        "{}: take shorter sequences, or more positions",
+        longest, m.max_position_embeddings));
 }
 
 run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
@@ -133,40 +173,54 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
   const auto& eval_by = std::get<ml::dpr_processor>(held_out_by);
   int longest = std::max(eval_by.max_sequence_length, eval_by.max_passage_length);
   ml::text_task train, held_out;
+  int hard = eval_by.hard_negatives;
   if (now.trains()) {
     ml::text_processor by = processor_of(f, o, true);
     r.meaning.vocabulary = text_app::share_vocabulary(now, by, held_out_by);
     const auto& train_by = std::get<ml::dpr_processor>(by);
-    if (train_by.hard_negatives != eval_by.hard_negatives)
+    if (reads_held_out(o, now) && train_by.hard_negatives != eval_by.hard_negatives)
       throw std::invalid_argument(
           fmt::format("eval_input.hard_negatives {} is not train_input's {}: the model takes as many "
                       "passages of each question",
                       eval_by.hard_negatives, train_by.hard_negatives));
     longest = std::max({longest, train_by.max_sequence_length, train_by.max_passage_length});
-    train = ml::task_of(by, ml::text_use::training);
+    hard = train_by.hard_negatives;
+    r.meaning.settings = {{"hard_negatives", std::to_string(hard)}};
+    const ml::retrieved_text texts = train_by.texts();
+    require_comparison("train_input", compared_questions(o.common), texts.data(), hard);
+    train = texts.task(true);
   } else {
     r.meaning.vocabulary = text_app::take_vocabulary(f, o.common, now, held_out_by);
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
     train.data.length = eval_by.max_sequence_length;
   }
-  if (now.reads_held_out()) {
+  r.by = eval_by;
+  if (reads_held_out(o, now)) {
     r.held_out.emplace(eval_by.texts());
     held_out = r.held_out->task(false);
+    if (now.mode != "predict")
+      require_comparison("eval_input", std::min<i64>(o.common.eval_input.batch_size, held_out.data.count),
+                         r.held_out->data(), hard);
   }
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
-    text_app::require_vocabulary_of_folder(words, o.folders().questions, o.model.vocab_size, "vocab_file");
+    for (const std::string& half : {o.folders().questions, o.folders().passages})
+      if (half == o.folders().questions || ml::tokenizer::is_in(half))
+        text_app::require_vocabulary_of_folder(words, half, o.model.vocab_size, "vocab_file");
   fit_to_data(o.model, words.size(), longest);
-  r.pair = o.model.pair(1 + eval_by.hard_negatives);
+  for (const ml::text_task* data : {&train, &held_out})
+    text_app::require_token_types(o.model.num_segments, *data);
+  r.pair = o.model.pair(1 + hard);
   if (now.trains()) train = for_model(std::move(train), r.pair);
-  if (now.reads_held_out()) held_out = for_model(std::move(held_out), r.pair);
+  if (r.held_out) held_out = for_model(std::move(held_out), r.pair);
   r.what = {.program = "wsl-dpr",
             .model = [d = r.pair] { return d.build(); },
             .model_words = o.model.words(),
-            .data_words = fmt::format("{} to train with; held out: {}", train.about, held_out.about),
+            .data_words = text_app::data_words(train, held_out),
             .architecture = o.model.architecture(),
             .train = train.data,
-            .held_out = held_out.data};
+            .held_out = held_out.data,
+            .tokens_of_example = tokens_of(train.data)};
   text_app::keep_meaning(r.what, r.meaning, o.common.run);
   if (!o.hf.empty())
     text_app::begin_with_folder(r.what, o.folders().questions, o.common.run.model_dir,
@@ -177,14 +231,21 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
   return r;
 }
 
-void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
+void predict(fields& f, options& o, const run_of_texts& r, const text_app::stage& now) {
+  if (!o.passages.empty() && f.is_asked("best"))
+    throw std::invalid_argument(
+        "--best is of questions, and --passages encodes passages alone: leave it out");
   const auto m = text_app::trained(now.checkpoint, o.common, r.what);
+  const std::string folder = o.vectors.empty() ? o.common.run.model_dir : o.vectors;
+  if (!o.vectors.empty()) app::make_folder(folder);
   with_average(o.common.optimizer, *m, [&] {
-    dpr_app::predict(*m, r.pair, *r.held_out, o.common,
+    if (!o.passages.empty())
+      return dpr_app::encode_passages(*m, r.pair, r.by.passages_in(o.passages), f, o.common, folder);
+    dpr_app::predict(*m, r.pair, *r.held_out, f, o.common,
                      {.batch_size = o.common.eval_input.batch_size,
                       .best = o.best,
                       .passages_of_question = r.pair.passages_of_question},
-                     o.common.run.model_dir);
+                     folder);
   });
 }
 
@@ -220,11 +281,12 @@ int run(int argc, char** argv) {
                  .modes = {},
                  .configurations = configurations(),
                  .model_option = "hf"},
-       .predicts = "write the vectors of the held-out questions and passages, and what is found",
+       .predicts = "write the vectors of the held-out questions and passages, and what is found; or those "
+                   "of the passages of an index",
        .exports = "write both trained encoders for Hugging Face",
        .complete = [&](const stage& now) { complete(f, o, now); },
        .read = [&](const stage& now) { return read_run(f, o, now).what; },
-       .predict = [&](const stage& now) { predict(o, read_run(f, o, now), now); },
+       .predict = [&](const stage& now) { predict(f, o, read_run(f, o, now), now); },
        .write_model = [&](const stage& now) { write_model(o, read_run(f, o, now), now); }});
 }
 

@@ -5,13 +5,14 @@
 
 #include <bit>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <ranks.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/metrics/retrieval.hpp>
 #include <wsl/support/progress.hpp>
 
-#include "../files.hpp"
+#include "file_of_predictions.hpp"
 
 namespace dpr_app {
 namespace {
@@ -21,9 +22,10 @@ using wsl::f32;
 using wsl::f64;
 using wsl::i64;
 
-/// The vectors of all examples, (examples, width), by one of the encoders.
-std::vector<f32> vectors_of(train_app::machine& trained, const ml::dual_encoder& pair, bool of_questions,
-                            ml::text_task from, const train_app::common_params& p, int batch_size) {
+/// Calls f with the vectors of some examples at a time, (examples, width), by one of the encoders.
+void each_vectors(train_app::machine& trained, const ml::dual_encoder& pair, bool of_questions,
+                  ml::text_task from, const train_app::common_params& p,
+                  const std::function<void(std::span<const f32>)>& f) {
   const ml::encoder& e = of_questions ? pair.questions : pair.passages;
   if (!e.token_types) from = ml::without(std::move(from), "token_type_ids");
   const auto half = train_app::ranks::streaming(
@@ -31,25 +33,27 @@ std::vector<f32> vectors_of(train_app::machine& trained, const ml::dual_encoder&
       {.workers = 1, .threads = p.run.threads, .precision = p.precision.format(), .loss_scaling = 1.});
   for (const ml::parameter& a : half->run().model().parameters())
     std::ranges::copy(trained.run().parameter_named(a.name), half->run().parameter_named(a.name).begin());
-  ml::batches all(from.data, {.size = static_cast<int>(std::min<i64>(batch_size, from.data.count)),
-                              .shuffle = false,
-                              .drop_last = false});
+  const int batch_size = static_cast<int>(std::min<i64>(p.eval_input.batch_size, from.data.count));
+  ml::batches all(from.data, {.size = batch_size, .shuffle = false, .drop_last = false});
   wsl::support::progress bar(of_questions ? "batches of questions" : "batches of passages",
                              static_cast<wsl::u64>(all.per_epoch()));
-  std::vector<f32> vectors;
   for (i64 k = 0; k < all.per_epoch(); ++k) {
     const ml::loaded_batch b = all.next();
-    const std::vector<f32> some = half->predict(b.view());
-    vectors.insert(vectors.end(), some.begin(), some.end());
+    f(half->predict(b.view()));
     bar.tick();
   }
+}
+std::vector<f32> vectors_of(train_app::machine& trained, const ml::dual_encoder& pair, bool of_questions,
+                            ml::text_task from, const train_app::common_params& p) {
+  std::vector<f32> vectors;
+  each_vectors(trained, pair, of_questions, std::move(from), p,
+               [&](std::span<const f32> some) { vectors.insert(vectors.end(), some.begin(), some.end()); });
   return vectors;
 }
 
-/// A file of numpy's format, version 1.0: (rows, columns) of little-endian f32.
-std::string npy_of(std::span<const f32> x, int columns) {
+/// The beginning of a file of numpy's format, version 1.0: (rows, columns) of little-endian f32 follow.
+std::string npy_header(i64 rows, int columns) {
   static_assert(std::endian::native == std::endian::little);
-  const std::size_t rows = x.size() / static_cast<std::size_t>(columns);
   std::string header =
       fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   constexpr std::size_t before = 10, multiple = 64;
@@ -57,8 +61,10 @@ std::string npy_of(std::span<const f32> x, int columns) {
   header += '\n';
   std::string file("\x93NUMPY\x01\x00", 8);
   file += static_cast<char>(header.size() % 256), file += static_cast<char>(header.size() / 256);
-  file += header;
-  return file.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(f32));
+  return file += header;
+}
+std::string_view bytes_of(std::span<const f32> x) {
+  return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(f32)};
 }
 
 /// The part of the questions of which a right passage has the largest score in a batch, whose passages are
@@ -96,10 +102,16 @@ f64 accuracy_in_batches(const ml::retrieval_data& data, std::span<const f32> que
 }  // namespace
 
 void predict(train_app::machine& trained, const ml::dual_encoder& pair, const ml::retrieved_text& texts,
-             const train_app::common_params& p, const search_settings& how, const std::string& folder) {
+             const train_app::fields& f, const train_app::common_params& p, const search_settings& how,
+             const std::string& folder) {
+  const auto file = [&](const char* name) {
+    return text_app::file_of_predictions(f, fmt::format("{}/{}", folder, name));
+  };
+  text_app::file_of_predictions questions_file = file("questions.npy"), passages_file = file("passages.npy"),
+                                found_file = file("predictions.jsonl");
   const ml::retrieval_data& data = texts.data();
-  const std::vector<f32> of_passages = vectors_of(trained, pair, false, texts.passages(), p, how.batch_size),
-                         of_questions = vectors_of(trained, pair, true, texts.questions(), p, how.batch_size);
+  const std::vector<f32> of_passages = vectors_of(trained, pair, false, texts.passages(), p),
+                         of_questions = vectors_of(trained, pair, true, texts.questions(), p);
   const auto width = static_cast<std::size_t>(pair.width());
   const wsl::matrix<const f32> passages(of_passages.data(), static_cast<int>(data.passages.size()),
                                         pair.width());
@@ -128,14 +140,22 @@ void predict(train_app::machine& trained, const ml::dual_encoder& pair, const ml
       "questions in %zu passages\n",
       how.batch_size, accuracy_in_batches(data, of_questions, passages, how), found.recall(0),
       found.recall(1), found.recall(2), static_cast<long long>(found.count()), data.passages.size());
-  for (const auto& [name, text] :
-       {std::pair<const char*, std::string>("questions.npy", npy_of(of_questions, pair.width())),
-        {"passages.npy", npy_of(of_passages, pair.width())},
-        {"predictions.jsonl", lines}}) {
-    const std::string file = fmt::format("{}/{}", folder, name);
-    app::write_file(file, text);
-    std::printf("%s\n", file.c_str());
-  }
+  questions_file.add(npy_header(std::ssize(data.questions), pair.width()));
+  questions_file.write(bytes_of(of_questions));
+  passages_file.add(npy_header(std::ssize(data.passages), pair.width()));
+  passages_file.write(bytes_of(of_passages));
+  found_file.write(lines);
+}
+
+void encode_passages(train_app::machine& trained, const ml::dual_encoder& pair, const ml::text_task& passages,
+                     const train_app::fields& f, const train_app::common_params& p,
+                     const std::string& folder) {
+  text_app::file_of_predictions out(f, fmt::format("{}/passages.npy", folder));
+  std::printf("%s\n", passages.about.c_str());
+  out.add(npy_header(passages.data.count, pair.width()));
+  each_vectors(trained, pair, false, passages, p,
+               [&](std::span<const f32> some) { out.add(bytes_of(some)); });
+  out.finish();
 }
 
 }  // namespace dpr_app

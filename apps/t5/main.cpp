@@ -14,11 +14,11 @@
 #include <wsl/support/progress.hpp>
 #include <wsl/support/whole_folder.hpp>
 
-#include "../files.hpp"
 #include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "configurations.hpp"
+#include "file_of_predictions.hpp"
 #include "model.hpp"
 #include "text_input.hpp"
 #include "text_run.hpp"
@@ -141,8 +141,9 @@ void fit_to_data(options& o, int vocabulary, int longest) {
   const ml::encoder_decoder model = m.model();
   if (model.position != ml::position_encoding::relative && longest > model.positions)
     throw std::invalid_argument(
-        fmt::format("sequences of up to {} tokens are longer than model.max_position_embeddings {}", longest,
-                    model.positions));
+        fmt::format("src_max_sequence_length or tgt_max_sequence_length is {}, so sequences are longer than "
+                    "model.max_position_embeddings {}: take shorter ones, or more positions",
+                    longest, model.positions));
 }
 
 run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
@@ -168,16 +169,16 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
     train.data.length = input_of(r.by).sequences.src_max_sequence_length;
   }
-  if (now.reads_held_out()) r.held_out = ml::task_of(r.by, now.use());
+  if (now.reads_held_out(!input_of(r.by).src_data_dir.empty())) r.held_out = ml::task_of(r.by, now.use());
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
-    text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "src_vocab_file");
+    text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "src_vocab_file", true);
   fit_to_data(o, vocabulary_of(r.by, words), longest);
   const ml::encoder_decoder model = o.model.model();
   r.what = {.program = "wsl-t5",
             .model = [model] { return model.build(); },
             .model_words = o.model.words(),
-            .data_words = fmt::format("{} to train with; held out: {}", train.about, r.held_out.about),
+            .data_words = text_app::data_words(train, r.held_out),
             .architecture = o.model.architecture(),
             .train = train.data,
             .held_out = r.held_out.data};
@@ -236,7 +237,10 @@ struct written_texts {
 };
 
 /// Writes what the model makes of each held-out text, and compares it with what was to be written.
-void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
+void predict(const fields& f, options& o, const run_of_texts& r, const text_app::stage& now) {
+  if (o.predictions.empty()) o.predictions = fmt::format("{}/predictions.txt", o.common.run.model_dir);
+  text_app::file_of_predictions out(f, o.predictions),
+      table(f, std::filesystem::path(o.predictions).replace_extension(".tsv").string());
   const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   const ml::tokenizer words = r.meaning.words();
   const auto tokens = ml::encoder_decoder_tokens::of(input_of(r.by).sequences, words);
@@ -283,12 +287,9 @@ void predict(options& o, const run_of_texts& r, const text_app::stage& now) {
                            text_app::as_field(source.texts.front()));
     bar.tick();
   }
-  if (o.predictions.empty()) o.predictions = fmt::format("{}/predictions.txt", o.common.run.model_dir);
-  const std::string table = std::filesystem::path(o.predictions).replace_extension(".tsv").string();
   x.print();
-  app::write_file(table, x.table), std::printf("%s\n", table.c_str());
-  if (table == o.predictions) return;
-  app::write_file(o.predictions, x.lines), std::printf("%s\n", o.predictions.c_str());
+  table.write(x.table);
+  if (table.name() != out.name()) out.write(x.lines);
 }
 
 /// The model as the files of a family say it: those of Marian give padding an id and the logits a bias, which
@@ -358,7 +359,7 @@ int run(int argc, char** argv) {
        .exports = "write a trained model for Hugging Face",
        .complete = [&](const stage&) { complete(f, o); },
        .read = [&](const stage& now) { return read_run(f, o, now).what; },
-       .predict = [&](const stage& now) { predict(o, read_run(f, o, now), now); },
+       .predict = [&](const stage& now) { predict(f, o, read_run(f, o, now), now); },
        .write_model = [&](const stage& now) { write_model(o, read_run(f, o, now), now); }});
 }
 

@@ -93,8 +93,8 @@ void require_same_meaning(const std::string& checkpoint, const text_meaning& our
   if (what.empty()) return;
   if (!override_it)
     throw std::invalid_argument(fmt::format(
-        "the numbers of {} have another meaning: {}: take the data and the vocabulary of its run, or begin "
-        "a run in another --model_dir; --override_model true takes its weights all the same",
+        "the numbers of {} have another meaning: {}: take the data, the vocabulary and the settings of its "
+        "run, or begin a run in another --model_dir; --override_model true takes its weights all the same",
         checkpoint, what));
   std::fprintf(stderr, "%s is taken for other numbers: %s\n", checkpoint.c_str(), what.c_str());
 }

@@ -130,15 +130,33 @@ std::string take_vocabulary(fields& f, const common_params& p, const stage& now,
 }
 
 void require_vocabulary_of_folder(const ml::tokenizer& words, const std::string& folder, int of_model,
-                                  const char* option) {
-  const std::string own = ml::tokenizer::is_in(folder) ? ml::tokenizer::json_of(folder) : "";
-  const std::string what = own.empty() ? "" : ml::difference_of(words, tokenizer_of(own));
-  if (what.empty() && words.size() <= of_model) return;
+                                  const char* option, bool may_have_spare) {
+  const int size = words.size();
+  const bool has_own = ml::tokenizer::is_in(folder);
+  const std::string what =
+      has_own ? ml::difference_of(words, tokenizer_of(ml::tokenizer::json_of(folder))) : "";
+  // A model may have rows for more tokens than its own tokenizer has.
+  if (what.empty() && (has_own || may_have_spare ? size <= of_model : size == of_model)) return;
   throw std::invalid_argument(fmt::format(
       "{} is not the vocabulary of --hf {}, whose model knows {} tokens: {}: {}", option, folder, of_model,
-      what.empty() ? fmt::format("it has {}", words.size()) : what,
-      own.empty() ? fmt::format("name the list of tokens that belongs to {}", folder)
-                  : fmt::format("leave {} out, and the tokenizer in {} is taken", option, folder)));
+      what.empty() ? fmt::format("it has {}", size) : what,
+      what.empty()
+          ? fmt::format("name the vocabulary that belongs to {}, with as many tokens as its model, or "
+                        "put its tokenizer there",
+                        folder)
+          : fmt::format("leave {} out, and the tokenizer in {} is taken", option, folder)));
+}
+
+void require_token_types(int of_model, const ml::text_task& data) {
+  if (of_model && of_model < data.token_types)
+    throw std::invalid_argument(fmt::format(
+        "model.num_segments is {}, but the texts of the data have {} types of tokens, such as those "
+        "of a first and a second text: take {} or more, or 0 for a model without types",
+        of_model, data.token_types, data.token_types));
+}
+std::string data_words(const ml::text_task& train, const ml::text_task& held_out) {
+  return fmt::format("{} to train with{}{}", train.about,
+                     held_out.about.empty() ? "" : "; held out: ", held_out.about);
 }
 
 void keep_meaning(task& t, const text_meaning& m, const run_params& r) {

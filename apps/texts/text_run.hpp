@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of runs that wsl-bert and wsl-t5 have in common: their modes, models that are read and written, and
-// the vocabulary of a run.
+// Parts of runs that wsl-bert, wsl-dpr and wsl-t5 have in common: their modes, models that are read and
+// written, and the vocabulary of a run.
 #pragma once
 #include <command.hpp>
 #include <functional>
@@ -15,8 +15,9 @@
 
 namespace text_app {
 
-/// A mode and the checkpoint that it looks at. Modes that train read the data of both inputs; the others have
-/// a checkpoint, which says what its numbers mean, and read only what is held out.
+/// A mode and the checkpoint that it looks at. Modes that train read the training data, and what is held out
+/// if they evaluate as well; the others have a checkpoint, which says what its numbers mean, and read only
+/// what is held out.
 struct stage {
   std::string mode;
   std::string checkpoint = {};             ///< the one that the mode looks at; empty: it trains
@@ -24,7 +25,10 @@ struct stage {
   std::optional<text_meaning> begun = {};  ///< of the checkpoint from which a run that trains goes on
 
   bool trains() const { return !kept; }
-  bool reads_held_out() const { return mode != "export"; }
+  /// Those that only check a configuration read what is held out if it names some.
+  bool reads_held_out(bool is_named) const {
+    return mode == "validate" || mode == "compile" ? is_named : mode != "export" && mode != "train";
+  }
   wsl::ml::text_use use() const {
     return mode == "predict" ? wsl::ml::text_use::prediction : wsl::ml::text_use::evaluation;
   }
@@ -54,10 +58,17 @@ std::string share_vocabulary(const stage& now, wsl::ml::text_processor& train,
 /// line or a params file other than the run's own names one.
 std::string take_vocabulary(train_app::fields& f, const train_app::common_params& p, const stage& now,
                             wsl::ml::text_processor& held_out);
-/// Throws std::invalid_argument if a vocabulary is not that of a folder of Hugging Face, or has more tokens
-/// than its model. `option` is the name of the vocabulary's file.
+/// Throws std::invalid_argument if a vocabulary is not that of a folder of Hugging Face: if the folder has
+/// another tokenizer, if it has none and the model knows another number of tokens, unless it `may_have_spare`
+/// rows, and in any case if the model knows fewer. `option` is the name of the vocabulary's file.
 void require_vocabulary_of_folder(const wsl::ml::tokenizer& words, const std::string& folder, int of_model,
-                                  const char* option);
+                                  const char* option, bool may_have_spare = false);
+
+/// Throws std::invalid_argument if the tokens of some data have more types than a model (num_segments), which
+/// has some.
+void require_token_types(int of_model, const wsl::ml::text_task& data);
+/// The sentence about the data of a run; `held_out` is empty if none is read.
+std::string data_words(const wsl::ml::text_task& train, const wsl::ml::text_task& held_out);
 
 /// Lets checkpoints of a task keep a meaning, and refuses those with another one.
 void keep_meaning(train_app::task& t, const text_meaning& m, const train_app::run_params& r);

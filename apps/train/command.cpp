@@ -235,6 +235,13 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
   require_options_of(mode, words, given);
+  const bool has_model = std::any_of(given.begin(), given.end(), [&](const given_option& o) {
+    return o.where.front()->name == words.model_option;
+  });
+  const bool begins = mode == "train" || mode == "train_and_eval" || mode == "validate" || mode == "compile";
+  if (has_model && begins && checkpoint.empty() && file.empty() && ranks::root())
+    std::fprintf(stderr, "%s: with the settings of %s, but for the model of --%s; --params names others\n",
+                 words.name.c_str(), name.c_str(), words.model_option.c_str());
   return mode;
 }
 

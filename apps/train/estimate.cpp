@@ -102,7 +102,7 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   i64 tokens = 0;  // of the row with the most
   f64 of_others = 0;
   for (int row = 0; row < grid.rows; ++row) {
-    tokens = std::max<i64>(tokens, rows.tokens_of(row).all());
+    tokens = std::max<i64>(tokens, rows.tokens_of(row).count());
     for (const auto& s : model.stages())
       of_others = std::max(of_others, ml::numbers_shared(cut, rows, row, 0, *s));
   }

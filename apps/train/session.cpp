@@ -746,7 +746,7 @@ void session::train(bool and_eval) {
   run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::training_loop::progress& x) {
     if (!ranks::root()) return;
-    const f64 tokens = static_cast<f64>(task_.train.length);
+    const f64 tokens = static_cast<f64>(task_.tokens());
     std::string in_tokens;
     if (task_.has_texts(task_.train))
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
@@ -820,7 +820,7 @@ void session::train(bool and_eval) {
   const ml::throughput& speed = run.speed();
   const performance done{
       .speed = speed,
-      .tokens = task_.train.length,
+      .tokens = task_.tokens(),
       .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length,
       .peak = peak,
       .weights = std::string(name_of(params_.precision.format()))};
@@ -851,7 +851,8 @@ void session::train(bool and_eval) {
       static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
       static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.has_texts(task_.train)) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  if (task_.has_texts(task_.train))
+    say(", %.0f tokens/sec", speed.global_rate() * static_cast<f64>(task_.tokens()));
   say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
@@ -976,7 +977,7 @@ memory_need session::need_of(const input_params& input, const ml::dataset& data)
 
 void session::require_memory_for_batches() const {
   require_memory(need_of(params_.train_input, task_.train));
-  require_memory(need_of(params_.eval_input, task_.held_out));
+  if (task_.held_out.count) require_memory(need_of(params_.eval_input, task_.held_out));
 }
 
 void session::validate() {
@@ -988,7 +989,8 @@ void session::validate() {
   for (const auto& [data, input, drop_last] :
        {std::tuple(&task_.train, &params_.train_input, true),
         {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}})
-    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
+    if (data->count || data == &task_.train)
+      ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
   if (!params_.run.memory_folder.empty() && ranks::root())
     say("%s\n", disk_text(task_.model(), rule(), streaming(), need_of(params_.train_input, task_.train),
                           task_.train.length)

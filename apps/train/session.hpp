@@ -38,6 +38,7 @@ struct task {
   /// sets the initial weights of a new run; none: they are drawn from the seed
   std::function<void(wsl::ml::trainer_base&)> begin = {};
   std::string begins_with = {};  ///< the option that gives those weights, for messages
+  i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
@@ -50,6 +51,7 @@ struct task {
   /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
   int pixel_classes = 0;
 
+  i64 tokens() const { return tokens_of_example ? tokens_of_example : train.length; }
   /// Whether the examples are texts.
   bool has_texts(const wsl::ml::dataset& d) const { return d.length > 1 && pixel_classes == 0; }
 };

@@ -339,6 +339,17 @@ TEST_CASE("A UNet of every setting learns, and a pipeline trains those that norm
   check("no norm", u);
 }
 
+TEST_CASE("Groups of a norm that do not divide the channels of a block are refused with those that do") {
+  using namespace wsl::ml;
+  unet u{.height = 8, .width = 8, .encoder_filters = {12, 18}, .decoder_filters = {6}};
+  u.norm = image_norm::group, u.norm_groups = 4;
+  CHECK_THROWS_WITH(u.build(),
+                    "wsl: norm_groups 4 does not divide the 18 channels of a block: take one of 1, 2, "
+                    "3, 6, which divide those of all blocks");
+  u.norm_groups = 3;
+  CHECK(u.build().parameter_count() > 0);
+}
+
 TEST_CASE("What does not fit an image is refused by name") {
   ml::network n;
   const int x = n.input("x", 4, n.image(5, 6)), text = n.input("text", 3);

@@ -387,7 +387,8 @@ TEST_CASE("Retrieval that does not fit is refused") {
   d = small(false, 1), d.temperature = 0;
   CHECK_THROWS_WITH(d.build(), Contains("a temperature above 0, not by 0"));
   CHECK_THROWS_WITH(ml::pipelined_trainer(small(false, 1).build(), ml::optimizer::sgd(), {.strips = 2}),
-                    Contains("loss needs sums over the whole batch"));
+                    Contains("loss needs sums over the whole batch") &&
+                        Contains("it compares all sequences of the batch, so train with weight streaming"));
   ml::network n;
   const int x = n.input("x", 3);
   CHECK_THROWS_WITH(n.retrieval("loss", x, {x}), Contains("one vector of each sequence"));

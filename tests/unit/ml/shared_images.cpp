@@ -192,12 +192,12 @@ class lines_around final : public ml::stage {
   template <class F>
   void each(const ml::activation_store& store, F f) const {
     for (const ml::image_strip& s : strips(store, lines_, lines_))
-      for (int line = s.y.first; line < s.y.end; ++line)
+      for (int line = s.written.first; line < s.written.end; ++line)
         for (const int by : {-1, ahead_}) {
           if (line + by < 0 || line + by >= lines_) continue;
           for (int i = 0; i < width_; ++i)
-            f(static_cast<int>(s.first_of_y) + (line - s.y.first) * width_ + i,
-              static_cast<int>(s.first_of_x) + (line + by - s.x.first) * width_ + i, by < 0);
+            f(static_cast<int>(s.first_of_written) + (line - s.written.first) * width_ + i,
+              static_cast<int>(s.first_of_read) + (line + by - s.read.first) * width_ + i, by < 0);
         }
   }
   int lines_, width_, ahead_;

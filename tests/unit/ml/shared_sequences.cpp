@@ -287,7 +287,7 @@ TEST_CASE("A stage of one's own that needs whole sequences gets them, however ma
   const ml::column_cut cut(n, 1);
   const ml::rows_of_wafers rows(cut, {8, 1, 1}, 3, 5);
   CHECK(!rows.cuts_sequences());
-  for (int row = 0; row < 8; ++row) CHECK(rows.tokens_of(row).all() % 5 == 0);
+  for (int row = 0; row < 8; ++row) CHECK(rows.tokens_of(row).count() % 5 == 0);
 }
 
 TEST_CASE("A chosen grid has rows that share a sequence if that is predicted to be faster, and possible") {
@@ -312,9 +312,9 @@ TEST_CASE("Tokens are divided evenly among rows, in order, and a row knows those
           i64 next = wafer * all;
           for (int row = wafer * height; row < (wafer + 1) * height; ++row) {
             const ml::row_tokens t = rows.tokens_of(row);
-            CHECK(t.all() <= (sequences < height ? (all + height - 1) / height
+            CHECK(t.count() <= (sequences < height ? (all + height - 1) / height
                                                  : (sequences + height - 1) / height * length));
-            if (t.all() == 0) continue;
+            if (t.count() == 0) continue;
             CHECK(t.first_of_batch(0, length, 0) == next);
             next = t.first_of_batch(0, length, 1);
             // The rows that have the tokens of the window, by a search of the tokens.

@@ -93,6 +93,32 @@ TEST_CASE("Both encoders begin with the weights of a BERT") {
   CHECK(of(n, w, "question projection.weight") == of(n, fresh, "question projection.weight"));
 }
 
+TEST_CASE("A shared encoder is read from folders whose halves are equal, and from one of them") {
+  const files::folder here;
+  const dual_encoder d = small(4, true);
+  const network n = d.build();
+  const weights w(n, 3);
+  write_dpr(here / "dpr", d, n, w);
+  dual_encoder two = d;
+  two.shared = false;
+  const network of_two = two.build();
+  write_dpr(here / "other", two, of_two, weights(of_two, 3));  // both halves begin with other numbers
+  const dpr_folders in = dpr_folders::in(here / "dpr"), differs = dpr_folders::in(here / "other");
+  CHECK(read_dpr_config(differs, true) == d);
+  CHECK_THAT(files::refusal([&] { read_dpr(differs, d, n, weights(n)); }),
+             Contains("its tensor 'ctx_encoder.bert_model.embeddings.word_embeddings.weight' is not "
+                      "'question_encoder.bert_model.embeddings.word_embeddings.weight' of") &&
+                 Contains("but a shared encoder is one for questions and passages"));
+  two.passages.layers = 1;
+  const network of_forms = two.build();
+  write_dpr(here / "forms", two, of_forms, weights(of_forms, 3));
+  CHECK_THAT(files::refusal([&] { read_dpr_config(dpr_folders::in(here / "forms"), true); }),
+             Contains("the encoder has another form than that of"));
+  std::filesystem::remove_all(here / "dpr/ctx_encoder");
+  const weights alone = read_dpr(in, read_dpr_config(in, true), n, weights(n));
+  for (std::size_t k = 0; k < w.size(); ++k) CHECK(alone[k] == w[k]);
+}
+
 TEST_CASE("Folders that are no pair are refused") {
   const files::folder here;
   const dual_encoder d = small(4);

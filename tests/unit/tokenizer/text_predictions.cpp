@@ -133,6 +133,40 @@ TEST_CASE("The sentence about the data says what is too long and what the vocabu
   auto tags = in.of<bert_token_classifier_processor>(in.put("t.txt", "a O\nb O\nc O\n\nd O\n"), 4);
   CHECK_THAT(tags.task(text_use::training).about,
              Contains("1 of 2 examples is longer than max_sequence_length 4"));
+  bert_csv_dynamic_mask_processor hidden;
+  hidden.data_dir = {in.put("h.txt", "a b c d\nzz a\n\nc d\n")}, hidden.vocab_file = in / "vocab.txt";
+  hidden.max_sequence_length = 16, hidden.max_predictions_per_seq = 2;
+  for (const bool alone : {false, true}) {
+    hidden.disable_nsp = alone;
+    CHECK_THAT(hidden.task(text_use::training).about,
+               Contains("hidden words; ") && Contains(" % of the tokens are [UNK]"));
+  }
+  hidden.disable_nsp = true;
+  hidden.data_dir = {in.put("h.csv", "tokens\n\"['[CLS]', 'a', 'zz', '[SEP]']\"\n")};
+  CHECK_THAT(hidden.task(text_use::training).about, Contains("each epoch; 25 % of the tokens are [UNK]"));
+  t5_dynamic_processor spans;
+  spans.src_data_dir = {in.put("s.txt", "a b c d a b c zz\n")}, spans.src_vocab_file = in / "words.txt";
+  spans.sequences.src_max_sequence_length = 12, spans.sequences.tgt_max_sequence_length = 12;
+  spans.extra_ids = 4;
+  CHECK_THAT(spans.task(text_use::training).about, Contains("left out; 12 % of the tokens are <unk>"));
+}
+
+TEST_CASE("Percents have the digits that say something") {
+  const auto said = [](int unknown, int all) {
+    text_survey survey("[UNK]", 1);
+    std::vector<i32> ids(static_cast<std::size_t>(all), 5);
+    std::fill_n(ids.begin(), unknown, 1);
+    survey.add_unknown(ids), survey.add_example(false);
+    const std::string text = survey.text(1, "max_sequence_length", 8);
+    return text.substr(0, text.find(" of the tokens"));
+  };
+  CHECK(said(1, 1'000'000) == "; less than 0.01 %");
+  CHECK(said(57, 100'000) == "; 0.06 %");
+  CHECK(said(7, 1000) == "; 0.7 %");
+  CHECK(said(71, 1000) == "; 7.1 %");
+  CHECK(said(500, 1000) == "; 50 %");
+  CHECK(said(996, 1000) == "; more than 99 %");
+  CHECK(said(10, 10) == "; 100 %");
 }
 
 }  // namespace

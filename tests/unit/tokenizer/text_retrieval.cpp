@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Questions and passages in the form of DPR's data, and what a pair of encoders gets of them.
+#include <cstring>
 #include <set>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/text/encode/processors.hpp>
@@ -115,6 +116,57 @@ TEST_CASE("Questions and passages come alone, too, in the order of their numbers
   CHECK(numbers(asked.next(), "input_ids") == std::vector<i32>{2, 5, 6, 3, 0, 2, 7, 3, 0, 0});
 }
 
+TEST_CASE("A hard negative that answers its question is left out") {
+  const folder in;
+  files::write(in / "both.jsonl", R"({"question": "a", "positive_ctxs": [{"text": "b"}, {"text": "c"}],)"
+                                  R"( "hard_negative_ctxs": [{"text": "c"}, {"text": "d"}, {"text": "b"}]})");
+  const retrieval_data d = read_retrieval({in / "both.jsonl"});
+  CHECK(d.right_among_hard == 2);
+  CHECK(d.questions.front().hard == std::vector<std::size_t>{2});
+  CHECK_THAT(in.of("both.jsonl", 1).task(ml::text_use::training).about,
+             Contains("2 hard negatives are left out, which answer their question"));
+}
+
+TEST_CASE("What lengths and a vocabulary leave of questions and of passages is said") {
+  const folder in;
+  files::write(
+      in / "long.jsonl",
+      R"({"question": "a b c d", "positive_ctxs": [{"title": "c", "text": "a b c d x"}, {"text": "x"}]})"
+      "\n"
+      R"({"question": "a y", "positive_ctxs": [{"text": "a"}]})");
+  CHECK_THAT(
+      in.of("long.jsonl").task(ml::text_use::training).about,
+      Catch::Matchers::EndsWith(
+          "; 1 of 2 questions is longer than max_sequence_length 5: its end is left out; 17 % of the tokens "
+          "of questions are [UNK]: the vocabulary is hardly that of these texts, or do_lower is not what it "
+          "was made with; 1 of 3 passages is longer than max_passage_length 6: its end is left out; 25 % of "
+          "the tokens of passages are [UNK]: the vocabulary is hardly that of these texts, or do_lower is "
+          "not what it was made with"));
+}
+
+TEST_CASE("Token types are those of passages with titles") {
+  const folder in;
+  files::write(in / "untitled.jsonl", R"({"question": "a", "positive_ctxs": [{"text": "a b"}]})");
+  CHECK(in.of("untitled.jsonl").task(ml::text_use::training).token_types == 1);
+  CHECK(in.of("all.json").task(ml::text_use::training).token_types == 2);
+}
+
+TEST_CASE("Passages of an index come from tables and from objects in JSON") {
+  const folder in;
+  files::write(in / "index.tsv", "id\ttext\ttitle\n1\td a\tc\n2\tb\t\n");
+  files::write(in / "index.jsonl", "{\"text\": \"d a\", \"title\": \"c\"}\n{\"text\": \"b\"}\n");
+  dpr_processor p = in.of("all.json");
+  p.words = p.with();
+  for (const char* name : {"index.tsv", "index.jsonl"}) {
+    const text_task t = p.passages_in(in / name);
+    CHECK((t.data.count == 2 && t.data.length == 6));
+    batches all(t.data, {.size = 2, .shuffle = false});
+    CHECK(numbers(all.next(), "input_ids") == std::vector<i32>{2, 7, 3, 8, 5, 3, 2, 6, 3, 0, 0, 0});
+  }
+  files::write(in / "untold.tsv", "id\tbody\n1\td a\n");
+  CHECK_THAT(files::refusal([&] { p.passages_in(in / "untold.tsv"); }), Contains("text"));
+}
+
 TEST_CASE("Data of retrieval that do not fit are refused") {
   const folder in;
   const auto refused = [&](const std::string& name, const std::string& text) {
@@ -122,7 +174,37 @@ TEST_CASE("Data of retrieval that do not fit are refused") {
     return files::refusal([&] { read_retrieval({in / name}); });
   };
   CHECK_THAT(refused("a.json", first), Contains("no array of questions"));
-  CHECK_THAT(refused("b.jsonl", "{\n"), Contains("b.jsonl, line 1: it is no object in JSON"));
+  CHECK_THAT(refused("b.jsonl", "7\n"), Contains("b.jsonl, line 1: it is no object in JSON"));
+  CHECK_THAT(refused("b.jsonl", fmt::format("{}\n{{\n", first)),
+             Contains("b.jsonl, line 2, byte 1: the JSON ends in the middle: it is cut short"));
+  CHECK_THAT(refused("b.jsonl", R"({"question": "a", positive_ctxs: []})"),
+             Contains("b.jsonl, line 1, byte 19: what stands here is no JSON"));
+  const std::string all = fmt::format("[{},{}]", first, second);
+  CHECK_THAT(refused("cut.json", all.substr(0, 50)),
+             Contains("cut.json, byte 50: the JSON ends in the middle"));
+  CHECK_THAT(refused("empty.json", ""), Contains("empty.json, byte 0: the JSON ends in the middle"));
+  CHECK_THAT(
+      refused("broken.json", fmt::format("[{}, what]", second)),
+      Contains(fmt::format("broken.json, byte {}: what stands here is no JSON", std::strlen(second) + 4)));
+  const auto with = [&](const char* passages, const char* hard = "[]") {
+    return refused("p.json",
+                   fmt::format(R"([{}, {{"question": "a", "positive_ctxs": {}, "hard_negative_ctxs": {}}}])",
+                               first, passages, hard));
+  };
+  CHECK_THAT(with("7"),
+             Contains("p.json, question 2: 'positive_ctxs' should be an array of passages, not 7"));
+  CHECK_THAT(with(R"([{"text": "a"}, {"title": "a"}])"),
+             Contains("p.json, question 2, positive_ctxs[1]: the object lacks a text 'text'"));
+  CHECK_THAT(with(R"([{"text": 7}])"),
+             Contains("p.json, question 2, positive_ctxs[0]: 'text' should be a text, not 7"));
+  CHECK_THAT(with(R"([{"text": "a", "title": []}])"),
+             Contains("positive_ctxs[0]: 'title' should be a text, not an array"));
+  CHECK_THAT(with(R"([{"text": "a"}])", R"(["b"])"),
+             Contains("p.json, question 2, hard_negative_ctxs[0]: it is no object in JSON"));
+  for (const char* blank : {"", " \\n"})
+    CHECK_THAT(refused("blank.jsonl",
+                       fmt::format("{}\n{{\"question\": \"{}\", \"positive_ctxs\": []}}\n", first, blank)),
+               Contains("blank.jsonl, line 2: the question is empty: write one, or remove the record"));
   CHECK_THAT(refused("c.json", R"([{"positive_ctxs": []}])"),
              Contains("question 1: the object lacks a text 'question'"));
   CHECK_THAT(refused("d.json", R"([{"question": "a"}])"),
@@ -130,10 +212,15 @@ TEST_CASE("Data of retrieval that do not fit are refused") {
   CHECK_THAT(refused("e.json", fmt::format("[{}]", none)),
              Contains("there is no question that a passage answers"));
   CHECK_THAT(files::refusal([&] { read_retrieval({in / "no.json"}); }), Contains("cannot be read"));
-  CHECK_THROWS_WITH(in.of("all.json", -1).task(ml::text_use::training), Contains("hard_negatives is at least 0, not -1"));
+  CHECK_THROWS_WITH(in.of("all.json", -1).task(ml::text_use::training),
+                    Contains("hard_negatives is at least 0, not -1"));
   dpr_processor p = in.of("all.json");
   p.max_passage_length = 4;
-  CHECK_THROWS_WITH(p.task(ml::text_use::training), Contains("max_sequence_length is 4; with the special tokens it takes 5"));
+  CHECK_THROWS_WITH(p.task(ml::text_use::training),
+                    Contains("wsl: max_passage_length is 4; with the special tokens it takes 5"));
+  p.max_passage_length = 0, p.max_sequence_length = 4;
+  CHECK_THROWS_WITH(p.task(ml::text_use::training),
+                    Contains("wsl: max_sequence_length is 4; with the special tokens it takes 5"));
 }
 
 }  // namespace

@@ -105,15 +105,15 @@ class convolution_stage final : public stage {
       return f(image_strip{{0, 1}, {0, 1}, {0, 1}}, picture<X>::of(x, 0, {1, x.rows()}),
                picture<Y>::of(y, 0, {1, y.rows()}));
     for (const image_strip& s : strips(store, size_.height, windows_.height))
-      f(s, picture<X>::of(x, s.first_of_x, {s.x.count(), size_.width}),
-        picture<Y>::of(y, s.first_of_y, {s.y.count(), windows_.width}));
+      f(s, picture<X>::of(x, s.first_of_read, {s.read.count(), size_.width}),
+        picture<Y>::of(y, s.first_of_written, {s.written.count(), windows_.width}));
   }
   /// The lines of x on which the windows of a strip lie, with zeros around the image.
   template <class T>
   picture<const T> under_windows(const image_strip& at, const picture<const T>& x,
                                  std::vector<T>& room) const {
     const int around = window_().padding;
-    return lines_of(x, at.x.first, window_().lines_under(at.y), around, around, room);
+    return lines_of(x, at.read.first, window_().lines_under(at.written), around, around, room);
   }
   template <class T>
   void add_gradient(const activation_store& store, const matrix<f32>& gradient, const matrix<const T>& x,
@@ -135,11 +135,13 @@ class convolution_stage final : public stage {
     std::vector<T> room;
     each_strip(
         store, dx, dy, [&](const image_strip& at, const picture<f32>& of_dx, const picture<const T>& of_dy) {
-          if (!gathers) return scatter_windows(of_dx, of_dy, o, taps, at.x.first - o.lines_under(at.y).first);
-          const int first = at.x.first - above;  // of the lines of dy on which the windows lie
-          gather_windows(of_dx,
-                         lines_of(of_dy, at.y.first, {first, at.x.end + o.padding}, before, before, room), o,
-                         taps, false, {at.y.first - first, at.y.end - first});
+          if (!gathers)
+            return scatter_windows(of_dx, of_dy, o, taps, at.read.first - o.lines_under(at.written).first);
+          const int first = at.read.first - above;  // of the lines of dy on which the windows lie
+          gather_windows(
+              of_dx,
+              lines_of(of_dy, at.written.first, {first, at.read.end + o.padding}, before, before, room), o,
+              taps, false, {at.written.first - first, at.written.end - first});
         });
   }
 
@@ -168,7 +170,8 @@ class transposed_convolution_stage final : public stage {
       packed_taps<T> taps(s.as<T>(), how_.over.taps(), false);
       each_strip(store, store.operand_of_lines<T>(inputs[0]), y,
                  [&](const image_strip& at, const picture<const T>& x, const picture<f32>& of_y) {
-                   scatter_windows(of_y, x, how_.over, taps, at.y.first - how_.over.lines_under(at.x).first);
+                   scatter_windows(of_y, x, how_.over, taps,
+                                   at.written.first - how_.over.lines_under(at.read).first);
                  });
     });
   }
@@ -188,12 +191,13 @@ class transposed_convolution_stage final : public stage {
       std::vector<T> room;
       each_strip(store, x, dy,
                  [&](const image_strip& at, const picture<const T>& of_x, const picture<const T>& of_dy) {
-                   const line_range lines = o.lines_under(at.x);
-                   const picture<const T> under = lines_of(of_dy, at.y.first, lines, o.padding, after, room);
+                   const line_range lines = o.lines_under(at.read);
+                   const picture<const T> under =
+                       lines_of(of_dy, at.written.first, lines, o.padding, after, room);
                    if (!is_frozen(s.which)) add_gradient_of_taps(gradient, of_x, under, o, true);
                    if (!wants) return;
-                   gather_windows(picture<f32>::of(dx, at.first_of_x, of_x.size), under, o, taps, false,
-                                  {at.y.first - lines.first, at.y.end - lines.first});
+                   gather_windows(picture<f32>::of(dx, at.first_of_read, of_x.size), under, o, taps, false,
+                                  {at.written.first - lines.first, at.written.end - lines.first});
                  });
     });
   }
@@ -218,8 +222,8 @@ class transposed_convolution_stage final : public stage {
   template <class X, class Y, class F>
   void each_strip(const activation_store& store, const matrix<X>& x, const matrix<Y>& y, F f) const {
     for (const image_strip& s : strips(store, size_.height, output_.height))
-      f(s, picture<X>::of(x, s.first_of_x, {s.x.count(), size_.width}),
-        picture<Y>::of(y, s.first_of_y, {s.y.count(), output_.width}));
+      f(s, picture<X>::of(x, s.first_of_read, {s.read.count(), size_.width}),
+        picture<Y>::of(y, s.first_of_written, {s.written.count(), output_.width}));
   }
 
   image_size size_, output_;

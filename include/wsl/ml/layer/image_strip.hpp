@@ -17,13 +17,13 @@ namespace wsl::ml {
 
 /// Lines of an image that a PE computes, and those that it reads for it.
 struct image_strip {
-  line_range y;    ///< of the output
-  line_range own;  ///< of the input, those that the PE has anyway
-  line_range x;    ///< of the input, those and the ones that it borrows
-  i64 first_of_y = 0,
-      first_of_x = 0;  ///< the rows of value and lines (activation_store) with which they begin
+  line_range written;  ///< of the output
+  line_range own;      ///< of the input, those that the PE has anyway
+  line_range read;     ///< of the input, those and the ones that it borrows
+  /// The rows with which they begin in the output's activation_store::value and in activation_store::lines.
+  i64 first_of_written = 0, first_of_read = 0;
 
-  bool borrows() const { return x != own; }
+  bool borrows() const { return read != own; }
 };
 
 /// The tokens of a value that a PE has of some images, each of `lines` lines with so many pixels.
@@ -46,10 +46,10 @@ std::vector<image_strip> strips_of(int images, const pixels_here& x, const pixel
   i64 first_of_x = 0, first_of_y = 0;
   for (int n = 0; n < images; ++n) {
     image_strip s{y.lines_of(n), x.lines_of(n), x.lines_of(n), first_of_y, first_of_x};
-    if (s.y.count() == 0) continue;
-    s.x = {std::min(s.own.first, std::clamp(reads(s.y.first).first, 0, x.lines)),
-           std::max(s.own.end, std::clamp(reads(s.y.end - 1).end, 0, x.lines))};
-    first_of_y += i64{s.y.count()} * y.width, first_of_x += i64{s.x.count()} * x.width;
+    if (s.written.count() == 0) continue;
+    s.read = {std::min(s.own.first, std::clamp(reads(s.written.first).first, 0, x.lines)),
+              std::max(s.own.end, std::clamp(reads(s.written.end - 1).end, 0, x.lines))};
+    first_of_y += i64{s.written.count()} * y.width, first_of_x += i64{s.read.count()} * x.width;
     all.push_back(s);
   }
   return all;

@@ -54,14 +54,14 @@ class pooling_stage final : public stage {
   template <class F>
   void each_window(const activation_store& store, const matrix<f32>& x, const matrix<f32>& y, F f) const {
     for (const image_strip& s : strips(store, size_.height, windows_.height)) {
-      const picture<f32> from = picture<f32>::of(x, s.first_of_x, {s.x.count(), size_.width}),
-                         to = picture<f32>::of(y, s.first_of_y, {s.y.count(), windows_.width});
-      for (int line = s.y.first; line < s.y.end; ++line) {
+      const picture<f32> from = picture<f32>::of(x, s.first_of_read, {s.read.count(), size_.width}),
+                         to = picture<f32>::of(y, s.first_of_written, {s.written.count(), windows_.width});
+      for (int line = s.written.first; line < s.written.end; ++line) {
         const run of_lines = on_image(line, over_.height, size_.height);
         for (int at = 0; at < windows_.width; ++at) {
           const run of_pixels = on_image(at, over_.width, size_.width);
-          f(static_cast<const f32*>(from.at(of_lines.first - s.x.first, of_pixels.first)),
-            to.at(line - s.y.first, at),
+          f(static_cast<const f32*>(from.at(of_lines.first - s.read.first, of_pixels.first)),
+            to.at(line - s.written.first, at),
             taps{of_lines.count, of_pixels.count, i64{over_.dilation} * size_.width * from.pixel,
                  i64{over_.dilation} * from.pixel, 1 / static_cast<f32>(over_.taps())});
         }

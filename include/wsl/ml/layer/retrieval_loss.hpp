@@ -88,11 +88,16 @@ class retrieval_loss final : public loss_stage {
                     of_passages, weight);
     return sum;
   }
+  /// A question is compared with the passages of the whole batch, whose number a stage does not know: those
+  /// of one question are counted.
   f64 operations(int, int, int columns, int) const override { return 6. * passages_ * columns; }
 
  private:
   /// The vectors of all rows of workers, (sequences, features) of each round, and whether a passage counts;
-  /// and the gradients of them all through the questions here.
+  /// and the gradients of them all through the questions here. The numbers lie one round after the other:
+  ///   round 0, 1, ...    of each sequence its vector and, in rounds of passages, whether that counts, as the
+  ///                      sums of a round come
+  ///   gradients of round 0, 1, ...    of each sequence that of its vector
   struct state {
     i64 sequences;
     int width, passages, rounds;
@@ -144,10 +149,10 @@ class retrieval_loss final : public loss_stage {
     const auto of_round = [&](int r) { return scores.part(0, r * all, x.rows(), all); };
     for (int r = 0; r < rounds; ++r) multiply(of_round(r), x, s.vectors(from + r).transposed());
     const f32 scale = 1 / how_.temperature;
-    const auto scaled = [&] {
+    const auto divide_by_temperature = [&] {
       for (f32& y : room) y *= scale;
     };
-    scaled();
+    divide_by_temperature();
     f64 sum = 0;
     for (int t = 0; t < x.rows(); ++t) {
       for (int r = 0; r < rounds; ++r)
@@ -155,7 +160,7 @@ class retrieval_loss final : public loss_stage {
           if (!s.counts(from + r, k)) scores(t, r * all + k) = std::numeric_limits<f32>::lowest();
       sum += cross_entropy_of_row(scores.row(t), classes, first + t, share, weight);
     }
-    scaled();
+    divide_by_temperature();  // the room has the gradients of the divided scores now
     for (int r = 0; r < rounds; ++r) {
       multiply_add(dx, of_round(r), s.vectors(from + r));
       multiply_add(s.gradients(from + r), of_round(r).transposed(), x);

@@ -93,19 +93,23 @@ struct feature_group {
 /// The features that a stage which is cut by heads reads of the tokens before its own, where it is given a
 /// later part of a sequence: of its first input the groups (stage::groups_of_input) from `first_group` on.
 struct prefix_features {
-  int first_group = -1;  ///< negative: none
-  int window = 0;        ///< a token sees itself and the window - 1 tokens before it; 0: all before it
+  static constexpr int none = -1, all_before = 0;
+
+  int first_group = none;
+  int window = all_before;  ///< otherwise a token sees itself and the window - 1 tokens before it
+
+  bool any() const { return first_group >= 0; }
 };
 
 /// A stage may assume that it is given complete rows of features of some tokens: those of one PE, which may
 /// be all tokens of a batch or a few of them, and whole sequences if it says that it needs them, or parts of
 /// images if it also says which lines it reads (`reads_of_line`). The result of a token must not depend on
 /// which other tokens are there, except on those of the same sequence if it needs whole sequences. The
-/// forward functions may run twice for a batch, and give the same numbers each time. Its weight tiles have
-/// some rows of a parameter with all their columns; the tiles of a parameter come in any division, and a
-/// stage treats each tile by itself. The functions are const and
-/// run on many PEs at the same time: what a stage keeps from the forward pass for the backward pass is in the
-/// activation store (`saved`, or simply the values).
+/// forward functions may run twice for a batch, and give the same numbers each time.
+///   Its weight tiles have some rows of a parameter with all their columns; the tiles of a parameter come in
+/// any division, and a stage treats each tile by itself.
+///   The functions are const and run on many PEs at the same time: what a stage keeps from the forward pass
+/// for the backward pass is in the activation store (`saved`, or simply the values).
 class stage {
  public:
   virtual ~stage() = default;
@@ -135,8 +139,9 @@ class stage {
   virtual bool reads_operands(int /*which*/) const { return false; }
 
   /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
-  /// axis of tokens than its output. If not, or if it reads the earlier tokens from a prefix, or lines of an
-  /// image, a PE may have a part of a sequence.
+  /// axis of tokens than its output. If not, a PE may have a part of a sequence. It may so, too, if the stage
+  /// says true here and also what it reads of the other parts: earlier tokens (`reads_of_prefix`) or lines of
+  /// an image (`reads_of_line`).
   virtual bool needs_whole_sequences() const { return false; }
   /// Whether a stage that needs whole sequences lets the tokens at their end change what it gives for others, as
   /// attention to all tokens does, and causal attention does not. If an input of ids is a mask of tokens that it
@@ -147,10 +152,11 @@ class stage {
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.
   virtual prefix_features reads_of_prefix() const { return {}; }
-  /// For a stage of images: the lines of its first input that a line of the output reads. They may lie beyond
-  /// the image, where nothing is read, and from one line to the next neither end goes back. A PE may then
-  /// have some lines of an image: those that `strips` says, of the input in activation_store::lines, with
-  /// gradients in gradient_of_lines. Of other inputs the stage reads the tokens of the PE.
+  /// For a stage of images, which needs whole sequences (`needs_whole_sequences`): the lines of its first
+  /// input that a line of the output reads. They may lie beyond the image, where nothing is read, and from
+  /// one line to the next neither end goes back. A PE may then have some lines of an image: those that
+  /// `strips` says, of the input in activation_store::lines, with gradients in gradient_of_lines. Of other
+  /// inputs the stage reads the tokens of the PE.
   virtual std::optional<line_range> reads_of_line(int /*line*/) const { return {}; }
   /// The lines of each image that are here, of an input and an output of so many lines.
   std::vector<image_strip> strips(const activation_store& store, int lines_of_x, int lines_of_y) const {

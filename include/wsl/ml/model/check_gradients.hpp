@@ -19,7 +19,7 @@
 #include <span>
 
 #include "serial.hpp"
-#include "serial_parts.hpp"
+#include "step_in_parts.hpp"
 
 namespace wsl::ml {
 
@@ -351,7 +351,7 @@ class gradient_checker {
     for (std::size_t k = 0; k < begins.size(); ++k)
       stores.push_back(part_of(0, begins[k], k + 1 < begins.size() ? begins[k + 1] : batch_.length));
     for (activation_store& store : stores) store.statistics = batch_.statistics;
-    serial_parts parts(n_, w_, begins, batch_.length, std::move(stores));
+    step_in_parts parts(n_, w_, begins, batch_.length, std::move(stores));
     of_parts result{parts.forward() / counts_, {}};
     for (std::size_t k = 0; k < parts.count() && n_.losses().empty(); ++k)
       result.objective += weigh(parts.store(k), parts.tokens(k).first, true);

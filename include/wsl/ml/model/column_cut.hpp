@@ -69,7 +69,7 @@ class column_cut {
   }
   /// Whether a stage gets what it needs of the tokens before a part of a sequence.
   static bool reads_prefix(const stage& s) {
-    return s.how_cut() == stage_cut::by_head && s.reads_of_prefix().first_group >= 0;
+    return s.how_cut() == stage_cut::by_head && s.reads_of_prefix().any();
   }
   /// Whether a model can be cut over several columns.
   static bool can_cut(const network& n) { return shared_unlike(n).empty(); }

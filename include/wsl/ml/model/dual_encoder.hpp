@@ -47,13 +47,13 @@ struct dual_encoder {
                             "encoders of one width, or a projection",
                             questions.width, passages.width));
     network n;
-    const int question = vector(n, questions, "question ", "questions_", 0),
+    const int question = add_vector(n, questions, "question ", "questions_", 0),
               axis = n.axis("tokens of passages");
     int first = shared ? 0 : static_cast<int>(n.parameters().size());
     std::vector<int> vectors;
     for (int k = 0; k < passages_of_question; ++k) {
       const auto add = [&] {
-        return vector(n, passages, fmt::format("passage {} ", k), name_of_passage(k), axis);
+        return add_vector(n, passages, fmt::format("passage {} ", k), name_of_passage(k), axis);
       };
       vectors.push_back(k == 0 && !shared ? add() : n.with_parameters_from(first, add));
     }
@@ -66,7 +66,7 @@ struct dual_encoder {
   /// parameters are called as those of that half of the whole (`prefix_of`).
   network build_half(bool of_questions) const {
     network n;
-    n.predicts(vector(n, of_questions ? questions : passages, prefix_of(of_questions), "", 0));
+    n.predicts(add_vector(n, of_questions ? questions : passages, prefix_of(of_questions), "", 0));
     return n;
   }
   /// The word before the names of the parameters of a half.
@@ -75,8 +75,9 @@ struct dual_encoder {
   }
 
  private:
-  int vector(network& n, const encoder& e, const std::string& name, const std::string& texts,
-             int axis) const {
+  /// Adds an encoder to a network. Returns the value with its vectors.
+  int add_vector(network& n, const encoder& e, const std::string& name, const std::string& texts,
+                 int axis) const {
     const int y = n.first_token(name + "first token", e.states(n, name, texts, axis));
     return projection ? n.linear(name + "projection", y, projection, true, initial::normal(e.deviation)) : y;
   }

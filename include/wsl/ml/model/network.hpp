@@ -139,11 +139,8 @@ class network {
   int ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     return new_host_value({name, each, origin::input, at_least_one(name, end), existing(axis)});
   }
-  /// Numbers, or classes below `end`, that only losses read. A batch that is only predicted has none.
-  int target(const std::string& name, const shape& each, int axis = 0) {
-    return new_host_value({name, each, origin::target, 0, existing(axis)});
-  }
-  /// The same for ids that a batch may leave out, such as a mask of tokens.
+  /// Ids below `end` that a batch may leave out, such as a mask of tokens (`end` 2): one for each token of
+  /// the axis, or a shape of them.
   int optional_ids(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     const int v = ids(name, end, each, axis);
     values_.back().is_optional = true;
@@ -155,6 +152,10 @@ class network {
     const int v = optional_ids(name, positions, 1, axis);
     values_.back().counts_up = true;
     return v;
+  }
+  /// Numbers, or classes below `end`, that only losses read. A batch that is only predicted has none.
+  int target(const std::string& name, const shape& each, int axis = 0) {
+    return new_host_value({name, each, origin::target, 0, existing(axis)});
   }
   int classes(const std::string& name, int end, const shape& each = 1, int axis = 0) {
     return new_host_value({name, each, origin::target, at_least_one(name, end), existing(axis)});

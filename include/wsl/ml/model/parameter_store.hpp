@@ -106,10 +106,19 @@ class parameter_store {
 
   /// Throws std::invalid_argument for weights of another model.
   parameter_store& operator=(const weights& w) {
-    for (std::size_t k = 0; k < std::max(size(), w.size()); ++k)
-      if (k >= size() || k >= w.size() || w[k].size() != (*this)[k].size())
+    if (w.size() != size())
+      throw std::invalid_argument(
+          fmt::format("wsl: these weights are of another model: they have {} parameters, and this one has {}",
+                      w.size(), size()));
+    for (std::size_t k = 0; k < size(); ++k)
+      if (w[k].size() != (*this)[k].size()) {
+        const parameter& p = of_->parameters()[k];
+        const auto [rows, columns] = w.rows_and_columns(k);
         throw std::invalid_argument(
-            fmt::format("wsl: these weights are of another model: their parameter {} differs in size", k));
+            fmt::format("wsl: these weights are of another model: parameter {}, '{}', is {} x {} there, and "
+                        "here {} x {}",
+                        k, p.name, rows, columns, p.rows, p.columns));
+      }
     for (std::size_t k = 0; k < size(); ++k) std::copy(w[k].begin(), w[k].end(), (*this)[k].begin());
     return *this;
   }

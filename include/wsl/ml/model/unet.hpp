@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -91,6 +92,22 @@ struct unet {
     if (const int least = 1 << decoder_filters.size(); height < least || width < least)
       throw std::invalid_argument(fmt::format("wsl: an image of {} x {} pixels cannot be halved {} times",
                                               height, width, decoder_filters.size()));
+    if (norm == image_norm::group) check_groups();
+  }
+  void check_groups() const {
+    int common = 0;  // the largest number that divides the channels of all blocks
+    for (const std::vector<int>* filters : {&encoder_filters, &decoder_filters})
+      for (const int channels : *filters) common = std::gcd(common, channels);
+    std::string fitting;
+    for (int k = 1; k <= common; ++k)
+      if (common % k == 0) fitting += fmt::format("{}{}", k > 1 ? ", " : "", k);
+    for (const std::vector<int>* filters : {&encoder_filters, &decoder_filters})
+      for (const int channels : *filters)
+        if (norm_groups < 1 || channels % norm_groups)
+          throw std::invalid_argument(
+              fmt::format("wsl: norm_groups {} does not divide the {} channels of a block: take one of {}, "
+                          "which divide those of all blocks",
+                          norm_groups, channels, fitting));
   }
   initial start(int inputs, int outputs, int kernel) const {
     return initial::uniform(gain * std::sqrt(6 / static_cast<f32>((inputs + outputs) * kernel * kernel)));

@@ -42,6 +42,8 @@ class weights {
   std::size_t size() const { return numbers_.size(); }
   std::vector<f32>& operator[](std::size_t i) { return numbers_[i]; }
   const std::vector<f32>& operator[](std::size_t i) const { return numbers_[i]; }
+  /// Rows and columns of an array.
+  std::pair<int, int> rows_and_columns(std::size_t i) const { return {shapes_[i].rows, shapes_[i].columns}; }
   matrix<f32> of(std::size_t i) { return {numbers_[i].data(), shapes_[i].rows, shapes_[i].columns}; }
   void clear() {
     for (auto& x : numbers_) x.assign(x.size(), 0);

@@ -57,7 +57,7 @@ inline f64 numbers_shared(const column_cut& cut, const rows_of_wafers& rows, int
                           const stage& s) {
   if (const int features = cut.features_of_prefix(s, column)) {
     const row_tokens t = rows.tokens_of(row);
-    return t.all() > 0 && t.tokens.first > 0 ? static_cast<f64>(features) * t.in_first_sequence().end : 0;
+    return t.count() > 0 && t.tokens.first > 0 ? static_cast<f64>(features) * t.in_first_sequence().end : 0;
   }
   const auto pixels = rows.pixels(row, s);
   return pixels.borrowed ? static_cast<f64>(pixels.all) * cut.features_read(s, column) : 0;

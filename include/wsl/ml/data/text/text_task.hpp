@@ -34,6 +34,7 @@ struct text_task {
   dataset data;
   label_map classes = {};  ///< none if the targets are tokens or places
   int vocabulary = 0;      ///< tokens that the model has numbers for, at least
+  int token_types = 1;     ///< types that tokens have ("token_type_ids"): 2 where texts come in pairs
   std::string about = {};  ///< for people: what was read, and the numbers of the classes
   /// An example for people; none of tasks whose texts change in each epoch, and of questions.
   std::function<text_source(i64 which)> source = {};

@@ -84,32 +84,60 @@ struct dpr_half {
     return std::move(r.all);
   }
 };
+/// Whether the folders have an encoder of passages of their own, which a shared one should equal.
+inline bool has_both_halves(const dpr_folders& in) {
+  return in.passages != in.questions && std::filesystem::is_directory(in.passages);
+}
 inline std::vector<dpr_half> halves(const dpr_folders& in, const dual_encoder& d) {
   std::vector<dpr_half> all{{in.questions, true}};
-  if (!d.shared) all.push_back({in.passages, false});
+  if (!d.shared || has_both_halves(in)) all.push_back({in.passages, false});
   return all;
+}
+/// Throws file_error, with the names of the tensors, if two halves differ that are to be one shared encoder.
+inline void require_equal_halves(const dpr_half& q, const dpr_half& p, const dual_encoder& d,
+                                 const network& n, const weights& of_questions, const weights& of_passages) {
+  const std::vector<tensor_rule> theirs = q.rules(d, q.is_bert()), others = p.rules(d, p.is_bert());
+  for (std::size_t k = 0; k < std::min(theirs.size(), others.size()); ++k) {
+    const parameter* const a = find_parameter(n, theirs[k].ours);
+    if (!a) continue;
+    const auto at = static_cast<std::size_t>(a - n.parameters().data());
+    if (of_questions[at] == of_passages[at]) continue;
+    throw p.config().error(
+        "its tensor '{}' is not '{}' of {}, but a shared encoder is one for questions and passages: read "
+        "both "
+        "(use_biencoder true), or take a folder with one encoder",
+        others[k].theirs, theirs[k].theirs, q.folder);
+  }
 }
 
 }  // namespace hugging_face
 
-/// The forms of both encoders, and of the projection. With `shared` it is the encoder of questions that both
-/// are. Throws file_error.
+/// The forms of both encoders, and of the projection. With `shared` both are one encoder, that of questions.
+/// Throws file_error, also if the folders have two forms then.
 inline dual_encoder read_dpr_config(const dpr_folders& in, bool shared = false) {
   using hugging_face::dpr_half;
-  const dpr_half q{in.questions, true}, p{shared ? in.questions : in.passages, shared};
+  const bool has_one = shared && !hugging_face::has_both_halves(in);
+  const dpr_half q{in.questions, true}, p{has_one ? in.questions : in.passages, has_one};
   const dual_encoder d{
       .questions = q.read(), .passages = p.read(), .projection = q.projection(), .shared = shared};
   if (d.projection != p.projection() || (!d.projection && d.questions.width != d.passages.width))
     throw p.config().error(
         "the vectors of passages are not those of {}: 'projection_dim' {} and {}, 'hidden_size' {} and {}",
         q.folder, p.projection(), d.projection, d.passages.width, d.questions.width);
+  if (shared && !(d.questions == d.passages))
+    throw p.config().error(
+        "the encoder has another form than that of {}, and cannot be shared with it: read "
+        "both (use_biencoder true)",
+        q.folder);
   return d;
 }
 
 /// The weights of the network that a pair builds. A projection that a BERT does not have is as in
-/// `otherwise`. Throws file_error.
+/// `otherwise`. Throws file_error; for a shared encoder of which the folders have two that differ, with the
+/// first tensor that does.
 inline weights read_dpr(const dpr_folders& in, const dual_encoder& d, const network& n, weights otherwise) {
-  for (const hugging_face::dpr_half& half : hugging_face::halves(in, d)) {
+  const std::vector<hugging_face::dpr_half> halves = hugging_face::halves(in, d);
+  for (const hugging_face::dpr_half& half : halves) {
     const bool bert = half.is_bert();
     const std::string prefix = bert ? "bert." : half.base() + "bert_model.";
     const std::vector<hugging_face::tensor_rule> rules = half.rules(d, bert);
@@ -118,7 +146,10 @@ inline weights read_dpr(const dpr_folders& in, const dual_encoder& d, const netw
       throw half.config().error("there is a projection in {}, but 'projection_dim' is 0", files.name());
     hugging_face::model_files all(bert ? "bert" : "dpr", prefix, rules, std::move(files));
     all.check_layers(half.of_questions ? d.questions.layers : d.passages.layers);
-    otherwise = all.to_weights(n, rules, &otherwise);
+    weights read = all.to_weights(n, rules, &otherwise);
+    if (d.shared && &half != &halves.front())
+      hugging_face::require_equal_halves(halves.front(), half, d, n, otherwise, read);
+    otherwise = std::move(read);
   }
   return otherwise;
 }

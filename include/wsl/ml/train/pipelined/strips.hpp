@@ -63,9 +63,10 @@ class strips {
     for (const auto& s : n.stages())
       if (s->needs_sums())
         throw std::invalid_argument(fmt::format(
-            "wsl: {} needs sums over the whole batch, of which a pipeline has a part at a time: train "
-            "with weight streaming, or take a norm of single examples",
-            s->name));
+            "wsl: {} needs sums over the whole batch, of which a pipeline has a part at a time: {}", s->name,
+            dynamic_cast<const loss_stage*>(s.get())
+                ? "it compares all sequences of the batch, so train with weight streaming"
+                : "train with weight streaming, or take a norm of single examples"));
     const std::vector<stage_part> parts = list(count);
     std::vector<std::size_t> begins = divided(parts, count);
     begins.push_back(parts.size());

@@ -38,7 +38,7 @@ struct worker_rates {
 /// The most tokens of a row.
 inline int most_tokens(const rows_of_wafers& all, int rows) {
   int most = 0;
-  for (int row = 0; row < rows; ++row) most = std::max(most, all.tokens_of(row).all());
+  for (int row = 0; row < rows; ++row) most = std::max(most, all.tokens_of(row).count());
   return most;
 }
 /// The most pixels that a row borrows for a stage of images.

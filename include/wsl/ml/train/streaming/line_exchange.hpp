@@ -29,13 +29,13 @@ class line_exchange {
       : stage_(&s), width_(pixels_of_line), store_(&store), here_(rows.strips(row, s)) {
     if (here_.empty()) return;
     const image_strip &first = here_.front(), &last = here_.back();
-    from_north_ = {first.x.first, first.own.first}, from_south_ = {last.own.end, last.x.end};
+    borrowed_north_ = {first.read.first, first.own.first}, borrowed_south_ = {last.own.end, last.read.end};
     if (!is_first_of_wafer && first.own.first > 0)
-      to_north_ = {first.own.first, std::max(first.own.first, rows.strips(row - 1, s).back().x.end)};
+      lent_north_ = {first.own.first, std::max(first.own.first, rows.strips(row - 1, s).back().read.end)};
     if (is_last_of_wafer) return;
     const std::vector<image_strip> next = rows.strips(row + 1, s);
     if (!next.empty() && next.front().own.first > 0)
-      to_south_ = {std::min(last.own.end, next.front().x.first), last.own.end};
+      lent_south_ = {std::min(last.own.end, next.front().read.first), last.own.end};
   }
 
   /// Brings the lines that the stage borrows; done(me) is called at the end. The store shows what the stage
@@ -51,11 +51,10 @@ class line_exchange {
         copy(part(lines(), in_lines, pixels), part(own, in_value, pixels));
       });
     }
-    const auto pass_on = [] {};  // it has come to its place
-    passing_block south{span(lines(), first(), from_north_), span(lines(), last(), to_south_)},
-        north{span(lines(), last(), from_south_), span(lines(), first(), to_north_)};
-    if (passes_south()) south.arrived = pass_on;
-    if (passes_north()) north.arrived = pass_on;
+    passing_block south{span(lines(), first(), borrowed_north_), span(lines(), last(), lent_south_)},
+        north{span(lines(), last(), borrowed_south_), span(lines(), first(), lent_north_)};
+    // Lines that have come are in their places, from where they go on.
+    south.waits = passes_south(), north.waits = passes_north();
     on.start(me, std::move(south), std::move(north), std::move(done));
   }
 
@@ -64,18 +63,21 @@ class line_exchange {
   void give_back(pe& me, neighbour_exchange& on, std::function<void(pe&)> done) {
     if (here_.empty() || store_->value(value()).columns() == 0) return done(me);
     const matrix<f32> dx = store_->gradient_of_lines(value());
-    room(of_north_, to_north_, dx.columns()), room(of_south_, to_south_, dx.columns());
-    // The parts of these lines that are borrowed from beyond this row.
-    const line_range of_south{to_south_.first,
-                              std::max(to_south_.first, std::min(to_south_.end, last().own.first))},
-        of_north{std::min(to_north_.end, std::max(to_north_.first, first().own.end)), to_north_.end};
-    passing_block north{of_south_, span(dx, first(), from_north_)},
-        south{of_north_, span(dx, last(), from_south_)};
-    if (passes_south()) north.arrived = [=, this] { add_to(dx, last(), of_south, of_south_, to_south_); };
-    if (passes_north()) south.arrived = [=, this] { add_to(dx, first(), of_north, of_north_, to_north_); };
+    room(gradients_north_, lent_north_, dx.columns()), room(gradients_south_, lent_south_, dx.columns());
+    // The parts of the lent lines that this row has borrowed itself, from the other side: gradients of those
+    // lent to the south go on to the north, and the other way round.
+    const line_range on_to_north{lent_south_.first,
+                                 std::max(lent_south_.first, std::min(lent_south_.end, last().own.first))},
+        on_to_south{std::min(lent_north_.end, std::max(lent_north_.first, first().own.end)), lent_north_.end};
+    passing_block north{gradients_south_, span(dx, first(), borrowed_north_)},
+        south{gradients_north_, span(dx, last(), borrowed_south_)};
+    if ((north.waits = passes_south()))
+      north.arrived = [=, this] { add_to(dx, last(), on_to_north, gradients_south_, lent_south_); };
+    if ((south.waits = passes_north()))
+      south.arrived = [=, this] { add_to(dx, first(), on_to_south, gradients_north_, lent_north_); };
     on.start(me, std::move(south), std::move(north), [=, this, done = std::move(done)](pe& at) {
-      add_to(dx, last(), {of_south.end, to_south_.end}, of_south_, to_south_);
-      add_to(dx, first(), {to_north_.first, of_north.first}, of_north_, to_north_);
+      add_to(dx, last(), {on_to_north.end, lent_south_.end}, gradients_south_, lent_south_);
+      add_to(dx, first(), {lent_north_.first, on_to_south.first}, gradients_north_, lent_north_);
       if (borrows()) take_own(dx);
       done(at);
     });
@@ -85,11 +87,11 @@ class line_exchange {
   int value() const { return stage_->inputs[0]; }
   const image_strip& first() const { return here_.front(); }
   const image_strip& last() const { return here_.back(); }
-  bool borrows() const { return from_north_.count() > 0 || from_south_.count() > 0; }
+  bool borrows() const { return borrowed_north_.count() > 0 || borrowed_south_.count() > 0; }
   /// Whether lines of one neighbour are among those that go to the other.
-  bool passes_south() const { return to_south_.count() > 0 && to_south_.first < last().own.first; }
-  bool passes_north() const { return to_north_.count() > 0 && to_north_.end > first().own.end; }
-  i64 rows_of_lines() const { return last().first_of_x + i64{last().x.count()} * width_; }
+  bool passes_south() const { return lent_south_.count() > 0 && lent_south_.first < last().own.first; }
+  bool passes_north() const { return lent_north_.count() > 0 && lent_north_.end > first().own.end; }
+  i64 rows_of_lines() const { return last().first_of_read + i64{last().read.count()} * width_; }
   matrix<f32> lines() { return store_->lines(value()); }
 
   static matrix<f32> part(const matrix<f32>& x, i64 row, int pixels) {
@@ -100,7 +102,9 @@ class line_exchange {
     if (of.count() <= 0) return {};
     return {x.row(row_of(s, of.first)), static_cast<std::size_t>(i64{of.count()} * width_ * x.columns())};
   }
-  i64 row_of(const image_strip& s, int line) const { return s.first_of_x + i64{line - s.x.first} * width_; }
+  i64 row_of(const image_strip& s, int line) const {
+    return s.first_of_read + i64{line - s.read.first} * width_;
+  }
   /// Calls f(row among the lines, row of the value, pixels) for the row's own part of each image.
   template <class F>
   void each_own(F f) const {
@@ -134,8 +138,10 @@ class line_exchange {
   int width_;
   activation_store* store_;
   std::vector<image_strip> here_;  // of this row
-  line_range from_north_, to_north_, from_south_, to_south_;
-  std::vector<f32> of_north_, of_south_;  // gradients that come from there
+  // Lines that this row borrows from the row there, and that it lends to it.
+  line_range borrowed_north_, lent_north_, borrowed_south_, lent_south_;
+  // The gradients of the lent lines, as they come back from there.
+  std::vector<f32> gradients_north_, gradients_south_;
 };
 
 }  // namespace wsl::ml

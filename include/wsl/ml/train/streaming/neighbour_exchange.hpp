@@ -15,11 +15,11 @@
 namespace wsl::ml {
 
 /// The numbers that come to a worker from the neighbour on one side, and those that go to the one on the
-/// other side; there may be none. If `arrived` is given, it is called when all have come, and the worker
-/// sends only then.
+/// other side; there may be none.
 struct passing_block {
   std::span<f32> from, to;
-  std::function<void()> arrived = {};
+  bool waits = false;                  ///< it sends only when all have come, since it passes some of them on
+  std::function<void()> arrived = {};  ///< called when all have come, before it sends if it waits
 };
 
 class neighbour_exchange {
@@ -35,10 +35,8 @@ class neighbour_exchange {
 
   template <int way>
   void received(pe& me) {
-    if (blocks_[way].arrived) {
-      blocks_[way].arrived();
-      send<way>(me);
-    }
+    if (blocks_[way].arrived) blocks_[way].arrived();
+    if (blocks_[way].waits) send<way>(me);
     end(me);
   }
   template <int way>
@@ -58,7 +56,7 @@ class neighbour_exchange {
     if (!b.from.empty())
       me.async(mov(mem(b.from), fabin(color_from(way, wires::index_in_column(me) + 1))),
                then<&neighbour_exchange::received<way>>());
-    if (!b.arrived) send<way>(me);
+    if (!b.waits) send<way>(me);
   }
   template <int way>
   void send(pe& me) {

@@ -35,7 +35,7 @@ class prefix_exchange {
     const row_tokens here = rows_->tokens_of(row_);
     const matrix<f32> x = read_part(store_->value(s.inputs[0]));
     std::vector<std::span<f32>> arriving;
-    if (here.all() > 0 && here.tokens.first > 0) {
+    if (here.count() > 0 && here.tokens.first > 0) {
       const token_range mine = here.in_first_sequence();
       store_->begin_prefix(mine.end, features_);
       arriving = blocks(store_->prefix());

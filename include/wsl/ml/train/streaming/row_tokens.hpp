@@ -34,7 +34,7 @@ struct row_tokens {
   int of_image = 1;
   std::span<const int> lines = {};
 
-  int all() const { return tokens.count(); }
+  int count() const { return tokens.count(); }
   /// The row's tokens on an axis of the model where sequences have `length_there`. A row has whole sequences
   /// of models with several axes, unless it may have parts of images.
   token_range on(int axis, int length_there) const {
@@ -148,7 +148,7 @@ class rows_of_wafers {
     if (!cut_->reads_lines(s)) return n;
     for (const image_strip& x : strips(row, s)) {
       const i64 width = cut_->image_of(s.inputs[0]).width;
-      n.all += x.x.count() * width, n.borrowed += (x.x.count() - x.own.count()) * width;
+      n.all += x.read.count() * width, n.borrowed += (x.read.count() - x.own.count()) * width;
     }
     return n;
   }
@@ -162,7 +162,7 @@ class rows_of_wafers {
   /// token sees itself and the window - 1 tokens before it, or all of them if the window is 0.
   int rows_before(int row, int window) const {
     const row_tokens here = tokens_of(row);
-    if (here.all() == 0) return 0;
+    if (here.count() == 0) return 0;
     const int position = here.tokens.first, needed = window ? std::max(0, position - window + 1) : 0;
     int rows = 0;
     for (int first = position; first > needed; first = tokens_of(row - rows).in_last_sequence().first) ++rows;

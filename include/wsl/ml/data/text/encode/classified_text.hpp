@@ -84,7 +84,7 @@ inline text_task classification_of(const classified_text& how, const tokenizer& 
     survey.add_example(std::ssize(first) + std::ssize(second) > room);
   }
   text_task t;
-  t.vocabulary = by.size();
+  t.vocabulary = by.size(), t.token_types = special.types(pair);
   t.about = fmt::format("{} {} of {} classes: {}{}", all->count(), pair ? "pairs of texts" : "texts",
                         classes.count(), classes.text(),
                         survey.text(all->count(), "max_sequence_length", how.max_sequence_length));

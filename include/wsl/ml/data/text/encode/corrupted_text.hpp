@@ -8,6 +8,7 @@
 #include "../records.hpp"
 #include "../span_corruption.hpp"
 #include "encoder_decoder_text.hpp"
+#include "text_survey.hpp"
 
 namespace wsl::ml {
 
@@ -75,9 +76,13 @@ inline text_task corrupted_of(const corrupted_text& how, const tokenizer& by) {
     if (all->tokens_of(i) > 1) parts->push_back(i);
   if (parts->empty())
     throw file_error(fmt::format("wsl: {}: there is no text of two tokens or more in it", how.files.front()));
+  text_survey survey(how.sequences.oov_token, tokens.unknown);
+  for (auto part = parts->begin(); part != parts->end() && !survey.is_full(); ++part)
+    survey.add(all->tokens(*part), length);
   text_task t;
   t.vocabulary = vocabulary_with_sentinels(by, how.extra_ids);
-  t.about = fmt::format("{} texts of up to {} tokens with spans left out", parts->size(), length);
+  t.about = fmt::format("{} texts of up to {} tokens with spans left out{}", parts->size(), length,
+                        survey.text(std::ssize(*parts), "src_max_sequence_length", tokens.sources));
   t.data.count = std::ssize(*parts), t.data.length = tokens.sources, t.data.named = tokens.fields();
   t.data.get = [all, parts, tokens, spans, ends](i64 which, const example& to) {
     draws random(to.key, which);

@@ -12,6 +12,7 @@
 #include "../records.hpp"
 #include "../sentence_pairs.hpp"
 #include "sequences.hpp"
+#include "text_survey.hpp"
 
 namespace wsl::ml {
 
@@ -55,8 +56,11 @@ inline text_task masked_lines(const masked_text& how, const tokenizer& by, const
               .whole_lines = true,
               .documents_together = 0,
               .between = special.separator});
+  text_survey survey(by.token(special.unknown), special.unknown);
+  for (i64 i = 0; i < all->count() && !survey.is_full(); ++i) survey.add(all->tokens(i), all->tokens_of(i));
   text_task t;
-  t.about = fmt::format("{} texts of whole sentences with hidden words", all->count());
+  t.about = fmt::format("{} texts of whole sentences with hidden words{}", all->count(),
+                        survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
   t.data.count = all->count();
   t.data.get = [all, special, hides](i64 which, const example& to) {
     draws random(to.key, which);
@@ -70,9 +74,16 @@ inline text_task masked_pairs(const masked_text& how, const tokenizer& by, const
   const auto all = std::make_shared<const sentence_pairs>(
       how.files, [encode](std::string_view line) { return (*encode)(line); },
       how.max_sequence_length - special.around(true));
+  text_survey survey(by.token(special.unknown), special.unknown);
+  for (i64 i = 0; i < all->count() && !survey.is_full(); ++i) {
+    draws random(0, i);
+    const sentence_pair x = all->get(i, random);
+    survey.add_unknown(x.first), survey.add_unknown(x.second), survey.add_example(false);
+  }
   text_task t;
   t.about =
-      fmt::format("{} pairs of texts of {} documents with hidden words", all->count(), all->documents());
+      fmt::format("{} pairs of texts of {} documents with hidden words{}", all->count(), all->documents(),
+                  survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
   t.data.count = all->count();
   t.data.get = [all, special, hides](i64 which, const example& to) {
     draws random(to.key, which);
@@ -108,10 +119,25 @@ inline token_sequence sequence_of_row(const records& all, i64 which, const token
         fmt::format("there are {} for {} tokens: write one for each", s.types.size(), s.ids.size()));
   return s;
 }
+/// Calls f(number) for the rows of a survey. One that is refused is so when it is read for a batch.
+template <class F>
+void each_readable(const records& all, const text_survey& survey, F f) {
+  for (i64 i = 0; i < all.count() && !survey.is_full(); ++i) {
+    try {
+      f(i);
+    } catch (const file_error&) {}
+  }
+}
 inline text_task masked_rows(const masked_text& how, std::shared_ptr<const records> all, const tokenizer& by,
                              const special_tokens& special, const masking& hides) {
+  text_survey survey(by.token(special.unknown), special.unknown);
+  each_readable(*all, survey, [&](i64 i) {
+    survey.add_unknown(sequence_of_row(*all, i, by, special, how).ids);
+    survey.add_example(std::ssize(all->texts(i, "tokens")) > how.max_sequence_length);
+  });
   text_task t;
-  t.about = fmt::format("{} sequences of tokens, whose words are hidden anew in each epoch", all->count());
+  t.about = fmt::format("{} sequences of tokens, whose words are hidden anew in each epoch{}", all->count(),
+                        survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
   t.data.count = all->count();
   t.data.get = [all, special, hides, how, by](i64 which, const example& to) {
     draws random(to.key, which);
@@ -147,9 +173,14 @@ inline std::vector<i32> labels_of_row(const records& all, i64 which, std::size_t
   return labels;
 }
 inline text_task rows_with_labels(const masked_text& how, std::shared_ptr<const records> all,
-                                  const special_tokens& special, int vocabulary) {
+                                  const special_tokens& special, const tokenizer& by) {
+  const int vocabulary = by.size();
+  text_survey survey(by.token(special.unknown), special.unknown);
+  each_readable(*all, survey,
+                [&](i64 i) { survey.add_unknown(all->numbers(i, "input_ids")), survey.add_example(false); });
   text_task t;
-  t.about = fmt::format("{} sequences of tokens with hidden words", all->count());
+  t.about = fmt::format("{} sequences of tokens with hidden words{}", all->count(),
+                        survey.text(all->count(), "max_sequence_length", how.max_sequence_length));
   t.data.count = all->count();
   t.data.get = [all, special, how, vocabulary](i64 which, const example& to) {
     const auto most = static_cast<std::size_t>(how.max_sequence_length);
@@ -191,7 +222,7 @@ inline text_task masked_of(const masked_text& how, const tokenizer& by) {
   if (are_tables) {
     const auto all = std::make_shared<const records>(how.files);
     all->text(0, how.are_hidden ? "input_ids" : "tokens");
-    t = how.are_hidden ? detail::rows_with_labels(how, all, special, by.size())
+    t = how.are_hidden ? detail::rows_with_labels(how, all, special, by)
                        : detail::masked_rows(how, all, by, special, hides);
   } else {
     t = how.next_sentences ? detail::masked_pairs(how, by, special, hides)
@@ -200,6 +231,7 @@ inline text_task masked_of(const masked_text& how, const tokenizer& by) {
   t.data.length = how.max_sequence_length;
   t.data.named = detail::masked_fields(how);
   t.vocabulary = by.size();
+  t.token_types = special.types(how.next_sentences);
   return t;
 }
 

@@ -304,13 +304,24 @@ struct dpr_processor : encoder_input {
   retrieved_text texts() const {
     if (hard_negatives < 0)
       throw std::invalid_argument(fmt::format("wsl: hard_negatives is at least 0, not {}", hard_negatives));
-    return {{.files = files({".json", ".jsonl"}),
-             .max_sequence_length = max_sequence_length,
-             .max_passage_length = max_passage_length ? max_passage_length : max_sequence_length,
-             .passages_of_question = 1 + hard_negatives},
-            with()};
+    retrieval_text_settings how = settings();
+    how.files = files({".json", ".jsonl"});
+    return {how, with()};
+  }
+  /// Passages alone, such as those of an index, from files of their own; `words` is read already.
+  text_task passages_in(const std::string& path) const {
+    const retrieval_text_settings how = settings();
+    return passages_of(files_of({path}, {".tsv", ".csv", ".jsonl"}), how.passage_length(), words.value(),
+                       how.passage_setting());
   }
   text_task task(text_use use) const { return texts().task(use == text_use::training); }
+
+ private:
+  retrieval_text_settings settings() const {
+    return {.max_sequence_length = max_sequence_length,
+            .max_passage_length = max_passage_length,
+            .passages_of_question = 1 + hard_negatives};
+  }
 };
 
 /// The settings of the processors of all encoder-decoders.

@@ -43,7 +43,7 @@ class asked_questions {
   text_task task() const {
     const auto s = state_;
     text_task t;
-    t.vocabulary = s->vocabulary;
+    t.vocabulary = s->vocabulary, t.token_types = s->special.types(true);
     t.about = fmt::format("{} questions about {} paragraphs in {} windows{}{}", s->data.questions.size(),
                           s->data.contexts.size(), s->question_of.size(), s->left_out_words,
                           s->data.left_out.empty()

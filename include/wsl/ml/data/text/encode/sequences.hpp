@@ -36,6 +36,8 @@ struct special_tokens {
   std::vector<i32> all() const { return {begin, separator, padding, unknown, mask}; }
   /// Special tokens of a sequence.
   int around(bool pair) const { return pair ? 3 + doubles_separator : 2; }
+  /// Types of its tokens.
+  int types(bool pair) const { return pair && !doubles_separator ? 2 : 1; }
 };
 
 /// A sequence, not yet padded: ids, types, and for each token whether it continues the word before it.
@@ -72,14 +74,14 @@ inline void shorten(std::vector<text_piece>& first, std::vector<text_piece>& sec
   while (std::ssize(first) + std::ssize(second) > room)
     (first.size() > second.size() ? first : second).pop_back();
 }
-/// Throws std::invalid_argument if a sequence has no room for any token of its texts.
-inline void check_length(int max_sequence_length, const special_tokens& by, bool pair) {
+/// Throws std::invalid_argument, with the name of the setting, if a sequence has no room for any token of its
+/// texts.
+inline void check_length(int length, const special_tokens& by, bool pair,
+                         const char* setting = "max_sequence_length") {
   const int least = by.around(pair) + (pair ? 2 : 1);
-  if (max_sequence_length < least)
+  if (length < least)
     throw std::invalid_argument(
-        fmt::format("wsl: max_sequence_length is {}; with the special tokens it takes "
-                    "{} or more",
-                    max_sequence_length, least));
+        fmt::format("wsl: {} is {}; with the special tokens it takes {} or more", setting, length, least));
 }
 
 /// The fields of every encoder, in the order in which `put` fills them.

@@ -118,7 +118,7 @@ inline text_task summaries_of(const summarized_text& how, const tokenizer& by) {
   const auto all = std::make_shared<const records>(how.files);
   const auto encode = std::make_shared<const piece_encoder>(by);
   text_task t;
-  t.vocabulary = by.size();
+  t.vocabulary = by.size(), t.token_types = 2;  // sentences have the types 0 and 1 by turns
   text_survey survey(by.token(special.unknown), special.unknown);
   for (i64 i = 0; i < all->count() && !survey.is_full(); ++i) {
     if (are_numbers) {

@@ -37,31 +37,48 @@ class text_survey {
     unknowns_ +=
         std::count_if(tokens.begin(), tokens.end(), [&](const text_piece& p) { return p.id == unknown_id_; });
   }
+  void add_unknown(std::span<const i32> ids) {
+    tokens_ += std::ssize(ids), unknowns_ += std::count(ids.begin(), ids.end(), unknown_id_);
+  }
 
   i64 longer() const { return longer_; }
   /// The part of the tokens that are unknown.
   f64 unknown_part() const { return tokens_ ? static_cast<f64>(unknowns_) / static_cast<f64>(tokens_) : 0.; }
   /// The part of a sentence that says so, to go behind another one; empty if nothing is worth saying. `all`
-  /// is the number of examples, `setting` the name of the length.
-  std::string text(i64 all, const char* setting, int length) const {
+  /// is the number of examples, `setting` the name of the length, and `what` the examples are, if a sentence
+  /// is about several kinds of them.
+  std::string text(i64 all, const char* setting, int length, const char* what = "") const {
+    const char* const examples = *what ? what : "examples";
     const char* const of_first = all > examples_ ? "the first " : "";
     std::string said;
     if (longer_)
-      said += fmt::format("; {} of {}{} examples {} longer than {} {}: {} left out", longer_, of_first,
-                          examples_, longer_ > 1 ? "are" : "is", setting, length,
+      said += fmt::format("; {} of {}{} {} {} longer than {} {}: {} left out", longer_, of_first, examples_,
+                          examples, longer_ > 1 ? "are" : "is", setting, length,
                           longer_ > 1 ? "their ends are" : "its end is");
     if (unknowns_)
-      said +=
-          fmt::format("; {:.2g} % of the tokens{} are {}{}", 100 * unknown_part(),
-                      all > examples_ ? fmt::format(" of the first {} examples", examples_) : "", unknown_,
-                      unknown_part() > too_many ? ": the vocabulary is hardly that of these texts, or "
-                                                  "do_lower is not what it was made with"
-                                                : "");
+      said += fmt::format("; {} of the tokens{} are {}{}", percent(unknowns_, tokens_),
+                          all > examples_ ? fmt::format(" of the first {} {}", examples_, examples)
+                          : *what         ? fmt::format(" of {}", what)
+                                          : "",
+                          unknown_,
+                          unknown_part() > too_many ? ": the vocabulary is hardly that of these texts, or "
+                                                      "do_lower is not what it was made with"
+                                                    : "");
     return said;
   }
 
  private:
   static constexpr f64 too_many = 0.05;
+
+  /// A part in words. A rounded one never looks like none or all of them.
+  static std::string percent(i64 part, i64 all) {
+    const f64 x = 100 * static_cast<f64>(part) / static_cast<f64>(all);
+    if (x < 0.01) return "less than 0.01 %";
+    if (part < all && x > 99) return "more than 99 %";
+    return x < 0.1  ? fmt::format("{:.2f} %", x)
+           : x < 10 ? fmt::format("{:.1f} %", x)
+                    : fmt::format("{:.0f} %", x);
+  }
 
   std::string unknown_;
   i32 unknown_id_;

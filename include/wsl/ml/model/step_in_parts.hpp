@@ -2,9 +2,13 @@
 // A step of training without a fabric where a sequence is cut into parts, as rows of workers share it out. A
 // stage that reads the tokens before its own (stage::reads_of_prefix) gets them in the prefix of its part, as
 // many as its window says, and their gradients go back to the parts that have them. This tells a stage that
-// keeps these rules from one that does not; what travels on a wafer is in train/streaming/prefix_exchange.hpp.
+// keeps these rules from one that does not; the numbers that travel on a wafer are those of
+// train/streaming/prefix_exchange.hpp.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -13,13 +17,18 @@
 
 namespace wsl::ml {
 
-class serial_parts {
+class step_in_parts {
  public:
-  /// The parts begin with the tokens `begins` of a sequence, the first of which is 0. Each store has the tokens
-  /// of one of them.
-  serial_parts(const network& n, weights& numbers, const std::vector<int>& begins, int length,
-               std::vector<activation_store> stores)
+  /// The parts begin with the tokens `begins` of a sequence, the first of which is 0. Each store has the
+  /// tokens of one of them. Throws std::invalid_argument for other numbers of both.
+  step_in_parts(const network& n, weights& numbers, const std::vector<int>& begins, int length,
+                std::vector<activation_store> stores)
       : n_(n), numbers_(numbers), stores_(std::move(stores)) {
+    if (begins.size() != stores_.size() || begins.empty() || begins.front() != 0)
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} parts of a sequence, of which the first begins with token 0, have as many stores, "
+          "not {}",
+          begins.size(), stores_.size()));
     for (std::size_t k = 0; k < begins.size(); ++k)
       tokens_.push_back({begins[k], k + 1 < begins.size() ? begins[k + 1] : length});
   }
