@@ -212,8 +212,16 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
-    f.launch<&ml::strip_worker::step>(
-        all, ml::pipeline_step{&s, &arrays, b, 3, ml::optimizer_step{.rate = 0.5f}, {}, true});
+    ml::pipeline_step step{.of = &s,
+                           .arrays = &arrays,
+                           .sequences = b.sequences,
+                           .length = b.length,
+                           .micro_batches = 3,
+                           .optimize = {.rate = 0.5f},
+                           .backward = true};
+    const std::vector<ml::shortened_batch> parts = ml::parts_of(n, b, step, true);
+    step.parts = &parts;
+    f.launch<&ml::strip_worker::step>(all, step);
     return ml::weights(arrays.parameters);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});

@@ -133,15 +133,8 @@ WSL_ML_COMPILED_PART void pipelined_trainer::pass(const batch& b, pipeline_step 
   s.of = &strips_, s.arrays = &arrays_, s.as = how_.precision;
   s.sequences = b.sequences, s.length = b.length, s.replicas = how_.replicas;
   s.micro_batches = micro_batches(b);
-  std::vector<shortened_batch> parts;
-  for (s.replica = 0; s.replica < s.replicas; ++s.replica)
-    for (int k = 0; k < s.micro_batches; ++k) {
-      const int first = s.first_sequence(k);
-      const batch part = sequences_of(b, first, s.first_sequence(k + 1) - first);
-      parts.emplace_back(*network_, part,
-                         how_.strip_padding ? length_without_padding(*network_, part) : b.length);
-    }
-  s.parts = &parts, s.replica = 0;
+  const std::vector<shortened_batch> parts = parts_of(*network_, b, s, how_.strip_padding);
+  s.parts = &parts;
   fabric_.start<&strip_worker::step>(all, s);
   report_.counters = fabric_.run();
 }

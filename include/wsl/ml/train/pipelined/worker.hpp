@@ -40,6 +40,19 @@ struct pipeline_step {
   }
 };
 
+/// The micro-batches of all replicas of a step, which says how many there are of what, perhaps without padding.
+inline std::vector<shortened_batch> parts_of(const network& n, const batch& all, pipeline_step s,
+                                             bool strip_padding) {
+  std::vector<shortened_batch> parts;
+  for (s.replica = 0; s.replica < s.replicas; ++s.replica)
+    for (int k = 0; k < s.micro_batches; ++k) {
+      const int first = s.first_sequence(k);
+      const batch part = sequences_of(all, first, s.first_sequence(k + 1) - first);
+      parts.emplace_back(n, part, strip_padding ? length_without_padding(n, part) : all.length);
+    }
+  return parts;
+}
+
 /// The measurements of a PE in a step.
 struct strip_times {
   f64 forward = 0, backward = 0, update = 0;  ///< seconds of work
