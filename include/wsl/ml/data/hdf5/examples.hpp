@@ -147,7 +147,7 @@ class hdf5_examples {
     if (shape.size() > 3 || rows == 0 || x.row() == 0 || x.row() > std::numeric_limits<int>::max())
       bad_hdf5(x.file(), x.name(),
                fmt::format("its shape is ({}); examples of tokens are (examples, features, tokens)",
-                           fmt::join(shape, ", ")));
+                           shape_text(shape)));
     if (rows > names.size())
       bad_hdf5(
           x.file(), x.name(),
@@ -171,7 +171,7 @@ class hdf5_examples {
       if (x.shape().size() != 2 || x.count() < 2 || x.count() > 3 || x.shape() != p.sets.front().shape())
         bad_hdf5(p.file, name,
                  fmt::format("its shape is ({}); examples of this form are all (3, tokens)",
-                             fmt::join(x.shape(), ", ")));
+                             shape_text(x.shape())));
     }
     std::vector<std::string> names = names_of_data(p.file);
     const hdf5_rows& first = p.sets.front();
@@ -202,8 +202,8 @@ class hdf5_examples {
           p.file, p.sets.front().name(),
           fmt::format("its shape is ({}), that of dataset '{}' in {} ({}): files that are read together have "
                       "examples of one form",
-                      fmt::join(p.sets.front().shape(), ", "), parts_.front().sets.front().name(),
-                      files_.front(), fmt::join(parts_.front().sets.front().shape(), ", ")));
+                      shape_text(p.sets.front().shape()), parts_.front().sets.front().name(), files_.front(),
+                      shape_text(parts_.front().sets.front().shape())));
   }
 
   std::vector<std::string> files_;
@@ -226,7 +226,7 @@ class hdf5_corpus {
                  fmt::format(
                      "its shape is ({}), and dataset 'data' in {} has tokens in a row: files that are read "
                      "together have one form",
-                     fmt::join(x.shape(), ", "), files.front()));
+                     shape_text(x.shape()), files.front()));
       begins_.push_back(size_);
       size_ += x.count();
     }

@@ -6,7 +6,6 @@
 //   x.read(17, 1, to);                            // the 3 x 2048 numbers of row 17
 #pragma once
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +26,14 @@
 #include "library.hpp"
 
 namespace wsl::ml {
+
+/// "2000, 3, 2048"
+template <class T>
+std::string shape_text(const std::vector<T>& sizes) {
+  std::string all;
+  for (const T& x : sizes) all += fmt::format("{}{}", all.empty() ? "" : ", ", x);
+  return all;
+}
 
 /// Throws file_error for something in a dataset.
 [[noreturn]] inline void bad_hdf5(const std::string& file, const std::string& dataset,
@@ -75,7 +82,7 @@ class hdf5_rows {
   i64 row() const { return row_; }
   /// "i4 (2000, 3, 2048), gzip, in chunks of (1, 3, 2048)"
   std::string about() const {
-    return fmt::format("{}{} ({}){}", is_signed_ ? 'i' : 'u', size_, fmt::join(shape_, ", "), storage_);
+    return fmt::format("{}{} ({}){}", is_signed_ ? 'i' : 'u', size_, shape_text(shape_), storage_);
   }
 
   /// Reads rows; there is room for count x row() numbers. Throws file_error for one that cannot be read, or
@@ -164,7 +171,7 @@ class hdf5_rows {
     for (const hsize_t n : sizes) {
       if (n > (u64{1} << 48) || (n && all > (u64{1} << 60) / n))
         bad(fmt::format("a shape of ({}) is more than a file can have: the file is damaged",
-                        fmt::join(sizes, ", ")));
+                        shape_text(sizes)));
       all *= std::max<u64>(n, 1);
       shape_.push_back(static_cast<i64>(n));
     }
@@ -202,14 +209,14 @@ class hdf5_rows {
     const u64 most = bytes_of_file_ * most_of_deflate + always;
     if (static_cast<u64>(row_) > most / size_)
       bad(fmt::format("a shape of ({}) is more than a file of {} bytes can have: the file is damaged",
-                      fmt::join(shape_, ", "), bytes_of_file_));
+                      shape_text(shape_), bytes_of_file_));
     if (layout != H5D_CHUNKED) {
       if (layout == H5D_CONTIGUOUS &&
           static_cast<u64>(count()) * static_cast<u64>(row_) > bytes_of_file_ / size_)
         bad(
             fmt::format("a shape of ({}) is more than a file of {} bytes can have: it is cut short, make or "
                         "fetch it again",
-                        fmt::join(shape_, ", "), bytes_of_file_));
+                        shape_text(shape_), bytes_of_file_));
       return;
     }
     std::vector<hsize_t> chunk(shape_.size());
@@ -220,7 +227,7 @@ class hdf5_rows {
     for (const hsize_t n : chunk) {
       if (n == 0 || n > most / size_ / numbers)
         bad(fmt::format("chunks of ({}) are more than a file of {} bytes can have: the file is damaged",
-                        fmt::join(chunk, ", "), bytes_of_file_));
+                        shape_text(chunk), bytes_of_file_));
       numbers *= n;
       chunk_.push_back(static_cast<i64>(n));
     }
@@ -241,7 +248,7 @@ class hdf5_rows {
                : id == H5Z_FILTER_FLETCHER32 ? ", fletcher32"
                                              : fmt::format(", filter {}", id);
     }
-    storage_ = fmt::format("{}, in chunks of ({})", words, fmt::join(chunk_, ", "));
+    storage_ = fmt::format("{}, in chunks of ({})", words, shape_text(chunk_));
   }
 
   bool has_other_filters() const {

@@ -19,11 +19,9 @@ struct hdf5_form {
   int threads = 1;
 };
 
-namespace detail {
-
-/// Each of n chunks of `bytes` bytes, compressed.
-inline std::vector<std::vector<u8>> deflated(const u8* numbers, std::size_t n, std::size_t bytes, int level,
-                                             int threads) {
+/// Each of n chunks of `bytes` bytes as gzip's filter has it, by several threads.
+inline std::vector<std::vector<u8>> deflated_chunks(const u8* numbers, std::size_t n, std::size_t bytes,
+                                                    int level, int threads) {
   std::vector<std::vector<u8>> chunks(n);
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -44,8 +42,6 @@ inline std::vector<std::vector<u8>> deflated(const u8* numbers, std::size_t n, s
   return chunks;
 }
 
-}  // namespace detail
-
 /// Writes the examples, (n, features, length) numbers, to a file that is there as a whole or not at all. Throws
 /// std::invalid_argument for another number of them, and file_error if the file cannot be written.
 inline void write_hdf5_examples(const std::string& name, std::span<const i32> numbers,
@@ -60,7 +56,7 @@ inline void write_hdf5_examples(const std::string& name, std::span<const i32> nu
   const auto* from = reinterpret_cast<const u8*>(numbers.data());
   const std::vector<std::vector<u8>> chunks =
       form.compression
-          ? detail::deflated(from, static_cast<std::size_t>(count), bytes, form.compression, form.threads)
+          ? deflated_chunks(from, static_cast<std::size_t>(count), bytes, form.compression, form.threads)
           : std::vector<std::vector<u8>>();
   std::vector<u8> image;
   {
