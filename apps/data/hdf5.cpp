@@ -272,13 +272,12 @@ void inspect_hdf5(const std::string& path) {
       // The first numbers of each line of the first example.
       const std::size_t length = static_cast<std::size_t>(shape.size() > 1 ? shape.back() : 1);
       const std::size_t lines = std::min<std::size_t>(row.size() / length, 5);
-      for (std::size_t k = 0; k < lines && shape.size() > 1; ++k)
-        std::printf(
-            "    %s\n",
-            fmt::format("{}{}",
-                        fmt::join(std::span(row).subspan(k * length, std::min<std::size_t>(length, 12)), " "),
-                        length > 12 ? " ..." : "")
-                .c_str());
+      for (std::size_t k = 0; k < lines && shape.size() > 1; ++k) {
+        constexpr std::size_t most = 12;
+        std::string words;
+        for (std::size_t i = 0; i < std::min(length, most); ++i) words += fmt::format(" {}", row[k * length + i]);
+        std::printf("   %s%s\n", words.c_str(), length > most ? " ..." : "");
+      }
     } catch (const file_error& e) {
       const std::string why = e.what();
       std::printf("  %-16s %s\n", name.c_str(), why.substr(why.find("': ") + 3).c_str());
