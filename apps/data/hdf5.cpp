@@ -95,7 +95,7 @@ class documents {
   i64 count_ = 0;
 };
 
-/// What makes tokens of text: a tokenizer, or the characters of the texts.
+/// Makes tokens of text, by a tokenizer or by the characters of the texts.
 class encoder_of_text {
  public:
   encoder_of_text(const example_conversion& how, const documents& from) {
@@ -143,7 +143,7 @@ class encoder_of_text {
   void write(const std::string& folder, const std::string& from) const {
     if (letters_) return write_characters(folder + "/vocab.json", *letters_);
     support::write_whole_file(folder + "/tokenizer.json", tokenizer::json_of(from) + "\n");
-    // What says which tokens begin and end a text.
+    // These say which tokens begin and end a text.
     namespace fs = std::filesystem;
     const fs::path beside = fs::is_directory(from) ? fs::path(from) : fs::path(from).parent_path();
     for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
@@ -275,7 +275,8 @@ void inspect_hdf5(const std::string& path) {
       for (std::size_t k = 0; k < lines && shape.size() > 1; ++k) {
         constexpr std::size_t most = 12;
         std::string words;
-        for (std::size_t i = 0; i < std::min(length, most); ++i) words += fmt::format(" {}", row[k * length + i]);
+        for (std::size_t i = 0; i < std::min(length, most); ++i)
+          words += fmt::format(" {}", row[k * length + i]);
         std::printf("   %s%s\n", words.c_str(), length > most ? " ..." : "");
       }
     } catch (const file_error& e) {

@@ -51,7 +51,7 @@ fs::path folder_of(const std::string& path) {
   return fs::is_directory(path) ? fs::path(path) : fs::path(path).parent_path();
 }
 
-/// What the tokens mean: what the options say, or what is beside the files.
+/// Finds the vocabulary that the options name, or that is beside the files.
 void take_words(hdf5_corpus& c, const hdf5_corpus_words& asked, const std::vector<std::string>& paths) {
   const fs::path folder = folder_of(paths.front()), letters = folder / "vocab.json";
   const bool has_tokenizer = fs::exists(folder / "tokenizer.json") || fs::exists(folder / "tokenizer.model");

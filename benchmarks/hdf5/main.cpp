@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How fast batches come from HDF5, in decompressed bytes a second, beside what no reader can beat here: read() of
-// the same files, and zlib's inflate of the same chunks on as many threads.
+// How fast batches come from HDF5, in decompressed bytes a second, beside what no reader can beat here:
+// read() of the same files, and zlib's inflate of the same chunks on as many threads.
 //   scripts/bench hdf5 [<folder for about 100 MB>]
 #include <fcntl.h>
 #include <unistd.h>

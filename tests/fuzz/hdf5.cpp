@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The readers of HDF5: examples in all forms, and tokens in a row. The bytes of libhdf5 itself are as they are
-// installed; what it does with them is tried as well.
+// The readers of HDF5: examples in all forms, and tokens in a row. libhdf5, as it is installed, gets the same
+// bytes.
 #include <wsl/ml/data/hdf5/language.hpp>
 
 #include "fuzz.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The forms of examples that the Model Zoo writes, their targets and masks as a language model learns them, and
-// what is written here and read again.
+// The forms of examples that the Model Zoo writes, their targets and masks as a language model learns them,
+// and what is written here and read again.
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/packed_sequences.hpp>
 #include <wsl/ml/data/subset.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts and mixtures of datasets, examples of documents as the Model Zoo packs them, and the wafer for whose part
-// an example is made.
+// Parts and mixtures of datasets, examples of documents as the Model Zoo packs them, and the wafer for whose
+// part an example is made.
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>

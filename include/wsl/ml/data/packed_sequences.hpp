@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// Examples of a language model, (input_ids, mask of the loss, labels) of one length, made of documents as the
-// Cerebras Model Zoo's scripts make them: packed, so that documents follow each other and are cut where a
-// sequence is full; each by itself, with padding; or prompts and completions, of which completions alone count.
+// SPDX-License-Identifier: MIT Examples of a language model, (input_ids, mask of the loss, labels) of one
+// length, made of documents as the Cerebras Model Zoo's scripts make them: packed, so that documents follow
+// each other and are cut where a sequence is full; each by itself, with padding; or prompts and completions,
+// of which completions alone count.
 //   example_packer p({.length = 2048, .end = 50256});
 //   p.add(by.encode(document));
 //   p.finish();
@@ -37,8 +37,8 @@ class example_packer {
       throw std::invalid_argument(fmt::format("wsl: a sequence has at least one token, not {}", how_.length));
   }
 
-  /// Adds a document. A sequence ends with the token before that with which the next one begins, so that every
-  /// token but the first is a label once.
+  /// Adds a document. A sequence ends with the token before that with which the next one begins, so that
+  /// every token but the first is a label once.
   void add(std::span<const i32> document) {
     waiting_.insert(waiting_.end(), how_.begin.begin(), how_.begin.end());
     waiting_.insert(waiting_.end(), document.begin(), document.end());

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Parts of datasets, and several as one, as the data_subset and the mixture of the Cerebras Model Zoo. What is
-// read where follows from numbers alone, so that a run goes on exactly (batches.hpp).
+// SPDX-License-Identifier: MIT Parts of datasets, and several as one, as the data_subset and the mixture of
+// the Cerebras Model Zoo. The order of examples follows from numbers alone, so that a run goes on exactly
+// (batches.hpp).
 //   const dataset most = subset_of(all, "0.0-0.75");
 //   const dataset both = mixture_of({{english, 0.6}, {spanish, 0.4}});
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace wsl::ml {
 
-/// The examples of some ranges, such as "0.0-0.5" or "0.1-0.3,0.7-1.0": of n those from n x begin to n x end, both
-/// rounded down. Throws std::invalid_argument for another text, and if no example is left.
+/// The examples of some ranges, such as "0.0-0.5" or "0.1-0.3,0.7-1.0": of n those from n x begin to n x end,
+/// both rounded down. Throws std::invalid_argument for another text, and if no example is left.
 inline dataset subset_of(dataset all, const std::string& ranges) {
   const auto refuse = [&](const char* why) -> std::invalid_argument {
     return std::invalid_argument(
@@ -78,10 +78,11 @@ struct mixture_part {
   f64 weight = 1;  ///< its part of the examples is this over the sum of the weights
 };
 
-/// Several datasets of one shape as one, in which each has its part everywhere: example i and those before it have of
-/// each dataset as many as its weight asks for, rounded. An epoch is long enough to have every example of each
-/// dataset with more than a twentieth of the weights; others are read in part, and those whose weight is more than
-/// their size several times. Throws std::invalid_argument for weights below 0 or all 0, and for shapes that differ.
+/// Several datasets of one shape as one, in which each has its part everywhere: example i and those before it
+/// have of each dataset as many as its weight asks for, rounded. An epoch is long enough to have every
+/// example of each dataset with more than a twentieth of the weights; others are read in part, and those
+/// whose weight is more than their size several times. Throws std::invalid_argument for weights below 0 or
+/// all 0, and for shapes that differ.
 inline dataset mixture_of(std::vector<mixture_part> parts) {
   f64 sum = 0;
   for (const mixture_part& p : parts) {
@@ -116,20 +117,19 @@ inline dataset mixture_of(std::vector<mixture_part> parts) {
   dataset x = first;
   x.count = 0;
   for (mixture_part& p : parts) {
-    // What is a whole number but for rounding is one.
+    // A number that is whole but for rounding is taken as whole.
     const i64 n = static_cast<i64>(total * (p.weight / sum) + 1e-6);
     if (n == 0) continue;
     shares->push_back({std::move(p.data.get), p.data.count, n});
     x.count += n;
   }
+  __extension__ typedef __int128 wide;
   x.get = [shares, count = x.count](i64 which, const example& to) {
-    // Of the datasets from number k on, `left` examples are dealt out evenly: number k has those at which its part of
-    // the first `which` grows.
+    // Of the datasets from number k on, `left` examples are dealt out evenly: number k has those at which its
+    // part of the first `which` grows.
     i64 left = count;
     for (const share& s : *shares) {
-      const auto dealt = [&](i64 i) {
-        return static_cast<i64>(static_cast<__int128>(i) * s.of_epoch / left);
-      };
+      const auto dealt = [&](i64 i) { return static_cast<i64>(static_cast<wide>(i) * s.of_epoch / left); };
       const i64 before = dealt(which);
       if (dealt(which + 1) > before) return s.get(before % s.has, to);
       which -= before, left -= s.of_epoch;

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// For a dataset of one's own that has other examples for each wafer: how many wafers share out a batch, and whose
-// part of it is being made. Both are asked in dataset::get, where batches call it; elsewhere there is one task.
+// SPDX-License-Identifier: MIT For a dataset of one's own that has other examples for each wafer: how many
+// wafers share out a batch, and whose part of it is being made. Both are asked in dataset::get, where batches
+// call it; elsewhere there is one task.
 //   d.get = [&](i64 which, const example& to) { read(files[task_id()], which, to); };
 // A run of such data depends on the number of wafers; data that do not ask are the same on any.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Examples of named numbers in HDF5 files, in the forms in which the Cerebras Model Zoo writes them:
-//   data (n, 3, length)                 rows are input_ids, attention_mask (the mask of the loss) and labels, or
+//   data (n, 3, length)                 rows are input_ids, attention_mask (the mask of the loss), labels, or
 //                                       what data_params.json beside the files lists as `features`
 //   data (n, 5, length)                 also attention_span and position_ids, of packed documents
 //   data_0 (n, k, length), data_1, ...  with `data_0_features` and so on in data_params.json
@@ -88,8 +88,8 @@ class hdf5_examples {
   /// The numbers of an example.
   i64 size() const { return size_; }
 
-  /// Reads an example; there is room for size() numbers, of which each field has a part. Throws file_error. May be
-  /// called by several threads at a time.
+  /// Reads an example; there is room for size() numbers, of which each field has a part. Throws file_error.
+  /// May be called by several threads at a time.
   void read(i64 which, std::span<i32> to) const {
     const part& p = part_of(which);
     const i64 row = which - p.begin;
@@ -212,8 +212,8 @@ class hdf5_examples {
   i64 count_ = 0, size_ = 0;
 };
 
-/// Tokens in a row, the dataset 'data' of (n) of one file or of several, which continue each other. They are cut
-/// into sequences of any length when they are read.
+/// Tokens in a row, the dataset 'data' of (n) of one file or of several, which continue each other. They are
+/// cut into sequences of any length when they are read.
 class hdf5_corpus {
  public:
   /// Throws file_error for a dataset of another form.
@@ -239,8 +239,8 @@ class hdf5_corpus {
   }
 
   i64 size() const { return size_; }
-  /// Copies tokens from number `from` on, as many as there is room for. Throws file_error. May be called by several
-  /// threads at a time.
+  /// Copies tokens from number `from` on, as many as there is room for. Throws file_error. May be called by
+  /// several threads at a time.
   void copy(i64 from, std::span<i32> to) const {
     while (!to.empty()) {
       const auto k = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), from) -

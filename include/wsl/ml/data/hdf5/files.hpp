@@ -71,8 +71,8 @@ inline std::vector<std::string> hdf5_datasets(const std::string& file) {
   return names;
 }
 
-/// A whole number that is an attribute of the file; nothing if it has none of that name. Throws file_error for
-/// an attribute that is something else.
+/// A whole number that is an attribute of the file; nothing if it has none of that name. Throws file_error
+/// for an attribute that is something else.
 inline std::optional<i64> hdf5_attribute(const std::string& file, const std::string& name) {
   const hdf5_gate gate;
   const hdf5_id in = open_hdf5(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every use of libhdf5 needs: its calls one at a time, for the library is not safe for threads as it is
+// Every use of libhdf5 needs these: its calls one at a time, for the library is not safe for threads as it is
 // usually built; its numbers for open things, which are closed; and its reasons, where a call fails.
 //   const hdf5_gate gate;   // a program's own calls of libhdf5 beside those of wsl take the same gate
 #pragma once

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A dataset of whole numbers in an HDF5 file, read in rows of its first axis by any number of threads. The
-// file is not trusted: room is made for what it can have, and every mistake is a file_error with the file, the
-// dataset, the row and the remedy.
+// SPDX-License-Identifier: MIT A dataset of whole numbers in an HDF5 file, read in rows of its first axis by
+// any number of threads. The file is not trusted: room is made for what it can have, and every mistake is a
+// file_error with the file, the dataset, the row and the remedy.
 //   const hdf5_rows x("data-1.h5", "data");       // say of shape (2000, 3, 2048)
 //   x.read(17, 1, to);                            // the 3 x 2048 numbers of row 17
 #pragma once
@@ -41,8 +40,8 @@ std::string shape_text(const std::vector<T>& sizes) {
   throw file_error(fmt::format("wsl: {}, dataset '{}': {}", file, dataset, what));
 }
 
-/// Opens a file to read it; the lock that libhdf5 takes is not taken, which some file systems lack. The caller
-/// holds the gate. Throws file_error.
+/// Opens a file to read it; the lock that libhdf5 takes is not taken, which some file systems lack. The
+/// caller holds the gate. Throws file_error.
 inline hdf5_id open_hdf5(const std::string& name) {
   if (input_file in(name);
       in.size() >= 8 && is_git_lfs_pointer(in.take_text(std::min<u64>(in.size(), 64), "")))
@@ -204,7 +203,7 @@ class hdf5_rows {
     const H5D_layout_t layout = H5Pget_layout(how.get());
     if (layout == H5D_VIRTUAL || H5Pget_external_count(how.get()) > 0)
       bad("its numbers are in other files: copy them into one, for instance with h5repack");
-    // What deflate makes of a byte is at most 1032 bytes.
+    // Deflate makes at most 1032 bytes of one.
     constexpr u64 most_of_deflate = 1032, always = u64{1} << 16;
     const u64 most = bytes_of_file_ * most_of_deflate + always;
     if (static_cast<u64>(row_) > most / size_)

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Writes examples to HDF5 files in the form of the Cerebras Model Zoo: a dataset 'data' of i4 with the shape
-// (examples, features, tokens), in chunks of one example, compressed by gzip on all threads that are given, and
-// the attribute n_examples of the file.
+// SPDX-License-Identifier: MIT Writes examples to HDF5 files in the form of the Cerebras Model Zoo: a dataset
+// 'data' of i4 with the shape (examples, features, tokens), in chunks of one example, compressed by gzip on
+// all threads that are given, and the attribute n_examples of the file.
 //   write_hdf5_examples("dataset-partition-1.h5", numbers, {.features = 3, .length = 2048});
 #pragma once
 #include <algorithm>
@@ -42,8 +41,8 @@ inline std::vector<std::vector<u8>> deflated_chunks(const u8* numbers, std::size
   return chunks;
 }
 
-/// Writes the examples, (n, features, length) numbers, to a file that is there as a whole or not at all. Throws
-/// std::invalid_argument for another number of them, and file_error if the file cannot be written.
+/// Writes the examples, (n, features, length) numbers, to a file that is there as a whole or not at all.
+/// Throws std::invalid_argument for another number of them, and file_error if the file cannot be written.
 inline void write_hdf5_examples(const std::string& name, std::span<const i32> numbers,
                                 const hdf5_form& form) {
   const i64 each = form.features * form.length;
