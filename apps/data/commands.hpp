@@ -54,4 +54,21 @@ void draw(long long train, long long test, unsigned long long seed, const std::s
 /// Converts from the format of the file `in` to the format that the name `out` asks for.
 void convert(const std::string& in, const std::string& out, wsl::ml::token_format form);
 
+/// The settings of a conversion from texts to examples in HDF5.
+struct example_conversion {
+  std::vector<std::string> in;  ///< files (.txt, .jsonl, .csv, .tsv) or folders
+  std::string tokenizer;        ///< as in `tokenizing`
+  int length = 0;               ///< tokens of an example; 0: no examples are asked for
+  std::string name = "dataset-partition";
+  long long samples_per_file = 2000;
+  std::string text_key = "text", prompt_key, completion_key;  ///< columns
+  std::string eos_token, pad_token, sep_token;                ///< empty: the tokenizer's
+  bool packs = true, lines = false, gzip = true;
+  int least = 10;  ///< tokens of an example
+};
+/// Writes <name>-1.h5 and so on, data_params.json and the vocabulary to a new folder.
+void convert_to_examples(const example_conversion& how, const std::string& out);
+/// Prints what is in a file of HDF5.
+void inspect_hdf5(const std::string& path);
+
 }  // namespace data_app

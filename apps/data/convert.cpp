@@ -133,7 +133,7 @@ void convert(const std::string& in, const std::string& out, token_format form) {
     default:
       refuse(in +
              " has no other form to convert to; `wsl-data inspect` says what it is, `wsl-data tokenize` "
-             "makes tokens of a text");
+             "makes tokens of a text, and with --max_seq_length examples in HDF5 are made");
   }
 }
 

@@ -189,6 +189,7 @@ kind kind_of(const std::string& path) {
   if (word == llmc_model_magic) return kind::llmc_model;
   if (word == llmc_state_magic) return kind::llmc_state;
   if (word == gpt2_tokens.magic || word == llama3_tokens.magic) return kind::llmc_tokens;
+  if (first.starts_with("\x89HDF\r\n\x1a\n")) return kind::hdf5;
   if (first.starts_with("\x1f\x8b") || (first.size() >= 4 && !first[0] && !first[1] && first[2] >= 8 &&
                                         first[2] <= 14 && first[3] >= 0 && first[3] < 8))
     return kind::idx;
@@ -205,6 +206,7 @@ void inspect_one(const std::string& path, const std::string& model) {
   switch (k) {
     case kind::idx: return say_idx(path);
     case kind::safetensors: return say_safetensors(path);
+    case kind::hdf5: return inspect_hdf5(path);
     case kind::llmc_model: return say_model(path);
     case kind::llmc_state: return say_state(path, model);
     case kind::llmc_tokens:

@@ -8,6 +8,7 @@ namespace data_app {
 enum class kind {
   idx,
   safetensors,
+  hdf5,
   llmc_model,
   llmc_state,
   llmc_tokens,

@@ -18,6 +18,7 @@ struct words {
   unsigned long long seed = 1;
   tokenizing how;
   tokenizer_training training;
+  example_conversion examples;
   encoding encoded;
   std::vector<int> ids;
   bool special = false;
@@ -88,6 +89,38 @@ void declare_tokenizer(CLI::App* all, words& w) {
   s->add_option("tokenizer", w.encoded.tokenizer, of)->required();
 }
 
+void declare_examples(CLI::App& c, example_conversion& e) {
+  CLI::Option* length = c.add_option("--max_seq_length", e.length,
+                                     "tokens of an example: text (.txt), .jsonl, .csv or .tsv, or a folder "
+                                     "of them, becomes examples in "
+                                     "HDF5, <name>-1.h5 and so on, with data_params.json and the vocabulary")
+                            ->check(CLI::Range(1, 1 << 20));
+  const auto option = [&](const char* name, auto& to, const char* help) {
+    return c.add_option(name, to, help)->needs(length);
+  };
+  option("--tokenizer", e.tokenizer, "what `tokenize` takes; otherwise tokens are characters");
+  option("--name", e.name, "the files begin with it")->capture_default_str();
+  option("--samples_per_file", e.samples_per_file, "examples of a file")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  option("--text_key", e.text_key, "the column with the documents")->capture_default_str();
+  CLI::Option* completion = option("--completion_key", e.completion_key,
+                                   "the column with completions, which alone count in the loss");
+  completion->needs(option("--prompt_key", e.prompt_key,
+                           "the column with prompts, each of which begins an example with its completion")
+                        ->needs(completion));
+  option("--eos_token", e.eos_token,
+         "the token behind a document or a completion; otherwise the tokenizer's");
+  option("--pad_token", e.pad_token, "the token of padding; otherwise that which ends a document");
+  option("--sep_token", e.sep_token, "a token between a prompt and its completion; otherwise none");
+  option("--min_sequence_len", e.least, "examples with fewer tokens are left out")
+      ->check(app::at_least(2))
+      ->capture_default_str();
+  c.add_flag("!--no-pack", e.packs, "each document begins an example, with padding behind it")->needs(length);
+  c.add_flag("--lines", e.lines, "each line of a text is a document, not each file")->needs(length);
+  c.add_flag("!--no-compression", e.gzip, "without gzip")->needs(length);
+}
+
 void declare(CLI::App& app, words& w) {
   app.require_subcommand(0, 1)->allow_extras();
   const auto command = [&](const char* name, const char* help) {
@@ -98,7 +131,7 @@ void declare(CLI::App& app, words& w) {
   CLI::App* i = command("inspect", "say what is in files and folders");
   i->add_option(
        "path", w.paths,
-       "files of IDX (.gz or not), safetensors, tokens, models and states of llm.c, tokenizers, text; "
+       "files of IDX (.gz or not), safetensors, HDF5, tokens, models and states of llm.c, tokenizers, text; "
        "folders of MNIST, tokens, tokenizers and Hugging Face")
       ->required();
   i->add_option("--model", w.model, "the model of a debug state of llm.c");
@@ -150,11 +183,16 @@ void declare(CLI::App& app, words& w) {
 
   CLI::App* c = command("convert",
                         "a model between llm.c (.bin) and Hugging Face (a folder); tokens to another form; "
-                        "IDX from .gz to none");
+                        "IDX from .gz to none; with --max_seq_length texts to examples in HDF5");
   c->add_option("in", w.in, "what to convert, known by its content")->required();
   c->add_option("out", w.out, "the file or folder to write")->required();
   add_form(*c, w.form);
-  does(c, [&w] { convert(w.in, w.out, w.form); });
+  declare_examples(*c, w.examples);
+  does(c, [&w] {
+    if (!w.examples.length) return convert(w.in, w.out, w.form);
+    w.examples.in = {w.in};
+    convert_to_examples(w.examples, w.out);
+  });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using namespace train_app;
 using wsl::i32;
 
 void declare_text(fields& f, text_params& p) {
-  f.no_effect("a word", {"data_processor"});
+  declare_hdf5(f, p.hdf5);
   f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings")
       .at_least(1);
   f.add("stride", p.stride,
@@ -200,6 +200,34 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
   return t;
 }
 
+hdf5_input input_of(const input_params& in, const text_params& p) {
+  return {in.data_dir, p.hdf5, p.max_sequence_length};
+}
+
+task task_with_hdf5(const std::string& program, language_params& o) {
+  for (const text_params* p : {&o.train, &o.eval})
+    if (p->stride)
+      throw std::invalid_argument(
+          "stride is of a running text, and the data are HDF5: leave it out, or --stride null");
+  hdf5_corpus x = read_hdf5_corpus({.train = input_of(o.common.train_input, o.train),
+                                    .held_out = input_of(o.common.eval_input, o.eval),
+                                    .kind = o.train.vocabulary,
+                                    .tokenizer_dir = o.train.tokenizer_dir,
+                                    .vocab_size = o.model.vocab_size});
+  if (!x.vocab_size)
+    throw std::invalid_argument(
+        "model.vocab_size is missing: neither data_params.json nor a vocabulary beside the files says it");
+  o.model.vocab_size = x.vocab_size, o.train.tokenizer_dir = x.tokenizer_dir;
+  for (const auto& [d, p] : {std::pair(&x.train, &o.train), {&x.held_out, &o.eval}})
+    p->max_sequence_length = d->length;
+  if (!o.model.max_position_embeddings)
+    o.model.max_position_embeddings = std::max(x.train.length, x.held_out.length);
+  set_lengths(o);
+  task t = with_model(program, o, x.about, x.words);
+  t.train = std::move(x.train), t.held_out = std::move(x.held_out);
+  return t;
+}
+
 }  // namespace
 
 void declare_inputs(fields& f, language_params& p) {
@@ -213,7 +241,9 @@ void complete(fields& f, language_params& p) {
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   // The stride of a configuration is that of its running text, which options may replace with pairs.
   for (const auto& [section, of] : {std::pair("train_input", &p.train), {"eval_input", &p.eval}})
-    if (f.named("train_input.prompt_key").front()->given.starts_with("--") &&
+    if ((f.named("train_input.prompt_key").front()->given.starts_with("--") ||
+         (f.named("train_input.data_dir").front()->given.starts_with("--") &&
+          is_hdf5({p.common.train_input.data_dir, p.train.hdf5}))) &&
         !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
       of->stride = 0;
   train_app::complete(p.common, ranks::cores(), ranks::memory());
@@ -229,6 +259,25 @@ void complete(fields& f, language_params& p) {
 }
 
 task task_of(const std::string& program, language_params& p, bool trains) {
+  const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
+             holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
+  if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))
+    throw std::invalid_argument(fmt::format("{} is HDF5, and {} is not: both parts have one form",
+                                            trains_hdf5 ? "train_input" : "eval_input",
+                                            trains_hdf5 ? "eval_input" : "train_input"));
+  if (trains_hdf5) {
+    if (p.train.pairs.are_given())
+      throw std::invalid_argument(
+          "prompt_key is of files of pairs, and the data are HDF5, which say themselves what counts: leave "
+          "it out");
+    return task_with_hdf5(program, p);
+  }
+  for (const text_params* x : {&p.train, &p.eval})
+    if (!x->hdf5.data_subset.empty() || x->hdf5.use_vsl)
+      throw std::invalid_argument(
+          "data_subset and use_vsl are of HDF5, and the data are none: leave them out, or make some with "
+          "`wsl-data "
+          "convert`");
   if (p.train.pairs.are_given()) return task_with_pairs(program, p, trains);
   if (p.eval.pairs.are_given() || !p.train.pairs.separator.empty() || !p.train.pairs.end_token.empty())
     throw std::invalid_argument(

@@ -6,6 +6,7 @@
 #include <ranks.hpp>
 #include <session.hpp>
 
+#include "hdf5_input.hpp"
 #include "model.hpp"
 #include "pairs.hpp"
 #include "text.hpp"
@@ -18,6 +19,7 @@ struct text_params {
   i64 stride = 0;
   std::string vocabulary, tokenizer_dir;
   pair_params pairs = {};
+  hdf5_params hdf5 = {};
 };
 
 /// The settings of a run that trains a language model.

@@ -33,6 +33,7 @@ const char* type_of(const field& f) {
     const char* operator()(const one_or_more*) const { return "NUMBER|[NUMBER, ...]"; }
     const char* operator()(const size_or_auto*) const { return "INT|auto"; }
     const char* operator()(const group_parts*) const { return "[{patterns: [...], ...}, ...]"; }
+    const char* operator()(const mixture_parts*) const { return "[{data_dir: ..., weight: ...}, ...]"; }
     const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
     const char* operator()(const initializer_part*) const { return "WORD|{name: ..., gain: ...}"; }

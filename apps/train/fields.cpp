@@ -150,6 +150,12 @@ void declare(fields& part, group_part& p) {
   part.add("betas", p.betas, "").at_least(0).at_most(0.999999);
 }
 
+void declare(fields& part, mixture_source& p) {
+  part.add("data_dir", p.data_dir, "").may_be_list = true;
+  part.add("weight", p.weight, "").at_least(0);
+  part.add("data_subset", p.data_subset, "");
+}
+
 void declare(fields& part, initializer_part& p) {
   part.add("name", p.name, "").one_of({"glorot_uniform"});
   part.add("gain", p.gain, "").above(0);
@@ -199,6 +205,14 @@ struct reader {
     else wrong(n, "true or false");
   }
   void read(const YAML::Node& n, std::string& to) const {
+    if (f.may_be_list && n.IsSequence() && n.size()) {
+      std::vector<std::string> words;
+      read(n, words);
+      YAML::Emitter list;
+      list << YAML::Flow << words;
+      to = list.c_str();
+      return;
+    }
     if (!n.IsScalar()) wrong(n, "a word");
     if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end())
       wrong(n, "one of " + joined(f.choices));
@@ -234,6 +248,12 @@ struct reader {
       refuse(where, f.full_name() + ": the group of " + joined(to.patterns) +
                         " sets nothing: give it learning_rate_factor, weight_decay, betas, momentum or eps, "
                         "or leave it out");
+  }
+  void read(const YAML::Node& n, mixture_source& to) const {
+    if (!n.IsMap()) wrong(n, "a list of maps with data_dir and weight");
+    read_fields(n, to);
+    if (to.data_dir.empty() || !n["weight"])
+      refuse(where, f.full_name() + ": a part of a mixture has data_dir and weight");
   }
   void read(const YAML::Node& n, rate_part& to) const {
     if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
@@ -442,6 +462,18 @@ struct writer {
 };
 
 }  // namespace
+
+std::vector<std::string> words_of_list(const std::string& text) {
+  if (text.empty()) return {};
+  if (text.front() != '[' || text.back() != ']') return {text};
+  const YAML::Node list = parsed(text, text);
+  std::vector<std::string> words;
+  for (const YAML::Node& word : list) {
+    if (!word.IsScalar()) refuse(text, "this is no list of words");
+    words.push_back(word.Scalar());
+  }
+  return words;
+}
 
 std::string field::text() const { return std::visit(writer{*this}, where); }
 

@@ -62,12 +62,21 @@ struct initializer_part {
   std::string name = "glorot_uniform";
   f64 gain = 1;
 };
+/// One of several data, as written in the file.
+struct mixture_source {
+  std::string data_dir = {};  ///< a path, or a list of them as `words_of_list` takes
+  f64 weight = 1;
+  std::string data_subset = {};
+};
+using mixture_parts = std::vector<mixture_source>;
+/// The words of a list as one text, "[a, b]"; another text is one word, and an empty one none.
+std::vector<std::string> words_of_list(const std::string& text);
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
                               std::vector<f64>*, std::vector<std::string>*, one_or_more*, size_or_auto*,
-                              rate_parts*, group_parts*, initializer_part*, numbers_by_name*>;
+                              rate_parts*, group_parts*, initializer_part*, mixture_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here
@@ -78,6 +87,7 @@ struct field {
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
   bool may_be_null = false;  ///< a word that is usually none, which the option null stands for
+  bool may_be_list = false;  ///< a word that may be a list of some, kept as one text: `words_of_list`
   bool is_kept = true;       ///< it is stored in the params of a run, from which the run can be resumed
   std::string kind = {};     ///< the kind of values of a field without effect, from `no_effect`
   /// the source of the value: a file and line, or an option; empty: the default

@@ -14,8 +14,8 @@ class Wsl(ConanFile):
     license = 'MIT'
     package_type = 'header-library'
     settings = 'os', 'arch', 'compiler', 'build_type'
-    options = {part: [True, False] for part in ('ml_data', 'tokenizer', 'pictures', 'low_rank', 'mpi')}
-    default_options = {'ml_data': False, 'tokenizer': False, 'pictures': False, 'low_rank': False, 'mpi': False}
+    options = {part: [True, False] for part in ('ml_data', 'tokenizer', 'pictures', 'hdf5', 'low_rank', 'mpi')}
+    default_options = {'ml_data': False, 'tokenizer': False, 'pictures': False, 'hdf5': False, 'low_rank': False, 'mpi': False}
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, '../../include/wsl/version.hpp'))
@@ -27,13 +27,15 @@ class Wsl(ConanFile):
 
     def requirements(self):
         self.requires('fmt/[>=9 <12]')
-        if self.options.ml_data or self.options.tokenizer or self.options.pictures:
+        if self.options.ml_data or self.options.tokenizer or self.options.pictures or self.options.hdf5:
             for package in ('boost/[>=1.74]', 'nlohmann_json/[>=3.11]', 'range-v3/[>=0.12]', 'zlib/[>=1.2]'):
                 self.requires(package)
         if self.options.tokenizer:
             self.requires('icu/[>=72]')
         if self.options.pictures:
             self.requires('libpng/[>=1.6]')
+        if self.options.hdf5:
+            self.requires('hdf5/[>=1.10.3]')
         if self.options.low_rank:
             self.requires('eigen/[>=3.4]')
         if self.options.mpi:

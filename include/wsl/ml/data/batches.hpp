@@ -16,6 +16,7 @@
 #include "data_position.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"
+#include "task.hpp"
 
 namespace wsl::ml {
 
@@ -139,10 +140,14 @@ class batches {
     const auto part = [&](auto& all, std::size_t i) {
       return std::span(all).subspan(i * all.size() / n, all.size() / n);
     };
+    const int tasks = mine.of;
+    int task = 0;  // the wafer to whose part an example belongs
     if (is_named) mine = {};
     for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
       const i64 which = at.example + i;
       const auto k = static_cast<std::size_t>(i);
+      while (i >= size * (task + 1) / tasks) ++task;
+      const task_scope of_wafer(tasks, task);
       std::vector<std::span<i32>> named;
       for (loaded_batch::named& x : b.by_name) named.push_back(part(x.numbers, k));
       from->get(shuffle ? order(which) : which,
