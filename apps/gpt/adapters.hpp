@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Low-rank adapters of a language model: the section `lora`, with the names of peft, a model with them, and the
-// model into which they have been folded.
+// Low-rank adapters of a language model: the section `lora`, with the names of peft, a model with them, and
+// the model into which they have been folded.
 #pragma once
 #include <optional>
 #include <string>
@@ -25,15 +25,15 @@ struct lora_params {
   wsl::ml::lora_settings settings() const;
   /// "adapters of rank 8 for q_proj and v_proj"
   std::string words() const;
-  /// What a model's architecture has beside that of its decoder: nothing without adapters.
+  /// The part of a model's architecture that is beside its decoder's; empty without adapters.
   train_app::named_words architecture() const;
 };
 
 /// Declares the section `lora`.
 void declare_lora(train_app::fields& f, lora_params& p);
-/// Takes the settings of the folder of adapters, if one is given. Throws std::invalid_argument for an option that
-/// says something else than the folder, and for settings of adapters without a rank; wsl::ml::file_error for a
-/// folder that cannot be read.
+/// Takes the settings of the folder of adapters, if one is given. Throws std::invalid_argument for an option
+/// that says something else than the folder, and for settings of adapters without a rank; wsl::ml::file_error
+/// for a folder that cannot be read.
 void complete_lora(train_app::fields& f, lora_params& p);
 /// Throws std::invalid_argument for options of adapters, where a folder of them alone is read.
 void refuse_settings(train_app::fields& f, const lora_params& p, const std::string& mode);
@@ -41,8 +41,9 @@ void refuse_settings(train_app::fields& f, const lora_params& p, const std::stri
 /// A decoder with its adapters, or without any.
 class adapted_model {
  public:
-  /// Adapters are for the layers of a family of Hugging Face: that of the name, if it has such a decoder, or else
-  /// the first that has. Throws std::invalid_argument if there is none, or for layers that it does not have.
+  /// Adapters are for the layers of a family of Hugging Face: that of the name, if it has such a decoder, or
+  /// else the first that has. Throws std::invalid_argument if there is none, or for layers that it does not
+  /// have.
   adapted_model(const wsl::ml::decoder& d, const std::string& name,
                 std::optional<wsl::ml::lora_settings> lora);
   adapted_model(const model_params& m, const lora_params& p)

@@ -44,8 +44,8 @@ train_app::task task_of(const std::string& program, language_params& p, bool tra
 std::vector<train_app::readers> options_of_modes();
 /// Throws std::invalid_argument, with the reason, if the command line gives one of these options.
 void refuse_options(train_app::fields& f, std::initializer_list<const char*> names, const std::string& why);
-/// Begins a run with the weights of a model without adapters, which `read` gives; the option that names it is for
-/// messages.
+/// Begins a run with the weights of a model without adapters, which `read` gives; the option that names it is
+/// for messages.
 void begin_with(train_app::task& t, const language_params& p, std::function<wsl::ml::weights()> read,
                 const std::string& option);
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their

@@ -204,8 +204,8 @@ std::vector<i32> tokens_in(const std::string& folder, const char* field) {
 
 namespace {
 
-/// The numbers of a network's parameters in a checkpoint; of those that are not frozen, under their names with
-/// this suffix.
+/// The numbers of a network's parameters in a checkpoint; of those that are not frozen, under their names
+/// with this suffix.
 ml::weights read_weights(const std::string& checkpoint, const ml::network& n, const std::string& suffix) {
   ml::safetensors_file in(checkpoint);
   ml::weights w(n);

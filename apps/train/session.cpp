@@ -275,7 +275,7 @@ std::function<ml::network()> as_trained(const task& t, const optimizer_params& p
 std::string in_brackets(const std::vector<std::string>& words) {
   return fmt::format("[{}]", fmt::join(words, ", "));
 }
-/// What checkpoints say of parameters that are frozen.
+/// The name under which checkpoints keep which parameters are frozen.
 constexpr const char* fact_of_frozen = "frozen_parameters";
 
 /// The losses since the last log entry, as a checkpoint keeps them; older checkpoints have none.

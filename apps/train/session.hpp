@@ -46,11 +46,11 @@ struct task {
   std::string vocabulary = {};
   /// what else checkpoints keep that gives the numbers of the model a meaning
   wsl::ml::text_by_name facts = {};
-  /// the adapters of the model in words, stored and compared with the architecture; but a new run may begin with
-  /// the weights of a model that has none
+  /// the adapters of the model in words, stored and compared with the architecture; but a new run may begin
+  /// with the weights of a model that has none
   named_words adapters = {};
-  /// sets adapters that come from elsewhere where a new run begins with the weights of a checkpoint; none: they
-  /// are the checkpoint's, or else drawn
+  /// sets adapters that come from elsewhere where a new run begins with the weights of a checkpoint; none:
+  /// they are the checkpoint's, or else drawn
   std::function<void(wsl::ml::trainer_base&)> set_adapters = {};
   /// throws std::invalid_argument if the numbers of a checkpoint have another meaning; none: the vocabularies
   /// are compared

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Low-rank adapters beside the training of all weights: bench_lora <model> <rounds>, the models being gpt2 (124 M,
-// with adapters for all of c_attn) and llama (of about its size, for q_proj and v_proj), in batches of 4 x 64
-// tokens, with adapters of rank 8, on 2 threads. Prints the milliseconds of a step and the bytes of gradients of
-// both: all weights first. The batch is made up; a run whose loss does not fall is an error. With a third
-// argument, `layers`, it prints where the last step of both goes instead.
+// Low-rank adapters beside the training of all weights: bench_lora <model> <rounds>, the models being gpt2
+// (124 M, with adapters for all of c_attn) and llama (of about its size, for q_proj and v_proj), in batches
+// of 4 x 64 tokens, with adapters of rank 8, on 2 threads. Prints the milliseconds of a step and the bytes of
+// gradients of both: all weights first. The batch is made up; a run whose loss does not fall is an error.
+// With a third argument, `layers`, it prints where the last step of both goes instead.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
