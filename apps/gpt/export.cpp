@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "export.hpp"
 
-#include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/hugging_face/match.hpp>
 #include <wsl/ml/io/llmc.hpp>
@@ -41,18 +40,8 @@ void must_be(const std::string& from, const ml::decoder& theirs, const ml::decod
   if (const std::string others = ml::hugging_face::difference(theirs, ours); !others.empty())
     throw ml::file_error("--initial_weights: " + from + " is of another model, which differs in " + others);
 }
-ml::weights weights_of(ml::trainer_base& t) {
-  ml::weights w(t.model());
-  for (std::size_t k = 0; k < w.size(); ++k)
-    std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
-  return w;
-}
 
 }  // namespace
-
-void set_weights(ml::trainer_base& t, const ml::weights& w) {
-  for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
-}
 
 std::string why_no_hugging_face(const ml::decoder& d) { return ml::why_no_hugging_face(d); }
 
@@ -63,19 +52,19 @@ std::string why_no_llmc(const ml::decoder& d) {
   } catch (const std::invalid_argument& e) { return std::string(e.what()).substr(5); }
 }
 
-void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
-  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
+void export_llmc(const std::string& folder, const ml::decoder& d, const ml::weights& w) {
+  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, network_of(d), w));
 }
 
-void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
-  ml::write_hugging_face(folder, d, t.model(), weights_of(t));
+void export_hugging_face(const std::string& folder, const ml::decoder& d, const ml::weights& w) {
+  ml::write_hugging_face(folder, d, network_of(d), w);
 }
 
-void import_weights(const std::string& from, const ml::decoder& d, ml::trainer_base& t) {
+ml::weights import_weights(const std::string& from, const ml::decoder& d) {
   if (from.ends_with(".bin")) {
     const ml::llmc_model m = ml::read_llmc_model(from);
     must_be(from, m.config, d);
-    set_weights(t, m.to_weights(t.model()));
+    return m.to_weights(network_of(d));
   } else {
     if (!std::filesystem::is_directory(from))
       throw ml::file_error(
@@ -84,7 +73,7 @@ void import_weights(const std::string& from, const ml::decoder& d, ml::trainer_b
     ml::pretrained p = ml::read_hugging_face(from);
     must_be(from, p.config, d);
     p.config.rotary_pairs = d.rotary_pairs;
-    set_weights(t, p.to_weights(t.model()));
+    return p.to_weights(network_of(d));
   }
 }
 

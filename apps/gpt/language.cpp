@@ -97,14 +97,30 @@ void set_lengths(language_params& o) {
 /// The task of a program with its model, and no data.
 task with_model(const std::string& program, const language_params& o, std::string data_words,
                 const vocabulary& words) {
-  const ml::decoder d = o.model.decoder();
-  return {.program = program,
-          .model = [d] { return network_of(d); },
-          .model_words = o.model.words(),
-          .data_words = std::move(data_words),
-          .architecture = o.model.architecture(),
-          .groups = parameter_groups(),
-          .vocabulary = words.saved()};
+  const adapted_model m(o.model, o.lora);
+  task t{.program = program,
+         .model = [m] { return m.network(); },
+         .model_words = o.model.words() + (m.has_adapters() ? ", " + o.lora.words() : ""),
+         .data_words = std::move(data_words),
+         .architecture = o.model.architecture(),
+         .groups = parameter_groups(),
+         .vocabulary = words.saved(),
+         .adapters = o.lora.architecture()};
+  if (!m.has_adapters()) return t;
+  t.begin = [](ml::trainer_base&) {
+    throw std::invalid_argument(
+        "lora: adapters change a model that has been trained, and this run would begin with random weights: "
+        "give "
+        "--hf or --initial_weights, a folder of transformers, or begin with the weights of a run: "
+        "--checkpoint_path and --load_checkpoint_states model");
+  };
+  if (!o.lora.adapter.empty())
+    t.set_adapters = [m, from = o.lora.adapter](ml::trainer_base& to) {
+      ml::weights w = weights_of(to);
+      m.read(from, w);
+      set_weights(to, w);
+    };
+  return t;
 }
 
 task task_with(const std::string& program, language_params& o, const corpus& text) {
@@ -246,6 +262,7 @@ void complete(fields& f, language_params& p) {
           is_hdf5({p.common.train_input.data_dir, p.train.hdf5}))) &&
         !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
       of->stride = 0;
+  complete_lora(f, p.lora);
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &p.train.vocabulary, &p.eval.vocabulary),
@@ -308,8 +325,19 @@ std::vector<readers> options_of_modes() {
     all.push_back({fmt::format("model.{}", name), m.trains});
   for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
     all.push_back({fmt::format("model.{}", name), together({computes, m.uses_weights})});
+  all.push_back({"lora", together({computes, m.uses_weights})});
   for (const char* mode : {"sample", "predict"}) all.push_back({mode, {mode}});
   return all;
+}
+
+void begin_with(task& t, const language_params& p, std::function<ml::weights()> read,
+                const std::string& option) {
+  t.begin = [m = adapted_model(p.model, p.lora), read = std::move(read),
+             set_adapters = t.set_adapters](ml::trainer_base& to) {
+    set_weights(to, m.with_adapters(read(), to.position().seed));
+    if (set_adapters) set_adapters(to);
+  };
+  t.begins_with = option + (p.lora.adapter.empty() ? "" : " and --adapter " + p.lora.adapter);
 }
 
 void refuse_options(fields& f, std::initializer_list<const char*> names, const std::string& why) {
@@ -342,7 +370,9 @@ std::string trained_checkpoint(language_params& o, vocabulary& words) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
-  require_same_model(from, o.model.architecture(), r.override_model);
+  train_app::named_words all = o.model.architecture();
+  for (const auto& word : o.lora.architecture()) all.push_back(word);
+  require_same_model(from, all, r.override_model);
   return from;
 }
 
@@ -350,7 +380,8 @@ std::string trained_checkpoint(language_params& o, vocabulary& words) {
 
 std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
   const std::string from = trained_checkpoint(o, words);
-  ml::network model = network_of(o.model.decoder());
+  ml::network model = adapted_model(o.model, o.lora).network();
+  freeze(model, o.common.optimizer, parameter_groups());
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, parameter_groups());
   auto t = ranks::streaming(std::move(model), rule,
                             {.workers = 1,
@@ -377,8 +408,11 @@ stored_model trained_model(language_params& o) {
   vocabulary words;
   const std::string from = trained_checkpoint(o, words);
   const bool has_letters = words.saved().starts_with("characters");
+  const adapted_model adapted(o.model, o.lora);
+  ml::network model = adapted.network();
+  freeze(model, o.common.optimizer, parameter_groups());
   stored_model m =
-      model_of_checkpoint(from, o.model.decoder(), std::move(words), o.common.optimizer.ema_decay > 0);
+      model_of_checkpoint(from, adapted, model, std::move(words), o.common.optimizer.ema_decay > 0);
   m.tokenizer = o.train.tokenizer_dir;
   // A run that began with a model of Hugging Face has its tokenizer beside the checkpoints.
   if (const std::string folder = std::filesystem::absolute(from).parent_path();

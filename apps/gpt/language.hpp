@@ -6,6 +6,7 @@
 #include <ranks.hpp>
 #include <session.hpp>
 
+#include "adapters.hpp"
 #include "hdf5_input.hpp"
 #include "model.hpp"
 #include "pairs.hpp"
@@ -26,6 +27,7 @@ struct text_params {
 struct language_params {
   train_app::common_params common;
   model_params model;
+  lora_params lora = {};
   text_params train, eval;
   std::string hf = {};  ///< a folder of transformers, with whose model and tokens a run begins; empty: none
 };
@@ -44,6 +46,10 @@ train_app::task task_of(const std::string& program, language_params& p, bool tra
 std::vector<train_app::readers> options_of_modes();
 /// Throws std::invalid_argument, with the reason, if the command line gives one of these options.
 void refuse_options(train_app::fields& f, std::initializer_list<const char*> names, const std::string& why);
+/// Begins a run with the weights of a model without adapters, which `read` gives; the option that names it is
+/// for messages.
+void begin_with(train_app::task& t, const language_params& p, std::function<wsl::ml::weights()> read,
+                const std::string& option);
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);

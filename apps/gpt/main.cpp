@@ -22,6 +22,7 @@ struct options : language_params {
   completing_params completing;
   verification check;
   std::string format, out = ".", initial_weights;
+  bool adapter_only = false;
 };
 
 void declare_rest(fields& f, options& o) {
@@ -39,6 +40,9 @@ void declare_rest(fields& f, options& o) {
   f.add("format", o.format,
         "llmc (model.bin), hf (model.safetensors, config.json) or both; null: those that can hold the model")
       .one_of({"llmc", "hf", "both"});
+  f.add("adapter_only", o.adapter_only,
+        "write the adapters of the run for peft, and no model; false: the model, into whose layers they are "
+        "folded");
   f.add("out", o.out, "folder for the files: a new one, an empty one, or that of an earlier export");
 }
 
@@ -59,15 +63,30 @@ void sample(options& o, fields& f) {
     require_no_model(f);
     refuse_options(f, {"ema_decay", "override_model"},
                    "it is of checkpoints, and --pretrained names a folder of transformers: leave it out");
-  }
-  write_texts(o.sample.pretrained.empty() ? trained_model(o)
-                                          : pretrained_model(o.sample.pretrained, o.train.tokenizer_dir),
+    refuse_settings(f, o.lora, "sample --pretrained");
+  } else refuse_options(f, {"adapter"}, "the adapters of a run are in its checkpoints: leave it out");
+  write_texts(o.sample.pretrained.empty()
+                  ? trained_model(o)
+                  : pretrained_model(o.sample.pretrained, o.train.tokenizer_dir, o.lora.adapter),
               o.sample, o.common.precision.format(), o.common.run.threads);
+}
+
+void export_adapters(const options& o, machine& t) {
+  if (!o.format.empty())
+    throw std::invalid_argument(
+        "--adapter_only writes the files of peft, and --format is of a model: leave one out");
+  const adapted_model m(o.model, o.lora);
+  app::export_folder out(o.out, "wsl-gpt");
+  with_average(o.common.optimizer, t, [&] { m.write(out.unfinished(), weights_of(t.run())); });
+  out.finish();
+  std::printf("%s/%s\n%s/%s\n", o.out.c_str(), ml::hugging_face::adapter_tensors, o.out.c_str(),
+              ml::hugging_face::adapter_config);
 }
 
 void export_model(options& o) {
   vocabulary words;
   const std::unique_ptr<machine> t = trained(o, words);
+  if (o.adapter_only) return export_adapters(o, *t);
   const ml::decoder d = o.model.decoder();
   if (!o.format.empty()) {
     const std::string none = o.format == "hf"         ? gpt_app::why_no_hugging_face(d)
@@ -83,8 +102,9 @@ void export_model(options& o) {
                                 (no_hf == no_llmc ? "" : "; " + no_hf));
   app::export_folder out(o.out, "wsl-gpt");
   with_average(o.common.optimizer, *t, [&] {
-    if (no_llmc.empty()) export_llmc(out.unfinished(), d, t->run());
-    if (no_hf.empty()) export_hugging_face(out.unfinished(), d, t->run());
+    const ml::weights w = adapted_model(o.model, o.lora).folded(weights_of(t->run()));
+    if (no_llmc.empty()) export_llmc(out.unfinished(), d, w);
+    if (no_hf.empty()) export_hugging_face(out.unfinished(), d, w);
   });
   out.finish();
   if (no_llmc.empty()) std::printf("%s/model.bin\n", o.out.c_str());
@@ -120,6 +140,7 @@ std::vector<readers> options_of_program() {
                          {"runconfig.initial_weights", m.trains},
                          {"optimizer.learning_rate", together({m.trains, m.verifies})},
                          {"optimizer.weight_decay", together({m.trains, m.verifies})},
+                         {"lora.adapter", together({m.trains, {"sample"}})},
                          {"verify", m.verifies},
                          {"export", {"export"}}});
   return all;
@@ -130,6 +151,7 @@ int run(int argc, char** argv) {
   fields f;
   declare_inputs(f, o);
   declare(f, o.model), declare_precision(f, o.common.precision);
+  declare_lora(f, o.lora);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("initial_weights", o.initial_weights,
@@ -164,8 +186,9 @@ int run(int argc, char** argv) {
   if (*mode == "verify") return run_verify(o, f);
   task t = task_of("wsl-gpt", o, *mode != "eval" && *mode != "eval_all");
   if (!o.initial_weights.empty())
-    t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); },
-    t.begins_with = "--initial_weights " + o.initial_weights;
+    begin_with(
+        t, o, [&o] { return import_weights(o.initial_weights, o.model.decoder()); },
+        "--initial_weights " + o.initial_weights);
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

@@ -8,7 +8,7 @@
 
 #include <ranks.hpp>
 
-#include "export.hpp"
+#include "adapters.hpp"
 #include "model.hpp"
 
 namespace gpt_app {

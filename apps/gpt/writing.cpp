@@ -202,10 +202,30 @@ std::vector<i32> tokens_in(const std::string& folder, const char* field) {
   return {};
 }
 
-stored_model model_of_checkpoint(const std::string& checkpoint, const ml::decoder& d, vocabulary words,
-                                 bool average) {
-  return {.config = d,
-          .weights = ml::mapped_weights(checkpoint, network_of(d), average ? "/ema" : ""),
+namespace {
+
+/// The numbers of a network's parameters in a checkpoint; of those that are not frozen, under their names
+/// with this suffix.
+ml::weights read_weights(const std::string& checkpoint, const ml::network& n, const std::string& suffix) {
+  ml::safetensors_file in(checkpoint);
+  ml::weights w(n);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const ml::parameter& p = n.parameters()[k];
+    w[k] = in.numbers(p.frozen ? p.name : p.name + suffix,
+                      {static_cast<wsl::u64>(p.rows), static_cast<wsl::u64>(p.columns)});
+  }
+  return w;
+}
+
+}  // namespace
+
+stored_model model_of_checkpoint(const std::string& checkpoint, const adapted_model& m,
+                                 const ml::network& trained, vocabulary words, bool average) {
+  const std::string suffix = average ? "/ema" : "";
+  return {.config = m.config(),
+          .weights = m.has_adapters()
+                         ? ml::stored_weights(m.plain(), m.folded(read_weights(checkpoint, trained, suffix)))
+                         : ml::mapped_weights(checkpoint, trained, suffix),
           .name = checkpoint,
           .words = std::move(words)};
 }
@@ -221,11 +241,18 @@ void take_words(stored_model& m, const std::string& folder, const std::string& t
   std::erase_if(m.ends, [&](i32 id) { return id < 0 || id >= m.config.vocabulary; });
 }
 
-stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir) {
+stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir,
+                              const std::string& adapter) {
   if (!fs::is_directory(folder))
     throw ml::file_error("--pretrained: " + folder + " is no folder with config.json and model.safetensors");
   ml::pretrained p = ml::read_hugging_face(folder);
-  stored_model m{.config = p.config, .weights = p.mapped_weights(network_of(p.config)), .name = folder};
+  const ml::network model = network_of(p.config);
+  stored_model m{.config = p.config,
+                 .weights = adapter.empty()
+                                ? p.mapped_weights(model)
+                                : ml::stored_weights(
+                                      model, folded(adapter, p.config, p.model_type(), p.to_weights(model))),
+                 .name = folder};
   take_words(m, folder, tokenizer_dir);
   return m;
 }

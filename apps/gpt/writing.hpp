@@ -8,6 +8,7 @@
 #include <wsl/ml/model/stored_weights.hpp>
 #include <wsl/ml/op/precision.hpp>
 
+#include "adapters.hpp"
 #include "text.hpp"
 
 namespace gpt_app {
@@ -40,13 +41,14 @@ struct stored_model {
 /// `eos_token_id`, a number or a list; none if neither has it. Throws wsl::ml::file_error.
 std::vector<wsl::i32> tokens_in(const std::string& folder, const char* field);
 
-/// The weights of a checkpoint, or the averages of them that it keeps. Throws wsl::ml::file_error if they are
-/// of another model.
-stored_model model_of_checkpoint(const std::string& checkpoint, const wsl::ml::decoder& d, vocabulary words,
-                                 bool average);
-/// A folder of transformers; its tokenizer is in the other folder if one is given, and need not exist
-/// otherwise. Throws wsl::ml::file_error.
-stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir);
+/// The weights of a checkpoint, or the averages of them that it keeps; `trained` is the network of its run,
+/// whose adapters are folded into their layers. Throws wsl::ml::file_error if they are of another model.
+stored_model model_of_checkpoint(const std::string& checkpoint, const adapted_model& m,
+                                 const wsl::ml::network& trained, vocabulary words, bool average);
+/// A folder of transformers, with the adapters of a folder of peft if one is given; its tokenizer is in the
+/// other folder if one is given, and need not exist otherwise. Throws wsl::ml::file_error.
+stored_model pretrained_model(const std::string& folder, const std::string& tokenizer_dir,
+                              const std::string& adapter = "");
 
 /// Gives a model the tokenizer of its folder, if there is one, or of the other folder if one is given, and
 /// the tokens that begin and end a text by the model's folder. Throws wsl::ml::file_error.

@@ -92,6 +92,7 @@ int run(int argc, char** argv, fields& f, common_params& common, const text_prog
 std::unique_ptr<machine> trained(const std::string& checkpoint, const common_params& p, const task& t) {
   require_same_model(checkpoint, t.architecture, p.run.override_model);
   ml::network model = t.model();
+  freeze(model, p.optimizer, t.groups);
   const ml::optimizer rule = optimizer_for(p.optimizer, model, t.groups);
   auto m = ranks::streaming(
       std::move(model), rule,

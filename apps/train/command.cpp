@@ -30,6 +30,7 @@ const char* type_of(const field& f) {
     const char* operator()(const std::vector<i64>*) const { return "[INT, ...]"; }
     const char* operator()(const std::vector<f64>*) const { return "[NUMBER, ...]"; }
     const char* operator()(const std::vector<std::string>*) const { return "[WORD, ...]"; }
+    const char* operator()(const word_list*) const { return "WORD,...|[WORD, ...]"; }
     const char* operator()(const one_or_more*) const { return "NUMBER|[NUMBER, ...]"; }
     const char* operator()(const size_or_auto*) const { return "INT|auto"; }
     const char* operator()(const group_parts*) const { return "[{patterns: [...], ...}, ...]"; }

@@ -71,10 +71,12 @@ class table {
   std::string text_;
 };
 
-/// Numbers that are kept for each weight of a model, with its gradient and itself.
+/// Numbers that are kept for each weight that is trained, with its gradient and itself. One that is frozen is
+/// alone.
 f64 numbers_of_weight(const ml::network& model, const ml::optimizer& rule) {
-  const f64 all = static_cast<f64>(model.parameter_count());
-  return all > 0 ? ml::state_bytes(model, rule) / 4 / all : 2;
+  const f64 trained = static_cast<f64>(model.trained_count()),
+            frozen = static_cast<f64>(model.parameter_count()) - trained;
+  return trained > 0 ? (ml::state_bytes(model, rule) / 4 - frozen) / trained : 2;
 }
 /// Multiply-adds of a token, forward and backward, for the work of stages without weights: attention.
 f64 own_work(const ml::network& model, int length) {
@@ -143,11 +145,9 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   of.line("",
           fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                       table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
-  of.line(
-      "a server",
-      fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                  table::of_words(static_cast<i64>(numbers_of_weight(model, what.rule) *
-                                                   static_cast<f64>(model.parameter_count()) / workers))));
+  of.line("a server",
+          fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                      table::of_words(static_cast<i64>(ml::state_bytes(model, what.rule) / 4 / workers))));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(static_cast<f64>(passes) * cycles, activations + tiles_in + gradients_out);
@@ -176,14 +176,17 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
   i64 largest = 0;
   for (int x = 0; x < strips.count(); ++x) {
     const ml::strip& s = strips[x];
-    i64 parameters = 0, activations = 0;
-    for (const ml::stage_part& p : s.parts) parameters += p.which < 0 ? 0 : static_cast<i64>(p.size());
+    i64 parameters = 0, trained = 0, activations = 0;
+    for (const ml::stage_part& p : s.parts) {
+      const i64 size = p.which < 0 ? 0 : static_cast<i64>(p.size());
+      parameters += size, trained += p.frozen ? 0 : size;
+    }
     for (const ml::value_width& w : s.widths) {
       const int own = model.axes()[static_cast<std::size_t>(w.axis)].length;  // 0: as the batch has it
       activations += i64{sequences} * (own ? own : what.length) * w.all;
     }
-    const i64 words = static_cast<i64>(numbers_of_weight(model, what.rule) * static_cast<f64>(parameters)) +
-                      2 * activations + copy_in(how.precision, parameters);
+    const i64 words = static_cast<i64>(numbers_of_weight(model, what.rule) * static_cast<f64>(trained)) +
+                      (parameters - trained) + 2 * activations + copy_in(how.precision, parameters);
     largest = std::max(largest, words);
     of.line(x ? "" : "strips",
             fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,

@@ -46,6 +46,19 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
+/// The parts of a text between commas, without blanks around them.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> all;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t first = part.find_first_not_of(' ');
+    all.emplace_back(first == part.npos ? "" : part.substr(first, part.find_last_not_of(' ') + 1 - first));
+    if (comma == text.npos) return all;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 bool is_allowed(const field& f, f64 x) {
   return x >= f.least && x <= f.most && !(f.above_least && x == f.least);
 }
@@ -224,6 +237,12 @@ struct reader {
       wrong(n, n.IsScalar() ? "a list, such as '[" + n.Scalar().substr(0, 60) + "]'" : "a list");
     to.assign(n.size(), T{});
     for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
+  }
+  void read(const YAML::Node& n, word_list& to) const {
+    if (n.IsSequence()) read(n, to.words);
+    else if (n.IsScalar()) to.words = parts_of(n.Scalar());
+    if (to.words.empty() || std::find(to.words.begin(), to.words.end(), "") != to.words.end())
+      wrong(n, "a list of words, or words with commas between them");
   }
   void read(const YAML::Node& n, one_or_more& to) const {
     if (n.IsSequence() && n.size()) return read(n, to.numbers);
@@ -450,6 +469,7 @@ struct writer {
   std::string operator()(const one_or_more* x) const {
     return x->numbers.size() == 1 ? text_of(x->numbers[0]) : operator()(&x->numbers);
   }
+  std::string operator()(const word_list* x) const { return operator()(&x->words); }
   std::string operator()(const initializer_part* x) const { return text_of(*x); }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
@@ -532,8 +552,9 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
 }
 
 void fields::read_option(field& f, const std::string& value, const std::string& option) {
-  // A path may look like anything; `null` is none where the help shows [null].
-  const bool word = std::holds_alternative<std::string*>(f.where);
+  // A path may look like anything, and so may a pattern; `null` is none where the help shows [null].
+  const bool word = std::holds_alternative<std::string*>(f.where) ||
+                    (std::holds_alternative<word_list*>(f.where) && !value.starts_with('['));
   const YAML::Node node = !word                              ? parsed(value, option)
                           : f.may_be_null && value == "null" ? YAML::Node(YAML::NodeType::Null)
                                                              : YAML::Node(value);

@@ -40,6 +40,11 @@ struct one_or_more {
   std::vector<f64> numbers = {};
 };
 
+/// Words, as written in the file: a list of them, or one text with commas between them.
+struct word_list {
+  std::vector<std::string> words = {};
+};
+
 /// A number of samples, or `auto`, as written in the file; 0: not given.
 struct size_or_auto {
   int size = 0;
@@ -75,8 +80,9 @@ using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
-                              std::vector<f64>*, std::vector<std::string>*, one_or_more*, size_or_auto*,
-                              rate_parts*, group_parts*, initializer_part*, mixture_parts*, numbers_by_name*>;
+                              std::vector<f64>*, std::vector<std::string>*, word_list*, one_or_more*,
+                              size_or_auto*, rate_parts*, group_parts*, initializer_part*, mixture_parts*,
+                              numbers_by_name*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here
@@ -119,6 +125,7 @@ class fields {
                                        .where = &target,
                                        .reset = [&target, first = target] { target = first; }});
     if constexpr (std::is_same_v<T, std::string>) f.may_be_null = target.empty();
+    if constexpr (std::is_same_v<T, word_list>) f.may_be_null = target.words.empty();
     return f;
   }
   /// Fields that occur in files and change no result here, whatever their value; a note reports it when one

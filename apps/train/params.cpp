@@ -399,6 +399,10 @@ void declare_optimizer(fields& f, optimizer_params& p) {
         "what is larger of a gradient, or smaller than its negative, is set to it")
       .above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
+  f.add(
+      "frozen_parameters", p.frozen,
+      "parameters that training leaves as they are: patterns of names, such as 'layer * norm*', or names of "
+      "groups; null: none (of the Zoo's callback FreezeParameters)");
   f.honours("correct_bias", {"true"});
   f.add("loss_scaling_factor", p.loss_scaling_factor,
         "in mixed precision the factor of the loss from which gradients start: a number, or dynamic; null: "

@@ -48,6 +48,7 @@ struct optimizer_params {
   f64 ema_decay = 0;
   i64 ema_start = 0;
   bool log_summaries = false;
+  word_list frozen;  ///< patterns of parameters that stay as they are, or names of groups
   /// "dynamic" or a number; empty: that of the precision
   std::string loss_scaling_factor = {};
   f64 initial_loss_scale = -1, min_loss_scale = -1, max_loss_scale = -1;

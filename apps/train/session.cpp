@@ -30,6 +30,7 @@
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
+#include "../memory.hpp"
 #include "command.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
@@ -253,18 +254,29 @@ void require_same_parameters(const ml::checkpoint& c, const std::vector<ml::name
                   c.name(), fmt::join(fields, ", "), fields.empty() ? "" : "; ", differs));
 }
 
-/// The task's model with the factors of its learning rates.
-std::function<ml::network()> with_factors(const task& t, const numbers_by_name& factors) {
-  return [build = t.model, groups = t.groups, factors] {
+/// The patterns of the group of that name, or the name, which is a pattern itself.
+std::vector<std::string> patterns_of(const std::string& name, const named_groups& groups) {
+  const auto group =
+      std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
+  return group == groups.end() ? std::vector{name} : group->second;
+}
+
+/// The task's model with the factors of its learning rates, and without the parameters that are not trained.
+std::function<ml::network()> as_trained(const task& t, const optimizer_params& p) {
+  return [build = t.model, groups = t.groups, p] {
     ml::network n = build();
-    for (const auto& [name, factor] : factors) {
-      const auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
-      n.scale_rates(group == groups.end() ? std::vector{name} : group->second, static_cast<wsl::f32>(factor));
-    }
+    for (const auto& [name, factor] : p.adjust_learning_rate)
+      n.scale_rates(patterns_of(name, groups), static_cast<wsl::f32>(factor));
+    freeze(n, p, groups);
     return n;
   };
 }
+
+std::string in_brackets(const std::vector<std::string>& words) {
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
+/// The name under which checkpoints keep which parameters are frozen.
+constexpr const char* fact_of_frozen = "frozen_parameters";
 
 /// The losses since the last log entry, as a checkpoint keeps them; older checkpoints have none.
 ml::training_loop::unlogged losses_of(const std::string& checkpoint) {
@@ -317,11 +329,27 @@ void require_writable(const std::filesystem::path& folder) {
 session::session(common_params p, std::string params_text, task t)
     : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
-  task_.model = with_factors(task_, params_.optimizer.adjust_learning_rate);
+  task_.model = as_trained(task_, params_.optimizer);
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
   rule();  // throws for sizes that do not fit, before anything is written
+}
+
+/// The model in words, with its adapters.
+named_words session::architecture() const {
+  named_words all = task_.architecture;
+  all.insert(all.end(), task_.adapters.begin(), task_.adapters.end());
+  return all;
+}
+
+/// Throws std::invalid_argument for a model of which nothing is trained.
+void session::require_trained() const {
+  if (task_.model().trained_count() == 0)
+    throw std::invalid_argument(
+        fmt::format("optimizer.frozen_parameters {} are all that the model has: leave some out, and they are "
+                    "trained",
+                    in_brackets(params_.optimizer.frozen.words)));
 }
 
 ml::optimizer session::rule() const { return optimizer_for(params_.optimizer, task_.model(), task_.groups); }
@@ -498,7 +526,9 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
 /// resumed.
 void session::require_fit(const std::string& checkpoint, bool trains) const {
   require_same_program(checkpoint, task_.program);
-  require_same_model(checkpoint, task_.architecture, params_.run.override_model);
+  // The adapters of a new run need not be those of the model whose weights it begins with.
+  const bool begins = trains && takes_weights_only(checkpoint) && !has_adapters(checkpoint);
+  require_same_model(checkpoint, begins ? task_.architecture : architecture(), params_.run.override_model);
   if (task_.require_same_meaning) task_.require_same_meaning(checkpoint);
   else require_same_vocabulary(checkpoint, task_.vocabulary);
   check_weights(checkpoint, trains);
@@ -509,18 +539,32 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
 void session::require_resumable(const std::string& checkpoint) const {
   require_fit(checkpoint, true);
   ml::checkpoint c(checkpoint);
-  const std::vector<ml::state_array> state = ml::state_of(task_.model(), rule());
-  std::vector<ml::state_array> parameters = state;
+  const ml::network model = task_.model();
+  const std::vector<ml::state_array> state = ml::state_of(model, rule());
+  const bool weights_only = takes_weights_only(checkpoint);
+  std::vector<ml::state_array> parameters = weights_only ? ml::weights_in(c, model, state) : state;
   std::erase_if(parameters,
                 [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
   // Of a wrong model and a wrong optimizer the model is named, from which the other may follow.
   require_same_parameters(c, ml::named_arrays(parameters), params_text_);
-  if (takes_weights_only(checkpoint))
+  if (weights_only)
     return c.require(ml::named_arrays(parameters), [](std::string_view suffix) { return suffix[0] == '/'; });
+  require_same_frozen(c);
   require_same_optimizer(c, state);
   require_loss_scale(c);
   require_same_seeds(checkpoint);
   ml::require_same_state(c, state, std::string(rule().name()));
+}
+
+/// Requires that the checkpoint's run has left the same parameters as they are.
+void session::require_same_frozen(const ml::checkpoint& c) const {
+  const auto fact = c.facts().find(fact_of_frozen);
+  const std::string was = fact == c.facts().end() ? "[]" : fact->second,
+                    is = in_brackets(params_.optimizer.frozen.words);
+  if (was != is)
+    throw std::invalid_argument(fmt::format(
+        "{} is of a run with --{} '{}', and these params have '{}': go on with those of the run{}", c.name(),
+        fact_of_frozen, was, is, with_new_states(c)));
 }
 
 /// Requires that the optimizer is that of the checkpoint's run, which keeps the same arrays for each weight.
@@ -615,7 +659,7 @@ bool session::resume(ml::batches* data) {
   }
   const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
   if (ranks::root()) {
-    if (task_.begin)
+    if (!task_.begins_with.empty())
       std::fprintf(stderr,
                    "%s: the weights of %s are not used, for the run goes on from %s: leave it out, or "
                    "begin a new run with another --model_dir\n",
@@ -624,7 +668,10 @@ bool session::resume(ml::batches* data) {
     else require_fit(from, false);
   }
   if (weights_only) {
-    if (ranks::root()) ml::load_weights(from, wafer().run());
+    if (ranks::root()) {
+      ml::load_weights(from, wafer().run());
+      if (task_.set_adapters) task_.set_adapters(wafer().run());
+    }
     say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
     return false;
   }
@@ -642,12 +689,14 @@ void session::save(const ml::checkpoints& to, const ml::batches& data,
   if (!ranks::root()) return;
   ml::text_by_name facts{{"program", task_.program},
                          {"params", params_text_},
-                         {"model", lines_of(task_.architecture)},
+                         {"model", lines_of(architecture())},
                          {"vocabulary", task_.vocabulary},
                          {"log.steps", std::to_string(losses.steps)},
                          {"log.losses", fmt::format("{}", losses.losses)},
                          {"weights", std::string(name_of(params_.precision.format()))}};
   best_.add_facts(facts);
+  if (const auto& frozen = params_.optimizer.frozen.words; !frozen.empty())
+    facts[fact_of_frozen] = in_brackets(frozen);
   for (const auto& [name, text] : task_.facts) facts[name] = text;
   try {
     say("Saved checkpoint %s\n",
@@ -686,6 +735,7 @@ void session::train(bool and_eval) {
         "runconfig.early_stopping_patience and keep_best_checkpoint are of evaluations on the way: take the "
         "mode train_and_eval, or --early_stopping_patience 0 --keep_best_checkpoint false");
   require_same();
+  require_trained();
   predict_threads();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
@@ -982,6 +1032,7 @@ void session::require_memory_for_batches() const {
 
 void session::validate() {
   require_layout();
+  require_trained();
   require_rates(0, last_step(0));
   describe();
   say("%s\n", text_of(need_of(params_.train_input, task_.train)).c_str());
@@ -1012,6 +1063,12 @@ void session::describe() const {
   const ml::network model = task_.model();
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(),
       static_cast<long long>(model.parameter_count()));
+  if (const i64 trained = model.trained_count(), all = model.parameter_count(); trained < all)
+    say("%s\n",
+        fmt::format("{} of these numbers are trained, {:.3g} %: the gradients of a pass are {}, not {}",
+                    trained, 100 * static_cast<f64>(trained) / static_cast<f64>(all),
+                    app::size_text(4 * static_cast<f64>(trained)), app::size_text(4 * static_cast<f64>(all)))
+            .c_str());
   say("%s\n", task_.data_words.c_str());
   // The whole line is known before it is said, so an error has a line of its own.
   say("%s\n", fmt::format("batches of {}, {} steps an epoch, {} steps in all; {}{}",
@@ -1072,8 +1129,11 @@ void session::compile() const {
                 .c_str());
 }
 
-ml::optimizer optimizer_for(const optimizer_params& p, const ml::network& model,
-                            const std::vector<std::pair<std::string, std::vector<std::string>>>& groups) {
+void freeze(ml::network& model, const optimizer_params& p, const named_groups& groups) {
+  for (const std::string& name : p.frozen.words) model.freeze(patterns_of(name, groups));
+}
+
+ml::optimizer optimizer_for(const optimizer_params& p, const ml::network& model, const named_groups& groups) {
   ml::optimizer o = p.rule();
   for (ml::parameter_group& g : o.groups) {
     std::vector<std::string> all;
@@ -1170,6 +1230,11 @@ void require_same_vocabulary(const std::string& checkpoint, const std::string& o
 
 std::string fact_of(const std::string& checkpoint, const std::string& name) {
   return ml::checkpoint(checkpoint).fact(name);
+}
+bool has_adapters(const std::string& checkpoint) {
+  const ml::checkpoint c(checkpoint);
+  return std::any_of(c.tensors().begin(), c.tensors().end(),
+                     [](const ml::tensor_info& t) { return t.name.ends_with(ml::adapter::end_of_name); });
 }
 void load(const std::string& checkpoint, machine& m) { ml::load_model(checkpoint, m.run()); }
 

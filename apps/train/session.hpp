@@ -28,6 +28,9 @@ namespace train_app {
 /// field that is left out has its usual value, as in the files of earlier versions, which did not know it.
 using named_words = std::vector<std::pair<std::string, std::string>>;
 
+/// Groups of parameters: their names, and patterns of the parameters' names.
+using named_groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
 /// The model and the data that an application trains.
 struct task {
   std::string program;  ///< its name
@@ -40,11 +43,17 @@ struct task {
   std::string begins_with = {};  ///< the option that gives those weights, for messages
   i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
+  named_groups groups = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
   /// what else checkpoints keep that gives the numbers of the model a meaning
   wsl::ml::text_by_name facts = {};
+  /// the adapters of the model in words, stored and compared with the architecture; but a new run may begin
+  /// with the weights of a model that has none
+  named_words adapters = {};
+  /// sets adapters that come from elsewhere where a new run begins with the weights of a checkpoint; none:
+  /// they are the checkpoint's, or else drawn
+  std::function<void(wsl::ml::trainer_base&)> set_adapters = {};
   /// throws std::invalid_argument if the numbers of a checkpoint have another meaning; none: the vocabularies
   /// are compared
   std::function<void(const std::string& checkpoint)> require_same_meaning = {};
@@ -105,6 +114,9 @@ class session {
   void require_same() const;
   wsl::ml::data_position load(const std::string& checkpoint, bool trains);
   void require_resumable(const std::string& checkpoint) const;
+  named_words architecture() const;
+  void require_trained() const;
+  void require_same_frozen(const wsl::ml::checkpoint& c) const;
   void require_same_optimizer(const wsl::ml::checkpoint& c,
                               const std::vector<wsl::ml::state_array>& state) const;
   void require_loss_scale(const wsl::ml::checkpoint& c) const;
@@ -152,10 +164,13 @@ std::string checkpoint_to_look_at(const run_params& r);
 /// its own. Both throw wsl::ml::file_error if the folder has checkpoints and none of them is whole.
 std::string checkpoint_to_train_from(const run_params& r);
 
+/// Freezes those parameters of a model that the params say; names of groups stand for their patterns. Throws
+/// std::invalid_argument for a name that no parameter has.
+void freeze(wsl::ml::network& model, const optimizer_params& p, const named_groups& groups);
 /// The optimizer of the params for a model: names of groups in its settings stand for their patterns. Throws
 /// std::invalid_argument if it does not fit the model.
 wsl::ml::optimizer optimizer_for(const optimizer_params& p, const wsl::ml::network& model,
-                                 const std::vector<std::pair<std::string, std::vector<std::string>>>& groups);
+                                 const named_groups& groups);
 /// Calls f, with the averages of the weights in place of the parameters if the params keep them.
 template <class F>
 decltype(auto) with_average(const optimizer_params& p, machine& m, F f) {
@@ -164,6 +179,8 @@ decltype(auto) with_average(const optimizer_params& p, machine& m, F f) {
 
 /// The entry of a checkpoint's metadata with this name.
 std::string fact_of(const std::string& checkpoint, const std::string& name);
+/// Whether the model of a checkpoint has low-rank adapters.
+bool has_adapters(const std::string& checkpoint);
 /// Loads the model of a checkpoint into a machine that evaluates, predicts or exports it.
 void load(const std::string& checkpoint, machine& m);
 

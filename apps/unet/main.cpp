@@ -297,6 +297,7 @@ void predict(options& o) {
                                 ": train first, or give --checkpoint_path");
   require_same_program(from, "wsl-unet"), require_same_model(from, architecture(o), r.override_model);
   ml::network model = o.unet().build();
+  freeze(model, o.common.optimizer, {});
   const ml::optimizer rule = optimizer_for(o.common.optimizer, model, {});
   auto t =
       ranks::streaming(std::move(model), rule,

@@ -21,11 +21,12 @@ using wsl::f64;
 using wsl::u64;
 
 struct conversion {
-  std::string model, from_format, to_format, path, out, shard_size;
-  bool drops_optimizer_state = false, shows = false;
+  std::string model = {}, from_format = {}, to_format = {}, path = {}, out = {}, shard_size = {},
+              adapter = {};
+  bool drops_optimizer_state = false, shows = false, adapter_only = false;
 };
 struct words {
-  conversion convert;
+  conversion convert, folding{.from_format = "hf", .to_format = "hf"};
   std::string first, second;
   std::function<int()> chosen;
 };
@@ -84,8 +85,24 @@ stored_model read_model(const conversion& c) {
   return read_hugging_face_model(c.path);
 }
 
+/// Writes the adapters of a run for peft.
+int write_adapters(const conversion& c, const stored_model& m) {
+  if (!m.adapted)
+    throw std::invalid_argument(c.path + " has no adapters, which --adapter-only writes: leave it out");
+  wsl::support::whole_folder out(c.out);
+  m.adapted->write(out.unfinished(), m.numbers);
+  out.finish();
+  std::printf("%s/%s\n%s/%s\n", c.out.c_str(), hf::adapter_tensors, c.out.c_str(), hf::adapter_config);
+  return 0;
+}
+
 int convert(const conversion& c) {
   const hf::family& f = family_named(c.model);
+  if (c.adapter_only && (c.from_format != "wsl" || c.to_format != "hf" || !c.adapter.empty()))
+    throw std::invalid_argument(
+        "--adapter-only writes the adapters of a run: it goes with --src-fmt wsl and --tgt-fmt hf, and "
+        "without "
+        "--adapter");
   if (c.out.empty() && !c.shows)
     throw std::invalid_argument("convert needs --output-dir, the folder to write, or --show");
   if (!c.shard_size.empty() && c.to_format != "hf")
@@ -97,11 +114,20 @@ int convert(const conversion& c) {
                                 ": take --model " + m.model_type);
   if (const std::string lacking = hf::lacks(f, m.config); !lacking.empty())
     throw std::invalid_argument(c.path + " is no model of " + c.model + ", which does not have " + lacking);
-  if (c.shows) return show_names(f, m), 0;
-  if (m.has_optimizer_state && !c.drops_optimizer_state)
+  if (m.adapted && !c.adapter.empty())
+    throw std::invalid_argument(
+        c.path +
+        " has adapters of its own, and --adapter names others: fold its own first, by "
+        "convert without --adapter");
+  // Beside adapters alone no one looks for the state of an optimizer.
+  if (m.has_optimizer_state && !c.drops_optimizer_state && !c.adapter_only && !c.shows)
     throw std::invalid_argument(c.path +
                                 " has what the optimizer keeps, for which the files to write have no place: "
                                 "--drop-optimizer-state leaves it out");
+  if (c.adapter_only) return write_adapters(c, m);
+  fold(m);
+  if (!c.adapter.empty()) m.numbers = gpt_app::folded(c.adapter, m.config, f.model_type, m.numbers);
+  if (c.shows) return show_names(f, m), 0;
   const auto tensors = m.network.parameters().size();
   const std::string companions = std::filesystem::is_directory(c.path)
                                      ? c.path
@@ -119,6 +145,12 @@ int convert(const conversion& c) {
                 c.out.c_str());
   }
   return 0;
+}
+
+int fold_adapter(conversion c) {
+  require_decoder(c.path);
+  c.model = model_type_of(c.path);
+  return convert(c);
 }
 
 /// The files of a model.
@@ -181,7 +213,9 @@ named_tensors tensors_of(const std::string& path, const std::string& other) {
     return {m, family_named(m.model_type)};
   }
   if (!is_hugging_face(other)) return named_tensors(checkpoint_file(path));
-  return {read_checkpoint(path), *ml::read_hugging_face_config(other + "/config.json").first};
+  stored_model m = read_checkpoint(path);
+  fold(m);
+  return {m, *ml::read_hugging_face_config(other + "/config.json").first};
 }
 
 int diff(const std::string& first, const std::string& second) {
@@ -241,6 +275,19 @@ void declare(CLI::App& app, words& w) {
   c->add_flag("--drop-optimizer-state", w.convert.drops_optimizer_state,
               "leave out what the optimizer keeps in a checkpoint");
   c->add_flag("--show", w.convert.shows, "print the names of both sides and write nothing");
+  c->add_option("--adapter", w.convert.adapter,
+                "a folder of peft, whose low-rank adapters are folded into the layers");
+  c->add_flag(
+      "--adapter-only", w.convert.adapter_only,
+      "write the adapters of a run for peft, and no model; otherwise they are folded into the layers");
+
+  CLI::App* f =
+      command("fold", "write a folder of hf with the low-rank adapters of peft folded into its layers",
+              [&w] { return fold_adapter(w.folding); });
+  f->add_option("path", w.folding.path, "a folder of hf")->required();
+  f->add_option("--adapter", w.folding.adapter, "a folder of peft")->required();
+  f->add_option("--output-dir", w.folding.out, "the folder for the files")->required();
+  f->add_option("--shard-size", w.folding.shard_size, "as of convert");
 
   CLI::App* l = command("list",
                         "print the names, types and shapes of a model's tensors; without a path the "

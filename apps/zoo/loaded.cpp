@@ -56,7 +56,9 @@ loaded_model load_model(options& o) {
                                       .threads = o.common.run.threads,
                                       .precision = o.common.precision.format(),
                                       .loss_scaling = 1.});
-  gpt_app::set_weights(l.on->run(), m.numbers);
+  gpt_app::set_weights(l.on->run(), o.lora.adapter.empty()
+                                        ? m.numbers
+                                        : gpt_app::folded(o.lora.adapter, m.config, m.model_type, m.numbers));
   if (!o.train.tokenizer_dir.empty()) l.words = ml::tokenizer::from_file(o.train.tokenizer_dir);
   l.positions = m.config.positions, l.name = o.hf;
   l.begins = gpt_app::tokens_in(o.hf, "bos_token_id"), l.ends = gpt_app::tokens_in(o.hf, "eos_token_id");

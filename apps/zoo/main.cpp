@@ -34,6 +34,9 @@ void check_effects(const std::string& mode, bool reads_file, fields& f, const op
         f, {"ema_decay", "override_model"},
         "it is of checkpoints, and the model of " + mode + " is that of --hf: leave one of them out");
   }
+  if (o.hf.empty() && !trains)
+    gpt_app::refuse_options(f, {"adapter"}, "the adapters of a run are in its checkpoints: leave it out");
+  if (!o.hf.empty() && !trains) gpt_app::refuse_settings(f, o.lora, mode + " --hf");
   if (!o.hf.empty() && (mode == "fit" || mode == "validate") && o.common.train_input.data_dir.empty())
     throw std::invalid_argument(
         mode + " --hf needs --data_dir, a text" +
@@ -54,9 +57,9 @@ void check_effects(const std::string& mode, bool reads_file, fields& f, const op
 }
 
 void sample(options& o) {
-  gpt_app::write_texts(
-      o.hf.empty() ? gpt_app::trained_model(o) : gpt_app::pretrained_model(o.hf, o.train.tokenizer_dir),
-      o.sample, o.common.precision.format(), o.common.run.threads);
+  gpt_app::write_texts(o.hf.empty() ? gpt_app::trained_model(o)
+                                    : gpt_app::pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter),
+                       o.sample, o.common.precision.format(), o.common.run.threads);
 }
 
 int run_verify(const options& o) {
@@ -70,8 +73,9 @@ int run_verify(const options& o) {
 std::vector<readers> options_of_program() {
   const kinds_of_modes m;
   std::vector<readers> all = gpt_app::options_of_modes();
-  all.insert(all.end(),
-             {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify"}})}, {"eval", {"eval"}}});
+  all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify"}})},
+                         {"eval", {"eval"}},
+                         {"lora.adapter", together({m.trains, {"eval", "sample"}})}});
   return all;
 }
 
@@ -122,14 +126,14 @@ int run(int argc, char** argv) {
   // The files are checked before a network is built of what config.json says.
   if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
   task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
-  if (!o.hf.empty())
-    t.begin =
-        [&o](wsl::ml::trainer_base& to) {
-          gpt_app::set_weights(to, read_hugging_face_model(o.hf).numbers);
-          app::make_folder(o.common.run.model_dir);
-          wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
-        },
-    t.begins_with = "--hf " + o.hf;
+  if (!o.hf.empty()) {
+    gpt_app::begin_with(t, o, [&o] { return read_hugging_face_model(o.hf).numbers; }, "--hf " + o.hf);
+    t.begin = [&o, set_weights = std::move(t.begin)](wsl::ml::trainer_base& to) {
+      set_weights(to);
+      app::make_folder(o.common.run.model_dir);
+      wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
+    };
+  }
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);
   return s.status();

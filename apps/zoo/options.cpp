@@ -13,6 +13,7 @@ namespace zoo_app {
 void declare(train_app::fields& f, options& o) {
   declare_inputs(f, o);
   declare_all_families(f, o.model), declare_precision(f, o.common.precision);
+  gpt_app::declare_lora(f, o.lora);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
@@ -102,6 +103,7 @@ void complete(train_app::fields& f, options& o, bool any_kind) {
   if (o.hf.empty()) take_defaults(f, o.model.name);
   else if (!any_kind || is_decoder(o.hf)) take_folder(f, o);
   gpt_app::complete(f, o);
+  if (o.lora.are_given() && o.lora.base.empty()) o.lora.base = o.hf;
 }
 
 }  // namespace zoo_app

@@ -34,16 +34,19 @@ std::vector<ml::named_array> arrays_of(const ml::network& n, ml::weights& w) {
 }
 bool is_state(std::string_view suffix) { return suffix.starts_with("/"); }
 
-/// The decoder of a checkpoint, from the params of its run.
-ml::decoder decoder_in(const ml::checkpoint& c) {
+/// The model of a checkpoint, from the params of its run.
+gpt_app::adapted_model model_in(const ml::checkpoint& c) {
   gpt_app::model_params m;
+  gpt_app::lora_params lora;
   train_app::fields f;
   gpt_app::declare_all_families(f, m);
   train_app::precision_params unused;
   train_app::declare_precision(f, unused);
+  gpt_app::declare_lora(f, lora);
   try {
     f.read_part(c.fact("params"), "its params", "model");
-    return m.decoder();
+    if (train_app::has_adapters(c.name())) f.read_part(c.fact("params"), "its params", "lora");
+    return {m, lora};
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(c.name() + " is no checkpoint of a language model: " + e.what());
   }
@@ -118,14 +121,21 @@ std::string checkpoint_file(const std::string& path) {
 stored_model read_checkpoint(const std::string& path) {
   const std::string file = checkpoint_file(path);
   ml::checkpoint c(file);
-  const ml::decoder d = decoder_in(c);
-  stored_model m{.config = d, .network = d.build(), .numbers = {}};
+  const gpt_app::adapted_model of_run = model_in(c);
+  stored_model m{.config = of_run.config(), .network = of_run.network(), .numbers = {}};
+  if (of_run.has_adapters()) m.adapted = of_run;
   m.numbers = ml::weights(m.network);
   c.restore(arrays_of(m.network, m.numbers), [&](std::string_view suffix) {
     m.has_optimizer_state = m.has_optimizer_state || is_state(suffix);
     return is_state(suffix);
   });
   return m;
+}
+
+void fold(stored_model& m) {
+  if (!m.adapted) return;
+  m.numbers = m.adapted->folded(m.numbers), m.network = m.adapted->plain();
+  m.adapted.reset();
 }
 
 std::string write_checkpoint(const std::string& folder, stored_model& m, const std::string& companions) {

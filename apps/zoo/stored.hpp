@@ -6,6 +6,8 @@
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 
+#include "adapters.hpp"
+
 namespace zoo_app {
 
 /// A model that has been read, with all its weights.
@@ -15,6 +17,8 @@ struct stored_model {
   wsl::ml::weights numbers;
   std::string model_type = {};       ///< of Hugging Face; empty: a checkpoint does not say
   bool has_optimizer_state = false;  ///< beside the weights
+  /// of a checkpoint: whose adapters the network and the numbers have, if there are any
+  std::optional<gpt_app::adapted_model> adapted = {};
 };
 
 /// Whether a path is a folder with a config.json.
@@ -51,6 +55,8 @@ stored_model read_hugging_face_model(const std::string& folder);
 std::string checkpoint_file(const std::string& path);
 /// Reads the weights of a checkpoint, and of its params the model. Throws wsl::ml::file_error.
 stored_model read_checkpoint(const std::string& path);
+/// Folds the adapters of a model into their layers.
+void fold(stored_model& m);
 /// Writes the weights as the checkpoint of step 0 in a folder, with params.yaml, so that `fit`, `eval` and
 /// `sample` take it, and the tokenizer of another folder, if there is one. Returns the name of the file.
 /// Throws wsl::ml::file_error if the folder has files.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Adapters in the files of peft, beside what peft and transformers compute with them, and what is refused.
 #include <wsl/ml/io/hugging_face/peft.hpp>
+#include <wsl/ml/io/mapped_weights.hpp>
 #include <wsl/ml/model/adapters.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/golden_state.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -95,6 +97,52 @@ TEST_CASE("Adapters of every family are for its own layers") {
       Contains("adapters are for q_proj, which gpt2 has not: its linear layers are c_attn, c_fc, c_proj"));
   CHECK_THAT(files::refusal<std::invalid_argument>([&] { layers("gpt2", {}); }),
              Contains("adapters are for no layer"));
+}
+
+TEST_CASE(
+    "Adapters begin with the checkpoint of their model, and frozen parameters have no averages in one") {
+  const decoder d{.vocabulary = 20, .positions = 8, .layers = 1, .heads = 2, .width = 8};
+  const adapter_settings with{.rank = 2, .layers = {{"layer * qkv"}}};
+  const files::folder here;
+  const checkpoints saved(here / "run");
+  trainer base(d.build(), optimizer::adam(), {.workers = 1, .seed = 7});
+  const std::string of_base = save_checkpoint(saved, base);
+  const optimizer rule = optimizer::adam().with_average({.decay = 0.5f});
+  trainer t(d.build(with), rule, {.workers = 1, .seed = 3});
+  const weights drawn = t.parameters();
+  load_weights(of_base, t);
+  CHECK(checkpoint(of_base).tensors().size() > base.model().parameters().size());  // with what Adam keeps
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    const std::string& name = t.model().parameters()[k].name;
+    INFO(name);
+    const auto now = t.parameter_named(name);
+    if (name.find("lora_") != name.npos) CHECK(std::equal(now.begin(), now.end(), drawn[k].begin()));
+    else {
+      const auto from = base.parameter_named(name);
+      CHECK(std::equal(now.begin(), now.end(), from.begin(), from.end()));
+    }
+  }
+  // The adapters of a checkpoint are taken, too; a model without them is another one.
+  const std::vector<i32> ids{1, 2, 3, 4, 5, 6, 7, 8}, targets{2, 3, 4, 5, 6, 7, 8, 9};
+  t.step({.ids = ids, .targets = targets, .sequences = 1, .length = 8}, 0.1);
+  const std::string of_adapters = save_checkpoint(saved, t);
+  trainer again(d.build(with), optimizer::sgd(), {.workers = 1});
+  load_weights(of_adapters, again);
+  const adapter& a = t.model().adapters().front();
+  for (const int k : {a.a, a.b}) {
+    const auto theirs = t.parameters()[static_cast<std::size_t>(k)],
+               ours = again.parameters()[static_cast<std::size_t>(k)];
+    CHECK(std::equal(ours.begin(), ours.end(), theirs.begin()));
+  }
+  CHECK_THAT(files::refusal([&] { load_weights(of_adapters, base); }), Contains("lora_A.weight"));
+  const stored_weights averages = mapped_weights(of_adapters, t.model(), "/ema");
+  for (std::size_t k = 0; k < averages.size(); ++k) {
+    const bool is_average = !t.model().parameters()[k].frozen;
+    const auto now = t.parameters()[k];
+    const auto* const there = static_cast<const f32*>(averages[k].runs.front().first);
+    INFO(averages[k].name);
+    CHECK(std::equal(now.begin(), now.end(), there) == !is_average);
+  }
 }
 
 TEST_CASE("Adapters that are something else are refused") {

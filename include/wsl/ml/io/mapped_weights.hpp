@@ -40,7 +40,8 @@ class file_mapper {
 };
 
 /// The parameters of a network in a file that has them under their own names, with a suffix: a checkpoint,
-/// or with "/ema" the averages that it keeps. Throws file_error if one is missing or has another shape.
+/// or with "/ema" the averages that it keeps. Parameters that are frozen have none, and are taken without the
+/// suffix. Throws file_error if one is missing or has another shape.
 stored_weights mapped_weights(const std::string& name, const network& n, const std::string& suffix = "");
 
 }  // namespace wsl::ml

@@ -106,6 +106,8 @@ struct adapter_settings {
 };
 /// The adapter of a layer.
 struct adapter {
+  static constexpr const char* end_of_name = " lora_A.weight";  ///< with which the name of A ends
+
   std::string layer;
   int weight, a, b;                ///< the parameters W, A and B by their numbers
   std::vector<feature_run> parts;  ///< rows k rank to before (k + 1) rank of A are those of part k

@@ -62,8 +62,13 @@ bool leaves_out_velocities(const checkpoint& from, const std::vector<state_array
 /// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either.
 data_position load_checkpoint(const std::string& file, trainer_base& t);
 
+/// The arrays of the parameters among those of a state, which load_weights takes from a checkpoint. A
+/// checkpoint of the model without adapters has none of these.
+std::vector<state_array> weights_in(const checkpoint& from, const network& n, std::vector<state_array> state);
+
 /// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: what the
-/// optimizer keeps, steps, seed and data stay as they are. Throws file_error if the checkpoint is damaged or
+/// optimizer keeps, steps, seed and data stay as they are, and so do adapters if the checkpoint is of the
+/// model without them. Throws file_error if the checkpoint is damaged or
 /// of another model; then nothing has changed.
 void load_weights(const std::string& file, trainer_base& t);
 

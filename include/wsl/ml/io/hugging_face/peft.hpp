@@ -79,7 +79,7 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
           fmt::format("wsl: adapters are for {}, which {} has not: its linear layers are {}, or take {}", t,
                       model_type, fmt::join(known, ", "), all_linear));
   std::sort(all.begin(), all.end(), [](const adapted_module& x, const adapted_module& y) {
-    const auto place = [](const adapted_module& m) { return m.is_part() ? m.outputs().first : 0; };
+    const auto place = [](const adapted_module& a) { return a.is_part() ? a.outputs().first : 0; };
     return x.layer != y.layer ? x.layer < y.layer : place(x) < place(y);
   });
   return all;

@@ -65,7 +65,7 @@ WSL_ML_DATA_COMPILED_PART stored_weights mapped_weights(const std::string& name,
   stored_weights w(n);
   file_mapper file(w);
   for (std::size_t k = 0; k < w.size(); ++k) {
-    const std::string tensor = w[k].name + suffix;
+    const std::string tensor = n.parameters()[k].frozen ? w[k].name : w[k].name + suffix;
     const tensor_info* t = in.find(tensor);
     const u64 size = static_cast<u64>(w[k].rows) * static_cast<u64>(w[k].columns);
     if (!t || t->count() != size)

@@ -98,9 +98,23 @@ WSL_ML_DATA_COMPILED_PART void require_same_state(checkpoint& from, const std::v
   });
 }
 
+WSL_ML_DATA_COMPILED_PART std::vector<state_array> weights_in(const checkpoint& from, const network& n,
+                                                              std::vector<state_array> state) {
+  std::erase_if(state, [](const state_array& a) { return a.what != state_array::kind::parameter; });
+  std::vector<bool> is_added(n.parameters().size());
+  bool has_some = false;
+  for (const adapter& a : n.adapters())
+    for (const int k : {a.a, a.b}) {
+      is_added[static_cast<std::size_t>(k)] = true;
+      has_some = has_some || from.has(n.parameters()[static_cast<std::size_t>(k)].name);
+    }
+  if (!has_some) std::erase_if(state, [&](const state_array& a) { return is_added[a.parameter]; });
+  return state;
+}
+
 WSL_ML_DATA_COMPILED_PART void load_weights(const std::string& file, trainer_base& t) {
-  checkpoint(file).restore(detail::arrays_of(t.state(), {state_array::kind::parameter}),
-                           detail::leaves_out_suffix);
+  checkpoint c(file);
+  c.restore(named_arrays(weights_in(c, t.model(), t.state())), detail::leaves_out_suffix);
 }
 
 WSL_ML_DATA_COMPILED_PART void load_model(const std::string& file, trainer_base& t) {
