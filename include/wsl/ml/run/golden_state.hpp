@@ -55,7 +55,11 @@ class golden_state {
 
   /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
   /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
-  static golden_state of_folder(const std::string& folder, const network& n);
+  static golden_state of_folder(const std::string& folder, const network& n) {
+    return of_folder(folder, n, folder);
+  }
+  /// The same of a model whose config.json lies in another folder, such as the base of adapters.
+  static golden_state of_folder(const std::string& folder, const network& n, const std::string& of_model);
 
   batch inputs() const {
     batch b{.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};

@@ -138,12 +138,13 @@ WSL_ML_DATA_COMPILED_PART batch golden_state::greedy_inputs(std::vector<std::vec
   return b;
 }
 
-WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder, const network& n) {
+WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder, const network& n,
+                                                               const std::string& of_model) {
   const bool is_named = std::any_of(n.values().begin(), n.values().end(),
                                     [](const value_info& v) { return v.name == "input_ids"; });
   for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
     if (!file_exists(folder + name)) continue;
-    const hugging_face::config_file config(folder + "/config.json");
+    const hugging_face::config_file config(of_model + "/config.json");
     const auto token = [&](const char* key, i32 otherwise) {
       const auto& x = config.fields().value(key, nlohmann::json());
       return x.is_number_integer() ? x.get<i32>() : otherwise;
