@@ -25,8 +25,8 @@ void refuse_pickle(const std::string& path);
 /// Throws wsl::ml::file_error for a path that is no folder with a config.json, and for a model of another
 /// kind, such as an encoder.
 void require_decoder(const std::string& folder);
-/// What a folder with a golden state has: a model, a base and an adapter of peft, or a policy and the reference
-/// with which it is compared where it learns from preferences.
+/// The content of a folder with a golden state: a model, a base and an adapter of peft, or a policy and the
+/// reference with which it is compared where it learns from preferences.
 enum class golden_form : wsl::u8 { model, adapter, preferences };
 golden_form form_of(const std::string& folder);
 /// The folder of the model that learns: the folder itself, its base or its policy.

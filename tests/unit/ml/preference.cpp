@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Learning from preferences: log-probabilities of sequences, the losses of pairs wherever both sequences are, and
-// the models that learn with them.
+// Learning from preferences: log-probabilities of sequences, the losses of pairs wherever both sequences are,
+// and the models that learn with them.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <wsl/ml/model/check_gradients.hpp>
@@ -366,7 +366,7 @@ TEST_CASE("With adapters the reference is the model without them") {
   CHECK(policy.evaluate(b) == Approx(std::log(2.)).epsilon(1e-6));
   for (int k = 0; k < 20; ++k) policy.step(b, 1e-2);
   CHECK(policy.evaluate(b) < 0.6);
-  // What is beneath has not learned.
+  // The weights beneath have not learned.
   ml::trainer reference(m.log_probabilities(), ml::optimizer::sgd(), {.workers = 2, .columns = 1});
   reference.parameters() = ml::beneath_adapters(policy.model(), policy.parameters(), reference.model());
   CHECK(ml::reference_log_probabilities(reference, t.all()) == q);
@@ -391,6 +391,29 @@ TEST_CASE("A reward model scores single texts, by the last token that is there")
   // With adapters, the score learns as well.
   const ml::network tuned = ml::reward_model{small()}.build({.rank = 2, .layers = {{"layer * qkv"}}});
   CHECK(tuned.trained_count() == 16 + 2 * (2 * 16 + 48 * 2));
+}
+
+TEST_CASE("A reward model begins with the weights of a decoder") {
+  for (const bool tied : {true, false}) {
+    const ml::network plain = small(tied).build();
+    const ml::weights w(plain, 3);
+    for (const ml::adapter_settings& adapters :
+         {ml::adapter_settings{}, {.rank = 2, .layers = {{"layer * qkv"}}}}) {
+      const ml::network rewards = ml::reward_model{small(tied)}.build(adapters);
+      const ml::weights all = ml::with_score(plain, w, rewards, 4), anew(rewards, 4);
+      std::size_t taken = 0;
+      for (std::size_t k = 0; k < all.size(); ++k)
+        for (std::size_t i = 0; i < w.size(); ++i)
+          if (plain.parameters()[i].name == rewards.parameters()[k].name) CHECK(all[k] == w[i]), ++taken;
+      CHECK(taken == w.size() - !tied);  // all but a head of its own
+      CHECK(all[all.size() - 1] == anew[all.size() - 1]);
+    }
+  }
+  const ml::network plain = small().build();
+  ml::decoder other = small();
+  other.filter = 20;
+  CHECK_THROWS_WITH(ml::with_score(plain, ml::weights(plain), ml::reward_model{other}.build(), 1),
+                    Contains("take one of the same form"));
 }
 
 TEST_CASE("Batches without whole pairs, and settings that cannot be, are refused") {

@@ -18,12 +18,15 @@ struct folder : files::folder {
                 "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2, "<|im_start|>": 3, "<|im_end|>": 4, "user": 5,
                           "assistant": 6, "why": 7, "rain": 8, "none": 9, "yes": 10}},
       "pre_tokenizer": {"type": "WhitespaceSplit"},
-      "added_tokens": [{"id": 1, "content": "<s>", "special": true}, {"id": 2, "content": "</s>", "special": true},
+      "added_tokens": [{"id": 1, "content": "<s>", "special": true},
+                       {"id": 2, "content": "</s>", "special": true},
                        {"id": 3, "content": "<|im_start|>", "special": true},
                        {"id": 4, "content": "<|im_end|>", "special": true}],
       "post_processor": {"type": "TemplateProcessing",
-                         "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-                         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                         "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                                    {"Sequence": {"id": "A", "type_id": 0}}],
+                         "pair": [{"Sequence": {"id": "A", "type_id": 0}},
+                                  {"Sequence": {"id": "B", "type_id": 1}}],
                          "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}}})");
     files::write(*this / "tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": "</s>"})");
   }
@@ -122,7 +125,9 @@ TEST_CASE("Mistakes in preferences are told with their file, line and field") {
                     b = R"([{"role": "user", "content": "b"}, {"role": "assistant", "content": "rain"}])";
   CHECK_THAT(in.refusal("{\"chosen\": " + a + ", \"rejected\": " + b + "}\n"),
              Contains("'rejected': its messages before the last are not those of the chosen answer"));
-  const tokenizer endless = tokenizer::from_json(read_whole(in / "tokenizer.json"), "here");
+  std::string json = read_whole(in / "tokenizer.json");
+  for (std::size_t at = 0; (at = json.find("</s>", at)) != json.npos;) json.replace(at, 4, "[of]");
+  const tokenizer endless = tokenizer::from_json(json, "here");
   files::write(in / "p.jsonl", good);
   CHECK_THROWS_WITH(read_preferences({.files = {in / "p.jsonl"}}, endless),
                     Contains("no token that ends a text"));

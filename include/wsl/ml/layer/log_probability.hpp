@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The log-probability that a language model gives a text: the sum, over the tokens that count, of the
-// logarithm of the probability of the token that follows there. It is one number of a sequence as a whole, and
-// what preferences are learned from (preference_loss.hpp).
+// logarithm of the probability of the token that follows there. It is one number of a sequence as a whole,
+// and what preferences are learned from (preference_loss.hpp).
 //   logits  (tokens, vocabulary), targets (tokens)  ->  one number for each sequence
 #pragma once
 #include <vector>
@@ -12,8 +12,8 @@
 namespace wsl::ml {
 
 struct log_probability_settings {
-  /// A value made by `ids`, the token that follows each token; -1: a new one named "labels". It is an input and
-  /// no target: a batch that is predicted has it, too.
+  /// A value made by `ids`, the token that follows each token; -1: a new one named "labels". It is an input
+  /// and no target: a batch that is predicted has it, too.
   int targets = -1;
   i32 ignore_index = -100;  ///< a target that says that its token does not count
   bool mean = false;        ///< the mean over the tokens that count, in place of the sum
@@ -47,7 +47,7 @@ class log_probability_stage final : public stage {
     std::vector<f32> apart(overwrite ? 0 : static_cast<std::size_t>(classes_));
     for (int s = 0; s < dy.rows(); ++s) {
       const texts of = of_sequence(store, s);
-      // What is passed back is that of a cross-entropy, with the other sign.
+      // The gradient is that of a cross-entropy, with the other sign.
       const f32 weight = -dy(s, 0) * static_cast<f32>(of.share);
       for (int t = 0; t < std::ssize(of.targets); ++t) {
         f32* const to = d.row(of.first + t);

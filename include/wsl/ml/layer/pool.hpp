@@ -40,8 +40,8 @@ class first_token_stage final : public token_of_sequence_stage {
   int row_of(const activation_store& store, int s) const override { return s * store.length_of(inputs[0]); }
 };
 
-/// The last token that counts: the last whose number in the mask, the second input, is not 0; without a mask the
-/// last of all.
+/// The last token that counts: the last whose number in the mask, the second input, is not 0; without a mask
+/// the last of all.
 class last_token_stage final : public token_of_sequence_stage {
   int row_of(const activation_store& store, int s) const override {
     const int length = store.length_of(inputs[0]);

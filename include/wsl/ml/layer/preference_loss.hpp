@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Losses of preferences: of two answers to a prompt one is preferred, and the loss becomes small where the model
-// finds it likelier than the other, compared with a reference, the model as it was (DPO, arXiv:2305.18290).
-// Sequences come in pairs: sequence 2k is the chosen answer, 2k + 1 the rejected one. With the log-probabilities
-// p of the model and q of the reference, r = p - q of both, and the margin m = r(chosen) - r(rejected):
+// Losses of preferences: of two answers to a prompt one is preferred, and the loss becomes small where the
+// model finds it likelier than the other, compared with a reference, the model as it was (DPO,
+// arXiv:2305.18290). Sequences come in pairs: sequence 2k is the chosen answer, 2k + 1 the rejected one. With
+// the log-probabilities p of the model and q of the reference, r = p - q of both, and the margin m =
+// r(chosen) - r(rejected):
 //   sigmoid   -log sigmoid(beta m)
 //   hinge     max(0, 1 - beta m)                                              (SLiC, arXiv:2305.10425)
 //   ipo       (m - 1 / (2 beta))^2, of means over the tokens                  (IPO, arXiv:2310.12036)
 //   dpop      -log sigmoid(beta (m - penalty max(0, -r(chosen))))             (DPOP, arXiv:2402.13228)
-// Without a reference r is p, and with beta 1 the first is the loss of a reward model, which gives each answer a
-// score.
+// Without a reference r is p, and with beta 1 the first is the loss of a reward model, which gives each
+// answer a score.
 //
 // The sequences of a pair may lie on two rows of workers, or on two wafers. Sums over the batch
 // (stage::rounds_of_sums) bring each row the numbers r of all sequences: each row sets its own places among
@@ -68,8 +69,8 @@ inline pair_loss preference_of_pair(const preference_loss_settings& how, f64 cho
   return {falling(x), slope * (chosen < 0 ? 1 + penalty : 1), -slope};
 }
 
-/// Reads a number for each sequence, its log-probability or its score, and perhaps that of the reference. It is
-/// a mean over pairs.
+/// Reads a number for each sequence, its log-probability or its score, and perhaps that of the reference. It
+/// is a mean over pairs.
 class preference_loss final : public loss_stage {
  public:
   explicit preference_loss(const preference_loss_settings& how) : how_(how) {}
@@ -104,7 +105,8 @@ class preference_loss final : public loss_stage {
     f64 sum = 0;
     for (int t = own.first; t < own.end; ++t) {
       const std::size_t k = static_cast<std::size_t>(store.first_of_pass + t), chosen = k - k % 2;
-      // Scores without a reference may be predicted of any number of sequences. What has a loss has pairs.
+      // Scores without a reference may be predicted of any number of sequences. Batches with a loss have
+      // pairs.
       if (chosen + 1 >= of_all.size()) continue;
       const pair_loss pair =
           preference_of_pair(how_, static_cast<f64>(of_all[chosen]), static_cast<f64>(of_all[chosen + 1]));

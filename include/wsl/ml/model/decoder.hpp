@@ -93,8 +93,9 @@ struct decoder {
     int logits = -1;          ///< of the next token; -1: there is no head
     std::vector<int> scores;  ///< of the routers, if there are experts
   };
-  /// Adds the layers to a network that has other losses, with the head or without, for one of another kind. With
-  /// adapters, which the caller trains (network::train_adapters), layers get them. Throws as `build` does.
+  /// Adds the layers to a network that has other losses, with the head or without, for one of another kind.
+  /// With adapters, which the caller trains (network::train_adapters), layers get them. Throws as `build`
+  /// does.
   output add_to(network& n, const adapter_settings& adapters = {}, bool with_head = true) const;
 
  private:

@@ -233,8 +233,8 @@ class network {
   /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is not
   /// positive, or a dropout that is no probability.
   void adapt(const adapter_settings& how);
-  /// Freezes all but the adapters, and parameters whose names match the patterns. Throws std::invalid_argument if
-  /// layers that were to have an adapter are not there.
+  /// Freezes all but the adapters, and parameters whose names match the patterns. Throws
+  /// std::invalid_argument if layers that were to have an adapter are not there.
   void train_adapters(std::vector<std::string> and_patterns = {});
   const std::vector<adapter>& adapters() const { return adapters_; }
   /// y = x table^T, with a table that is a parameter of another stage, too, and perhaps a bias of its own.
@@ -317,9 +317,9 @@ class network {
   /// vectors of `passages` of the batch; the first passage of its own sequence is right.
   void retrieval(const std::string& name, int questions, const std::vector<int>& passages,
                  const retrieval_settings& how = {});
-  /// The loss of preferences between sequences 2k and 2k + 1 of the batch, of which the first is chosen; x is a
-  /// number for each sequence, such as its log-probability. Throws std::invalid_argument for a beta, a label
-  /// smoothing or a penalty that cannot be, or that the kind of loss does not have.
+  /// The loss of preferences between sequences 2k and 2k + 1 of the batch, of which the first is chosen; x is
+  /// a number for each sequence, such as its log-probability. Throws std::invalid_argument for a beta, a
+  /// label smoothing or a penalty that cannot be, or that the kind of loss does not have.
   void preference(const std::string& name, int x, const preference_loss_settings& how = {});
 
   /// Adds stages by f() that have the parameters of other stages: those from number `first` on, in their

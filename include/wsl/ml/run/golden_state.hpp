@@ -3,8 +3,8 @@
 // gradient of each parameter, the losses of some steps of AdamW, and a greedy continuation. Files of two
 // forms are read: those of Hugging Face's transformers (input_ids and labels, which causal models shift,
 // grad.*, losses_adamw, greedy), and those of tests/golden/make (ids and targets, gradient.*, losses).
-// Encoders, and those with decoders, take the tensors that have the names of their inputs and targets. Pairs of
-// answers (chosen, rejected, prompt_length) have the log-probabilities of a policy and of a reference.
+// Encoders, and those with decoders, take the tensors that have the names of their inputs and targets. Pairs
+// of answers (chosen, rejected, prompt_length) have the log-probabilities of a policy and of a reference.
 //   pretrained p = read_hugging_face("llama");
 //   golden_state g = golden_state::of_folder("llama");
 //   for (const golden_difference& d : compare_with_golden(p, g, make)) print(d.name, d.error);
@@ -49,8 +49,8 @@ class golden_state {
   /// labels after `start`, and `padding` in place of those that do not count, unless the file has them.
   golden_state(const std::string& file, const network& n, i32 start, i32 padding);
 
-  /// That of a model that learns from preferences (model/preference.hpp): the sequences of pairs in turn, of whose
-  /// tokens those behind the prompt count. Its batch has the log-probabilities of the reference.
+  /// That of a model that learns from preferences (model/preference.hpp): the sequences of pairs in turn, of
+  /// whose tokens those behind the prompt count. Its batch has the log-probabilities of the reference.
   static golden_state of_preferences(const std::string& file) { return golden_state(file, pairs_of_file{}); }
 
   /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
@@ -97,7 +97,8 @@ class golden_state {
   std::vector<i32> whole_numbers(const tensor_info& t);
   void read_shape(const tensor_info& ids);
   void read_targets(const tensor_info& t, bool is_shifted);
-  /// A tensor of the chosen answers and one of the rejected ones, `each` numbers of one and of the other in turn.
+  /// A tensor of the chosen answers and one of the rejected ones, `each` numbers of one and of the other in
+  /// turn.
   template <class T>
   static std::vector<T> in_turn(const std::vector<T>& chosen, const std::vector<T>& rejected,
                                 std::size_t each);
@@ -283,8 +284,8 @@ golden_comparison compare_with_golden(basic_pretrained<Model>& p, const std::str
   return detail::golden_comparer({build, to_tensors, std::move(n), std::move(w)}, g, within)(make);
 }
 
-/// The same for a decoder that learns from preferences, compared with a reference, whose log-probabilities are
-/// computed and compared first. `how` is what the golden state has been made with.
+/// The same for a decoder that learns from preferences, compared with a reference, whose log-probabilities
+/// are computed and compared first. `how` is what the golden state has been made with.
 template <class Make>
 golden_comparison compare_with_golden(pretrained& policy, pretrained& reference, golden_state& g,
                                       const preference_loss_settings& how, Make make,

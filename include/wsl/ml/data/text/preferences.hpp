@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Preferences in files of examples (records.hpp): a prompt, the answer that was chosen and the one that was
-// rejected, as texts or as lists of messages, [{"role": "user", "content": "Why?"}, ...]. Without a prompt the
-// messages of both answers begin with it.
+// rejected, as texts or as lists of messages, [{"role": "user", "content": "Why?"}, ...]. Without a prompt
+// the messages of both answers begin with it.
 //   {"prompt": "Why?", "chosen": "Because it rains.", "rejected": "Why not?"}
 #pragma once
 #include <string>
@@ -31,8 +31,8 @@ class preference_file {
       : in_(files), keys_(std::move(keys)) {}
 
   i64 count() const { return in_.count(); }
-  /// Throws file_error, with the file, the line and the field, for a text that is not there or messages that are
-  /// no prompt and answer.
+  /// Throws file_error, with the file, the line and the field, for a text that is not there or messages that
+  /// are no prompt and answer.
   preference_example at(i64 which) const {
     const auto chosen = read(which, keys_.chosen), rejected = read(which, keys_.rejected);
     preference_example x;

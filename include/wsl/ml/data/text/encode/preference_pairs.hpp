@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pairs of answers to a prompt, of which one is preferred, as the sequences of a decoder (model/preference.hpp):
+// Pairs of answers to a prompt, of which one is preferred, as the sequences of a decoder
+// (model/preference.hpp):
 //   begin, prompt, chosen, end        begin, prompt, rejected, end
-// An example is a pair: the chosen sequence, then the rejected one, so that no order of the examples parts them.
-// The labels of the answers and their ends alone count; those of all other tokens are decoder::no_label.
+// An example is a pair: the chosen sequence, then the rejected one, so that no order of the examples parts
+// them. The labels of the answers and their ends alone count; those of all other tokens are
+// decoder::no_label.
 //   preference_pairs pairs({.length = 512, .end = 50256});
 //   pairs.add(by.encode(prompt), by.encode(chosen), by.encode(rejected));
 //   batches train(pairs.data(), {.size = 8});
@@ -41,9 +43,9 @@ class preference_pairs {
                       how_.length, how_.begin.size()));
   }
 
-  /// Adds a pair; the answers have the tokens that end them. What is too long is cut: a prompt loses its first
-  /// tokens, as long as it has several, then an answer its last. Throws std::invalid_argument for texts without
-  /// tokens: an answer, or a prompt where texts have no beginning.
+  /// Adds a pair; the answers have the tokens that end them. Texts that are too long are cut: a prompt loses
+  /// its first tokens, as long as it has several, then an answer its last. Throws std::invalid_argument for
+  /// texts without tokens: an answer, or a prompt where texts have no beginning.
   void add(std::vector<i32> prompt, std::vector<i32> chosen, std::vector<i32> rejected) {
     if (chosen.empty() || rejected.empty() || (prompt.empty() && how_.begin.empty()))
       throw std::invalid_argument(fmt::format("wsl: the {} of a pair has no token: leave the pair out",
@@ -101,8 +103,8 @@ class preference_pairs {
       for (std::size_t t = p.prompt - 1; t < inputs; ++t) labels[t] = tokens[t + 1];
     });
   }
-  /// For a reward_model: "ids" and "attention_mask" of both, and "pair". A sequence without padding lacks its last
-  /// token, the end.
+  /// For a reward_model: "ids" and "attention_mask" of both, and "pair". A sequence without padding lacks its
+  /// last token, the end.
   dataset scored_data() const {
     return data_with("attention_mask", [](const pair&, const std::vector<i32>& tokens, std::span<i32> ids,
                                           std::span<i32> seen) {
@@ -144,8 +146,8 @@ class preference_pairs {
 /// A batch of pairs as one of sequences, with the log-probabilities of the reference. It owns its numbers.
 class preference_batch {
  public:
-  /// `reference` has two numbers for each pair of the data, by the numbers of pairs; empty: the batch has none.
-  /// Throws std::invalid_argument if it lacks a pair.
+  /// `reference` has two numbers for each pair of the data, by the numbers of pairs; empty: the batch has
+  /// none. Throws std::invalid_argument if it lacks a pair.
   explicit preference_batch(loaded_batch of, std::span<const f32> reference = {}) : of_(std::move(of)) {
     for (const i32 pair : pairs()) {
       if (reference.empty()) break;
@@ -175,9 +177,9 @@ class preference_batch {
   std::vector<f32> reference_;
 };
 
-/// The log-probabilities of all pairs of the data by a reference, in batches of some pairs, as preference_batch
-/// takes them. `predict` gives a number for each sequence of a batch; `done` is called with the number of pairs
-/// behind each batch.
+/// The log-probabilities of all pairs of the data by a reference, in batches of some pairs, as
+/// preference_batch takes them. `predict` gives a number for each sequence of a batch; `done` is called with
+/// the number of pairs behind each batch.
 template <class Predict, class Done>
 std::vector<f32> reference_of_all(const dataset& data, int pairs, Predict predict, Done done) {
   std::vector<f32> all(2 * static_cast<std::size_t>(data.count));

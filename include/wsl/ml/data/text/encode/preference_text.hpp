@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Preferences of files (../preferences.hpp) as the sequences of a decoder (preference_pairs.hpp). Texts have the
-// tokens with which the tokenizer begins a text, and the one that ends a text behind an answer; lists of messages
-// have what the chat template of the model writes.
+// Preferences of files (../preferences.hpp) as the sequences of a decoder (preference_pairs.hpp). Texts have
+// the tokens with which the tokenizer begins a text, and the one that ends a text behind an answer; lists of
+// messages have what the chat template of the model writes.
 //   const preference_pairs train = read_preferences({.files = {"train.jsonl"}, .length = 512}, by);
 #pragma once
 #include <optional>
@@ -20,8 +20,9 @@ struct preference_text_settings {
       {};  ///< the token behind an answer; none: that with which the tokenizer ends a text
 };
 
-/// Reads and encodes all pairs. Lists of messages need a chat template. Throws file_error, with the file and the
-/// line, for what the files lack; std::invalid_argument if no token ends a text, or settings leave no room.
+/// Reads and encodes all pairs. Lists of messages need a chat template. Throws file_error, with the file and
+/// the line, for what the files lack; std::invalid_argument if no token ends a text, or settings leave no
+/// room.
 inline preference_pairs read_preferences(const preference_text_settings& how, const tokenizer& by,
                                          const chat_template* chat = nullptr) {
   const std::optional<i32> end = how.end ? how.end : by.end_of_text();
