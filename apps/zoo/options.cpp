@@ -76,11 +76,11 @@ void take_defaults(train_app::fields& f, const std::string& model) {
       }
 }
 
-/// The model and the tokenizer of the folder. Fields of training alone keep their values.
-void take_folder(train_app::fields& f, options& o) {
-  require_decoder(o.hf);
+/// The model and the tokenizer of a folder. Fields of training alone keep their values.
+void take_folder(train_app::fields& f, options& o, const std::string& folder) {
+  require_decoder(folder);
   const gpt_app::model_params asked = o.model;
-  const auto [family, decoder] = wsl::ml::read_hugging_face_config(o.hf + "/config.json");
+  const auto [family, decoder] = wsl::ml::read_hugging_face_config(folder + "/config.json");
   gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
   theirs.name = family->model_type;
   std::vector<std::pair<train_app::field*, std::string>> given;
@@ -91,17 +91,20 @@ void take_folder(train_app::fields& f, options& o) {
   o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
   for (const auto& [field, text] : given)
     if (field->given.starts_with("--") && field->text() != text)
-      throw std::invalid_argument(field->given + " " + text + " is not that of " + o.hf + ", " +
+      throw std::invalid_argument(field->given + " " + text + " is not that of " + folder + ", " +
                                   field->text() + ": leave it out, or take another folder");
-  if (o.train.tokenizer_dir.empty() && o.train.vocabulary != "characters" && wsl::ml::tokenizer::is_in(o.hf))
-    o.train.tokenizer_dir = o.hf;
+  if (o.train.tokenizer_dir.empty() && o.train.vocabulary != "characters" &&
+      wsl::ml::tokenizer::is_in(folder))
+    o.train.tokenizer_dir = folder;
 }
 
 }  // namespace
 
 void complete(train_app::fields& f, options& o, bool any_kind) {
   if (o.hf.empty()) take_defaults(f, o.model.name);
-  else if (!any_kind || is_decoder(o.hf)) take_folder(f, o);
+  else if (const std::string folder = any_kind ? learning_folder(o.hf) : o.hf;
+           !any_kind || is_decoder(folder))
+    take_folder(f, o, folder);
   gpt_app::complete(f, o);
   if (o.lora.are_given() && o.lora.base.empty()) o.lora.base = o.hf;
 }

@@ -85,6 +85,20 @@ void require_decoder(const std::string& folder) {
                hf::family_names());
 }
 
+golden_form form_of(const std::string& folder) {
+  const auto has = [&](const char* name) { return std::filesystem::is_directory(folder + "/" + name); };
+  if (is_hugging_face(folder)) return golden_form::model;
+  if (has("policy") && has("reference")) return golden_form::preferences;
+  return has("base") && has("adapter") ? golden_form::adapter : golden_form::model;
+}
+
+std::string learning_folder(const std::string& folder) {
+  const golden_form form = form_of(folder);
+  return form == golden_form::preferences ? folder + "/policy"
+         : form == golden_form::adapter   ? folder + "/base"
+                                          : folder;
+}
+
 bool is_decoder(const std::string& folder) {
   return with_kind(folder,
                    []<class Model>(std::type_identity<Model>) { return std::is_same_v<Model, ml::decoder>; });

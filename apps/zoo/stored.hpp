@@ -29,6 +29,12 @@ void refuse_pickle(const std::string& path);
 /// Throws wsl::ml::file_error for a path that is no folder with a config.json, and for a model of another
 /// kind, such as an encoder.
 void require_decoder(const std::string& folder);
+/// The content of a folder with a golden state: a model, a base and an adapter of peft, or a policy and the
+/// reference with which it is compared where it learns from preferences.
+enum class golden_form : wsl::u8 { model, adapter, preferences };
+golden_form form_of(const std::string& folder);
+/// The folder of the model that learns: the folder itself, its base or its policy.
+std::string learning_folder(const std::string& folder);
 /// Whether a folder has a decoder, or a model of a family that is not known.
 bool is_decoder(const std::string& folder);
 /// Reads a folder of Hugging Face. Throws wsl::ml::file_error, also for an encoder.

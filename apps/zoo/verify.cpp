@@ -90,6 +90,10 @@ void check_model(ml::basic_pretrained<Model>& model, const ml::golden_state& gol
   } catch (const ml::not_finite& e) { throw ml::file_error(folder + ": " + std::string(e.what()).substr(5)); }
 }
 
+auto makers(const train_app::run_params& on) {
+  return [&on](ml::network of, const ml::optimizer& rule) { return machine_for(on, std::move(of), rule); };
+}
+
 template <class Model>
 std::pair<ml::golden_comparison, std::string> compared(const std::string& folder,
                                                        const train_app::run_params& on) {
@@ -98,24 +102,57 @@ std::pair<ml::golden_comparison, std::string> compared(const std::string& folder
   ml::golden_state golden = ml::golden_state::of_folder(folder, n);
   check_tokens(golden, n);
   try {
-    return {ml::compare_with_golden(model, golden,
-                                    [&](ml::network of, const ml::optimizer& rule) {
-                                      return machine_for(on, std::move(of), rule);
-                                    }),
-            golden.name()};
+    return {ml::compare_with_golden(model, golden, makers(on)), golden.name()};
   } catch (const wsl::fault&) {
     check_model(model, golden, folder, on);  // a step of training knows nothing of files
     throw;
   }
 }
 
+/// A base with an adapter.
+std::pair<ml::golden_comparison, std::string> compared_adapter(const std::string& folder,
+                                                               const train_app::run_params& on) {
+  const std::string base = learning_folder(folder);
+  ml::pretrained model = read_folder(base);
+  const ml::network n = model.config.build();
+  ml::golden_state golden = ml::golden_state::of_folder(folder, n, base);
+  check_tokens(golden, n);
+  return {ml::compare_with_golden(model, folder + "/adapter", golden, makers(on)), golden.name()};
+}
+
+/// A policy and its reference: the loss is `sigmoid` with a beta of 0.1.
+std::pair<ml::golden_comparison, std::string> compared_preferences(const std::string& folder,
+                                                                   const train_app::run_params& on) {
+  if (on.execution_strategy == "pipeline")
+    throw std::invalid_argument(
+        "--execution_strategy pipeline: the loss of a pair needs both of its sequences, of which a pipeline "
+        "has "
+        "one at a time: verify preferences with weight streaming");
+  ml::pretrained policy = read_folder(learning_folder(folder)),
+                 reference = read_folder(folder + "/reference");
+  ml::golden_state golden = ml::golden_state::of_preferences(folder + "/golden.safetensors");
+  check_tokens(golden, ml::preference_model{policy.config}.build());
+  return {ml::compare_with_golden(policy, reference, golden, {.beta = 0.1f}, makers(on)), golden.name()};
+}
+
+std::pair<ml::golden_comparison, std::string> compared_in_form(const std::string& folder,
+                                                               const train_app::run_params& on) {
+  switch (form_of(folder)) {
+    case golden_form::adapter: return compared_adapter(folder, on);
+    case golden_form::preferences: return compared_preferences(folder, on);
+    case golden_form::model: break;
+  }
+  return with_kind(folder,
+                   [&]<class Model>(std::type_identity<Model>) { return compared<Model>(folder, on); });
+}
+
 }  // namespace
 
 bool verify(const std::string& folder, const train_app::run_params& on) {
-  const auto [found, golden] =
-      with_kind(folder, [&]<class Model>(std::type_identity<Model>) { return compared<Model>(folder, on); });
+  const auto [found, golden] = compared_in_form(folder, on);
   using enum difference::kind;
-  print_kind("logits", logits, found.all), print_kind("loss", loss, found.all);
+  print_kind("logits", logits, found.all), print_kind("log_probs", log_probs, found.all);
+  print_kind("loss", loss, found.all);
   print_kind("gradients", gradient, found.all), print_kind("losses_adamw", losses_adamw, found.all);
   print_kind("greedy", greedy, found.all);
   for (const std::string& what : found.left_out) std::printf("not compared: %s\n", what.c_str());

@@ -27,6 +27,9 @@ class loss_stage : public stage {
   virtual bool is_masked() const { return true; }
   /// Whether the loss is a mean over sequences and not over tokens: each counts 1.
   virtual bool is_of_sequences() const { return false; }
+  /// How many sequences that follow each other belong together, such as 2 of a pair: a batch has whole groups
+  /// of them, and so has each micro-batch.
+  virtual int sequences_together() const { return 1; }
 
   /// How many sums over all tokens of the batch the loss depends on, as on the number of tokens that go to an
   /// expert. They are counted in a forward pass of their own; `loss` takes them for constants, which it finds

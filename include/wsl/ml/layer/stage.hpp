@@ -138,6 +138,10 @@ class stage {
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
 
+  /// Whether it reads input k rounded to the store's format, as all that does not say otherwise; else in f32.
+  /// A value that several stages read is rounded if one of them reads it so.
+  virtual bool reads_rounded(int /*k*/) const { return true; }
+
   /// Whether the stage mixes the tokens of a sequence, as attention does, or reads a value that has another
   /// axis of tokens than its output. If not, a PE may have a part of a sequence. It may so, too, if the stage
   /// says true here and also what it reads of the other parts: earlier tokens (`reads_of_prefix`) or lines of
@@ -272,7 +276,7 @@ inline void add_up_here(const stage& s, activation_store& store, bool backward) 
 /// stages that write them are done.
 inline void round_inputs(const stage& s, activation_store& store) {
   for (std::size_t k = 0; k < s.inputs.size(); ++k)
-    if (!s.given[k]) store.round_value(s.inputs[k]);
+    if (!s.given[k] && s.reads_rounded(static_cast<int>(k))) store.round_value(s.inputs[k]);
 }
 /// A stage's own work. Before it the values that it reads are rounded, also in the backward pass, as they may
 /// have been computed again, and there the gradient of its output. With `all_here` the store has all tokens

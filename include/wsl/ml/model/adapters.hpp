@@ -49,6 +49,13 @@ inline weights with_adapters(const network& plain, const weights& w, const netwo
   return all;
 }
 
+/// The weights beneath the adapters: those of the model as it would be without them.
+inline weights beneath_adapters(const network& tuned, const weights& w, const network& plain) {
+  weights all(plain);
+  detail::each_common_parameter(plain, tuned, [&](std::size_t k, std::size_t i) { all[k] = w[i]; });
+  return all;
+}
+
 /// The weights of a model in which the adapters have been added to the weights of their layers: they give the
 /// same numbers without them, up to rounding ("merge_and_unload" of peft).
 inline weights without_adapters(const network& tuned, const weights& w, const network& plain) {

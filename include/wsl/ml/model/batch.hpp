@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -249,6 +250,12 @@ inline std::vector<f64> counts_of_losses(const network& n, const batch& b) {
   for (const loss_stage* x : n.losses()) counts.push_back(detail::counts_of(n, b, *x));
   return counts;
 }
+/// How many sequences of a batch belong together (loss_stage::sequences_together).
+inline int sequences_together(const network& n) {
+  int all = 1;
+  for (const loss_stage* x : n.losses()) all = std::lcm(all, x->sequences_together());
+  return all;
+}
 /// Checks a batch with targets, sets its weight and the factors of its losses, and returns the number by
 /// which the sum of the loss is divided. Throws std::invalid_argument.
 inline f64 check(const network& n, batch& b) {
@@ -260,6 +267,13 @@ inline f64 check(const network& n, batch& b) {
   for (const loss_stage* x : n.losses())
     if (!b.mask.empty() && x->is_masked() && x->mask < 0)
       detail::fits(b, "numbers of the mask", b.mask.size(), tokens_of_value(n, b, x->inputs[0]));
+  for (const loss_stage* x : n.losses())
+    if (const int together = x->sequences_together(); b.sequences % together)
+      throw std::invalid_argument(
+          fmt::format("wsl: {} takes sequences in groups of {} that follow each other, and the batch has {}: "
+                      "give it whole "
+                      "groups",
+                      x->name, together, b.sequences));
   for (const f32 x : b.mask)
     if (!(x >= 0) || std::isinf(x))
       throw std::invalid_argument(

@@ -24,7 +24,8 @@
 namespace wsl::ml {
 
 struct gradient_settings {
-  /// Of the batch that is made up. Where stages read a prefix, sequences have at least 8 tokens.
+  /// Of the batch that is made up. Where stages read a prefix, sequences have at least 8 tokens; where some
+  /// sequences belong together, there are whole groups of them.
   int sequences = 3, length = 2;
   /// The largest error that is allowed, for the largest gradient of the same input or parameter.
   f64 tolerance = 2e-3;
@@ -90,13 +91,15 @@ class made_up_batch {
  public:
   made_up_batch(const network& n, const gradient_settings& how) {
     const int pixels = n.axes().front().length;
-    batch_.sequences = how.sequences, batch_.length = pixels ? pixels : how.length;
+    const int together = sequences_together(n);
+    batch_.sequences = (how.sequences + together - 1) / together * together;
+    batch_.length = pixels ? pixels : how.length;
     if (reads_prefix(n)) batch_.length = std::max(how.length, n.positions() ? std::min(8, n.positions()) : 8);
     u64 seed = how.seed;
     for (const value_info& v : n.values()) {
       if (v.from == origin::computed) continue;
       const std::size_t size =
-          static_cast<std::size_t>(i64{how.sequences} * length_of(n, v.axis) * v.width());
+          static_cast<std::size_t>(i64{batch_.sequences} * length_of(n, v.axis) * v.width());
       std::vector<f32>& x = numbers_.emplace_back(size);
       initialize(x, initial::normal(1), ++seed);
       if (!v.is_ids()) {

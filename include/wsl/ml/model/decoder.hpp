@@ -93,12 +93,13 @@ struct decoder {
   /// What a network has computed when the layers have been added.
   struct output {
     int last = -1;            ///< the features of each token after the last norm
-    int logits = -1;          ///< of the next token
+    int logits = -1;          ///< of the next token; -1: there is no head
     std::vector<int> scores;  ///< of the routers, if there are experts
   };
-  /// Adds the layers to a network that has other losses, and perhaps others than the head. With adapters, which
-  /// the caller trains (network::train_adapters), layers get them. Throws as `build` does.
-  output add_to(network& n, const adapter_settings& adapters = {}) const;
+  /// Adds the layers to a network that has other losses, with the head or without, for one of another kind.
+  /// With adapters, which the caller trains (network::train_adapters), layers get them. Throws as `build`
+  /// does.
+  output add_to(network& n, const adapter_settings& adapters = {}, bool with_head = true) const;
 
  private:
   /// Blocks append what their routers give to `scores`.

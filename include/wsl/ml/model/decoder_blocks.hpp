@@ -20,7 +20,8 @@ WSL_ML_COMPILED_PART network decoder::build(const adapter_settings& adapters) co
   return n;
 }
 
-WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_settings& adapters) const {
+WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_settings& adapters,
+                                                     bool with_head) const {
   if (experts < 0)
     throw std::invalid_argument(
         fmt::format("wsl: a block has {} experts: at least 1, or 0 for no router", experts));
@@ -39,6 +40,7 @@ WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_s
   std::vector<int> scores;
   for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, where, l, scores);
   const int last = normalized(n, "last norm", x);
+  if (!with_head) return {.last = last, .scores = std::move(scores)};
   if (tied && bias.head)
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
   const int logits = tied ? n.tied_linear("head", last, 0)

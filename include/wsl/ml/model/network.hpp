@@ -23,12 +23,14 @@
 #include "../layer/embedding.hpp"
 #include "../layer/image_norm.hpp"
 #include "../layer/linear.hpp"
+#include "../layer/log_probability.hpp"
 #include "../layer/loss.hpp"
 #include "../layer/low_rank.hpp"
 #include "../layer/mixture.hpp"
 #include "../layer/pool.hpp"
 #include "../layer/pooling.hpp"
 #include "../layer/position.hpp"
+#include "../layer/preference_loss.hpp"
 #include "../layer/retrieval_loss.hpp"
 #include "../layer/simple.hpp"
 #include "../layer/span_loss.hpp"
@@ -246,8 +248,9 @@ class network {
   /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is not
   /// positive, or a dropout that is no probability.
   void adapt(const adapter_settings& how);
-  /// Freezes all but the adapters. Throws std::invalid_argument if layers that were to have one are not there.
-  void train_adapters();
+  /// Freezes all but the adapters, and parameters whose names match the patterns. Throws
+  /// std::invalid_argument if layers that were to have an adapter are not there.
+  void train_adapters(std::vector<std::string> and_patterns = {});
   const std::vector<adapter>& adapters() const { return adapters_; }
   /// y = x table^T, with a table that is a parameter of another stage, too, and perhaps a bias of its own.
   int tied_linear(const std::string& name, int x, int table, bool bias = false);
@@ -314,6 +317,11 @@ class network {
   void balance(const std::string& name, const std::vector<int>& scores, int count, f32 factor);
   /// The first token of each sequence of x, as the only token of an axis of its own (axis_of_sequences).
   int first_token(const std::string& name, int x);
+  /// The last token of each sequence of x that counts: the last whose number in the mask, ids made by
+  /// `optional_ids`, is not 0; without a mask, or a batch that has none, the last.
+  int last_token(const std::string& name, int x, int mask = -1);
+  /// The log-probability of the targets of each sequence by these logits, on the axis of sequences.
+  int log_probability(const std::string& name, int logits, const log_probability_settings& how = {});
   /// The axis of what is said about a sequence as a whole: one token for each.
   int axis_of_sequences();
   int sum(const std::string& name, int a, int b);
@@ -328,6 +336,10 @@ class network {
   /// vectors of `passages` of the batch; the first passage of its own sequence is right.
   void retrieval(const std::string& name, int questions, const std::vector<int>& passages,
                  const retrieval_settings& how = {});
+  /// The loss of preferences between sequences 2k and 2k + 1 of the batch, of which the first is chosen; x is
+  /// a number for each sequence, such as its log-probability. Throws std::invalid_argument for a beta, a
+  /// label smoothing or a penalty that cannot be, or that the kind of loss does not have.
+  void preference(const std::string& name, int x, const preference_loss_settings& how = {});
 
   /// Adds stages by f() that have the parameters of other stages: those from number `first` on, in their
   /// order. So a part of a model is used twice with the same weights. Returns what f returns. Throws

@@ -232,7 +232,7 @@ WSL_ML_COMPILED_PART int network::adapted(const std::string& name, int x, int y,
   return sum(name + " lora", y, z);
 }
 
-WSL_ML_COMPILED_PART void network::train_adapters() {
+WSL_ML_COMPILED_PART void network::train_adapters(std::vector<std::string> and_patterns) {
   for (const adapted_layers& of : adapting_.layers)
     if (std::none_of(adapters_.begin(), adapters_.end(), [&](const adapter& a) {
           return ::fnmatch(of.pattern.c_str(), a.layer.c_str(), 0) == 0;
@@ -240,7 +240,8 @@ WSL_ML_COMPILED_PART void network::train_adapters() {
       throw std::invalid_argument(fmt::format(
           "wsl: adapters are for layers called {}, and the model has no linear layer of that name",
           of.pattern));
-  freeze_all_but({"* lora_[AB].weight"});
+  and_patterns.push_back("* lora_[AB].weight");
+  freeze_all_but(and_patterns);
 }
 
 WSL_ML_COMPILED_PART int network::tied_linear(const std::string& name, int x, int table, bool bias) {
@@ -445,6 +446,34 @@ WSL_ML_COMPILED_PART int network::first_token(const std::string& name, int x) {
   return add(name, std::make_unique<first_token_stage>(), {x}, shape_of(x), {}, axis_of_sequences());
 }
 
+WSL_ML_COMPILED_PART int network::last_token(const std::string& name, int x, int mask) {
+  std::vector<stage_input> inputs{x};
+  if (mask >= 0) {
+    if (!info(mask).is_ids() || info(mask).axis != info(x).axis)
+      throw std::invalid_argument(
+          fmt::format("wsl: the mask of {} is an id for each token of {}, which {} are not", name,
+                      info(x).name, of(mask)));
+    inputs.emplace_back(mask, shape(1));
+  }
+  return add(name, std::make_unique<last_token_stage>(), inputs, shape_of(x), {}, axis_of_sequences());
+}
+
+WSL_ML_COMPILED_PART int network::log_probability(const std::string& name, int logits,
+                                                  const log_probability_settings& how) {
+  const int classes = width(logits), axis = info(logits).axis,
+            right = how.targets >= 0 ? how.targets : ids("labels", classes, 1, axis);
+  value_info& targets = values_.at(static_cast<std::size_t>(right));
+  if (targets.ids_below != classes || targets.axis != axis || targets.from != origin::input)
+    throw std::invalid_argument(
+        fmt::format("wsl: {} has {}; it takes an id below {} for each of their tokens, which a batch has "
+                    "that is predicted, "
+                    "not {}",
+                    name, of(logits), classes, of(right)));
+  targets.ignored = how.ignore_index;
+  return add(name, log_probability_stage(classes, how), {logits, {right, shape(1)}}, 1, {},
+             axis_of_sequences());
+}
+
 WSL_ML_COMPILED_PART int network::axis_of_sequences() {
   for (std::size_t k = 1; k < axes_.size(); ++k)
     if (axes_[k].length == 1) return static_cast<int>(k);
@@ -503,6 +532,34 @@ WSL_ML_COMPILED_PART void network::retrieval(const std::string& name, int questi
     inputs.emplace_back(how.mask, shape(count));
   }
   loss(name, retrieval_loss(count, how.mask >= 0, how), inputs, -1, how.factor);
+}
+
+WSL_ML_COMPILED_PART void network::preference(const std::string& name, int x,
+                                              const preference_loss_settings& how) {
+  const auto require = [&](bool holds, const std::string& what) {
+    if (!holds) throw std::invalid_argument(fmt::format("wsl: {} {}", name, what));
+  };
+  require(how.beta > 0 && !std::isinf(how.beta), fmt::format("has a beta above 0, not {}", how.beta));
+  require(how.label_smoothing >= 0 && how.label_smoothing < 0.5f,
+          fmt::format("has a label smoothing of at least 0 and below 0.5, not {}", how.label_smoothing));
+  require(how.label_smoothing == 0 || how.kind == preference_kind::sigmoid,
+          "smooths labels, which only the loss sigmoid does");
+  require(!how.penalty || how.kind == preference_kind::dpop, "has a penalty, which only the loss dpop has");
+  require(!how.penalty || (*how.penalty >= 0 && !std::isinf(*how.penalty)),
+          fmt::format("has a penalty of at least 0, not {}", how.penalty.value_or(0)));
+  require(how.kind != preference_kind::dpop || !how.reference_free,
+          "is dpop, which compares with a reference: reference_free is for the other losses");
+  require(how.reference < 0 || !how.reference_free,
+          "is free of a reference, and is given one: leave one of both out");
+  require(axes_[static_cast<std::size_t>(info(x).axis)].length == 1 && width(x) == 1,
+          fmt::format(
+              "compares one number of each sequence, such as that of network::log_probability, not the {}",
+              of(x)));
+  std::vector<stage_input> inputs{{x, shape(1)}};
+  if (!how.reference_free)
+    inputs.emplace_back(how.reference >= 0 ? how.reference : target("reference_log_probs", 1, info(x).axis),
+                        shape(1));
+  loss(name, preference_loss(how), inputs, -1, how.factor);
 }
 
 WSL_ML_COMPILED_PART int network::scale_rates(const std::vector<std::string>& patterns, f32 factor) {

@@ -96,6 +96,13 @@ inline f64 cross_entropy_of_row(f32* row, int n, i32 target, f32 of_loss, f32 we
   return static_cast<f64>(of_loss) * loss;
 }
 
+/// log softmax(logits)[target] of one row with n classes; `room` is for n numbers.
+inline f64 log_softmax_of_row(const f32* logits, int n, i32 target, f32* room) {
+  f32 shift, total;
+  run_vectorized<detail::exponentials_loop>(room, &shift, &total, logits, n);
+  return static_cast<f64>(logits[target]) - static_cast<f64>(shift) - std::log(static_cast<f64>(total));
+}
+
 /// Returns the sum over the tokens of -mask log softmax(logits)[target]; an empty mask counts 1 everywhere.
 /// The logits, (tokens, classes), become the gradient of the loss times `weight`, which is 1 / (number of
 /// tokens) for a mean. Throws std::invalid_argument for a target that is no class.

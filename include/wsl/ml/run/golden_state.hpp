@@ -3,7 +3,8 @@
 // gradient of each parameter, the losses of some steps of AdamW, and a greedy continuation. Files of two
 // forms are read: those of Hugging Face's transformers (input_ids and labels, which causal models shift,
 // grad.*, losses_adamw, greedy), and those of tests/golden/make (ids and targets, gradient.*, losses).
-// Encoders, and those with decoders, take the tensors that have the names of their inputs and targets.
+// Encoders, and those with decoders, take the tensors that have the names of their inputs and targets. Pairs
+// of answers (chosen, rejected, prompt_length) have the log-probabilities of a policy and of a reference.
 //   pretrained p = read_hugging_face("llama");
 //   golden_state g = golden_state::of_folder("llama");
 //   for (const golden_difference& d : compare_with_golden(p, g, make)) print(d.name, d.error);
@@ -22,6 +23,7 @@
 #include "../io/hugging_face.hpp"
 #include "../io/hugging_face/peft.hpp"
 #include "../model/batch.hpp"
+#include "../model/preference.hpp"
 #include "../train/trainer_base.hpp"
 #include "sample.hpp"
 
@@ -29,13 +31,16 @@ namespace wsl::ml {
 
 class golden_state {
  public:
-  std::vector<f32> logits;  ///< (tokens, classes), as all that follows empty if the file has none
+  /// (tokens, classes), as all that follows empty if the file has none; of pairs the log-probabilities of
+  /// their sequences by the policy
+  std::vector<f32> logits;
   std::optional<f64> loss = {};
   std::vector<f32> losses;  ///< before each step of AdamW: rate 1e-3, weight decay 0.01 on everything
   std::vector<i32> greedy;  ///< some tokens, then the argmax after each
   std::size_t prompt = 6;   ///< the number of tokens with which `greedy` begins; 1 for a decoder's text
   /// tokens that end a text, with which `greedy` does not go on; where it has one itself, all tokens count
   std::set<i32> never;
+  std::vector<f32> reference;  ///< of pairs: those by the reference
 
   /// That of a causal model. Throws file_error for a file that has no batch of token ids, or numbers of
   /// another type or shape.
@@ -44,13 +49,22 @@ class golden_state {
   /// labels after `start`, and `padding` in place of those that do not count, unless the file has them.
   golden_state(const std::string& file, const network& n, i32 start, i32 padding);
 
+  /// That of a model that learns from preferences (model/preference.hpp): the sequences of pairs in turn, of
+  /// whose tokens those behind the prompt count. Its batch has the log-probabilities of the reference.
+  static golden_state of_preferences(const std::string& file) { return golden_state(file, pairs_of_file{}); }
+
   /// That of a folder with a model: its golden.safetensors, or else expected.safetensors. Tokens that end a
   /// text (eos_token_id of config.json) are never written. Throws file_error if there is none.
-  static golden_state of_folder(const std::string& folder, const network& n);
+  static golden_state of_folder(const std::string& folder, const network& n) {
+    return of_folder(folder, n, folder);
+  }
+  /// The same of a model whose config.json lies in another folder, such as the base of adapters.
+  static golden_state of_folder(const std::string& folder, const network& n, const std::string& of_model);
 
   batch inputs() const {
     batch b{.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};
     for (const auto& [name, numbers] : named_) b.named.emplace_back(name, std::span(numbers));
+    if (!reference.empty()) b.named.emplace_back("reference_log_probs", std::span(reference));
     return b;
   }
   /// The batch whose logits tell what is written after each token of `greedy`: the same text in each place.
@@ -64,6 +78,9 @@ class golden_state {
   const std::string& name() const { return in_.name(); }
 
  private:
+  struct pairs_of_file {};
+  golden_state(const std::string& file, pairs_of_file);
+
   template <class... T>
   file_error error(fmt::format_string<T...> text, T&&... x) const {
     return file_error(fmt::format("wsl: {}: {}", name(), fmt::format(text, std::forward<T>(x)...)));
@@ -80,6 +97,11 @@ class golden_state {
   std::vector<i32> whole_numbers(const tensor_info& t);
   void read_shape(const tensor_info& ids);
   void read_targets(const tensor_info& t, bool is_shifted);
+  /// A tensor of the chosen answers and one of the rejected ones, `each` numbers of one and of the other in
+  /// turn.
+  template <class T>
+  static std::vector<T> in_turn(const std::vector<T>& chosen, const std::vector<T>& rejected,
+                                std::size_t each);
   void read_results();
   /// The scores of the first and of the last token of a part, side by side.
   void read_scores_of_parts(const tensor_info& first, const tensor_info& last);
@@ -96,7 +118,7 @@ class golden_state {
 
 /// One comparison of a trainer with a golden state.
 struct golden_difference {
-  enum class kind : u8 { logits, loss, gradient, losses_adamw, greedy };
+  enum class kind : u8 { logits, log_probs, loss, gradient, losses_adamw, greedy };
 
   kind what;
   std::string name;  ///< of the tensor, or the step
@@ -151,6 +173,8 @@ struct golden_model {
   std::function<std::vector<hugging_face::tensor>(const network&, const weights&)> to_tensors;
   network of;
   weights numbers;
+  golden_difference::kind predicts = golden_difference::kind::logits;
+  const char* predicted = "logits";  ///< the name of what it predicts
 };
 
 class golden_comparer {
@@ -162,8 +186,9 @@ class golden_comparer {
   golden_comparison operator()(Make make) {
     const batch b = golden_.inputs();
     const auto once = begun(make, optimizer::sgd({.momentum = 0.9f}));
-    if (!is_lacking(golden_.logits.empty(), "logits"))
-      add(kind::logits, "logits", relative_error(once->predict(b), golden_.logits), within_.tensors);
+    if (!is_lacking(golden_.logits.empty(), model_.predicted))
+      add(model_.predicts, model_.predicted, relative_error(once->predict(b), golden_.logits),
+          within_.tensors);
     if (!is_lacking(golden_.greedy.size() <= golden_.prompt, "greedy")) compare_greedy(*once);
     const f64 loss = once->step(b, 1);
     if (!is_lacking(!golden_.loss, "loss"))
@@ -257,6 +282,37 @@ golden_comparison compare_with_golden(basic_pretrained<Model>& p, const std::str
     return adapter_tensors_of(lora, p.model_type(), p.config, of, numbers);
   };
   return detail::golden_comparer({build, to_tensors, std::move(n), std::move(w)}, g, within)(make);
+}
+
+/// The same for a decoder that learns from preferences, compared with a reference, whose log-probabilities
+/// are computed and compared first. `how` is what the golden state has been made with.
+template <class Make>
+golden_comparison compare_with_golden(pretrained& policy, pretrained& reference, golden_state& g,
+                                      const preference_loss_settings& how, Make make,
+                                      const golden_tolerances& within = {}) {
+  using kind = golden_difference::kind;
+  golden_comparison all;
+  const preference_model before{reference.config, how}, learns{policy.config, how};
+  {
+    const network n = before.log_probabilities();
+    const weights w = reference.to_weights(n);
+    const auto machine = make(before.log_probabilities(), optimizer::sgd());
+    machine->run().parameters() = w;
+    std::vector<f32> found = machine->predict(without_reference(n, g.inputs()));
+    all.all.push_back({kind::log_probs, "reference", relative_error(found, g.reference), within.tensors});
+    g.reference = std::move(found);
+  }
+  network n = learns.build();
+  weights w = policy.to_weights(n);
+  const auto to_tensors = [&policy](const network& of, const weights& numbers) {
+    return hugging_face_tensors(policy.model_type(), policy.config, of, numbers);
+  };
+  golden_comparison rest = detail::golden_comparer({[&learns] { return learns.build(); }, to_tensors,
+                                                    std::move(n), std::move(w), kind::log_probs, "policy"},
+                                                   g, within)(make);
+  all.all.insert(all.all.end(), rest.all.begin(), rest.all.end());
+  all.left_out = std::move(rest.left_out);
+  return all;
 }
 
 }  // namespace wsl::ml

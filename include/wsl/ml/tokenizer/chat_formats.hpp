@@ -62,6 +62,10 @@ WSL_TOKENIZER_COMPILED_PART std::string chat_template::prompt(
   return text;
 }
 
+WSL_TOKENIZER_COMPILED_PART std::string chat_template::answer(const std::string& content) const {
+  return turn({"assistant", content}).substr(std::string_view(begin_of_answer()).size());
+}
+
 WSL_TOKENIZER_COMPILED_PART bool chat_template::has(const std::string& text,
                                                     std::initializer_list<const char*> marks) {
   return std::all_of(marks.begin(), marks.end(), [&](const char* m) { return text.find(m) != text.npos; });

@@ -40,6 +40,8 @@ class chat_template {
   /// The text behind which the model writes its answer to the last message, a user's. It has its special
   /// tokens, so it is encoded without others. Throws std::invalid_argument for messages out of turn.
   std::string prompt(const std::vector<chat_message>& messages) const;
+  /// The text of an answer behind such a prompt, with what ends its turn.
+  std::string answer(const std::string& content) const;
 
  private:
   static bool has(const std::string& text, std::initializer_list<const char*> marks);

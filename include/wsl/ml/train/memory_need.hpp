@@ -106,7 +106,7 @@ inline state_traffic traffic_of_step(const network& n, const optimizer& rule, co
   const f64 weights = 4 * static_cast<f64>(n.parameter_count()),
             trained = 4 * static_cast<f64>(n.trained_count()),
             kept = 4 * static_cast<f64>(kept_numbers(rule, n.parameters()));
-  const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size);
+  const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size, sequences_together(n));
   const std::vector<parameter_update> updates = updates_of(rule, n.parameters());
   const bool waits = passes > 1 || how.clip_norm > 0 || rounds_of(updates) > 1;
   const f64 gradients = waits ? (passes + 1) * trained : 0;

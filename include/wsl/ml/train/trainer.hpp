@@ -112,6 +112,8 @@ class trainer : public trainer_base {
   }
   static const streaming_settings& checked(const streaming_settings& how, int processes);
   void require_even_wafers(const batch& b) const;
+  /// Micro-batches have whole groups of the sequences that losses take together.
+  void require_whole_groups(const batch& b) const;
   bool runs(int wafer) { return fabric_->here({wafer * grid_.columns, 1}); }
 
   /// Brings the ids and classes of all processes into b, because which rows of tables travel, and what counts

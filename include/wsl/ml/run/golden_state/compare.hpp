@@ -50,6 +50,45 @@ WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file, co
   read_results();
 }
 
+WSL_ML_DATA_COMPILED_PART golden_state::golden_state(const std::string& file, pairs_of_file) : in_(file) {
+  const tensor_info &chosen = get("chosen"), &rejected = get("rejected"), &of_prompt = get("prompt_length");
+  read_shape(chosen);
+  if (rejected.shape != chosen.shape)
+    throw error("'rejected' has the shape {}, and 'chosen' {}: both of a pair have as many tokens",
+                text_of(rejected.shape), text_of(chosen.shape));
+  const std::vector<i32> lengths = whole_numbers(of_prompt);
+  if (lengths.size() != 1 || lengths[0] < 1 || lengths[0] >= length_)
+    throw error("'prompt_length' should be one number of tokens, from 1 to {}, before the answers",
+                length_ - 1);
+  const std::size_t length = static_cast<std::size_t>(length_),
+                    first = static_cast<std::size_t>(lengths[0]) - 1;
+  std::vector<i32> ids = in_turn(whole_numbers(chosen), whole_numbers(rejected), length),
+                   labels(ids.size(), decoder::no_label);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (const std::size_t t = i % length; t >= first && t + 1 < length) labels[i] = ids[i + 1];
+  sequences_ *= 2;
+  named_.emplace_back("ids", std::move(ids)), named_.emplace_back("labels", std::move(labels));
+  const auto both = [&](const std::string& who) {
+    const tensor_info &a = get((who + "_chosen_logps").c_str()), &b = get((who + "_rejected_logps").c_str());
+    if (2 * a.count() != static_cast<u64>(sequences_) || a.count() != b.count())
+      throw error("'{}' and '{}' should have a number for each of {} pairs", a.name, b.name, sequences_ / 2);
+    return in_turn(in_.numbers(a), in_.numbers(b), 1);
+  };
+  read_results();
+  logits = both("policy"), reference = both("reference");
+}
+
+template <class T>
+std::vector<T> golden_state::in_turn(const std::vector<T>& chosen, const std::vector<T>& rejected,
+                                     std::size_t each) {
+  std::vector<T> all;
+  for (std::size_t at = 0; at < chosen.size(); at += each)
+    for (const std::vector<T>* of : {&chosen, &rejected})
+      all.insert(all.end(), of->begin() + static_cast<std::ptrdiff_t>(at),
+                 of->begin() + static_cast<std::ptrdiff_t>(at + each));
+  return all;
+}
+
 WSL_ML_DATA_COMPILED_PART void golden_state::read_shape(const tensor_info& ids) {
   if (ids.shape.size() != 2 || ids.count() == 0 || ids.count() > 1 << 24)
     throw error("'{}' should be (sequences, tokens), not {}", ids.name, text_of(ids.shape));
@@ -99,12 +138,13 @@ WSL_ML_DATA_COMPILED_PART batch golden_state::greedy_inputs(std::vector<std::vec
   return b;
 }
 
-WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder, const network& n) {
+WSL_ML_DATA_COMPILED_PART golden_state golden_state::of_folder(const std::string& folder, const network& n,
+                                                               const std::string& of_model) {
   const bool is_named = std::any_of(n.values().begin(), n.values().end(),
                                     [](const value_info& v) { return v.name == "input_ids"; });
   for (const char* name : {"/golden.safetensors", "/expected.safetensors"}) {
     if (!file_exists(folder + name)) continue;
-    const hugging_face::config_file config(folder + "/config.json");
+    const hugging_face::config_file config(of_model + "/config.json");
     const auto token = [&](const char* key, i32 otherwise) {
       const auto& x = config.fields().value(key, nlohmann::json());
       return x.is_number_integer() ? x.get<i32>() : otherwise;

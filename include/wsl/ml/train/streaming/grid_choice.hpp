@@ -103,7 +103,7 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
             workers = how.workers ? how.workers : std::max(cores / how.num_csx, std::max(1, how.columns));
   if (how.workers && how.columns)
     return wires::checked({how.workers / how.columns, how.columns, how.num_csx});
-  const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size),
+  const int passes = micro_batch::count(sequences, how.num_csx, how.micro_batch_size, sequences_together(n)),
             of_pass = (sequences + passes - 1) / passes;
   const int most_columns = column_cut::can_cut(n) ? workers : 1;
   wafer_grid best{how.workers ? workers : 1, 1, how.num_csx};

@@ -170,6 +170,23 @@ WSL_ML_COMPILED_PART void trainer::require_even_wafers(const batch& b) const {
                     how_.num_csx, b.sequences));
 }
 
+WSL_ML_COMPILED_PART void trainer::require_whole_groups(const batch& b) const {
+  const int together = sequences_together(*network_), size = how_.micro_batch_size;
+  if (together == 1 || size == 0) return;
+  if (size < together)
+    throw std::invalid_argument(
+        fmt::format("wsl: a micro-batch of {} has no room for the {} sequences that the model's loss takes "
+                    "together: take a micro_batch_size of at least {}",
+                    size, together, together));
+  if (micro_batch::count(b.sequences, how_.num_csx, size, together) > 1 &&
+      b.sequences % (how_.num_csx * together))
+    throw std::invalid_argument(
+        fmt::format("wsl: the model's loss takes {} sequences together, which micro-batches must not part: "
+                    "{} sequences are "
+                    "no whole groups on each of {} wafers: take a batch that {} divides, or no micro-batches",
+                    together, b.sequences, how_.num_csx, how_.num_csx * together));
+}
+
 WSL_ML_COMPILED_PART void trainer::complete(batch& b) {
   if (!fabric_->spread()) return;
   ids_.clear();
@@ -200,6 +217,7 @@ WSL_ML_COMPILED_PART f64 trainer::take(batch& b) {
   build(b.sequences, b.length);
   complete(b);
   const f64 counts = check(*network_, b);
+  require_whole_groups(b);
   counts_ = counts_of_losses(*network_, b);
   return counts;
 }
@@ -222,7 +240,9 @@ WSL_ML_COMPILED_PART void trainer::each_micro_batch(const batch& b,
                                                     const std::function<void(const micro_batch&)>& f) {
   last_ = {.sequences = b.sequences, .length = b.length};
   last_lengths_ = lengths_of(*network_, b);
-  last_of_ = {.of = micro_batch::count(b.sequences, grid_.wafers, how_.micro_batch_size)};
+  const int together = sequences_together(*network_);
+  last_of_ = {.of = micro_batch::count(b.sequences, grid_.wafers, how_.micro_batch_size, together),
+              .together = together};
   for (last_of_.number = 0; last_of_.number < last_of_.of; ++last_of_.number) f(last_of_);
   last_of_.number = last_of_.of - 1;
 }
