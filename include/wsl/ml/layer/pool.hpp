@@ -26,7 +26,6 @@ class token_of_sequence_stage : public stage {
     for (int s = 0; s < dy.rows(); ++s) add(one(dx, row_of(store, s)), one(dy, s));
   }
   bool needs_whole_sequences() const final { return true; }
-  bool sees_padding() const final { return false; }
 
  private:
   /// The row of that token among those of the sequences here.
@@ -38,12 +37,20 @@ class token_of_sequence_stage : public stage {
 };
 
 class first_token_stage final : public token_of_sequence_stage {
+ public:
+  bool sees_padding() const override { return false; }
+
+ private:
   int row_of(const activation_store& store, int s) const override { return s * store.length_of(inputs[0]); }
 };
 
 /// The last token that counts: the last whose number in the mask, the second input, is not 0; without a mask
 /// the last of all.
 class last_token_stage final : public token_of_sequence_stage {
+ public:
+  int padding_mask() const override { return inputs.size() < 2 ? -1 : 1; }
+
+ private:
   int row_of(const activation_store& store, int s) const override {
     const int length = store.length_of(inputs[0]);
     if (inputs.size() < 2 || !store.has(inputs[1])) return (s + 1) * length - 1;
