@@ -404,7 +404,10 @@ TEST_CASE("A reward model begins with the weights of a decoder") {
       std::size_t taken = 0;
       for (std::size_t k = 0; k < all.size(); ++k)
         for (std::size_t i = 0; i < w.size(); ++i)
-          if (plain.parameters()[i].name == rewards.parameters()[k].name) CHECK(all[k] == w[i]), ++taken;
+          if (plain.parameters()[i].name == rewards.parameters()[k].name) {
+            CHECK(all[k] == w[i]);
+            ++taken;
+          }
       CHECK(taken == w.size() - !tied);  // all but a head of its own
       CHECK(all[all.size() - 1] == anew[all.size() - 1]);
     }
