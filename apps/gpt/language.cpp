@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "language.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
@@ -129,8 +131,9 @@ task task_with(const std::string& program, language_params& o, const corpus& tex
   return t;
 }
 
-/// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow.
-paired_text pairs_of(language_params& o, const std::string& saved) {
+/// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow. Marks
+/// that are not given are those of the checkpoint `from`, if it is not empty.
+paired_text pairs_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const text_params* p : {&o.train, &o.eval})
     if (p->stride)
       throw std::invalid_argument(
@@ -139,6 +142,9 @@ paired_text pairs_of(language_params& o, const std::string& saved) {
   if (!o.model.max_position_embeddings)
     throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
+  // Before the tokens of a separator that the run's vocabulary may lack.
+  if (!from.empty() && !o.train.pairs.separator.empty())
+    require_same_separator(from, o.train.pairs.separator);
   pair_params of_eval = o.eval.pairs;
   if (of_eval.prompt_key.empty()) of_eval.prompt_key = o.train.pairs.prompt_key;
   if (of_eval.completion_key.empty()) of_eval.completion_key = o.train.pairs.completion_key;
@@ -154,6 +160,7 @@ paired_text pairs_of(language_params& o, const std::string& saved) {
                               .kind = o.train.vocabulary,
                               .tokenizer_dir = o.train.tokenizer_dir,
                               .saved = saved,
+                              .kept = from.empty() ? std::nullopt : pair_marks::of(from),
                               .of_model = !o.hf.empty() ? o.hf
                                           : has_copy    ? folder
                                                         : ""});
@@ -165,10 +172,31 @@ paired_text pairs_of(language_params& o, const std::string& saved) {
   return x;
 }
 
-task task_with_pairs(const std::string& program, language_params& o) {
-  const paired_text x = pairs_of(o, vocabulary_of_weights(o.common.run));
+/// Whether a new run begins with no more than the weights of a checkpoint.
+bool begins_with_weights(const run_params& r, const std::string& checkpoint) {
+  return r.load_checkpoint_states == "model" && checkpoint == r.checkpoint_path;
+}
+
+/// The checkpoint from which a run goes on, or which an evaluation looks at; empty if there is none. Of those
+/// that are not whole the session speaks.
+std::string checkpoint_of_run(const run_params& r, bool trains) {
+  std::string from;
+  if (trains ? r.autoload_last_checkpoint : !r.checkpoint_asked)
+    from = ml::checkpoints(r.model_dir).newest().value_or("");
+  if (from.empty()) from = r.checkpoint_path;
+  return trains && begins_with_weights(r, from) ? "" : from;
+}
+
+task task_with_pairs(const std::string& program, language_params& o, bool trains) {
+  const run_params& r = o.common.run;
+  const paired_text x = pairs_of(o, vocabulary_of_weights(r), checkpoint_of_run(r, trains));
   task t = with_model(program, o, x.about, x.words);
   t.train = x.train.data(), t.held_out = x.held_out.data();
+  t.facts = x.marks.facts();
+  t.require_same_meaning = [r, trains, marks = x.marks, words = x.words](const std::string& checkpoint) {
+    require_same_vocabulary(checkpoint, words.saved());
+    if (!trains || !begins_with_weights(r, checkpoint)) require_same_marks(checkpoint, marks, words);
+  };
   return t;
 }
 
@@ -200,8 +228,8 @@ void complete(fields& f, language_params& p) {
                                   ": a model has one vocabulary");
 }
 
-task task_of(const std::string& program, language_params& p) {
-  if (p.train.pairs.are_given()) return task_with_pairs(program, p);
+task task_of(const std::string& program, language_params& p, bool trains) {
+  if (p.train.pairs.are_given()) return task_with_pairs(program, p, trains);
   if (p.eval.pairs.are_given() || !p.train.pairs.separator.empty() || !p.train.pairs.end_token.empty())
     throw std::invalid_argument(
         "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
@@ -213,6 +241,26 @@ task task_of(const std::string& program, language_params& p) {
                                 .tokenizer_dir = p.train.tokenizer_dir,
                                 .of_weights = vocabulary_of_weights(p.common.run),
                                 .of_model = p.hf}));
+}
+
+std::vector<readers> options_of_modes() {
+  const kinds_of_modes m;
+  const mode_names computes = together({m.trains, m.evaluates}), of_pairs{"predict"};
+  std::vector<readers> all = common_readers();
+  for (const char* section : {"train_input", "eval_input"}) {
+    all.push_back({section, together({computes, of_pairs})});
+    for (const char* name : {"batch_size", "micro_batch_size"})
+      all.push_back({fmt::format("{}.{}", section, name), computes});
+    for (const char* name : {"tokenizer_dir", "vocabulary"})
+      all.push_back({fmt::format("{}.{}", section, name), together({computes, m.uses_weights})});
+  }
+  for (const char* name :
+       {"dropout_rate", "attention_dropout_rate", "embedding_dropout_rate", "initializer_range"})
+    all.push_back({fmt::format("model.{}", name), m.trains});
+  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
+    all.push_back({fmt::format("model.{}", name), together({computes, m.uses_weights})});
+  for (const char* mode : {"sample", "predict"}) all.push_back({mode, {mode}});
+  return all;
 }
 
 void refuse_options(fields& f, std::initializer_list<const char*> names, const std::string& why) {
@@ -270,7 +318,8 @@ void predict(language_params& o, const completing_params& how) {
         "predict completes the prompts of pairs: give prompt_key and completion_key; a running text goes on "
         "with the mode sample");
   const std::string from = checkpoint_to_look_at(o.common.run);
-  const paired_text x = pairs_of(o, from.empty() ? "" : fact_of(from, "vocabulary"));
+  const paired_text x = pairs_of(o, from.empty() ? "" : fact_of(from, "vocabulary"), from);
+  if (!from.empty()) require_same_marks(from, x.marks, x.words);
   write_completions(trained_model(o), x, how, o.common.precision.format(), o.common.run.threads,
                     o.common.run.model_dir + "/predictions.jsonl");
 }

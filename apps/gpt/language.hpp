@@ -34,21 +34,20 @@ void declare_inputs(train_app::fields& f, language_params& p);
 /// contradict each other.
 void complete(train_app::fields& f, language_params& p);
 
-/// Reads the data of a run, and makes it a task of the program of that name. Throws std::invalid_argument if
-/// the data do not fit the model.
-train_app::task task_of(const std::string& program, language_params& p);
+/// Reads the data of a run, and makes it a task of the program of that name, for a mode that trains or one
+/// that evaluates. Throws std::invalid_argument if the data do not fit the model, and for other marks of
+/// pairs than those of the checkpoint.
+train_app::task task_of(const std::string& program, language_params& p, bool trains);
+/// The modes that read the options which wsl-gpt and wsl-zoo have.
+std::vector<train_app::readers> options_of_modes();
 /// Throws std::invalid_argument, with the reason, if the command line gives one of these options.
 void refuse_options(train_app::fields& f, std::initializer_list<const char*> names, const std::string& why);
-/// The options that say how a run computes on wafers, of which writing and reading a text take no notice.
-inline constexpr std::initializer_list<const char*> wafer_options = {
-    "num_csx", "execution_strategy", "workers", "grid", "strips", "multireplica", "replicas"};
-
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for, and their
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
 
 /// Completes the held-out pairs of a run (`write_completions`), into its folder. Throws std::invalid_argument
-/// if there is no checkpoint, or if the data are a running text.
+/// if there is no checkpoint, if the data are a running text, or if the run had other marks of its pairs.
 void predict(language_params& p, const completing_params& how);
 
 /// The same model, whose weights are read where they lie: the averages of them if the run keeps those.

@@ -3,7 +3,7 @@
 // it reads this project's pages.
 #include <cstdio>
 
-#include "../files.hpp"
+#include "../export_folder.hpp"
 #include "../run.hpp"
 #include "configurations.hpp"
 #include "export.hpp"
@@ -39,7 +39,7 @@ void declare_rest(fields& f, options& o) {
   f.add("format", o.format,
         "llmc (model.bin), hf (model.safetensors, config.json) or both; null: those that can hold the model")
       .one_of({"llmc", "hf", "both"});
-  f.add("out", o.out, "folder for the files");
+  f.add("out", o.out, "folder for the files: a new one, an empty one, or that of an earlier export");
 }
 
 /// Throws std::invalid_argument for options that say what the folder of transformers says.
@@ -55,8 +55,11 @@ void require_no_model(fields& f) {
   }
 }
 void sample(options& o, fields& f) {
-  if (!o.sample.pretrained.empty()) require_no_model(f);
-  refuse_options(f, wafer_options, "sample writes on --sample_columns PEs of one wafer: leave it out");
+  if (!o.sample.pretrained.empty()) {
+    require_no_model(f);
+    refuse_options(f, {"ema_decay", "override_model"},
+                   "it is of checkpoints, and --pretrained names a folder of transformers: leave it out");
+  }
   write_texts(o.sample.pretrained.empty() ? trained_model(o)
                                           : pretrained_model(o.sample.pretrained, o.train.tokenizer_dir),
               o.sample, o.common.precision.format(), o.common.run.threads);
@@ -78,13 +81,14 @@ void export_model(options& o) {
   if (!no_llmc.empty() && !no_hf.empty())
     throw std::invalid_argument("no file of another program can hold this model; " + no_llmc +
                                 (no_hf == no_llmc ? "" : "; " + no_hf));
-  app::make_folder(o.out);
+  app::export_folder out(o.out, "wsl-gpt");
   with_average(o.common.optimizer, *t, [&] {
-    if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
-    if (no_hf.empty())
-      export_hugging_face(o.out, d, t->run()),
-          std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+    if (no_llmc.empty()) export_llmc(out.unfinished(), d, t->run());
+    if (no_hf.empty()) export_hugging_face(out.unfinished(), d, t->run());
   });
+  out.finish();
+  if (no_llmc.empty()) std::printf("%s/model.bin\n", o.out.c_str());
+  if (no_hf.empty()) std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
   if (o.format.empty() && !no_llmc.empty())
     std::fprintf(stderr, "wsl-gpt: there is no model.bin: %s\n", no_llmc.c_str());
 }
@@ -92,13 +96,9 @@ void export_model(options& o) {
 int run_verify(options& o, fields& f) {
   if (o.check.model.empty() || o.check.state.empty())
     throw std::invalid_argument("verify needs --model and --state, files of llm.c");
-  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
-    if (f.is_asked(name))
-      throw std::invalid_argument("--" + std::string(name) +
-                                  ": verify compares with llm.c in f32, weights are not rounded");
   check_strategy(o.common.run);
-  o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers,
-  o.check.columns = o.common.run.columns;
+  o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.on.workers,
+  o.check.columns = o.common.run.on.columns;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // No configuration describes the model here; of the optimizer's fields only those on the command line
   // count.
@@ -106,6 +106,23 @@ int run_verify(options& o, fields& f) {
     o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
   if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
   return verify(o.check) ? 0 : 1;
+}
+
+/// The modes that read an option. In verify the files say which model it is.
+std::vector<readers> options_of_program() {
+  const kinds_of_modes m;
+  const mode_names has_model = together({m.trains, m.evaluates, m.uses_weights});
+  std::vector<readers> all = options_of_modes();
+  all.insert(all.end(), {{"model", has_model},
+                         {"runconfig.model_dir", has_model},
+                         {"runconfig.checkpoint_path", has_model},
+                         {"runconfig.threads", has_model},
+                         {"runconfig.initial_weights", m.trains},
+                         {"optimizer.learning_rate", together({m.trains, m.verifies})},
+                         {"optimizer.weight_decay", together({m.trains, m.verifies})},
+                         {"verify", m.verifies},
+                         {"export", {"export"}}});
+  return all;
 }
 
 int run(int argc, char** argv) {
@@ -133,7 +150,8 @@ int run(int argc, char** argv) {
            "train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
        .modes = modes,
        .configurations = configurations(),
-       .model_option = "pretrained"},
+       .model_option = "pretrained",
+       .options = options_of_program()},
       f, status);
   if (!mode) return status;
   gpt_app::complete(f, o);
@@ -144,7 +162,7 @@ int run(int argc, char** argv) {
   if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
-  task t = task_of("wsl-gpt", o);
+  task t = task_of("wsl-gpt", o, *mode != "eval" && *mode != "eval_all");
   if (!o.initial_weights.empty())
     t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); },
     t.begins_with = "--initial_weights " + o.initial_weights;

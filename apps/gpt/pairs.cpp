@@ -22,11 +22,16 @@ using wsl::f64;
 using wsl::i32;
 using wsl::i64;
 
-constexpr const char* usual_separator = " TL;DR: ";
+constexpr const char *usual_separator = " TL;DR: ", *characters_saved = "characters\n";
 
-/// The pairs of some files. Of characters an end of a line is the end of a text, so texts have none.
-std::vector<text_pair> texts_of(const std::string& where, const char* section, const pair_params& p,
-                                bool of_characters) {
+/// The pairs of some files, which are kept for their lines.
+struct read_texts {
+  ml::records from;
+  std::vector<text_pair> pairs = {};
+};
+
+/// Of characters an end of a line is the end of a text, so texts have none.
+read_texts texts_of(const std::string& where, const char* section, const pair_params& p, bool of_characters) {
   if (where.empty())
     throw std::invalid_argument(fmt::format(
         "{}.data_dir is missing: name a file of pairs (.csv, .tsv, .jsonl) or a folder", section));
@@ -34,14 +39,14 @@ std::vector<text_pair> texts_of(const std::string& where, const char* section, c
     throw std::invalid_argument(fmt::format(
         "{}.prompt_key and completion_key belong together: name both, or neither for a running text",
         section));
-  const ml::records all(ml::files_of({where}, {".jsonl", ".csv", ".tsv"}));
-  std::vector<text_pair> pairs;
-  for (i64 i = 0; i < all.count(); ++i) {
-    text_pair& x = pairs.emplace_back(all.text(i, p.prompt_key), all.text(i, p.completion_key));
+  read_texts all{.from = ml::records(ml::files_of({where}, {".jsonl", ".csv", ".tsv"}))};
+  for (i64 i = 0; i < all.from.count(); ++i) {
+    text_pair& x =
+        all.pairs.emplace_back(all.from.text(i, p.prompt_key), all.from.text(i, p.completion_key), i);
     if (!of_characters) continue;
     for (std::string* text : {&x.prompt, &x.completion}) std::ranges::replace(*text, '\n', ' ');
   }
-  return pairs;
+  return all;
 }
 
 bool are_characters(const pair_words& asked) {
@@ -65,7 +70,7 @@ bool are_characters(const pair_words& asked) {
 vocabulary words_for(const pair_words& asked, bool of_characters, const std::vector<text_pair>& train,
                      const std::string& separator) {
   if (!of_characters) return vocabulary::gpt2(asked.tokenizer_dir);
-  if (asked.saved.starts_with("characters\n")) return vocabulary::from_saved(asked.saved, "");
+  if (asked.saved.starts_with(characters_saved)) return vocabulary::from_saved(asked.saved, "");
   std::string text = separator + "\n";
   for (const text_pair& x : train) text += x.prompt + x.completion;
   return vocabulary(ml::characters::of(text));
@@ -84,6 +89,7 @@ i32 end_of(const pair_words& asked, bool of_characters, const vocabulary& words)
     if (const auto id = words.id(token)) return *id;
     throw std::invalid_argument(fmt::format("train_input.end_token: the tokenizer has no token '{}'", token));
   }
+  if (asked.kept) return asked.kept->end;
   if (const std::vector<i32> ends =
           asked.of_model.empty() ? std::vector<i32>() : tokens_in(asked.of_model, "eos_token_id");
       !ends.empty())
@@ -93,21 +99,41 @@ i32 end_of(const pair_words& asked, bool of_characters, const vocabulary& words)
       "the tokenizer in {} has no token that ends a text: name one with --end_token", asked.tokenizer_dir));
 }
 
-ml::completions encoded(const std::vector<text_pair>& texts, const vocabulary& words,
-                        ml::completion_settings how, const std::string& where, std::vector<text_pair>* kept) {
+/// The sentence about a character that the vocabulary lacks.
+std::string lacks(const ml::unknown_character& e, const vocabulary& words, bool is_kept) {
+  return fmt::format(
+      "the character '{}' is none of the {} of the vocabulary, which is that of {}: leave it "
+      "out, or {}",
+      e.character, words.size(), is_kept ? "the checkpoint" : "the pairs to train with",
+      is_kept ? "begin a run of its own with these pairs" : "train with pairs that have it");
+}
+
+ml::completions encoded(const read_texts& texts, const vocabulary& words, ml::completion_settings how,
+                        const std::string& where, const pair_params& keys, bool is_kept,
+                        std::vector<text_pair>* kept) {
   ml::completions all(std::move(how));
-  for (std::size_t k = 0; k < texts.size(); ++k) try {
-      if (all.add(words.encode(texts[k].prompt), words.encode(texts[k].completion)) && kept)
-        kept->push_back(texts[k]);
+  const auto tokens_of = [&](const text_pair& x, const std::string& text, const std::string& key) {
+    try {
+      return words.encode(text);
     } catch (const ml::unknown_character& e) {
-      throw ml::file_error(
-          fmt::format("wsl: {}, pair {}: the character '{}' is none of the vocabulary, which is that of the "
-                      "pairs to train with: leave it out",
-                      where, k + 1, e.character));
+      throw texts.from.error(x.index, key, lacks(e, words, is_kept));
     }
+  };
+  for (const text_pair& x : texts.pairs)
+    if (all.add(tokens_of(x, x.prompt, keys.prompt_key), tokens_of(x, x.completion, keys.completion_key)) &&
+        kept)
+      kept->push_back(x);
   if (all.count() == 0)
     throw ml::file_error(fmt::format("wsl: {}: no pair has room: take a larger max_sequence_length", where));
   return all;
+}
+
+std::vector<i32> encoded_separator(const std::string& separator, const vocabulary& words, bool is_kept) {
+  try {
+    return words.encode(separator);
+  } catch (const ml::unknown_character& e) {
+    throw std::invalid_argument(fmt::format("train_input.separator: {}", lacks(e, words, is_kept)));
+  }
 }
 
 }  // namespace
@@ -127,23 +153,27 @@ paired_text read_pairs(const pair_words& asked) {
   const bool of_characters = are_characters(asked);
   const auto train = texts_of(asked.train, "train_input", asked.of_train, of_characters),
              held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
-  const std::string separator = asked.of_train.separator.empty() ? usual_separator : asked.of_train.separator;
-  const vocabulary words = words_for(asked, of_characters, train, separator);
+  const std::string& given = asked.of_train.separator;
+  const std::string separator = !given.empty() ? given : asked.kept ? asked.kept->separator : usual_separator;
+  const bool is_kept = asked.saved.starts_with(characters_saved);
+  const vocabulary words = words_for(asked, of_characters, train.pairs, separator);
   const ml::completion_settings how{.length = asked.length,
                                     .begin = words.begin_tokens(),
-                                    .separator = words.encode(separator),
+                                    .separator = encoded_separator(separator, words, is_kept),
                                     .end = end_of(asked, of_characters, words)};
   ml::completion_settings of_held_out = how;
   of_held_out.length = asked.held_out_length;
   std::vector<text_pair> kept;
-  ml::completions a = encoded(train, words, how, asked.train, nullptr),
-                  b = encoded(held_out, words, of_held_out, asked.held_out, &kept);
+  ml::completions a = encoded(train, words, how, asked.train, asked.of_train, is_kept, nullptr),
+                  b = encoded(held_out, words, of_held_out, asked.held_out, asked.of_held_out, is_kept,
+                              &kept);
   std::string about = fmt::format("{}: {}; held out: {}", asked.train, a.about(), b.about());
   return {.train = std::move(a),
           .held_out = std::move(b),
           .held_out_texts = std::move(kept),
           .words = words,
-          .end = how.end,
+          .marks = {.separator = separator, .end = how.end},
+          .length = asked.held_out_length,
           .about = std::move(about)};
 }
 
@@ -170,22 +200,29 @@ void complete_all(stored_model& m, const paired_text& pairs, const completing_pa
                 {.columns = p.columns, .precision = format, .threads = threads});
   const ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(longest),
                               .temperature = 0,
-                              .stop_tokens = {pairs.end},
+                              .stop_tokens = {pairs.marks.end},
                               .known_tokens = std::min(pairs.words.size(), m.config.vocabulary)};
   const i64 all = pairs.held_out.count(), count = p.limit ? std::min<i64>(p.limit, all) : all;
+  if (const i64 left_out = pairs.held_out.left_out())
+    std::printf(
+        "%lld of %lld records are left out, whose completions are too long for sequences of %d tokens: "
+        "a larger max_sequence_length takes them\n",
+        static_cast<long long>(left_out), static_cast<long long>(all + left_out), pairs.length);
+  if (const i64 cut = pairs.held_out.cut())
+    std::printf("the prompts of %lld records are too long and are cut\n", static_cast<long long>(cut));
   wsl::support::progress bar("completions", static_cast<wsl::u64>(count));
   std::string lines;
   f64 one = 0, two = 0, longest_common = 0;
   for (i64 k = 0; k < count; ++k) {
     std::vector<i32> written = by.write(pairs.held_out.prompt(k), how).front().tokens;
-    if (!written.empty() && written.back() == pairs.end) written.pop_back();
+    if (!written.empty() && written.back() == pairs.marks.end) written.pop_back();
     const text_pair& x = pairs.held_out_texts[static_cast<std::size_t>(k)];
     const std::string said = pairs.words.decode(written);
     const ml::rouge_scores scores = ml::rouge(said, x.completion);
     one += scores.rouge1.f1, two += scores.rouge2.f1, longest_common += scores.rouge_l.f1;
-    lines += nlohmann::json{{"prompt", x.prompt}, {"prediction", said}, {"completion", x.completion}}.dump(
-                 -1, ' ', false, nlohmann::json::error_handler_t::replace) +
-             "\n";
+    const nlohmann::json line{
+        {"index", x.index}, {"prompt", x.prompt}, {"prediction", said}, {"completion", x.completion}};
+    lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     bar.tick();
   }
   const f64 n = static_cast<f64>(count);

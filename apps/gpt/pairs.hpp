@@ -5,6 +5,7 @@
 #include <fields.hpp>
 #include <wsl/ml/data/text/encode/completions.hpp>
 
+#include "pair_marks.hpp"
 #include "text.hpp"
 #include "writing.hpp"
 
@@ -26,23 +27,27 @@ struct pair_words {
   int length = 0, held_out_length = 0;  ///< tokens of a sequence
   std::string kind;                     ///< of vocabulary: characters, gpt2; empty: gpt2 with a tokenizer
   std::string tokenizer_dir;
-  std::string saved = {};     ///< the vocabulary that a checkpoint stores, if characters are those of one
+  std::string saved = {};  ///< the vocabulary that a checkpoint stores, if characters are those of one
+  std::optional<pair_marks> kept = {};  ///< those of the run that goes on, which are taken if none are given
   std::string of_model = {};  ///< the folder of the model that a run begins with, whose end of text it is
 };
 struct text_pair {
   std::string prompt, completion;
+  wsl::i64 index = 0;  ///< of its record in the files, which counts from 0
 };
 struct paired_text {
   wsl::ml::completions train, held_out;
-  std::vector<text_pair> held_out_texts;  ///< those of `held_out`
+  std::vector<text_pair> held_out_texts;  ///< those of `held_out`, which may leave some out
   vocabulary words;
-  wsl::i32 end = 0;   ///< the token behind a completion
+  pair_marks marks;
+  int length = 0;     ///< tokens of a sequence that is held out
   std::string about;  ///< a description for people
 };
 
-/// Reads pairs, and encodes them with a separator between, " TL;DR: " if none is given, and the token that
-/// ends a text: `end_token`, or else that of the model with which a run begins, or of the tokenizer. Of
-/// characters it is the end of a line, and those in the texts become blanks. Throws wsl::ml::file_error, and
+/// Reads pairs, and encodes them with a separator between and the token that ends a text. Marks that are not
+/// given are those of `kept`; or else the separator is " TL;DR: ", and the token that of the model with which
+/// a run begins, or of the tokenizer. Of characters it is the end of a line, and those in the texts become
+/// blanks. Throws wsl::ml::file_error, with the line of a character that the vocabulary lacks, and
 /// std::invalid_argument for settings that do not fit.
 paired_text read_pairs(const pair_words& asked);
 
@@ -52,8 +57,9 @@ struct completing_params {
 };
 void declare_completing(train_app::fields& f, completing_params& p);
 
-/// Completes the prompts of the held-out pairs, always with the best token, writes prompts, completions and
-/// what is right to a file, an object in JSON in each line, and prints ROUGE-1, 2 and L. Throws
+/// Completes the prompts of the held-out pairs, always with the best token, writes the indices of their
+/// records, prompts, completions and what is right to a file, an object in JSON in each line, and prints how
+/// many records are left out, and ROUGE-1, 2 and L. Throws
 /// std::invalid_argument, and wsl::ml::file_error for a model whose logits are NaN or infinite.
 void write_completions(stored_model m, const paired_text& pairs, const completing_params& p,
                        wsl::ml::precision format, int threads, const std::string& file);

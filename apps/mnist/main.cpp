@@ -114,7 +114,8 @@ int run(int argc, char** argv) {
                                 "Trains perceptrons that recognise digits, by weight streaming on a "
                                 "simulated wafer.\nwsl-mnist train_and_eval --data_dir mnist --model_dir run",
                             .modes = common_modes(),
-                            .configurations = configurations()};
+                            .configurations = configurations(),
+                            .options = common_readers()};
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");

@@ -63,9 +63,10 @@ int run(int argc, char** argv, fields& f, common_params& common, const text_prog
   words.modes = common_modes();
   words.modes.emplace_back("predict", program.predicts), words.modes.emplace_back("export", program.exports);
   words.modes_of_checkpoints = {"eval", "predict", "export"};
+  words.options = common_readers();
+  for (const char* mode : {"predict", "export"}) words.options.push_back({mode, {mode}});
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
-  require_options_of(*mode, words, f);
   common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   const bool is_alone = *mode == "predict" || *mode == "export";
   if (is_alone && ranks::size() > 1)

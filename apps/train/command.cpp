@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -136,19 +138,53 @@ std::pair<std::string, std::string> configuration(const program_words& words, co
   return {asked, app::read_file(asked)};
 }
 
-}  // namespace
-
-void require_options_of(const std::string& mode, const program_words& words, const fields& f) {
-  const auto has = [&](const std::string& section, const std::string& name) {
-    return std::any_of(f.all().begin(), f.all().end(),
-                       [&](const field& x) { return x.section == section && x.name == name; });
-  };
-  for (const auto& [other, about] : words.modes)
-    for (const field& x : f.all())
-      if (x.section == other && x.given.starts_with("--") && !has(mode, x.name))
-        throw std::invalid_argument(x.given + " is an option of the mode " + other + " and does nothing in " +
-                                    mode + ": leave it out");
+/// The line of the table that speaks of a field; none: all modes read it.
+const readers* readers_of(const field& x, const std::vector<readers>& all) {
+  const readers* of_section = nullptr;
+  for (const readers& r : all) {
+    if (r.of == x.full_name()) return &r;
+    if (r.of == x.section) of_section = &r;
+  }
+  return of_section;
 }
+
+/// "the mode sample", "the modes train and eval"
+std::string in_words(const std::vector<std::string>& modes, const program_words& words) {
+  std::vector<std::string> names;
+  for (const auto& [name, about] : words.modes)
+    if (std::find(modes.begin(), modes.end(), name) != modes.end()) names.push_back(name);
+  std::string all = names.size() > 1 ? "the modes " : "the mode ";
+  for (std::size_t k = 0; k < names.size(); ++k)
+    all += fmt::format("{}{}", k == 0 ? "" : k + 1 == names.size() ? " and " : ", ", names[k]);
+  return all;
+}
+
+/// Throws std::logic_error for a line of the table that speaks of no field.
+void require_fields_of(const std::vector<readers>& all, const fields& f) {
+  for (const readers& r : all)
+    if (std::none_of(f.all().begin(), f.all().end(),
+                     [&](const field& x) { return r.of == x.full_name() || r.of == x.section; }))
+      throw std::logic_error(fmt::format("the table of options and modes has {}, which is no option", r.of));
+}
+
+/// Throws std::invalid_argument for an option of the command line that only other modes read. One that sets
+/// the fields of several sections is read if one of them is.
+void require_options_of(const std::string& mode, const program_words& words,
+                        const std::vector<given_option>& given) {
+  for (const given_option& o : given) {
+    std::vector<std::string> modes;
+    bool is_read = false;
+    for (const field* x : o.where)
+      if (const readers* r = readers_of(*x, words.options))
+        modes.insert(modes.end(), r->modes.begin(), r->modes.end());
+      else is_read = true;
+    if (!is_read && std::find(modes.begin(), modes.end(), mode) == modes.end())
+      throw std::invalid_argument(fmt::format("{} is an option of {} and does nothing in {}: leave it out",
+                                              o.name, in_words(modes, words), mode));
+  }
+}
+
+}  // namespace
 
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
   CLI::App app(words.about, words.name);
@@ -158,6 +194,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   app.add_option("-p,--params", file, "a params.yaml, or one of " + names_of(words))->type_name("FILE|NAME");
   app.add_flag("--show_params", lists, "print the configuration as it is after all options, and stop");
   declare(app, f, given);
+  require_fields_of(words.options, f);
   for (const auto& [name, help] : words.modes)
     app.add_subcommand(name, help)
         ->fallthrough()
@@ -197,6 +234,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (mode.empty())
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
+  require_options_of(mode, words, given);
   return mode;
 }
 

@@ -15,6 +15,12 @@ struct bundled {
   std::string name, text;
 };
 
+/// The modes that read an option, "section.name", or all of a section that have no such line of their own.
+struct readers {
+  std::string of;
+  std::vector<std::string> modes;
+};
+
 struct program_words {
   std::string name, about;
   std::vector<std::pair<std::string, std::string>> modes;  ///< their names and descriptions
@@ -26,6 +32,8 @@ struct program_words {
   /// the modes that without params and without a run in model_dir take the params of the checkpoint that
   /// --checkpoint_path names
   std::vector<std::string> modes_of_checkpoints = {};
+  /// the options that some modes read; the others are read by all
+  std::vector<readers> options = {};
 };
 
 /// The first words of a run's params file (params.yaml); the program's name follows.
@@ -33,10 +41,7 @@ inline const std::string params_of = "# The params of a run of ";
 
 /// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do
 /// (help was asked for, or a word is not known), and sets the exit status. Throws std::invalid_argument for
-/// an invalid field.
+/// an invalid field, and for an option of the command line that the mode does not read.
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status);
-
-/// Throws std::invalid_argument for an option of the command line that only other modes have.
-void require_options_of(const std::string& mode, const program_words& words, const fields& f);
 
 }  // namespace train_app

@@ -221,8 +221,8 @@ int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const m
                     const common_params& p, int length) {
   // A tenth is left for data, tiles on their way, and the program.
   const f64 state = p.run.memory_folder.empty() ? ml::state_bytes(model, rule) : 0;
-  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length, 0.9 * p.run.memory - state,
-                                   p.run.recompute);
+  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length,
+                                   0.9 * p.run.on.memory - state, p.run.recompute);
 }
 
 std::string text_of(const memory_need& x) {

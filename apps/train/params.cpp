@@ -562,8 +562,9 @@ std::vector<int> run_params::threads_to_predict() const {
   return all;
 }
 
-/// Reads "4x2", rows x columns.
-void take_grid(run_params& r) {
+/// The workers that were asked for; a grid reads "4x2", rows x columns.
+void take_workers(run_params& r) {
+  r.on.workers = r.workers;
   if (r.grid.empty()) return;
   int rows = 0, columns = 0, end = 0;
   if (std::sscanf(r.grid.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||
@@ -573,7 +574,7 @@ void take_grid(run_params& r) {
   if (r.workers && r.workers != rows * columns)
     refuse("runconfig.grid " + r.grid + " has " + std::to_string(rows * columns) +
            " workers, and workers says " + std::to_string(r.workers) + ": leave one of them out");
-  r.workers = rows * columns, r.columns = columns;
+  r.on.workers = rows * columns, r.on.columns = columns;
 }
 
 /// The replicas of a pipeline for which this computer has cores.
@@ -584,7 +585,8 @@ int replicas_for(const common_params& p, int cores) {
 }
 
 void complete(common_params& p, int cores, f64 memory) {
-  p.run.memory = p.run.memory_gi > 0 ? p.run.memory_gi * 0x1p30 : memory;
+  p.run.on = {.cores = cores};
+  p.run.on.memory = p.run.memory_gi > 0 ? p.run.memory_gi * 0x1p30 : memory;
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
   if (p.run.execution_strategy == "pipeline") {
     if (p.run.replicas > 1 && !p.run.multireplica)
@@ -592,11 +594,10 @@ void complete(common_params& p, int cores, f64 memory) {
           fmt::format("runconfig.replicas {} needs multireplica true: give --multireplica true, or leave "
                       "replicas out (--replicas null)",
                       p.run.replicas));
-    if (!p.run.replicas) p.run.replicas = p.run.multireplica ? replicas_for(p, cores) : 1;
+    p.run.on.replicas = p.run.replicas ? p.run.replicas : p.run.multireplica ? replicas_for(p, cores) : 1;
     return;
   }
-  take_grid(p.run);
-  p.run.cores = cores;
+  take_workers(p.run);
 }
 
 void check_strategy(const run_params& r) {
@@ -611,13 +612,14 @@ void check_micro_batches(const common_params& p) {
   const auto text_of = [](const size_or_auto& x) {
     return x.is_auto ? "auto" : x.size ? std::to_string(x.size) : "null";
   };
-  if (p.run.replicas > 1 && p.train_input.batch_size % p.run.replicas)
+  const int replicas = p.run.on.replicas;
+  if (replicas > 1 && p.train_input.batch_size % replicas)
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
-           " must be divisible by runconfig.replicas " + std::to_string(p.run.replicas) +
+           " must be divisible by runconfig.replicas " + std::to_string(replicas) +
            ": each replica has an equal part of the batch");
-  const bool is_replicated = p.run.execution_strategy == "pipeline" && p.run.replicas > 1;
+  const bool is_replicated = p.run.execution_strategy == "pipeline" && replicas > 1;
   const size_or_auto &micro = p.train_input.micro_batch_size, &of_eval = p.eval_input.micro_batch_size;
-  const int parts = is_replicated ? p.run.replicas : p.run.num_csx, most = p.train_input.batch_size / parts;
+  const int parts = is_replicated ? replicas : p.run.num_csx, most = p.train_input.batch_size / parts;
   if (micro.size > most)
     refuse("train_input.micro_batch_size " + text_of(micro) + " is more than batch_size " +
            std::to_string(p.train_input.batch_size) +

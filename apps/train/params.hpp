@@ -62,6 +62,16 @@ struct optimizer_params {
   wsl::ml::rate::schedule rate() const;
 };
 
+/// Where a run computes, as its params and this computer say: on another computer it may be another place, so
+/// it is no field of the params that a run saves.
+struct placement {
+  int workers = 0,
+      columns = 0;   ///< those of a grid that was given, or the workers that were; 0: chosen later
+  int replicas = 1;  ///< of a pipeline
+  int cores = 0;
+  f64 memory = 0;  ///< bytes that training may take
+};
+
 struct run_params {
   std::string mode, model_dir = "./model_dir", checkpoint_path, execution_strategy = "weight_streaming";
   i64 max_steps = 0, num_steps = 0, num_epochs = 0, steps_per_epoch = 0;
@@ -78,12 +88,12 @@ struct run_params {
   std::string memory_folder;      ///< of the memory's files; empty: main memory
   bool recompute = false;         ///< activations in the backward pass
   f64 memory_gi = 0;              ///< GiB that training may take; 0: those of this computer
-  f64 memory = 0;                 ///< the same in bytes
   std::string report = "blocks";  ///< the rows of the last step's table: blocks or layers
   std::string predict_threads;    ///< for which numbers of threads a step is predicted: "4,16,64"
-  int max_checkpoints = 0, num_csx = 1, workers = 0, columns = 0, cores = 0, strips = 4, threads = 0;
+  int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
   bool multireplica = false;
   int replicas = 0;  ///< of a pipeline; 0: chosen
+  placement on;      ///< set by `complete`
 
   /// The numbers of predict_threads. Throws std::invalid_argument if it is no list of such.
   std::vector<int> threads_to_predict() const;
@@ -104,8 +114,9 @@ void declare_run(fields& f, run_params& p);
 /// Declares the fields that only the command line has, and comments on fields of several sections. Call it
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
-/// Sets the fields that were not given and depend on other fields, or on the computers' cores and memory.
-/// Throws std::invalid_argument for a grid or replicas that other fields contradict.
+/// Sets the fields that were not given and depend on other fields, and the placement, which depends on the
+/// computers' cores and memory as well. Throws std::invalid_argument for a grid or replicas that other fields
+/// contradict.
 void complete(common_params& p, int cores, f64 memory);
 /// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);

@@ -95,9 +95,9 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 ml::streaming_settings training_of(const common_params& p, const ml::network& model,
                                    const ml::optimizer& rule, int length,
                                    wsl::scaling_profile* profile = nullptr) {
-  ml::streaming_settings how{.workers = p.run.workers,
-                             .columns = p.run.columns,
-                             .cores = p.run.cores,
+  ml::streaming_settings how{.workers = p.run.on.workers,
+                             .columns = p.run.on.columns,
+                             .cores = p.run.on.cores,
                              .num_csx = p.run.num_csx,
                              .clip_norm = p.optimizer.max_gradient_norm,
                              .clip_value = p.optimizer.max_gradient_value,
@@ -122,7 +122,7 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
 
 ml::pipeline_settings pipelining_of(const common_params& p, wsl::scaling_profile* profile = nullptr) {
   return {.strips = p.run.strips,
-          .replicas = p.run.replicas,
+          .replicas = p.run.on.replicas,
           .micro_batch_size = p.train_input.micro_batch_size.size,
           .clip_norm = p.optimizer.max_gradient_norm,
           .clip_value = p.optimizer.max_gradient_value,
@@ -206,6 +206,51 @@ std::map<std::string, std::string> words_of(std::string_view lines) {
       all.emplace(line.substr(0, colon), line.substr(colon + 2));
   }
   return all;
+}
+
+/// The fields of the section `model` of a run's params, and their values.
+std::map<std::string, std::string> model_fields(std::string_view params) {
+  constexpr std::string_view title = "model:\n";
+  const std::size_t at = params.starts_with(title) ? 0 : params.find("\n" + std::string(title)) + 1;
+  std::map<std::string, std::string> all;
+  if (!params.substr(at).starts_with(title)) return all;
+  params.remove_prefix(at + title.size());
+  while (params.starts_with("  ")) {
+    const std::string_view line = params.substr(2, params.find('\n') - 2);
+    params.remove_prefix(std::min(line.size() + 3, params.size()));
+    if (const std::size_t colon = line.find(": "); colon != line.npos)
+      all.emplace(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return all;
+}
+
+/// Requires that a checkpoint has the parameters of a model, with their shapes. The fields in which both
+/// params differ are named, since shapes follow from them.
+void require_same_parameters(const ml::checkpoint& c, const std::vector<ml::named_array>& ours,
+                             const std::string& our_params) {
+  std::string differs;
+  for (const ml::named_array& a : ours) {
+    const auto there = std::find_if(c.tensors().begin(), c.tensors().end(),
+                                    [&](const ml::tensor_info& t) { return t.name == a.name; });
+    if (there != c.tensors().end() && there->shape == a.shape) continue;
+    differs = there == c.tensors().end() ? fmt::format("it has no '{}'", a.name)
+                                         : fmt::format("'{}' is {} there, not {}", a.name,
+                                                       ml::text_of(there->shape), ml::text_of(a.shape));
+    break;
+  }
+  if (differs.empty()) return;
+  const auto params = c.facts().find("params");
+  std::vector<std::string> fields;
+  if (params != c.facts().end()) {
+    const auto theirs = model_fields(params->second);
+    for (const auto& [name, value] : model_fields(our_params))
+      if (const auto there = theirs.find(name); there != theirs.end() && there->second != value)
+        fields.push_back(fmt::format("{} is {} there, not {}", name, there->second, value));
+  }
+  throw std::invalid_argument(
+      fmt::format("{} is of another model: {}{}{}: give the model's fields as they are there, or another "
+                  "checkpoint",
+                  c.name(), fmt::join(fields, ", "), fields.empty() ? "" : "; ", differs));
 }
 
 /// The task's model with the factors of its learning rates.
@@ -320,7 +365,7 @@ void session::require_rates(i64 first, i64 last) const {
 /// Throws std::invalid_argument if the layers or workers cannot be laid out.
 void session::require_layout() const {
   if (in_pipeline(params_)) {
-    pipeline_plan(ml::strips(task_.model(), params_.run.strips).count(), params_.run.replicas);
+    pipeline_plan(ml::strips(task_.model(), params_.run.strips).count(), params_.run.on.replicas);
     return;
   }
   const ml::streaming_settings how = streaming();
@@ -349,7 +394,7 @@ void session::predict_threads() const {
   std::string grids;
   for (const int threads : all) {
     common_params p = params_;
-    p.run.cores = threads;
+    p.run.on.cores = threads;
     wsl::scaling_profile profile(std::span(&threads, 1));
     const std::unique_ptr<machine> wafer = new_wafer(p, &profile);
     steps.push_back(predicted_step(*wafer, profile));
@@ -455,13 +500,7 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
   require_same_program(checkpoint, task_.program);
   require_same_model(checkpoint, task_.architecture, params_.run.override_model);
   if (task_.require_same_meaning) task_.require_same_meaning(checkpoint);
-  else if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(checkpoint +
-                                " was trained with another vocabulary: take the text that it was trained "
-                                "with, or begin a run in another "
-                                "--model_dir; with --checkpoint_path " +
-                                checkpoint +
-                                " --load_checkpoint_states model it has these weights and their vocabulary");
+  else require_same_vocabulary(checkpoint, task_.vocabulary);
   check_weights(checkpoint, trains);
 }
 
@@ -470,11 +509,14 @@ void session::require_fit(const std::string& checkpoint, bool trains) const {
 void session::require_resumable(const std::string& checkpoint) const {
   require_fit(checkpoint, true);
   ml::checkpoint c(checkpoint);
-  std::vector<ml::state_array> state = ml::state_of(task_.model(), rule());
-  if (takes_weights_only(checkpoint)) {
-    std::erase_if(state, [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
-    return c.require(ml::named_arrays(state), [](std::string_view suffix) { return suffix[0] == '/'; });
-  }
+  const std::vector<ml::state_array> state = ml::state_of(task_.model(), rule());
+  std::vector<ml::state_array> parameters = state;
+  std::erase_if(parameters,
+                [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
+  // Of a wrong model and a wrong optimizer the model is named, from which the other may follow.
+  require_same_parameters(c, ml::named_arrays(parameters), params_text_);
+  if (takes_weights_only(checkpoint))
+    return c.require(ml::named_arrays(parameters), [](std::string_view suffix) { return suffix[0] == '/'; });
   require_same_optimizer(c, state);
   require_loss_scale(c);
   require_same_seeds(checkpoint);
@@ -927,9 +969,9 @@ ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_p
 /// The memory for training on batches of an input.
 memory_need session::need_of(const input_params& input, const ml::dataset& data) const {
   return in_pipeline(params_)
-             ? memory_of(task_.model(), rule(), input.batch_size, data.length, params_.run.memory)
+             ? memory_of(task_.model(), rule(), input.batch_size, data.length, params_.run.on.memory)
              : memory_of(task_.model(), rule(), streaming(), input.batch_size, data.length,
-                         params_.run.memory);
+                         params_.run.on.memory);
 }
 
 void session::require_memory_for_batches() const {
@@ -987,7 +1029,7 @@ std::string session::placement() const {
   if (in_pipeline(params_))
     return fmt::format(
         "a pipeline{} of {} strips{}", in_sixteen_bits(params_.precision.format()), r.strips,
-        r.replicas > 1 ? fmt::format(", {} replicas", r.replicas)
+        r.on.replicas > 1 ? fmt::format(", {} replicas", r.on.replicas)
         : r.multireplica
             ? ", one replica: more would have less than a core for each strip, or do not divide the batch "
               "(--replicas says how many)"
@@ -1011,11 +1053,11 @@ std::string session::micro_batches(const ml::streaming_settings& how) const {
 }
 
 void session::require_one_replica(const std::string& mode) const {
-  if (in_pipeline(params_) && params_.run.replicas > 1)
+  if (in_pipeline(params_) && params_.run.on.replicas > 1)
     throw std::invalid_argument(fmt::format(
         "runconfig: multi-replica is for the mode train only, and {} has {} replicas of the model: "
         "take the mode train, or --multireplica false --replicas 1",
-        mode, params_.run.replicas));
+        mode, params_.run.on.replicas));
 }
 
 void session::compile() const {
@@ -1114,6 +1156,16 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 
+void require_same_vocabulary(const std::string& checkpoint, const std::string& ours) {
+  if (fact_of(checkpoint, "vocabulary") != ours)
+    throw std::invalid_argument(checkpoint +
+                                " was trained with another vocabulary: take the text that it was trained "
+                                "with, or begin a run in another "
+                                "--model_dir; with --checkpoint_path " +
+                                checkpoint +
+                                " --load_checkpoint_states model it has these weights and their vocabulary");
+}
+
 std::string fact_of(const std::string& checkpoint, const std::string& name) {
   return ml::checkpoint(checkpoint).fact(name);
 }
@@ -1126,6 +1178,36 @@ std::vector<std::pair<std::string, std::string>> common_modes() {
           {"train_and_eval", "train, and evaluate on the way and at the end"},
           {"validate", "check the configuration, the data and the shapes; say what would be done"},
           {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"}};
+}
+
+mode_names together(std::initializer_list<mode_names> some) {
+  mode_names all;
+  for (const mode_names& names : some) all.insert(all.end(), names.begin(), names.end());
+  return all;
+}
+
+std::vector<readers> common_readers() {
+  const kinds_of_modes m;
+  const mode_names computes = together({m.trains, m.evaluates});
+  std::vector<readers> all{{"optimizer", m.trains},
+                           {"optimizer.ema_decay", together({m.trains, m.evaluates, m.uses_weights})},
+                           {"step", m.trains},
+                           {"prediction", m.trains},
+                           {"checkpoint", together({m.trains, m.evaluates, m.uses_weights})},
+                           {"runconfig.eval_steps", together({m.evaluates_on_the_way, m.evaluates})},
+                           {"runconfig.eval_frequency", m.evaluates_on_the_way}};
+  for (const char* name : {"shuffle", "shuffle_seed", "drop_last"})
+    all.push_back({fmt::format("train_input.{}", name), m.trains});
+  for (const char* name :
+       {"load_checkpoint_states", "autoload_last_checkpoint", "max_steps", "num_steps", "num_epochs",
+        "steps_per_epoch", "log_steps", "checkpoint_steps", "save_initial_checkpoint", "max_checkpoints",
+        "keep_best_checkpoint", "early_stopping_patience", "peak_gflops", "seed"})
+    all.push_back({fmt::format("runconfig.{}", name), m.trains});
+  for (const char* name : {"memory_folder", "recompute", "memory_gi", "multireplica", "replicas"})
+    all.push_back({fmt::format("runconfig.{}", name), computes});
+  for (const char* name : {"num_csx", "execution_strategy", "workers", "grid", "strips"})
+    all.push_back({fmt::format("runconfig.{}", name), together({computes, m.verifies})});
+  return all;
 }
 
 bool run_mode(const std::string& mode, session& s) {

@@ -13,6 +13,7 @@
 #include <wsl/ml/run/segmentation_score.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 
+#include "command.hpp"
 #include "estimate.hpp"
 #include "machine.hpp"
 #include "params.hpp"
@@ -136,6 +137,9 @@ class session {
 /// differences, or with `override_it` only prints them.
 void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it);
 
+/// Throws std::invalid_argument if a checkpoint has another vocabulary.
+void require_same_vocabulary(const std::string& checkpoint, const std::string& ours);
+
 /// Throws std::invalid_argument if another program has written a checkpoint.
 void require_same_program(const std::string& checkpoint, const std::string& program);
 
@@ -163,6 +167,18 @@ void load(const std::string& checkpoint, machine& m);
 
 /// The modes that every application has, with their descriptions.
 std::vector<std::pair<std::string, std::string>> common_modes();
+
+using mode_names = std::vector<std::string>;
+/// Modes by what they do, for tables of options; an application may have fewer. Those that say what a run
+/// would do read what it reads.
+struct kinds_of_modes {
+  mode_names trains{"train", "train_and_eval", "fit", "validate", "compile", "config"},
+      evaluates_on_the_way{"train_and_eval", "fit", "validate", "compile", "config"},
+      evaluates{"eval", "eval_all"}, uses_weights{"sample", "predict", "export"}, verifies{"verify"};
+};
+mode_names together(std::initializer_list<mode_names> some);
+/// The modes that read the options which every application has.
+std::vector<readers> common_readers();
 /// Runs a mode. Returns whether it is one of them.
 bool run_mode(const std::string& mode, session& s);
 

@@ -340,6 +340,13 @@ void predict(options& o) {
               score.mean_iou(), score.accuracy());
 }
 
+/// The modes that read an option.
+std::vector<readers> options_of_modes() {
+  auto all = common_readers();
+  all.push_back({"predict", {"predict"}});
+  return all;
+}
+
 int run(int argc, char** argv) {
   options o;
   common_params& p = o.common;
@@ -364,10 +371,10 @@ int run(int argc, char** argv) {
           "Trains networks that say of each pixel of an image what it belongs to, by weight "
           "streaming on a\nsimulated wafer. wsl-unet train_and_eval --data_dir steel --model_dir run",
       .modes = modes,
-      .configurations = configurations()};
+      .configurations = configurations(),
+      .options = options_of_modes()};
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
-  require_options_of(*mode, words, f);
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
   const mode_of_images now(*mode);

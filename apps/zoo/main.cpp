@@ -25,13 +25,14 @@ using namespace train_app;
 void check_effects(const std::string& mode, bool reads_file, fields& f, const options& o) {
   const bool trains = mode == "fit" || mode == "validate" || mode == "compile";
   if (!o.hf.empty() && !trains) {
-    if (mode == "eval_all")
-      throw std::invalid_argument("eval_all evaluates the checkpoints in model_dir: leave --hf out");
     if (mode == "eval" && !reads_file)
       throw std::invalid_argument("eval --hf needs --text or --choices, a file to evaluate the model on");
     gpt_app::refuse_options(
         f, {"model_dir", "checkpoint_path"},
         "the model of " + mode + " is that of --hf, and this option names another: leave one of them out");
+    gpt_app::refuse_options(
+        f, {"ema_decay", "override_model"},
+        "it is of checkpoints, and the model of " + mode + " is that of --hf: leave one of them out");
   }
   if (!o.hf.empty() && (mode == "fit" || mode == "validate") && o.common.train_input.data_dir.empty())
     throw std::invalid_argument(
@@ -39,13 +40,17 @@ void check_effects(const std::string& mode, bool reads_file, fields& f, const op
         (o.train.tokenizer_dir.empty() ? "" : " for the tokenizer in " + o.train.tokenizer_dir) +
         " or a folder of tokens, such as `wsl-data tokenize input.txt --tokenizer " + o.hf +
         " --out tokens` makes");
-  if (mode == "sample")
-    gpt_app::refuse_options(f, gpt_app::wafer_options,
-                            "sample writes on --sample_columns PEs of one wafer: leave it out");
-  if (reads_file)
-    gpt_app::refuse_options(
-        f, gpt_app::wafer_options,
-        "eval of --text and --choices computes on one PE, with the same result: leave it out");
+  if (!reads_file) return;
+  gpt_app::refuse_options(
+      f,
+      {"num_csx", "execution_strategy", "workers", "grid", "strips", "multireplica", "replicas",
+       "memory_folder", "recompute", "memory_gi"},
+      "eval of --text and --choices computes on one PE, with the same result: leave it out");
+  gpt_app::refuse_options(
+      f,
+      {"train_input.data_dir", "eval_input.data_dir", "train_input.batch_size", "eval_input.batch_size",
+       "eval_steps"},
+      "eval of --text and --choices reads all of these files, and no other data: leave it out");
 }
 
 void sample(options& o) {
@@ -54,15 +59,20 @@ void sample(options& o) {
       o.sample, o.common.precision.format(), o.common.run.threads);
 }
 
-int run_verify(const options& o, fields& f) {
+int run_verify(const options& o) {
   if (o.hf.empty())
     throw std::invalid_argument("verify needs --hf, a folder with a model and its golden.safetensors");
-  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
-    if (f.is_asked(name))
-      throw std::invalid_argument("--" + std::string(name) +
-                                  ": verify compares numbers of f32, weights are not rounded: leave it out");
   check_strategy(o.common.run);
   return verify(o.hf, o.common.run) ? 0 : 1;
+}
+
+/// The modes that read an option.
+std::vector<readers> options_of_program() {
+  const kinds_of_modes m;
+  std::vector<readers> all = gpt_app::options_of_modes();
+  all.insert(all.end(),
+             {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify"}})}, {"eval", {"eval"}}});
+  return all;
 }
 
 int run(int argc, char** argv) {
@@ -90,7 +100,8 @@ int run(int argc, char** argv) {
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
-       .model_option = "hf"},
+       .model_option = "hf",
+       .options = options_of_program()},
       f, status);
   if (!mode) return status;
   if (*mode == "checkpoint")
@@ -107,10 +118,10 @@ int run(int argc, char** argv) {
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (reads_file) return evaluate(o), 0;
-  if (*mode == "verify") return run_verify(o, f);
+  if (*mode == "verify") return run_verify(o);
   // The files are checked before a network is built of what config.json says.
   if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
-  task t = gpt_app::task_of("wsl-zoo", o);
+  task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
   if (!o.hf.empty())
     t.begin =
         [&o](wsl::ml::trainer_base& to) {

@@ -21,8 +21,8 @@ std::unique_ptr<train_app::machine> machine_for(const train_app::run_params& r, 
   if (r.execution_strategy == "pipeline")
     return train_app::pipeline(std::move(model), rule, {.strips = r.strips, .threads = r.threads});
   return ranks::streaming(std::move(model), rule,
-                          {.workers = r.workers ? r.workers : 1,
-                           .columns = r.workers ? r.columns : 1,
+                          {.workers = r.on.workers ? r.on.workers : 1,
+                           .columns = r.on.workers ? r.on.columns : 1,
                            .num_csx = r.num_csx,
                            .threads = r.threads});
 }
