@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chat_message.hpp"
 #include "tokenizer.hpp"
 
 namespace wsl::ml {
@@ -20,10 +21,6 @@ constexpr std::string_view name_of(chat_format f) {
   constexpr std::string_view names[]{"ChatML", "Llama 2", "Llama 3", "Mistral", "Zephyr", "Phi-3"};
   return names[static_cast<std::size_t>(f)];
 }
-
-struct chat_message {
-  std::string role, content;  ///< roles are system (which only the first may have), user and assistant
-};
 
 class chat_template {
  public:
@@ -40,6 +37,8 @@ class chat_template {
   /// The text behind which the model writes its answer to the last message, a user's. It has its special
   /// tokens, so it is encoded without others. Throws std::invalid_argument for messages out of turn.
   std::string prompt(const std::vector<chat_message>& messages) const;
+  /// The text of a chat whose last message is an answer, with its end. Throws as `prompt` does.
+  std::string whole(const std::vector<chat_message>& messages) const;
 
  private:
   static bool has(const std::string& text, std::initializer_list<const char*> marks);
@@ -50,7 +49,9 @@ class chat_template {
   static std::string template_in(const std::string& config);
   /// Finds the message of the system that a template of ChatML has for chats without one.
   void set_usual_system(const std::string& jinja, const std::string& where);
-  void check(const std::vector<chat_message>& messages) const;
+  void check(const std::vector<chat_message>& messages, const char* last) const;
+  /// All messages, without the beginning of another.
+  std::string text_of(const std::vector<chat_message>& messages) const;
   std::string begin() const;
   std::string turn(const chat_message& m) const;
   const char* begin_of_answer() const;
