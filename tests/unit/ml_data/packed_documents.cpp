@@ -64,7 +64,8 @@ std::vector<sequence> sequences_of(const dataset& d, int prefetch) {
 
 TEST_CASE("A document goes into the first sequence with room, in the order that is asked for") {
   texts all;
-  for (const std::size_t n : {6u, 5u, 3u, 2u, 4u}) all.inputs.emplace_back(n, 1), all.targets.emplace_back(n, 2);
+  for (const std::size_t n : {6u, 5u, 3u, 2u, 4u})
+    all.inputs.emplace_back(n, 1), all.targets.emplace_back(n, 2);
   const packed_documents given(all.view(), {.length = 8, .padding = 9, .order = packing_order::given});
   CHECK(given.sequences() == 3);
   CHECK(given.place_of(0) == packed_documents::place{0, 0, 6});
@@ -187,10 +188,8 @@ TEST_CASE("A decoder's losses of packed documents are those of the documents alo
     const auto at = static_cast<std::size_t>(k);
     const std::size_t row = static_cast<std::size_t>(packed.place_of(k).sequence) * length * 31;
     const auto here = packed.part_of(k, std::span(logits).subspan(row, length * 31));
-    const std::vector<f32> alone =
-        streaming.predict({.ids = all.inputs[at],
-                           .sequences = 1,
-                           .length = static_cast<int>(all.inputs[at].size())});
+    const std::vector<f32> alone = streaming.predict(
+        {.ids = all.inputs[at], .sequences = 1, .length = static_cast<int>(all.inputs[at].size())});
     REQUIRE(here.size() == alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) CHECK(std::abs(here[i] - alone[i]) < 1e-5f);
   }
@@ -219,13 +218,11 @@ TEST_CASE("The documents of a text begin with the token between them") {
 TEST_CASE("Completions are documents, and padded ones are those of their own data") {
   completions all({.length = 8, .begin = {1}, .separator = {2, 3}, .end = 9});
   all.add({4, 5}, {6, 7}), all.add({}, {8});
-  const packed_documents packed(all.documents(),
-                                {.length = 12, .padding = 9, .order = packing_order::given});
+  const packed_documents packed(all.documents(), {.length = 12, .padding = 9, .order = packing_order::given});
   REQUIRE(packed.sequences() == 1);
-  CHECK(sequences_of(packed.data(), 0)[0] ==
-        sequence{{1, 4, 5, 2, 3, 6, 7, 1, 2, 3, 8, 9},
-                 {no, no, no, no, 6, 7, 9, no, no, 8, 9, no},
-                 {0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 0}});
+  CHECK(sequences_of(packed.data(), 0)[0] == sequence{{1, 4, 5, 2, 3, 6, 7, 1, 2, 3, 8, 9},
+                                                      {no, no, no, no, 6, 7, 9, no, no, 8, 9, no},
+                                                      {0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 0}});
   const packed_documents short_ones(all.documents(), {.length = 8, .padding = 9});
   CHECK(sequences_of(short_ones.padded(), 0) == sequences_of(all.data(), 0));
 }

@@ -149,8 +149,10 @@ class packed_documents {
       for (i64& k : order) k = shuffled(k);
     }
     if (how_.order == packing_order::longest_first)
-      std::stable_sort(order.begin(), order.end(),
-                       [&](i64 a, i64 b) { return from.length(a) > from.length(b); });
+      std::sort(order.begin(), order.end(), [&](i64 a, i64 b) {
+        const int of_a = from.length(a), of_b = from.length(b);
+        return of_a != of_b ? of_a > of_b : a < b;
+      });
     return order;
   }
   void fill(const documents& from) {

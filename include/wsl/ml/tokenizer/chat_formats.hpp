@@ -169,7 +169,8 @@ WSL_TOKENIZER_COMPILED_PART void chat_template::check(const std::vector<chat_mes
     throw std::invalid_argument(fmt::format("wsl: a chat in the format of {}: {}", name_of(format_), why));
   };
   if (messages.empty() || messages.back().role != last)
-    refuse(fmt::format("the last message is {}", std::string_view(last) == "user" ? "a user's" : "an answer"));
+    refuse(
+        fmt::format("the last message is {}", std::string_view(last) == "user" ? "a user's" : "an answer"));
   if (messages[0].role == "system" && format_ == chat_format::mistral)
     refuse("it has no message of the system");
   const bool has_system = messages[0].role == "system";

@@ -53,7 +53,8 @@ class chat_list {
   std::vector<chat_message> of_alpaca(i64 which) const {
     const auto text = [&](const char* field) {
       std::string found = from_.text(which, field);
-      if (is_empty(found)) throw from_.error(which, field, "it is empty: fill it in, or leave the example out");
+      if (is_empty(found))
+        throw from_.error(which, field, "it is empty: fill it in, or leave the example out");
       return found;
     };
     std::string question = text("instruction");
@@ -63,7 +64,8 @@ class chat_list {
   std::vector<chat_message> of_list(i64 which) const {
     const nlohmann::json list = nlohmann::json::parse(from_.text(which, key_), nullptr, false);
     if (!list.is_array() || list.empty())
-      throw error(which, "a chat is a list of messages, such as [{\"role\": \"user\", \"content\": \"Why?\"}]");
+      throw error(which,
+                  "a chat is a list of messages, such as [{\"role\": \"user\", \"content\": \"Why?\"}]");
     std::vector<chat_message> all;
     for (const nlohmann::json& m : list) {
       const auto refuse = [&](const std::string& why) {
@@ -72,9 +74,10 @@ class chat_list {
       const auto text = [&](const char* one, const char* other) {
         const char* name = m.is_object() && m.contains(one) ? one : other;
         if (!m.is_object() || !m.contains(name) || !m[name].is_string())
-          refuse(fmt::format("it is no object with the texts role and content, or from and value: {} is "
-                             "missing or no text",
-                             one));
+          refuse(
+              fmt::format("it is no object with the texts role and content, or from and value: {} is "
+                          "missing or no text",
+                          one));
         return m[name].get<std::string>();
       };
       const std::string role = text("role", "from");
@@ -92,8 +95,7 @@ class chat_list {
     return all;
   }
   static std::string role_of(const std::string& name) {
-    for (const auto& [role, other] :
-         {std::pair("system", "system"), {"user", "human"}, {"assistant", "gpt"}})
+    for (const auto& [role, other] : {std::pair("system", "system"), {"user", "human"}, {"assistant", "gpt"}})
       if (name == role || name == other) return role;
     return "";
   }

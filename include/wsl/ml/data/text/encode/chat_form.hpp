@@ -53,8 +53,10 @@ struct plain_chat {
     std::string all = begin;
     for (const chat_message& m : messages) {
       const bool answers = m.role == "assistant";
-      all += (answers ? assistant : m.role == "user" ? user : system) + " " + m.content +
-             (answers ? end : end_of_line);
+      all += (answers            ? assistant
+              : m.role == "user" ? user
+                                 : system) +
+             " " + m.content + (answers ? end : end_of_line);
     }
     return all;
   }

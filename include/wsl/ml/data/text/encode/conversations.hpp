@@ -59,9 +59,8 @@ class conversations {
     if (messages.empty()) throw std::invalid_argument("wsl: the chat has no answer to learn");
     for (std::size_t k = 0; k < messages.size(); ++k)
       if (messages[k].content.find(form_.end) != std::string::npos)
-        throw std::invalid_argument(
-            fmt::format("wsl: message {}: its content has '{}', which ends an answer: leave that out", k + 1,
-                        form_.end));
+        throw std::invalid_argument(fmt::format(
+            "wsl: message {}: its content has '{}', which ends an answer: leave that out", k + 1, form_.end));
     // The fewest turns that have to go.
     const std::size_t first = messages[0].role == "system", turns = (messages.size() - first) / 2;
     const auto room = static_cast<std::size_t>(how_.length) + 1;
@@ -120,8 +119,8 @@ class conversations {
   std::string about() const {
     std::string text = fmt::format("{} chats, {} answers of {} tokens", count(), answers_, targets_);
     if (cut_)
-      text += fmt::format("; {} chats are too long and have lost {} turns at their beginning", cut_,
-                          turns_lost_);
+      text +=
+          fmt::format("; {} chats are too long and have lost {} turns at their beginning", cut_, turns_lost_);
     if (left_out_)
       text += fmt::format("; {} are left out, whose last question and answer have no room", left_out_);
     if (joined_)
@@ -139,18 +138,19 @@ class conversations {
   /// (packed_documents.hpp).
   dataset data() const { return padded_documents(documents(), how_.length, how_.padding); }
   ml::documents documents() const {
-    return {
-        .count = count(),
-        .length = [all = all_](
-                      i64 which) { return static_cast<int>((*all)[static_cast<std::size_t>(which)].tokens.size()) - 1; },
-        .get =
-            [all = all_](i64 which, std::span<i32> ids, std::span<i32> targets) {
-              const chat& x = (*all)[static_cast<std::size_t>(which)];
-              std::copy_n(x.tokens.begin(), ids.size(), ids.begin());
-              std::fill(targets.begin(), targets.end(), decoder::no_label);
-              for (const answer& a : x.answers)
-                for (std::size_t t = a.begin; t < a.end; ++t) targets[t - 1] = x.tokens[t];
-            }};
+    return {.count = count(),
+            .length =
+                [all = all_](i64 which) {
+                  return static_cast<int>((*all)[static_cast<std::size_t>(which)].tokens.size()) - 1;
+                },
+            .get =
+                [all = all_](i64 which, std::span<i32> ids, std::span<i32> targets) {
+                  const chat& x = (*all)[static_cast<std::size_t>(which)];
+                  std::copy_n(x.tokens.begin(), ids.size(), ids.begin());
+                  std::fill(targets.begin(), targets.end(), decoder::no_label);
+                  for (const answer& a : x.answers)
+                    for (std::size_t t = a.begin; t < a.end; ++t) targets[t - 1] = x.tokens[t];
+                }};
   }
 
  private:
