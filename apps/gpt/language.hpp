@@ -6,7 +6,9 @@
 #include <ranks.hpp>
 #include <session.hpp>
 
+#include "chats.hpp"
 #include "model.hpp"
+#include "packing.hpp"
 #include "pairs.hpp"
 #include "text.hpp"
 #include "writing.hpp"
@@ -18,6 +20,8 @@ struct text_params {
   i64 stride = 0;
   std::string vocabulary, tokenizer_dir;
   pair_params pairs = {};
+  std::string messages_key = {};  ///< the field of the messages of chats; empty: the data are none
+  bool pack_sequences = false;
 };
 
 /// The settings of a run that trains a language model.

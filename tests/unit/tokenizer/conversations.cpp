@@ -217,6 +217,18 @@ TEST_CASE("A token that has the end of the prompt in it is learnt, and counted")
   CHECK_THAT(all.about(), Contains("the first token of 1 answers has the end of the prompt in it"));
 }
 
+TEST_CASE("A folder says whether it has a chat template") {
+  const files::folder here;
+  CHECK_FALSE(chat_template::is_in(here / ""));
+  files::write(here / "tokenizer_config.json", "{\"model_max_length\": 9, \"chat_template\": null}");
+  CHECK_FALSE(chat_template::is_in(here / ""));
+  files::write(here / "tokenizer_config.json", "{\"chat_template\": \"{{ messages }}\"}");
+  CHECK(chat_template::is_in(here / ""));
+  files::write(here / "tokenizer_config.json", "{}");
+  files::write(here / "chat_template.jinja", "");
+  CHECK(chat_template::is_in(here / ""));
+}
+
 chat_list read(const std::string& file, const std::string& lines, const std::string& key = "") {
   files::write(file, lines);
   return chat_list(records({file}), key);

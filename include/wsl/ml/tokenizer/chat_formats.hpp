@@ -134,11 +134,20 @@ WSL_TOKENIZER_COMPILED_PART void chat_template::check_texts(const std::string& j
                       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
-WSL_TOKENIZER_COMPILED_PART std::string chat_template::template_in(const std::string& config) {
+WSL_TOKENIZER_COMPILED_PART bool chat_template::is_in(const std::string& folder) {
+  return std::filesystem::exists(folder + "/chat_template.jinja") ||
+         !field_in(folder + "/tokenizer_config.json").is_null();
+}
+
+WSL_TOKENIZER_COMPILED_PART nlohmann::json chat_template::field_in(const std::string& config) {
   const nlohmann::json all = std::filesystem::exists(config)
                                  ? nlohmann::json::parse(read_whole(config), nullptr, false)
                                  : nlohmann::json();
-  const nlohmann::json found = all.is_object() ? all.value("chat_template", nlohmann::json()) : all;
+  return all.is_object() ? all.value("chat_template", nlohmann::json()) : all;
+}
+
+WSL_TOKENIZER_COMPILED_PART std::string chat_template::template_in(const std::string& config) {
+  const nlohmann::json found = field_in(config);
   if (found.is_string()) return found.get<std::string>();
   if (found.is_array())  // several with names
     for (const nlohmann::json& one : found)

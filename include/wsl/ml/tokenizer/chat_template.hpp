@@ -6,6 +6,7 @@
 //   ids = t.encode(chat.prompt({{"user", "Why?"}}), {.add_special_tokens = false});
 #pragma once
 #include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ class chat_template {
   chat_template(const std::string& jinja, std::string begin, std::string end, const std::string& where);
   /// From `chat_template` in tokenizer_config.json, or from chat_template.jinja. Throws file_error.
   static chat_template of_folder(const std::string& folder, const tokenizer& t);
+  /// Whether a folder has either of them, known here or not.
+  static bool is_in(const std::string& folder);
 
   chat_format format() const { return format_; }
   /// The token that ends an answer, beside the end of a text.
@@ -46,6 +49,7 @@ class chat_template {
   /// The texts that a template of the format may have between the values that it writes.
   static std::vector<std::string> texts_of(chat_format f);
   void check_texts(const std::string& jinja, const std::string& where) const;
+  static nlohmann::json field_in(const std::string& config);
   static std::string template_in(const std::string& config);
   /// Finds the message of the system that a template of ChatML has for chats without one.
   void set_usual_system(const std::string& jinja, const std::string& where);
