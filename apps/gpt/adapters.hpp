@@ -46,8 +46,11 @@ class adapted_model {
   /// have.
   adapted_model(const wsl::ml::decoder& d, const std::string& name,
                 std::optional<wsl::ml::lora_settings> lora);
-  adapted_model(const model_params& m, const lora_params& p)
-      : adapted_model(m.decoder(), m.name, p.are_given() ? std::optional(p.settings()) : std::nullopt) {}
+  /// A `packed` one takes several documents in a sequence.
+  adapted_model(const model_params& m, const lora_params& p, bool packed = false)
+      : adapted_model(m.decoder(), m.name, p.are_given() ? std::optional(p.settings()) : std::nullopt) {
+    config_.packed = packed;
+  }
 
   const wsl::ml::decoder& config() const { return config_; }
   bool has_adapters() const { return lora_.has_value(); }

@@ -15,7 +15,6 @@ void declare_hdf5(train_app::fields& f, hdf5_params& p) {
         "parts of the data in HDF5, from 0 to 1, such as 0.0-0.75 or 0.1-0.3,0.7-1.0; null: all");
   f.add("mixture", p.mixture,
         "several data in HDF5, a list of maps with data_dir, weight and data_subset, instead of data_dir");
-  f.add("use_vsl", p.use_vsl, "tokens of examples in HDF5 see only those of their own document");
   f.honours("sort_files", {"true"});
   f.honours("pad_last", {"false"});
 }

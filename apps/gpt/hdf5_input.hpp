@@ -13,7 +13,7 @@ namespace gpt_app {
 struct hdf5_params {
   std::string data_processor, data_subset;
   train_app::mixture_parts mixture;
-  bool use_vsl = false;
+  bool use_vsl = false;  ///< train_input.pack_sequences
 };
 /// Declares the fields of an input, after those of every trainer.
 void declare_hdf5(train_app::fields& f, hdf5_params& p);

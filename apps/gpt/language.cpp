@@ -30,6 +30,12 @@ void declare_text(fields& f, text_params& p) {
         "the tokenizer of a text, of tokens or of a model: a folder with tokenizer.json, tokenizer.model, or "
         "GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)");
   declare_pairs(f, p.pairs);
+  f.add("messages_key", p.messages_key,
+        "in files of chats (.jsonl): the field of the list of messages, such as messages or conversations; "
+        "instruction: examples have the fields instruction, input and output; null: the data are no chats");
+  f.add("pack_sequences", p.pack_sequences,
+        "several chats, pairs or documents of a text in a sequence, which see nothing of each other")
+      .once_called("use_vsl");
 }
 
 /// Throws std::invalid_argument if the data do not fit the model's vocabulary.
@@ -94,10 +100,14 @@ void set_lengths(language_params& o) {
                                   std::to_string(o.model.max_position_embeddings));
 }
 
+packs packs_of(const language_params& o) {
+  return {.train = o.train.pack_sequences, .held_out = o.eval.pack_sequences};
+}
+
 /// The task of a program with its model, and no data.
 task with_model(const std::string& program, const language_params& o, std::string data_words,
                 const vocabulary& words) {
-  const adapted_model m(o.model, o.lora);
+  const adapted_model m(o.model, o.lora, packs_of(o).any());
   task t{.program = program,
          .model = [m] { return m.network(); },
          .model_words = o.model.words() + (m.has_adapters() ? ", " + o.lora.words() : ""),
@@ -105,6 +115,7 @@ task with_model(const std::string& program, const language_params& o, std::strin
          .architecture = o.model.architecture(),
          .groups = parameter_groups(),
          .vocabulary = words.saved(),
+         .facts = packs_of(o).facts(),
          .adapters = o.lora.architecture()};
   if (!m.has_adapters()) return t;
   t.begin = [](ml::trainer_base&) {
@@ -123,7 +134,37 @@ task with_model(const std::string& program, const language_params& o, std::strin
   return t;
 }
 
-task task_with(const std::string& program, language_params& o, const corpus& text) {
+/// Takes the documents of both parts, packed where that is asked for, and says how they are.
+void set_data(task& t, const language_params& o, const ml::documents& train, const ml::documents& held_out,
+              i32 padding) {
+  const packs p = packs_of(o);
+  arranged a = arrange(train, o.train.max_sequence_length, padding, p.train),
+           b = arrange(held_out, o.eval.max_sequence_length, padding, p.held_out);
+  t.train = std::move(a.data), t.held_out = std::move(b.data);
+  if (p.train) t.data_words += "; packed: " + a.about;
+  if (p.held_out) t.data_words += "; held out, packed: " + b.about;
+}
+
+/// Whether a new run begins with no more than the weights of a checkpoint.
+bool begins_with_weights(const run_params& r, const std::string& checkpoint) {
+  return r.load_checkpoint_states == "model" && checkpoint == r.checkpoint_path;
+}
+
+/// Compares the vocabulary of a checkpoint, and of one with which a run goes on how its data are packed; then
+/// what else has a meaning, unless the run begins with the weights alone.
+std::function<void(const std::string&)> same_meaning(const language_params& o, bool trains,
+                                                     const vocabulary& words,
+                                                     std::function<void(const std::string&)> more = {}) {
+  const run_params& r = o.common.run;
+  return [r, trains, p = packs_of(o), words, more](const std::string& checkpoint) {
+    require_same_vocabulary(checkpoint, words.saved());
+    if (trains && begins_with_weights(r, checkpoint)) return;
+    if (trains) require_same_packing(checkpoint, p);
+    if (more) more(checkpoint);
+  };
+}
+
+task task_with(const std::string& program, language_params& o, const corpus& text, bool trains) {
   model_params& m = o.model;
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size)
@@ -142,9 +183,48 @@ task task_with(const std::string& program, language_params& o, const corpus& tex
                                   ": it takes a longer text, or a smaller max_sequence_length");
     }
   };
-  t.train = windows_of(text.train, o.train, "in the part to train with");
-  t.held_out = windows_of(text.held_out, o.eval, "in the part that is held out");
+  t.require_same_meaning = same_meaning(o, trains, text.words);
+  const auto part_of = [&](const ml::tokens& part, const text_params& p, const char* section,
+                           const char* what, const char* said) {
+    if (!p.pack_sequences) return windows_of(part, p, what);
+    if (p.stride)
+      throw std::invalid_argument(
+          fmt::format("{}.stride is of windows of a running text, and pack_sequences takes its documents: "
+                      "leave one of them out",
+                      section));
+    const parted_text x =
+        documents_of(part, text.words, o.train.pairs.end_token, p.max_sequence_length, section);
+    arranged a = arrange(x.parts, p.max_sequence_length, x.between, true);
+    t.data_words += said + a.about;
+    return std::move(a.data);
+  };
+  t.train = part_of(text.train, o.train, "train_input", "in the part to train with", "; packed: ");
+  t.held_out =
+      part_of(text.held_out, o.eval, "eval_input", "in the part that is held out", "; held out, packed: ");
   return t;
+}
+
+/// What a run says of the tokens of its examples.
+example_words example_words_of(const language_params& o, const std::string& saved) {
+  // A run that began with a model of Hugging Face has a copy of what says how its texts end.
+  const std::string& folder = o.common.run.model_dir;
+  const bool has_copy = std::filesystem::exists(folder + "/generation_config.json");
+  return {.kind = o.train.vocabulary,
+          .tokenizer_dir = o.train.tokenizer_dir,
+          .end_token = o.train.pairs.end_token,
+          .saved = saved,
+          .of_model = !o.hf.empty() ? o.hf
+                      : has_copy    ? folder
+                                    : ""};
+}
+
+/// Takes the size of the vocabulary if none is given, and requires that it has the tokens of the data.
+void set_vocabulary(language_params& o, const vocabulary& words, i32 largest) {
+  if (!o.model.vocab_size) o.model.vocab_size = words.size();
+  if (largest >= o.model.vocab_size)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) +
+                                ", beyond model.vocab_size " + std::to_string(o.model.vocab_size) +
+                                ": take the tokenizer of the model, or a larger vocabulary");
 }
 
 /// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow. Marks
@@ -164,33 +244,16 @@ paired_text pairs_of(language_params& o, const std::string& saved, const std::st
   pair_params of_eval = o.eval.pairs;
   if (of_eval.prompt_key.empty()) of_eval.prompt_key = o.train.pairs.prompt_key;
   if (of_eval.completion_key.empty()) of_eval.completion_key = o.train.pairs.completion_key;
-  // A run that began with a model of Hugging Face has a copy of what says how its texts end.
-  const std::string& folder = o.common.run.model_dir;
-  const bool has_copy = std::filesystem::exists(folder + "/generation_config.json");
   paired_text x = read_pairs({.train = o.common.train_input.data_dir,
                               .held_out = o.common.eval_input.data_dir,
                               .of_train = o.train.pairs,
                               .of_held_out = of_eval,
                               .length = o.train.max_sequence_length,
                               .held_out_length = o.eval.max_sequence_length,
-                              .kind = o.train.vocabulary,
-                              .tokenizer_dir = o.train.tokenizer_dir,
-                              .saved = saved,
-                              .kept = from.empty() ? std::nullopt : pair_marks::of(from),
-                              .of_model = !o.hf.empty() ? o.hf
-                                          : has_copy    ? folder
-                                                        : ""});
-  if (!o.model.vocab_size) o.model.vocab_size = x.words.size();
-  if (const i32 largest = std::max(x.train.largest(), x.held_out.largest()); largest >= o.model.vocab_size)
-    throw std::invalid_argument("the data have token " + std::to_string(largest) +
-                                ", beyond model.vocab_size " + std::to_string(o.model.vocab_size) +
-                                ": take the tokenizer of the model, or a larger vocabulary");
+                              .words = example_words_of(o, saved),
+                              .kept = from.empty() ? std::nullopt : pair_marks::of(from)});
+  set_vocabulary(o, x.words, std::max(x.train.largest(), x.held_out.largest()));
   return x;
-}
-
-/// Whether a new run begins with no more than the weights of a checkpoint.
-bool begins_with_weights(const run_params& r, const std::string& checkpoint) {
-  return r.load_checkpoint_states == "model" && checkpoint == r.checkpoint_path;
 }
 
 /// The checkpoint from which a run goes on, or which an evaluation looks at; empty if there is none. Of those
@@ -207,12 +270,43 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
   const run_params& r = o.common.run;
   const paired_text x = pairs_of(o, vocabulary_of_weights(r), checkpoint_of_run(r, trains));
   task t = with_model(program, o, x.about, x.words);
-  t.train = x.train.data(), t.held_out = x.held_out.data();
-  t.facts = x.marks.facts();
-  t.require_same_meaning = [r, trains, marks = x.marks, words = x.words](const std::string& checkpoint) {
-    require_same_vocabulary(checkpoint, words.saved());
-    if (!trains || !begins_with_weights(r, checkpoint)) require_same_marks(checkpoint, marks, words);
-  };
+  set_data(t, o, x.train.documents(), x.held_out.documents(), x.marks.end);
+  t.facts.merge(x.marks.facts());
+  t.require_same_meaning =
+      same_meaning(o, trains, x.words, [marks = x.marks, words = x.words](const std::string& checkpoint) {
+        require_same_marks(checkpoint, marks, words);
+      });
+  return t;
+}
+
+task task_with_chats(const std::string& program, language_params& o, bool trains) {
+  for (const text_params* p : {&o.train, &o.eval})
+    if (p->stride || p->pairs.are_given() || !p->pairs.separator.empty())
+      throw std::invalid_argument(
+          "stride is of a running text, prompt_key, completion_key and separator are of pairs, and "
+          "messages_key says that the data are chats: leave one of them out");
+  if (!o.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
+  set_lengths(o);
+  const run_params& r = o.common.run;
+  const std::string from = checkpoint_of_run(r, trains);
+  const std::optional<chat_marks> kept = from.empty() ? std::nullopt : chat_marks::of(from);
+  const chat_text x =
+      read_chats({.train = o.common.train_input.data_dir,
+                  .held_out = o.common.eval_input.data_dir,
+                  .key = o.train.messages_key,
+                  .held_out_key = o.eval.messages_key.empty() ? o.train.messages_key : o.eval.messages_key,
+                  .length = o.train.max_sequence_length,
+                  .held_out_length = o.eval.max_sequence_length,
+                  .words = example_words_of(o, vocabulary_of_weights(r)),
+                  .kept_end = kept ? std::optional(kept->end) : std::nullopt});
+  set_vocabulary(o, x.words, std::max(x.train.largest(), x.held_out.largest()));
+  task t = with_model(program, o, x.about, x.words);
+  set_data(t, o, x.train.documents(), x.held_out.documents(), x.marks.end);
+  t.facts.merge(x.marks.facts());
+  t.require_same_meaning = same_meaning(o, trains, x.words, [marks = x.marks](const std::string& checkpoint) {
+    require_same_form(checkpoint, marks);
+  });
   return t;
 }
 
@@ -255,9 +349,13 @@ void declare_inputs(fields& f, language_params& p) {
 
 void complete(fields& f, language_params& p) {
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  // The stride of a configuration is that of its running text, which options may replace with pairs.
+  // The stride of a configuration is that of its running text, which options may replace with
+  // documents.
   for (const auto& [section, of] : {std::pair("train_input", &p.train), {"eval_input", &p.eval}})
     if ((f.named("train_input.prompt_key").front()->given.starts_with("--") ||
+         f.named("train_input.messages_key").front()->given.starts_with("--") ||
+         (of->pack_sequences &&
+          f.named(section + std::string(".pack_sequences")).front()->given.starts_with("--")) ||
          (f.named("train_input.data_dir").front()->given.starts_with("--") &&
           is_hdf5({p.common.train_input.data_dir, p.train.hdf5}))) &&
         !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
@@ -283,20 +381,27 @@ task task_of(const std::string& program, language_params& p, bool trains) {
                                             trains_hdf5 ? "train_input" : "eval_input",
                                             trains_hdf5 ? "eval_input" : "train_input"));
   if (trains_hdf5) {
-    if (p.train.pairs.are_given())
+    if (p.train.pairs.are_given() || !p.train.messages_key.empty())
       throw std::invalid_argument(
-          "prompt_key is of files of pairs, and the data are HDF5, which say themselves what counts: leave "
-          "it out");
+          "prompt_key and messages_key are of files of pairs and chats, and the data are HDF5, which say "
+          "themselves what counts: leave them out");
+    for (text_params* x : {&p.train, &p.eval}) x->hdf5.use_vsl = x->pack_sequences;
     return task_with_hdf5(program, p);
   }
   for (const text_params* x : {&p.train, &p.eval})
-    if (!x->hdf5.data_subset.empty() || x->hdf5.use_vsl)
+    if (!x->hdf5.data_subset.empty())
       throw std::invalid_argument(
-          "data_subset and use_vsl are of HDF5, and the data are none: leave them out, or make some with "
-          "`wsl-data "
+          "data_subset is of HDF5, and the data are none: leave it out, or make some with `wsl-data "
           "convert`");
+  if (!p.train.messages_key.empty()) return task_with_chats(program, p, trains);
+  if (!p.eval.messages_key.empty())
+    throw std::invalid_argument(
+        "eval_input.messages_key says that the data are chats: give train_input.messages_key, too, or leave "
+        "it out");
   if (p.train.pairs.are_given()) return task_with_pairs(program, p, trains);
-  if (p.eval.pairs.are_given() || !p.train.pairs.separator.empty() || !p.train.pairs.end_token.empty())
+  const bool packs = packs_of(p).any();
+  if (p.eval.pairs.are_given() || !p.train.pairs.separator.empty() ||
+      (!p.train.pairs.end_token.empty() && !packs))
     throw std::invalid_argument(
         "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
         "completion_key, or leave them out");
@@ -306,7 +411,8 @@ task task_of(const std::string& program, language_params& p, bool trains) {
                                 .kind = p.train.vocabulary,
                                 .tokenizer_dir = p.train.tokenizer_dir,
                                 .of_weights = vocabulary_of_weights(p.common.run),
-                                .of_model = p.hf}));
+                                .of_model = p.hf}),
+                   trains);
 }
 
 std::vector<readers> options_of_modes() {
@@ -393,6 +499,10 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
 }
 
 void predict(language_params& o, const completing_params& how) {
+  if (!o.train.messages_key.empty())
+    throw std::invalid_argument(
+        "predict completes the prompts of pairs, and messages_key says that the data are chats: a question "
+        "is answered by the mode sample");
   if (!o.train.pairs.are_given())
     throw std::invalid_argument(
         "predict completes the prompts of pairs: give prompt_key and completion_key; a running text goes on "

@@ -7,8 +7,10 @@
 #include <session.hpp>
 
 #include "adapters.hpp"
+#include "chats.hpp"
 #include "hdf5_input.hpp"
 #include "model.hpp"
+#include "packing.hpp"
 #include "pairs.hpp"
 #include "text.hpp"
 #include "writing.hpp"
@@ -21,6 +23,8 @@ struct text_params {
   std::string vocabulary, tokenizer_dir;
   pair_params pairs = {};
   hdf5_params hdf5 = {};
+  std::string messages_key = {};  ///< the field of the messages of chats; empty: the data are none
+  bool pack_sequences = false;
 };
 
 /// The settings of a run that trains a language model.

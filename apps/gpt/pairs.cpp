@@ -22,7 +22,7 @@ using wsl::f64;
 using wsl::i32;
 using wsl::i64;
 
-constexpr const char *usual_separator = " TL;DR: ", *characters_saved = "characters\n";
+constexpr const char* usual_separator = " TL;DR: ";
 
 /// The pairs of some files, which are kept for their lines.
 struct read_texts {
@@ -49,74 +49,15 @@ read_texts texts_of(const std::string& where, const char* section, const pair_pa
   return all;
 }
 
-bool are_characters(const pair_words& asked) {
-  const bool are = asked.kind.empty() ? asked.tokenizer_dir.empty() : asked.kind == "characters";
-  if (are && !asked.of_model.empty() && asked.kind.empty())
-    throw std::invalid_argument(
-        fmt::format("{} has no tokenizer to make its tokens: give --tokenizer_dir; --vocabulary characters "
-                    "takes a text by "
-                    "its characters",
-                    asked.of_model));
-  if (are && !asked.tokenizer_dir.empty())
-    throw std::invalid_argument(
-        "train_input.vocabulary is characters, and tokenizer_dir is for gpt2: give one of them");
-  if (!are && asked.tokenizer_dir.empty())
-    throw std::invalid_argument(
-        "train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with a tokenizer, or take "
-        "--vocabulary characters");
-  return are;
-}
-
-vocabulary words_for(const pair_words& asked, bool of_characters, const std::vector<text_pair>& train,
-                     const std::string& separator) {
-  if (!of_characters) return vocabulary::gpt2(asked.tokenizer_dir);
-  if (asked.saved.starts_with(characters_saved)) return vocabulary::from_saved(asked.saved, "");
-  std::string text = separator + "\n";
-  for (const text_pair& x : train) text += x.prompt + x.completion;
-  return vocabulary(ml::characters::of(text));
-}
-
-/// The token behind completions.
-i32 end_of(const pair_words& asked, bool of_characters, const vocabulary& words) {
-  const std::string& token = asked.of_train.end_token;
-  if (of_characters) {
-    if (!token.empty())
-      throw std::invalid_argument(
-          "train_input.end_token is of a tokenizer; of characters a text ends with its line: leave it out");
-    return words.encode("\n").front();
-  }
-  if (!token.empty()) {
-    if (const auto id = words.id(token)) return *id;
-    throw std::invalid_argument(fmt::format("train_input.end_token: the tokenizer has no token '{}'", token));
-  }
-  if (asked.kept) return asked.kept->end;
-  if (const std::vector<i32> ends =
-          asked.of_model.empty() ? std::vector<i32>() : tokens_in(asked.of_model, "eos_token_id");
-      !ends.empty())
-    return ends.front();
-  if (const auto id = words.end_of_text()) return *id;
-  throw std::invalid_argument(fmt::format(
-      "the tokenizer in {} has no token that ends a text: name one with --end_token", asked.tokenizer_dir));
-}
-
-/// The sentence about a character that the vocabulary lacks.
-std::string lacks(const ml::unknown_character& e, const vocabulary& words, bool is_kept) {
-  return fmt::format(
-      "the character '{}' is none of the {} of the vocabulary, which is that of {}: leave it "
-      "out, or {}",
-      e.character, words.size(), is_kept ? "the checkpoint" : "the pairs to train with",
-      is_kept ? "begin a run of its own with these pairs" : "train with pairs that have it");
-}
-
 ml::completions encoded(const read_texts& texts, const vocabulary& words, ml::completion_settings how,
-                        const std::string& where, const pair_params& keys, bool is_kept,
+                        const std::string& where, const pair_params& keys, const example_words& asked,
                         std::vector<text_pair>* kept) {
   ml::completions all(std::move(how));
   const auto tokens_of = [&](const text_pair& x, const std::string& text, const std::string& key) {
     try {
       return words.encode(text);
     } catch (const ml::unknown_character& e) {
-      throw texts.from.error(x.index, key, lacks(e, words, is_kept));
+      throw texts.from.error(x.index, key, lacks(e, words, asked, "pairs"));
     }
   };
   for (const text_pair& x : texts.pairs)
@@ -128,11 +69,12 @@ ml::completions encoded(const read_texts& texts, const vocabulary& words, ml::co
   return all;
 }
 
-std::vector<i32> encoded_separator(const std::string& separator, const vocabulary& words, bool is_kept) {
+std::vector<i32> encoded_separator(const std::string& separator, const vocabulary& words,
+                                   const example_words& asked) {
   try {
     return words.encode(separator);
   } catch (const ml::unknown_character& e) {
-    throw std::invalid_argument(fmt::format("train_input.separator: {}", lacks(e, words, is_kept)));
+    throw std::invalid_argument(fmt::format("train_input.separator: {}", lacks(e, words, asked, "pairs")));
   }
 }
 
@@ -150,22 +92,25 @@ void declare_pairs(train_app::fields& f, pair_params& p) {
 }
 
 paired_text read_pairs(const pair_words& asked) {
-  const bool of_characters = are_characters(asked);
+  const bool of_characters = are_characters(asked.words);
   const auto train = texts_of(asked.train, "train_input", asked.of_train, of_characters),
              held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
   const std::string& given = asked.of_train.separator;
   const std::string separator = !given.empty() ? given : asked.kept ? asked.kept->separator : usual_separator;
-  const bool is_kept = asked.saved.starts_with(characters_saved);
-  const vocabulary words = words_for(asked, of_characters, train.pairs, separator);
-  const ml::completion_settings how{.length = asked.length,
-                                    .begin = words.begin_tokens(),
-                                    .separator = encoded_separator(separator, words, is_kept),
-                                    .end = end_of(asked, of_characters, words)};
+  std::string letters = separator + "\n";
+  for (const text_pair& x : train.pairs) letters += x.prompt + x.completion;
+  const vocabulary words = words_for(asked.words, of_characters, letters);
+  const ml::completion_settings how{
+      .length = asked.length,
+      .begin = words.begin_tokens(),
+      .separator = encoded_separator(separator, words, asked.words),
+      .end = end_of(asked.words, of_characters, words,
+                    asked.kept ? std::optional(asked.kept->end) : std::nullopt)};
   ml::completion_settings of_held_out = how;
   of_held_out.length = asked.held_out_length;
   std::vector<text_pair> kept;
-  ml::completions a = encoded(train, words, how, asked.train, asked.of_train, is_kept, nullptr),
-                  b = encoded(held_out, words, of_held_out, asked.held_out, asked.of_held_out, is_kept,
+  ml::completions a = encoded(train, words, how, asked.train, asked.of_train, asked.words, nullptr),
+                  b = encoded(held_out, words, of_held_out, asked.held_out, asked.of_held_out, asked.words,
                               &kept);
   std::string about = fmt::format("{}: {}; held out: {}", asked.train, a.about(), b.about());
   return {.train = std::move(a),

@@ -5,6 +5,7 @@
 #include <fields.hpp>
 #include <wsl/ml/data/text/encode/completions.hpp>
 
+#include "example_words.hpp"
 #include "pair_marks.hpp"
 #include "text.hpp"
 #include "writing.hpp"
@@ -25,11 +26,8 @@ struct pair_words {
   std::string train, held_out;  ///< files (.csv, .tsv, .jsonl) or folders of them
   pair_params of_train, of_held_out;
   int length = 0, held_out_length = 0;  ///< tokens of a sequence
-  std::string kind;                     ///< of vocabulary: characters, gpt2; empty: gpt2 with a tokenizer
-  std::string tokenizer_dir;
-  std::string saved = {};  ///< the vocabulary that a checkpoint stores, if characters are those of one
+  example_words words;
   std::optional<pair_marks> kept = {};  ///< those of the run that goes on, which are taken if none are given
-  std::string of_model = {};  ///< the folder of the model that a run begins with, whose end of text it is
 };
 struct text_pair {
   std::string prompt, completion;

@@ -48,6 +48,8 @@ class vocabulary {
     return words_ ? words_->id(token) : std::optional<wsl::i32>();
   }
   std::vector<wsl::i32> begin_tokens() const;
+  /// The tokenizer; none of characters and of numbers.
+  const std::shared_ptr<const wsl::ml::tokenizer>& tokens() const { return words_; }
 
   /// The part of it that a checkpoint stores; words are in files of their own.
   std::string saved() const {

@@ -46,13 +46,24 @@ WSL_TOKENIZER_COMPILED_PART std::string_view chat_template::end_of_turn() const 
 
 WSL_TOKENIZER_COMPILED_PART std::string chat_template::prompt(
     const std::vector<chat_message>& messages) const {
-  check(messages);
+  check(messages, "user");
+  return text_of(messages) + begin_of_answer();
+}
+
+WSL_TOKENIZER_COMPILED_PART std::string chat_template::whole(
+    const std::vector<chat_message>& messages) const {
+  check(messages, "assistant");
+  return text_of(messages);
+}
+
+WSL_TOKENIZER_COMPILED_PART std::string chat_template::text_of(
+    const std::vector<chat_message>& messages) const {
   std::string text = begin();
   const bool has_system = messages[0].role == "system";
   if (!has_system && !usual_system_.empty()) text += turn({"system", usual_system_});
   if (format_ != chat_format::llama2) {
     for (const chat_message& m : messages) text += turn(m);
-    return text + begin_of_answer();
+    return text;
   }
   for (std::size_t k = has_system; k < messages.size(); ++k) {
     chat_message m = messages[k];
@@ -127,11 +138,20 @@ WSL_TOKENIZER_COMPILED_PART void chat_template::check_texts(const std::string& j
                       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
-WSL_TOKENIZER_COMPILED_PART std::string chat_template::template_in(const std::string& config) {
+WSL_TOKENIZER_COMPILED_PART bool chat_template::is_in(const std::string& folder) {
+  return std::filesystem::exists(folder + "/chat_template.jinja") ||
+         !field_in(folder + "/tokenizer_config.json").is_null();
+}
+
+WSL_TOKENIZER_COMPILED_PART nlohmann::json chat_template::field_in(const std::string& config) {
   const nlohmann::json all = std::filesystem::exists(config)
                                  ? nlohmann::json::parse(read_whole(config), nullptr, false)
                                  : nlohmann::json();
-  const nlohmann::json found = all.is_object() ? all.value("chat_template", nlohmann::json()) : all;
+  return all.is_object() ? all.value("chat_template", nlohmann::json()) : all;
+}
+
+WSL_TOKENIZER_COMPILED_PART std::string chat_template::template_in(const std::string& config) {
+  const nlohmann::json found = field_in(config);
   if (found.is_string()) return found.get<std::string>();
   if (found.is_array())  // several with names
     for (const nlohmann::json& one : found)
@@ -156,11 +176,14 @@ WSL_TOKENIZER_COMPILED_PART void chat_template::set_usual_system(const std::stri
   }
 }
 
-WSL_TOKENIZER_COMPILED_PART void chat_template::check(const std::vector<chat_message>& messages) const {
+WSL_TOKENIZER_COMPILED_PART void chat_template::check(const std::vector<chat_message>& messages,
+                                                      const char* last) const {
   const auto refuse = [&](const std::string& why) {
     throw std::invalid_argument(fmt::format("wsl: a chat in the format of {}: {}", name_of(format_), why));
   };
-  if (messages.empty() || messages.back().role != "user") refuse("the last message is a user's");
+  if (messages.empty() || messages.back().role != last)
+    refuse(
+        fmt::format("the last message is {}", std::string_view(last) == "user" ? "a user's" : "an answer"));
   if (messages[0].role == "system" && format_ == chat_format::mistral)
     refuse("it has no message of the system");
   const bool has_system = messages[0].role == "system";

@@ -6,10 +6,12 @@
 //   ids = t.encode(chat.prompt({{"user", "Why?"}}), {.add_special_tokens = false});
 #pragma once
 #include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "chat_message.hpp"
 #include "tokenizer.hpp"
 
 namespace wsl::ml {
@@ -21,10 +23,6 @@ constexpr std::string_view name_of(chat_format f) {
   return names[static_cast<std::size_t>(f)];
 }
 
-struct chat_message {
-  std::string role, content;  ///< roles are system (which only the first may have), user and assistant
-};
-
 class chat_template {
  public:
   /// From the text of a template, and the tokens that begin and end a text. `where` is for messages. Throws
@@ -32,6 +30,8 @@ class chat_template {
   chat_template(const std::string& jinja, std::string begin, std::string end, const std::string& where);
   /// From `chat_template` in tokenizer_config.json, or from chat_template.jinja. Throws file_error.
   static chat_template of_folder(const std::string& folder, const tokenizer& t);
+  /// Whether a folder has either of them, known here or not.
+  static bool is_in(const std::string& folder);
 
   chat_format format() const { return format_; }
   /// The token that ends an answer, beside the end of a text.
@@ -42,6 +42,8 @@ class chat_template {
   std::string prompt(const std::vector<chat_message>& messages) const;
   /// The text of an answer behind such a prompt, with what ends its turn.
   std::string answer(const std::string& content) const;
+  /// The text of a chat whose last message is an answer, with its end. Throws as `prompt` does.
+  std::string whole(const std::vector<chat_message>& messages) const;
 
  private:
   static bool has(const std::string& text, std::initializer_list<const char*> marks);
@@ -49,10 +51,13 @@ class chat_template {
   /// The texts that a template of the format may have between the values that it writes.
   static std::vector<std::string> texts_of(chat_format f);
   void check_texts(const std::string& jinja, const std::string& where) const;
+  static nlohmann::json field_in(const std::string& config);
   static std::string template_in(const std::string& config);
   /// Finds the message of the system that a template of ChatML has for chats without one.
   void set_usual_system(const std::string& jinja, const std::string& where);
-  void check(const std::vector<chat_message>& messages) const;
+  void check(const std::vector<chat_message>& messages, const char* last) const;
+  /// All messages, without the beginning of another.
+  std::string text_of(const std::vector<chat_message>& messages) const;
   std::string begin() const;
   std::string turn(const chat_message& m) const;
   const char* begin_of_answer() const;

@@ -18,8 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../../model/decoder.hpp"
-#include "../../dataset.hpp"
+#include "../../documents.hpp"
 
 namespace wsl::ml {
 
@@ -90,18 +89,23 @@ class completions {
     return text;
   }
 
-  dataset data() const {
+  /// A pair in each sequence, and padding; the pairs as documents, several of which may share a sequence
+  /// (packed_documents.hpp).
+  dataset data() const { return padded_documents(documents(), how_.length, how_.end); }
+  ml::documents documents() const {
     return {.count = count(),
-            .length = how_.length,
-            .get = [all = all_, end = how_.end](i64 which, const example& to) {
-              const pair& x = (*all)[static_cast<std::size_t>(which)];
-              const std::size_t inputs = x.tokens.size() - 1;
-              std::fill(to.ids.begin(), to.ids.end(), end);
-              std::fill(to.targets.begin(), to.targets.end(), decoder::no_label);
-              std::copy_n(x.tokens.begin(), inputs, to.ids.begin());
-              for (std::size_t t = std::max<std::size_t>(x.completion, 1) - 1; t < inputs; ++t)
-                to.targets[t] = x.tokens[t + 1];
-            }};
+            .length =
+                [all = all_](i64 which) {
+                  return static_cast<int>((*all)[static_cast<std::size_t>(which)].tokens.size()) - 1;
+                },
+            .get =
+                [all = all_](i64 which, std::span<i32> ids, std::span<i32> targets) {
+                  const pair& x = (*all)[static_cast<std::size_t>(which)];
+                  std::fill(targets.begin(), targets.end(), decoder::no_label);
+                  std::copy_n(x.tokens.begin(), ids.size(), ids.begin());
+                  for (std::size_t t = std::max<std::size_t>(x.completion, 1) - 1; t < ids.size(); ++t)
+                    targets[t] = x.tokens[t + 1];
+                }};
   }
 
  private:

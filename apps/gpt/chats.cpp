@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "chats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace gpt_app {
+namespace {
+
+namespace ml = wsl::ml;
+using wsl::i32;
+using wsl::i64;
+
+constexpr const char *form_fact = "chats.form", *end_fact = "chats.end";
+
+ml::chat_list list_of(const std::string& where, const char* section, const std::string& key) {
+  if (where.empty())
+    throw std::invalid_argument(
+        fmt::format("{}.data_dir is missing: name a file of chats (.jsonl) or a folder", section));
+  return ml::chat_list(ml::records(ml::files_of({where}, {".jsonl", ".csv", ".tsv"})), key);
+}
+
+/// Of characters the end of a line is that of an answer, so messages have none.
+std::vector<ml::chat_message> messages_of(const ml::chat_list& from, i64 which, bool of_characters) {
+  std::vector<ml::chat_message> all = from.messages(which);
+  if (of_characters)
+    for (ml::chat_message& m : all) std::ranges::replace(m.content, '\n', ' ');
+  return all;
+}
+
+struct named_form {
+  ml::chat_form form;
+  std::string name;
+};
+named_form form_of(const chat_words& asked, bool of_characters, const vocabulary& words) {
+  const std::string& folder = asked.words.tokenizer_dir;
+  if (of_characters) {
+    ml::plain_chat plain;
+    plain.end = "\n";
+    end_of(asked.words, true, words, {});  // refuses a token by name
+    return {ml::chat_form_of(plain,
+                             [words, asked](std::string_view text) {
+                               try {
+                                 return words.encode(text);
+                               } catch (const ml::unknown_character& e) {
+                                 throw std::invalid_argument(lacks(e, words, asked.words, "chats"));
+                               }
+                             }),
+            "plain"};
+  }
+  const std::shared_ptr<const ml::tokenizer> by = words.tokens();
+  if (ml::chat_template::is_in(folder)) {
+    if (!asked.words.end_token.empty())
+      throw std::invalid_argument(fmt::format(
+          "train_input.end_token is {}, and the chat template in {} says what ends an answer: leave it out",
+          asked.words.end_token, folder));
+    const ml::chat_template chat = ml::chat_template::of_folder(folder, *by);
+    return {ml::chat_form_of(chat, by), std::string(name_of(chat.format()))};
+  }
+  ml::plain_chat plain;
+  for (const i32 id : words.begin_tokens()) plain.begin += by->token(id);
+  plain.end = by->token(end_of(asked.words, false, words, asked.kept_end));
+  return {ml::chat_form_of(
+              plain, [by](std::string_view text) { return by->encode(text, {.add_special_tokens = false}); }),
+          "plain"};
+}
+
+ml::conversations encoded(const ml::chat_list& from, ml::chat_form form, int length, i32 end,
+                          bool of_characters, const std::string& where) {
+  ml::conversations all({.length = length, .padding = end}, std::move(form));
+  for (i64 i = 0; i < from.count(); ++i) {
+    std::vector<ml::chat_message> chat = messages_of(from, i, of_characters);
+    try {
+      all.add(std::move(chat));
+    } catch (const std::invalid_argument& e) {
+      std::string_view why = e.what();
+      if (why.starts_with("wsl: ")) why.remove_prefix(5);
+      throw from.error(i, why);
+    }
+  }
+  if (all.count() == 0)
+    throw ml::file_error(fmt::format(
+        "wsl: {}: the last question and answer of no chat have room: take a larger max_sequence_length",
+        where));
+  return all;
+}
+
+}  // namespace
+
+ml::text_by_name chat_marks::facts() const { return {{form_fact, form}, {end_fact, std::to_string(end)}}; }
+
+std::optional<chat_marks> chat_marks::of(const std::string& checkpoint) {
+  const ml::checkpoint c(checkpoint);
+  if (!c.facts().contains(form_fact)) return {};
+  return chat_marks{.form = c.fact(form_fact), .end = c.whole_number<i32>(end_fact)};
+}
+
+void require_same_form(const std::string& checkpoint, const chat_marks& ours) {
+  const std::optional<chat_marks> theirs = chat_marks::of(checkpoint);
+  if (theirs && (theirs->form != ours.form || theirs->end != ours.end))
+    throw std::invalid_argument(
+        fmt::format("{} was trained on chats in the form {}, whose answers end with token {}, and these "
+                    "params have {} and {}: go on with the tokenizer and the end_token of the run",
+                    checkpoint, theirs->form, theirs->end, ours.form, ours.end));
+}
+
+chat_text read_chats(const chat_words& asked) {
+  const bool of_characters = are_characters(asked.words);
+  const ml::chat_list train = list_of(asked.train, "train_input", asked.key),
+                      held_out = list_of(asked.held_out, "eval_input", asked.held_out_key);
+  std::string letters = "\n";
+  if (of_characters) {
+    const ml::plain_chat plain;
+    letters += plain.system + plain.user + plain.assistant + " ";
+    for (i64 i = 0; i < train.count(); ++i)
+      for (const ml::chat_message& m : messages_of(train, i, true)) letters += m.content;
+  }
+  const vocabulary words = words_for(asked.words, of_characters, letters);
+  const named_form by = form_of(asked, of_characters, words);
+  const i32 end = ml::conversations({.length = asked.length}, by.form).end();
+  ml::conversations a = encoded(train, by.form, asked.length, end, of_characters, asked.train),
+                    b = encoded(held_out, by.form, asked.held_out_length, end, of_characters, asked.held_out);
+  std::string about =
+      fmt::format("{}, in the form {}: {}; held out: {}", asked.train, by.name, a.about(), b.about());
+  return {.train = std::move(a),
+          .held_out = std::move(b),
+          .words = words,
+          .marks = {.form = by.name, .end = end},
+          .about = std::move(about)};
+}
+
+}  // namespace gpt_app
