@@ -44,7 +44,8 @@ TEST_CASE("labels and the mask of the loss are taken as the file has them") {
           "vocabulary with which the data were made");
   CHECK_THROWS_WITH(hdf5_text({.paths = {here / "a-1.h5"}, .max_sequence_length = 5}),
                     Contains("max_sequence_length is 5, and the examples of") && Contains("have 4 tokens"));
-  CHECK_THROWS_WITH(hdf5_text({.paths = {here / "a-1.h5"}, .use_vsl = true}), Contains("use_vsl is true"));
+  CHECK_THROWS_WITH(hdf5_text({.paths = {here / "a-1.h5"}, .use_vsl = true}),
+                    Contains("have no 'position_ids' that say where they begin"));
 }
 
 TEST_CASE("the forms of the Model Zoo have the same examples") {
@@ -60,11 +61,25 @@ TEST_CASE("the forms of the Model Zoo have the same examples") {
     CHECK(example_of(d, 0).ids == std::vector<i32>{1, 2, 3, 4});
     CHECK(example_of(d, 0).targets == std::vector<i32>{2, 3, -100, 5});
   };
-  SECTION("five rows, of which a model without packed attention reads three") {
-    const folder here;
-    make::hdf5(here / "x.h5")
-        .add("data", {.shape = {1, 5, 4}}, joined({ids, mask, labels, {3, 2, 1, 0}, {0, 1, 2, 3}}));
+  SECTION("five rows, of which attention over whole sequences takes three") {
+    const folder here, there;
+    const auto with_positions = [&](const folder& in, const std::vector<i64>& positions) {
+      make::hdf5(in / "x.h5")
+          .add("data", {.shape = {1, 5, 4}}, joined({ids, mask, labels, {1, 0, 1, 0}, positions}));
+      return hdf5_text({.paths = {in / ""}, .use_vsl = true});
+    };
+    const dataset packed = with_positions(here, {0, 1, 0, 1});
     check(here);
+    REQUIRE(packed.named.size() == 3);
+    std::vector<i32> of_ids(4), targets(4), positions(4);
+    const std::vector<std::span<i32>> rooms{of_ids, targets, positions};
+    packed.get(0, {.ids = {}, .features = {}, .targets = {}, .named = rooms});
+    CHECK(of_ids == std::vector<i32>{1, 2, 3, 4});
+    CHECK(targets == std::vector<i32>{2, 3, -100, 5});
+    CHECK(positions == std::vector<i32>{0, 1, 0, 1});
+    const dataset wrong = with_positions(there, {0, 1, 3, 0});
+    CHECK_THROWS_WITH(wrong.get(0, {.ids = {}, .features = {}, .targets = {}, .named = rooms}),
+                      Contains("row 0: number 2 of 'position_ids' is 3: they count up from 0"));
   }
   SECTION("rows in the order of data_params.json") {
     const folder here;

@@ -14,8 +14,10 @@ struct hdf5_text_settings {
   std::vector<std::string> paths;  ///< files, and folders of *.h5
   /// Tokens of a sequence. Examples have theirs, which it must be if it is given; tokens in a row need it.
   int max_sequence_length = 0;
-  int vocabulary = 0;    ///< a token that is not below is an error when it is read; 0: any number from 0 on
-  bool use_vsl = false;  ///< whether tokens see only those of their own document
+  int vocabulary = 0;  ///< a token that is not below is an error when it is read; 0: any number from 0 on
+  /// Whether tokens see only those of their own document: examples have "position_ids", which say where one
+  /// begins, and so have the numbers of the dataset (decoder::packed).
+  bool use_vsl = false;
 };
 
 namespace detail {
@@ -62,11 +64,6 @@ inline dataset hdf5_sequences(const std::vector<std::string>& files, const hdf5_
 inline dataset hdf5_text(const hdf5_text_settings& how) {
   const std::vector<std::string> files = hdf5_files_of(how.paths);
   if (hdf5_corpus::is_in(files.front())) return detail::hdf5_sequences(files, how);
-  if (how.use_vsl)
-    throw std::invalid_argument(
-        "wsl: use_vsl is true, and attention that stays within documents is not there yet: leave it out to "
-        "train "
-        "with attention over whole sequences");
   const auto all = std::make_shared<const hdf5_examples>(files);
   const hdf5_field ids = all->field("input_ids"), labels = all->field("labels"),
                    mask =
@@ -77,13 +74,28 @@ inline dataset hdf5_text(const hdf5_text_settings& how) {
           0, fmt::format("'input_ids' are {} and '{}' {} numbers: each token has one label and one number "
                          "of the mask",
                          ids.length, x.name, x.length));
+  std::optional<hdf5_field> positions;
+  if (how.use_vsl) {
+    const auto* const found = all->find("position_ids");
+    if (!found || found->length != ids.length)
+      throw std::invalid_argument(
+          fmt::format("wsl: use_vsl keeps the documents of a sequence apart, and the examples of {} have no "
+                      "'position_ids' that say where they begin: leave it out, or make data of five rows",
+                      files.front()));
+    positions = *found;
+  }
   if (how.max_sequence_length && how.max_sequence_length != ids.length)
     throw std::invalid_argument(
         fmt::format("wsl: max_sequence_length is {}, and the examples of {} have {} tokens: leave it out",
                     how.max_sequence_length, files.front(), ids.length));
-  return {.count = all->count(),
-          .length = static_cast<int>(ids.length),
-          .get = [all, ids, labels, mask, most = how.vocabulary](i64 which, const example& to) {
+  const int length = static_cast<int>(ids.length);
+  return {
+      .count = all->count(),
+      .length = length,
+      .get =
+          [all, ids, labels, mask, positions, most = how.vocabulary](i64 which, const example& to) {
+            const std::span<i32> to_ids = positions ? to.named[0] : to.ids,
+                                 to_targets = positions ? to.named[1] : to.targets;
             std::vector<i32> numbers(static_cast<std::size_t>(all->size()));
             all->read(which, numbers);
             const auto part = [&](const hdf5_field& x) {
@@ -108,9 +120,23 @@ inline dataset hdf5_text(const hdf5_text_settings& how) {
                                        t, mask.name, of_mask[t]));
               const bool counts = of_mask[t] && of_labels[t] != decoder::no_label;
               if (counts) check("labels", t, of_labels[t]);
-              to.ids[t] = of_ids[t], to.targets[t] = counts ? of_labels[t] : decoder::no_label;
+              to_ids[t] = of_ids[t], to_targets[t] = counts ? of_labels[t] : decoder::no_label;
             }
-          }};
+            if (!positions) return;
+            const std::span<i32> of_positions = part(*positions);
+            for (std::size_t t = 0; t < of_positions.size(); ++t) {
+              if (of_positions[t] != 0 && (t == 0 || of_positions[t] != of_positions[t - 1] + 1))
+                throw all->error(which,
+                                 fmt::format("number {} of 'position_ids' is {}: they count up from 0, and "
+                                             "from 0 again where another document begins: write the data "
+                                             "again",
+                                             t, of_positions[t]));
+              to.named[2][t] = of_positions[t];
+            }
+          },
+      .named = positions
+                   ? std::vector<named_field>{{"ids", length}, {"targets", length}, {"position_ids", length}}
+                   : std::vector<named_field>{}};
 }
 
 }  // namespace wsl::ml
