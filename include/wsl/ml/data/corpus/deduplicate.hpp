@@ -128,7 +128,7 @@ inline deduplication_report deduplicate(const corpus& in, const std::string& out
     if (const auto found = firsts.find(me); found != firsts.end()) found->second = {d.file, d.line};
     if (!to || file != d.file) {
       if (to) to->finish();
-      to.emplace(folder / in.name_below(d.file), in), file = d.file;
+      to.emplace(folder / in.name_below(d.file), document_writer::form_of(in)), file = d.file;
     }
     to->write(d.bytes), report.kept_bytes += d.bytes.size();
   });

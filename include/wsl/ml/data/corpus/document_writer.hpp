@@ -9,14 +9,16 @@ namespace wsl::ml {
 
 class document_writer {
  public:
+  enum class form { lines, sections };
+  static form form_of(const corpus& like) { return like.is_json() ? form::lines : form::sections; }
+
   /// A file, which exists completely after `finish`. Folders on the way to it are made. Throws file_error, as
   /// its functions do, if it cannot be written.
-  document_writer(const std::string& name, const corpus& like)
-      : file_(made_room(name)), is_json_(like.is_json()) {}
+  document_writer(const std::string& name, form how) : file_(made_room(name)), form_(how) {}
 
   /// The bytes of a document: for a corpus of objects one line without its end.
   void write(std::string_view bytes) {
-    if (!is_json_ && count_++ > 0) put("\n");
+    if (form_ == form::sections && count_++ > 0) put("\n");
     put(bytes);
     if (!bytes.ends_with('\n')) put("\n");
   }
@@ -36,7 +38,7 @@ class document_writer {
   void put(std::string_view bytes) { file_.write(bytes.data(), bytes.size()), bytes_ += bytes.size(); }
 
   support::whole_file file_;
-  bool is_json_;
+  form form_;
   u64 count_ = 0, bytes_ = 0;
 };
 

@@ -16,10 +16,10 @@
 namespace wsl::ml {
 
 struct near_duplicate_settings {
-  f64 threshold = 0.8;   ///< of the estimated Jaccard similarity
-  band_shape shape = {};      ///< no bands: searching_bands, or without comparison separating_bands
-  bool compared = true;  ///< false: candidates are duplicates without a comparison, as in SlimPajama
-  int threads = 0;       ///< 0: one for each processor
+  f64 threshold = 0.8;    ///< of the estimated Jaccard similarity
+  band_shape shape = {};  ///< no bands: searching_bands, or without comparison separating_bands
+  bool compared = true;   ///< false: candidates are duplicates without a comparison, as in SlimPajama
+  int threads = 0;        ///< 0: one for each processor
   /// bytes for tables of bands, 16 for each text and each band that is in work; one band is, whatever it takes
   u64 memory = ~u64{0};
 };

@@ -14,7 +14,7 @@ namespace wsl::ml {
 struct pass_settings {
   /// leaves out documents that are not UTF-8 or have no text, and counts them; otherwise they are refused
   bool skip_invalid = false;
-  int threads = 0;                    ///< 0: one for each processor
+  int threads = 0;                         ///< 0: one for each processor
   std::function<void(u64)> on_bytes = {};  ///< is called with the numbers of bytes of documents that are done
 };
 
