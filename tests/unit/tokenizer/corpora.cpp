@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <wsl/ml/data/corpus/shuffle.hpp>
+#include <wsl/ml/data/corpus/statistics.hpp>
 
 #include "../ml_data/files.hpp"
 
@@ -74,6 +75,46 @@ TEST_CASE("Texts are shuffled as sections, or as wholes that become objects") {
   std::vector<std::string> lines = lines_of(here / "wholes/shuffled.jsonl");
   std::sort(lines.begin(), lines.end());
   CHECK(lines == std::vector<std::string>{R"({"t":"\"x\"\n"})", R"({"t":"one\n1\n\ntwo\n\n\nthree"})"});
+}
+
+TEST_CASE("What is in a corpus is counted") {
+  const files::folder here;
+  files::write(here / "a.jsonl", R"({"text":"one two"})"
+                                 "\n"
+                                 R"({"text":"caf\u00e9"})"
+                                 "\n"
+                                 R"({"text":"one two"})"
+                                 "\n"
+                                 R"({"text":""})"
+                                 "\n"
+                                 R"({"text":" one\u00a0two\n three 4 5"})"
+                                 "\n{}\n"
+                                 R"({"text":"one two"})");
+  const corpus in({here / "a.jsonl"});
+  CHECK_THROWS_WITH(statistics_of(in, {}), Contains("line 6, byte 1: the object lacks 'text'"));
+  for (const int threads : {1, 2}) {
+    const corpus_statistics s = statistics_of(in, {.skip_invalid = true, .threads = threads});
+    CHECK(s.documents == 7);
+    CHECK(s.invalid == 1);
+    CHECK(s.bytes == 3 * 7 + 5 + 20);
+    CHECK(s.characters.sum == 3 * 7 + 4 + 19);
+    CHECK(s.words.sum == 3 * 2 + 1 + 5);
+    CHECK(s.exact_duplicates == 2);
+    CHECK(s.duplicate_bytes == 14);
+    CHECK(s.words_histogram[0] == 1);
+    CHECK(s.words_histogram[1] == 1);
+    CHECK(s.words_histogram[2] == 3);
+    CHECK(s.words_histogram[3] == 1);
+    CHECK(s.words.percentile(0) == 0);
+    CHECK(s.words.percentile(0.5) == 2);
+    CHECK(s.words.percentile(1) == 5);
+    CHECK(s.words.mean() == 2);
+    CHECK(!s.tokens);
+  }
+  const tokenizer bytes = tokenizer::from_json(
+      R"({"model":{"type":"WordLevel","vocab":{"one":0,"two":1,"?":2},"unk_token":"?"},"pre_tokenizer":{"type":"Whitespace"}})",
+      "words");
+  CHECK(statistics_of(in, {.skip_invalid = true}, &bytes).tokens->sum == 3 * 2 + 1 + 5);
 }
 
 }  // namespace
