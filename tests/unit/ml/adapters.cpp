@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Frozen parameters, and low-rank adapters of linear layers: gradients beside differences, the same training on
-// all grids of workers and in pipelines, and adapters that become part of their layers.
+// Frozen parameters, and low-rank adapters of linear layers: gradients beside differences, the same training
+// on all grids of workers and in pipelines, and adapters that become part of their layers.
 #include <catch2/catch.hpp>
 #include <wsl/ml.hpp>
 #include <wsl/ml/model/adapters.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several documents in a sequence: each is computed as if it were alone, whatever the model knows positions by,
-// on any rows and columns of workers and in pipelines.
+// Several documents in a sequence: each is computed as if it were alone, whatever the model knows positions
+// by, on any rows and columns of workers and in pipelines.
 #include <catch2/catch.hpp>
 #include <wsl/ml.hpp>
 #include <wsl/ml/model/check_gradients.hpp>

@@ -112,7 +112,8 @@ TEST_CASE("What is in a corpus is counted") {
     CHECK(!s.tokens);
   }
   const tokenizer bytes = tokenizer::from_json(
-      R"({"model":{"type":"WordLevel","vocab":{"one":0,"two":1,"?":2},"unk_token":"?"},"pre_tokenizer":{"type":"Whitespace"}})",
+      R"({"model":{"type":"WordLevel","vocab":{"one":0,"two":1,"?":2},"unk_token":"?"},)"
+      R"("pre_tokenizer":{"type":"Whitespace"}})",
       "words");
   CHECK(statistics_of(in, {.skip_invalid = true}, &bytes).tokens->sum == 3 * 2 + 1 + 5);
 }

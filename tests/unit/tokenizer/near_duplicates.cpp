@@ -202,7 +202,8 @@ TEST_CASE("Pairs that are similar are found, others are kept, for any number of 
         CHECK(set_of[a] == set_of[b]);
       }
     }
-  // Nothing is joined without a pair that is near the threshold: no member of a set is below 0.6 to all others.
+  // Nothing is joined without a pair that is near the threshold: no member of a set is below 0.6 to all
+  // others.
   for (const auto& s : expected) {
     if (s.size() == 1) ++unlike;
     for (const std::size_t a : s) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Documents: tokens of any number with a target for each, such as chats, pairs of a prompt and its completion,
-// or the texts of a corpus. A sequence of a model has one of them and padding (padded_documents), or several
-// (packed_documents.hpp).
+// Documents: tokens of any number with a target for each, such as chats, pairs of a prompt and its
+// completion, or the texts of a corpus. A sequence of a model has one of them and padding (padded_documents),
+// or several (packed_documents.hpp).
 //   const documents texts = documents_in(read_tokens("train.bin"), 50256, 1024);
 //   batches train(padded_documents(texts, 1024, 50256), {.size = 8});
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Several documents in each sequence of a decoder that keeps them apart (decoder::packed), so that little of a
-// batch is padding. A document goes into the first sequence that has room for it: first-fit (D. S. Johnson,
-// "Near-optimal bin packing algorithms", 1973), in the order of the documents, in a random one, or the longest
-// first; for training with sequences of several documents see Krell and others, arXiv:2107.02027. Where it goes
-// depends on the lengths of the documents, their order and the seed alone.
+// Several documents in each sequence of a decoder that keeps them apart (decoder::packed), so that little of
+// a batch is padding. A document goes into the first sequence that has room for it: first-fit (D. S. Johnson,
+// "Near-optimal bin packing algorithms", 1973), in the order of the documents, in a random one, or the
+// longest first; for training with sequences of several documents see Krell and others, arXiv:2107.02027.
+// Where it goes depends on the lengths of the documents, their order and the seed alone.
 //   const packed_documents packed(chats.documents(), {.length = 1024, .padding = 50256});
 //   batches train(packed.data(), {.size = 8});   // with ids, targets and position_ids
 //   std::puts(packed.about().c_str());           // "5000 documents in 1371 sequences of 1024: ..."
@@ -44,8 +44,8 @@ class packed_documents {
     kept_->from = std::move(from);
   }
 
-  /// The numbers "ids", "targets" and "position_ids" of each sequence. Padding has no targets, and each of its
-  /// tokens is a document of its own, which no other token sees.
+  /// The numbers "ids", "targets" and "position_ids" of each sequence. Padding has no targets, and each of
+  /// its tokens is a document of its own, which no other token sees.
   dataset data() const {
     const int n = how_.length;
     return {.count = sequences(),
@@ -71,7 +71,8 @@ class packed_documents {
     for (i64 s = 0; s < sequences(); ++s) most = std::max(most, std::ssize(documents_of(s)));
     return most;
   }
-  /// "5000 documents in 1371 sequences of 1024, 3.6 in each: 98.1 % of the tokens are real, and padded 26.9 %"
+  /// "5000 documents in 1371 sequences of 1024, 3.6 in each: 98.1 % of the tokens are real, and padded 26.9
+  /// %"
   std::string about() const {
     return fmt::format(
         "{} documents in {} sequences of {}, {:.1f} in each: {:.1f} % of the tokens are real, and padded "

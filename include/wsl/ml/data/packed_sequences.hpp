@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Examples of a language model, (input_ids, mask of the loss, labels) of one
+// SPDX-License-Identifier: MIT
+// Examples of a language model, (input_ids, mask of the loss, labels) of one
 // length, made of documents as the Cerebras Model Zoo's scripts make them: packed, so that documents follow
 // each other and are cut where a sequence is full; each by itself, with padding; or prompts and completions,
 // of which completions alone count.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Parts of datasets, and several as one, as the data_subset and the mixture of
+// SPDX-License-Identifier: MIT
+// Parts of datasets, and several as one, as the data_subset and the mixture of
 // the Cerebras Model Zoo. The order of examples follows from numbers alone, so that a run goes on exactly
 // (batches.hpp).
 //   const dataset most = subset_of(all, "0.0-0.75");

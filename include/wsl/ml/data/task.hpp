@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT For a dataset of one's own that has other examples for each wafer: how many
+// SPDX-License-Identifier: MIT
+// For a dataset of one's own that has other examples for each wafer: how many
 // wafers share out a batch, and whose part of it is being made. Both are asked in dataset::get, where batches
 // call it; elsewhere there is one task.
 //   d.get = [&](i64 which, const example& to) { read(files[task_id()], which, to); };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The second half of a low-rank adapter (LoRA, Hu et al., arXiv 2106.09685): y = h B^T, with h (tokens, parts x
-// rank), B (outputs, rank) and y (tokens, outputs). The outputs of each part, such as the queries of a layer that
-// gives queries, keys and values, read `rank` features of h of their own; outputs of no part are 0.
+// The second half of a low-rank adapter (LoRA, Hu et al., arXiv 2106.09685): y = h B^T, with h (tokens, parts
+// x rank), B (outputs, rank) and y (tokens, outputs). The outputs of each part, such as the queries of a
+// layer that gives queries, keys and values, read `rank` features of h of their own; outputs of no part are
+// 0.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -49,8 +50,8 @@ class low_rank_stage final : public stage {
   }
 
  private:
-  /// Outputs of one part that lie together in a tile: `count` rows of it from `row` on, which give the columns of
-  /// the output from `column` on, of features of h from `from` on.
+  /// Outputs of one part that lie together in a tile: `count` rows of it from `row` on, which give the
+  /// columns of the output from `column` on, of features of h from `from` on.
   struct piece {
     int row, column, count, from;
   };

@@ -147,9 +147,9 @@ class stage {
   /// says true here and also what it reads of the other parts: earlier tokens (`reads_of_prefix`) or lines of
   /// an image (`reads_of_line`).
   virtual bool needs_whole_sequences() const { return false; }
-  /// Whether a stage that needs whole sequences lets the tokens at their end change what it gives for others, as
-  /// attention to all tokens does, and causal attention does not. If an input of ids is a mask of tokens that it
-  /// does not see, its number is `padding_mask`; -1: none is.
+  /// Whether a stage that needs whole sequences lets the tokens at their end change what it gives for others,
+  /// as attention to all tokens does, and causal attention does not. If an input of ids is a mask of tokens
+  /// that it does not see, its number is `padding_mask`; -1: none is.
   virtual bool sees_padding() const { return needs_whole_sequences(); }
   virtual int padding_mask() const { return -1; }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
@@ -207,8 +207,8 @@ class stage {
   /// Whether input k comes with the batch and is not computed.
   bool is_given(int k) const { return given[static_cast<std::size_t>(k)]; }
   /// Whether training wants the gradient of input k: not where it comes with the batch, nor where all that it
-  /// is computed with is frozen. A stage may save the work for a gradient that is not wanted; adding to it all
-  /// the same does no harm.
+  /// is computed with is frozen. A stage may save the work for a gradient that is not wanted; adding to it
+  /// all the same does no harm.
   bool wants_gradient(int k) const { return wanted[static_cast<std::size_t>(k)]; }
   bool wants_gradient(const activation_store& store, int k) const {
     return wants_gradient(k) || store.gradients_of_inputs;

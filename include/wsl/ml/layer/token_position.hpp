@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The position of a token: in its sequence, or, where several documents are packed in a sequence and the batch
-// says their positions (network::position_ids), in its document.
+// The position of a token: in its sequence, or, where several documents are packed in a sequence and the
+// batch says their positions (network::position_ids), in its document.
 #pragma once
 #include "stage.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Weights of a model with adapters and of the same model without them (network::adapt).
 //   const network plain = d.build(), tuned = d.build({.rank = 8, .layers = {{"layer * qkv"}}});
-//   weights w = with_adapters(plain, pretrained, tuned, seed);   // to begin with: adapters that change nothing
+//   weights w = with_adapters(plain, pretrained, tuned, seed);   // adapters that change nothing yet
 //   ...
 //   weights folded = without_adapters(tuned, trained, plain);    // the adapters are part of their layers
 #pragma once

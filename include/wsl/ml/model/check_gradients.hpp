@@ -256,9 +256,9 @@ class gradient_checker {
     }
   }
 
-  /// How far a difference may be from the slope by rounding alone: a function of f32 numbers is a few units of
-  /// its last place off, of which a difference divides as many by the step. It is all that is left where the
-  /// gradient is 0, as that of a shift which all scores of a softmax have in common.
+  /// How far a difference may be from the slope by rounding alone: a function of f32 numbers is a few units
+  /// of its last place off, of which a difference divides as many by the step. It is all that is left where
+  /// the gradient is 0, as that of a shift which all scores of a softmax have in common.
   f64 rounding() {
     return 8 * static_cast<f64>(std::numeric_limits<f32>::epsilon()) * std::abs(objective()) /
            static_cast<f64>(how_.step);

@@ -90,7 +90,7 @@ struct decoder {
   /// The network, with the loss as its last stage. With adapters all else is frozen. Throws
   /// std::invalid_argument for sizes that do not fit, and for adapters of layers that are not there.
   network build(const adapter_settings& adapters = {}) const;
-  /// What a network has computed when the layers have been added.
+  /// The values of a network to which the layers have been added.
   struct output {
     int last = -1;            ///< the features of each token after the last norm
     int logits = -1;          ///< of the next token; -1: there is no head

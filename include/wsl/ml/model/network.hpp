@@ -91,15 +91,16 @@ struct embedding_settings {
   int where = -1;  ///< a value of network::position_ids; -1: tokens are counted from the sequence's first
 };
 
-/// Linear layers with adapters: those whose names match a pattern, as in "layer * qkv". Each of the parts, which
-/// are some of a layer's outputs, gets an adapter of its own; without parts all outputs together have one.
+/// Linear layers with adapters: those whose names match a pattern, as in "layer * qkv". Each of the parts,
+/// which are some of a layer's outputs, gets an adapter of its own; without parts all outputs together have
+/// one.
 struct adapted_layers {
   std::string pattern;
   std::vector<feature_run> parts = {};
 };
-/// Low-rank adapters (LoRA, arXiv 2106.09685): y = x W^T becomes x W^T + alpha / rank (x A^T) B^T, with A (rank,
-/// inputs), which begins as a linear layer of PyTorch does, and B (outputs, rank), which begins as 0. The names
-/// of both are the layer's with " lora_A.weight" and " lora_B.weight".
+/// Low-rank adapters (LoRA, arXiv 2106.09685): y = x W^T becomes x W^T + alpha / rank (x A^T) B^T, with A
+/// (rank, inputs), which begins as a linear layer of PyTorch does, and B (outputs, rank), which begins as 0.
+/// The names of both are the layer's with " lora_A.weight" and " lora_B.weight".
 struct adapter_settings {
   int rank = 8;
   f32 alpha = 8;
@@ -245,8 +246,8 @@ class network {
   }
   int embedding_of(const std::string& name, int ids, int width, const embedding_settings& how);
   int linear(const std::string& name, int x, int outputs, bool bias, initial start);
-  /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is not
-  /// positive, or a dropout that is no probability.
+  /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is
+  /// not positive, or a dropout that is no probability.
   void adapt(const adapter_settings& how);
   /// Freezes all but the adapters, and parameters whose names match the patterns. Throws
   /// std::invalid_argument if layers that were to have an adapter are not there.

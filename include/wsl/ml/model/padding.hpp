@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Batches without the padding at the end of their sequences: the tokens that count in no loss and that no token
-// of another place sees. What is left is computed as before. A pipeline takes each of its micro-batches so, and
-// computes real tokens only ("variable tensor shape" of the Cerebras Model Zoo).
+// Batches without the padding at the end of their sequences: the tokens that count in no loss and that no
+// token of another place sees. What is left is computed as before. A pipeline takes each of its micro-batches
+// so, and computes real tokens only ("variable tensor shape" of the Cerebras Model Zoo).
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -14,8 +14,8 @@ namespace wsl::ml {
 
 namespace detail {
 
-/// Whether padding may be left out at all: no stage sees it, or the batch says with a mask which it sees, and no
-/// loss counts it.
+/// Whether padding may be left out at all: no stage sees it, or the batch says with a mask which it sees, and
+/// no loss counts it.
 inline bool may_leave_out_padding(const network& n) {
   if (n.axes().front().length > 0 || n.statistics() > 0) return false;
   return std::all_of(n.stages().begin(), n.stages().end(), [&](const auto& s) {
@@ -68,8 +68,8 @@ inline int length_without_padding(const network& n, const batch& b) {
   return static_cast<int>(longest);
 }
 
-/// A batch of which only the first tokens of each sequence are left. It refers to the numbers of the other one
-/// where they lie together, and has copies of the rest.
+/// A batch of which only the first tokens of each sequence are left. It refers to the numbers of the other
+/// one where they lie together, and has copies of the rest.
 class shortened_batch {
  public:
   shortened_batch(const network& n, const batch& all, int length) : batch_(all) {

@@ -30,9 +30,9 @@ inline void check_threshold(f64 threshold) {
 
 }  // namespace detail
 
-/// The bands that separate best by themselves: the probability of candidates below the threshold, plus that of
-/// texts above it that are none, each integrated over similarities, is the least. For 128 permutations and the
-/// threshold 0.8 these are 9 bands of 13 rows, which SlimPajama has. Throws std::invalid_argument for a
+/// The bands that separate best by themselves: the probability of candidates below the threshold, plus that
+/// of texts above it that are none, each integrated over similarities, is the least. For 128 permutations and
+/// the threshold 0.8 these are 9 bands of 13 rows, which SlimPajama has. Throws std::invalid_argument for a
 /// threshold that is not above 0 and at most 1.
 inline band_shape separating_bands(int permutations, f64 threshold) {
   detail::check_threshold(threshold);
@@ -55,10 +55,10 @@ inline band_shape separating_bands(int permutations, f64 threshold) {
   return best;
 }
 
-/// The bands for candidates that are compared afterwards: the longest rows with which texts of the threshold's
-/// similarity are candidates with a probability of at least `sure`. For 128 permutations and the threshold 0.8
-/// these are 18 bands of 7 rows. Throws std::invalid_argument for a threshold that is not above 0 and at most
-/// 1, and if no bands of so few permutations are so sure.
+/// The bands for candidates that are compared afterwards: the longest rows with which texts of the
+/// threshold's similarity are candidates with a probability of at least `sure`. For 128 permutations and the
+/// threshold 0.8 these are 18 bands of 7 rows. Throws std::invalid_argument for a threshold that is not above
+/// 0 and at most 1, and if no bands of so few permutations are so sure.
 inline band_shape searching_bands(int permutations, f64 threshold, f64 sure = 0.95) {
   detail::check_threshold(threshold);
   for (int rows = permutations; rows > 0; --rows)

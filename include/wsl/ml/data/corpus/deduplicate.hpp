@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A corpus without its near duplicates, as SlimPajama removes them: of each set the first document is kept, so
-// files of better quality are named first. Documents are read twice, and what is remembered of one are its
+// A corpus without its near duplicates, as SlimPajama removes them: of each set the first document is kept,
+// so files of better quality are named first. Documents are read twice, and what is remembered of one are its
 // signature, 512 bytes with 128 permutations, and 5 bytes.
 //   const deduplication_report done = deduplicate(corpus({"part.jsonl"}), "clean", {.least_length = 200});
 #pragma once
@@ -39,8 +39,8 @@ struct deduplication_report {
 };
 
 /// Writes the documents that are kept to the files of the folder `out`, which have the names of those that
-/// they come from, and the others to its removed.jsonl: the place, the reason and, of duplicates, the place of
-/// the document that is kept and the estimated similarity to it. That may be below the threshold where
+/// they come from, and the others to its removed.jsonl: the place, the reason and, of duplicates, the place
+/// of the document that is kept and the estimated similarity to it. That may be below the threshold where
 /// documents are joined by others between them. The result depends on the documents, their order and the
 /// seed. Throws file_error for a document that is refused and an `out` that has files, in which case nothing
 /// is written, and what near_duplicates throws.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The documents of a corpus, in the order of its files: objects in JSON, one a line (.jsonl), or texts (.txt),
-// of which each is a document or has several with empty lines between them. Files are read from their
+// The documents of a corpus, in the order of its files: objects in JSON, one a line (.jsonl), or texts
+// (.txt), of which each is a document or has several with empty lines between them. Files are read from their
 // beginning to their end and stay on the disk.
 //   const corpus in({"part0.jsonl", "part1.jsonl"});
 //   in.each([&](const document& d) { count += in.text_of(d).size(); });
@@ -93,9 +93,9 @@ struct field_finder : nlohmann::json_sax<nlohmann::json> {
 
 class corpus {
  public:
-  /// The files that the paths mean, as files_of takes them. Throws file_error for a file that is not there, is
-  /// named twice, or ends with neither .jsonl nor .txt, and std::invalid_argument if some end with .jsonl and
-  /// some with .txt, or if objects are to be divided by empty lines.
+  /// The files that the paths mean, as files_of takes them. Throws file_error for a file that is not there,
+  /// is named twice, or ends with neither .jsonl nor .txt, and std::invalid_argument if some end with .jsonl
+  /// and some with .txt, or if objects are to be divided by empty lines.
   explicit corpus(const std::vector<std::string>& paths, corpus_form how = {})
       : files_(files_of(paths, {".jsonl", ".txt"})), how_(std::move(how)) {
     namespace fs = std::filesystem;

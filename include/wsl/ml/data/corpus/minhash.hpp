@@ -2,8 +2,9 @@
 // MinHash (Broder, "On the resemblance and containment of documents", 1997): a text is a set of shingles, the
 // sequences of so many characters in it; a signature has the smallest value of the set under each of some
 // permutations of hashes. The part of two signatures that is equal estimates the Jaccard similarity s of the
-// sets, with the standard deviation sqrt(s (1 - s) / permutations). Shingles are those of SlimPajama (Cerebras'
-// Model Zoo): of the text in lower case, without the punctuation of ASCII, white space being one space.
+// sets, with the standard deviation sqrt(s (1 - s) / permutations). Shingles are those of SlimPajama
+// (Cerebras' Model Zoo): of the text in lower case, without the punctuation of ASCII, white space being one
+// space.
 //   const minhash by;
 //   const f64 s = similarity(by.signature(shingle_text(a)), by.signature(shingle_text(b)));
 #pragma once
@@ -60,8 +61,8 @@ inline std::vector<u32> shingle_hashes(std::u32string_view text, int width) {
 
 namespace detail {
 
-/// least[p] = min(least[p], factor[p] * x + offset[p] mod 2^32) for each hash x. The number of permutations is
-/// a multiple of `minhash_step`.
+/// least[p] = min(least[p], factor[p] * x + offset[p] mod 2^32) for each hash x. The number of permutations
+/// is a multiple of `minhash_step`.
 inline constexpr int minhash_step = 64;
 struct minhash_loop {
   template <int lanes>

@@ -20,7 +20,8 @@ struct near_duplicate_settings {
   band_shape shape = {};  ///< no bands: searching_bands, or without comparison separating_bands
   bool compared = true;   ///< false: candidates are duplicates without a comparison, as in SlimPajama
   int threads = 0;        ///< 0: one for each processor
-  /// bytes for tables of bands, 16 for each text and each band that is in work; one band is, whatever it takes
+  /// bytes for tables of bands, 16 for each text and each band that is in work; one band is, whatever it
+  /// takes
   u64 memory = ~u64{0};
 };
 

@@ -17,9 +17,9 @@ struct normalization_report {
 };
 
 /// Writes one file with the documents of the corpus: of objects the text in the field is repaired, and a line
-/// without anything to repair stays as it is, byte by byte; sections have an empty line between them; of whole
-/// texts there is one. Throws file_error for a document that is refused and std::invalid_argument for several
-/// whole texts; then nothing is written.
+/// without anything to repair stays as it is, byte by byte; sections have an empty line between them; of
+/// whole texts there is one. Throws file_error for a document that is refused and std::invalid_argument for
+/// several whole texts; then nothing is written.
 inline normalization_report normalize(const corpus& in, const std::string& out, const normalization& how) {
   if (in.is_whole() && in.files().size() > 1)
     throw std::invalid_argument(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The documents of a corpus in a random order, also if it is larger than the memory: the key of a document is
 // a hash of the seed and its number, and the order is that of the keys. A first pass distributes documents to
-// files of ranges of keys, a second one sorts each of these. So the order is a function of the seed and of the
-// order of the documents, whatever the memory.
+// files of ranges of keys, a second one sorts each of these. So the order is a function of the seed and of
+// the order of the documents, whatever the memory.
 //   shuffle_documents(corpus({"part0.jsonl", "part1.jsonl"}), "shuffled", {.seed = 7});
 #pragma once
 #include <algorithm>
@@ -80,11 +80,11 @@ void write_sorted(const std::string& name, document_writer& to, Advance advance)
 
 }  // namespace detail
 
-/// Writes the documents to the file shuffled.jsonl, or shuffled.txt, of the folder `out`, byte by byte as they
-/// are. Of texts that are one document each, it makes objects with the text in the field `text_key`. While it
-/// works, the documents are on the disk twice. Throws file_error for an `out` that has files and for what
-/// cannot be read or written, in which case nothing is left, and std::invalid_argument if the memory is less
-/// than a 512th of twice the corpus.
+/// Writes the documents to the file shuffled.jsonl, or shuffled.txt, of the folder `out`, byte by byte as
+/// they are. Of texts that are one document each, it makes objects with the text in the field `text_key`.
+/// While it works, the documents are on the disk twice. Throws file_error for an `out` that has files and for
+/// what cannot be read or written, in which case nothing is left, and std::invalid_argument if the memory is
+/// less than a 512th of twice the corpus.
 inline shuffling_report shuffle_documents(const corpus& in, const std::string& out, const shuffling& how) {
   constexpr u64 most_ranges = 512;  // files that are open at a time
   const u64 ranges = std::max<u64>(1, (2 * in.bytes() + how.memory - 1) / std::max<u64>(how.memory, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repairs of texts from the web, after ftfy (https://ftfy.readthedocs.io): those that can be stated exactly and
-// leave a text alone that may be meant as it is.
+// Repairs of texts from the web, after ftfy (https://ftfy.readthedocs.io): those that can be stated exactly
+// and leave a text alone that may be meant as it is.
 //   fix_counts counts;
 //   const std::string text = fixed_text("schÃ¶n", {}, counts);  // "schön", and counts.mojibake is 1
 #pragma once
@@ -85,8 +85,8 @@ inline mojibake mojibake_at(std::u32string_view text, std::size_t at) {
   return m;
 }
 
-/// A line whose mojibake is decoded, once: if a character of it is evident, and every letter of Latin-1 in the
-/// line belongs to a character. Returns the number of characters, 0 if the line stays.
+/// A line whose mojibake is decoded, once: if a character of it is evident, and every letter of Latin-1 in
+/// the line belongs to a character. Returns the number of characters, 0 if the line stays.
 inline i64 decode_once(std::u32string& line) {
   std::u32string out;
   bool is_evident = false;
@@ -129,8 +129,8 @@ inline constexpr named_character other_entities[] = {
     {"hellip", U'…'}, {"bull", U'•'},   {"euro", U'€'},   {"trade", U'™'}, {"lsaquo", U'‹'}, {"rsaquo", U'›'},
     {"dagger", U'†'}, {"Dagger", U'‡'}, {"permil", U'‰'}, {"fnof", U'ƒ'},  {"circ", U'ˆ'},   {"tilde", U'˜'}};
 
-/// The character that an entity names, by the text between & and ;. Nothing if it is none that HTML 4 knows as
-/// a character of Latin-1 or Windows-1252, or no number of a character.
+/// The character that an entity names, by the text between & and ;. Nothing if it is none that HTML 4 knows
+/// as a character of Latin-1 or Windows-1252, or no number of a character.
 inline std::optional<char32_t> entity(std::string_view name) {
   if (name.starts_with('#')) {
     const bool is_hex = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
@@ -178,8 +178,8 @@ inline char32_t surrogate_at(std::string_view text, std::size_t at) {
 
 }  // namespace detail
 
-/// The bytes with each pair of surrogates, three bytes each as in CESU-8, as the character that it stands for,
-/// and U+FFFD for each that is alone. Other bytes stay.
+/// The bytes with each pair of surrogates, three bytes each as in CESU-8, as the character that it stands
+/// for, and U+FFFD for each that is alone. Other bytes stay.
 inline std::string joined_surrogates(std::string_view bytes, i64& count) {
   std::string out;
   for (std::size_t at = 0; at < bytes.size();) {

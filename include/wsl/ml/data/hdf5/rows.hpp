@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT A dataset of whole numbers in an HDF5 file, read in rows of its first axis by
+// SPDX-License-Identifier: MIT
+// A dataset of whole numbers in an HDF5 file, read in rows of its first axis by
 // any number of threads. The file is not trusted: room is made for what it can have, and every mistake is a
 // file_error with the file, the dataset, the row and the remedy.
 //   const hdf5_rows x("data-1.h5", "data");       // say of shape (2000, 3, 2048)

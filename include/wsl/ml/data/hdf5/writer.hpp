@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Writes examples to HDF5 files in the form of the Cerebras Model Zoo: a dataset
+// SPDX-License-Identifier: MIT
+// Writes examples to HDF5 files in the form of the Cerebras Model Zoo: a dataset
 // 'data' of i4 with the shape (examples, features, tokens), in chunks of one example, compressed by gzip on
 // all threads that are given, and the attribute n_examples of the file.
 //   write_hdf5_examples("dataset-partition-1.h5", numbers, {.features = 3, .length = 2048});

@@ -2,7 +2,7 @@
 // Low-rank adapters in the files of Hugging Face's peft: a folder with adapter_config.json and
 // adapter_model.safetensors, beside that of the model they belong to.
 //   pretrained p = read_hugging_face("llama");
-//   const lora_settings lora = read_lora_settings("adapter");        // or {.rank = 8, .targets = {"q_proj", "v_proj"}}
+//   const lora_settings lora = read_lora_settings("adapter");  // or {.rank = 8, .targets = {"q_proj"}}
 //   const network n = p.config.build(adapters_of(lora, p.model_type(), p.config));
 //   weights w = p.to_weights(n, weights(n, seed));
 //   read_adapters("adapter", lora, p.model_type(), p.config, n, w);
@@ -104,8 +104,8 @@ adapter_settings adapters_of(const lora_settings& how, const std::string& model_
   return all;
 }
 
-/// The settings in a folder's adapter_config.json. Throws file_error, also for what these adapters are not, such
-/// as DoRA, trained biases, or ranks that differ from layer to layer.
+/// The settings in a folder's adapter_config.json. Throws file_error, also for what these adapters are not,
+/// such as DoRA, trained biases, or ranks that differ from layer to layer.
 inline lora_settings read_lora_settings(const std::string& folder) {
   using hugging_face::json;
   const hugging_face::config_file c(folder + "/" + hugging_face::adapter_config);
@@ -135,8 +135,8 @@ inline lora_settings read_lora_settings(const std::string& folder) {
 
 namespace hugging_face {
 
-/// Calls f(name, rows, columns, parameter, row) for each tensor of the adapters: row(i) is the row of our parameter
-/// that is row i of theirs.
+/// Calls f(name, rows, columns, parameter, row) for each tensor of the adapters: row(i) is the row of our
+/// parameter that is row i of theirs.
 template <class Model, class F>
 void each_adapter_tensor(const lora_settings& how, const std::string& model_type, const Model& m,
                          const network& n, F f) {

@@ -40,7 +40,8 @@ struct pipeline_step {
   }
 };
 
-/// The micro-batches of all replicas of a step, which says how many there are of what, perhaps without padding.
+/// The micro-batches of all replicas of a step, which says how many there are of what, perhaps without
+/// padding.
 inline std::vector<shortened_batch> parts_of(const network& n, const batch& all, pipeline_step s,
                                              bool strip_padding) {
   std::vector<shortened_batch> parts;

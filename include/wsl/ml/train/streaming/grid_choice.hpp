@@ -30,7 +30,8 @@ namespace wsl::ml {
 /// The rates of a core, per second, and the times of a hop between workers: of a part of a value along a row,
 /// for which the workers wait, and of a gradient along a column, beside which they go on. They are orders of
 /// magnitude for a server: only the ratios matter, and near the best grid the time hardly depends on it.
-/// `gradient_hop` is fitted to the times of the grids of up to 16 workers for the two small models of `bench train`.
+/// `gradient_hop` is fitted to the times of the grids of up to 16 workers for the two small models of `bench
+/// train`.
 struct worker_rates {
   f64 operations = 60e9, bytes = 6e9, hop = 10e-6, gradient_hop = 3e-6;
 };

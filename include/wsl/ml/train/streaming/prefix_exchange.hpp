@@ -56,8 +56,8 @@ class prefix_exchange {
     if (before_) leaving = blocks(store_->prefix_gradient());
     std::reverse(leaving.begin(), leaving.end());
     make_packet(after_ ? rows_->tokens_of(row_).in_last_sequence().count() : 0);
-    // The next row reads after_ rows, the last of which is this one. So it has sums for after_ - 1 of the rows
-    // before this one; for the others, which are farther away, this row is the first to add something.
+    // The next row reads after_ rows, the last of which is this one. So it has sums for after_ - 1 of the
+    // rows before this one; for the others, which are farther away, this row is the first to add something.
     const int alone = after_ ? before_ - (after_ - 1) : before_;
     on.add_up(me, std::move(leaving), alone, packet_,
               [this, v = s.inputs[0], done = std::move(done)](pe& at) {
