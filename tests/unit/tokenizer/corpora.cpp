@@ -111,10 +111,10 @@ TEST_CASE("What is in a corpus is counted") {
     CHECK(s.words.mean() == 2);
     CHECK(!s.tokens);
   }
-  const tokenizer bytes = tokenizer::from_json(
-      R"({"model":{"type":"WordLevel","vocab":{"one":0,"two":1,"?":2},"unk_token":"?"},)"
-      R"("pre_tokenizer":{"type":"Whitespace"}})",
-      "words");
+  const tokenizer bytes =
+      tokenizer::from_json(R"({"model":{"type":"WordLevel","vocab":{"one":0,"two":1,"?":2},"unk_token":"?"},)"
+                           R"("pre_tokenizer":{"type":"Whitespace"}})",
+                           "words");
   CHECK(statistics_of(in, {.skip_invalid = true}, &bytes).tokens->sum == 3 * 2 + 1 + 5);
 }
 

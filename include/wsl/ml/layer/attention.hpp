@@ -65,8 +65,8 @@ inline std::vector<f32> scores_of_distances(const matrix<const f32>& table, cons
 
 class attention_stage final : public stage {
  public:
-  /// The last input may be ids: a mask of keys, of which one with 0 is not seen, or the position of each token
-  /// in its document.
+  /// The last input may be ids: a mask of keys, of which one with 0 is not seen, or the position of each
+  /// token in its document.
   enum class last_input : u8 { features, mask, positions };
   /// Heads have `width` features. Input 0 is (tokens, queries | keys | values), or (tokens, queries), and
   /// then input 1 is (tokens, keys | values) of a sequence of any length. The parameter is the table of
