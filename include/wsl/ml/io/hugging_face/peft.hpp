@@ -17,6 +17,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "../../../support/whole_file.hpp"
 #include "../hugging_face.hpp"
 #include "../safetensors.hpp"
 #include "match.hpp"
