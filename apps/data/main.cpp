@@ -5,6 +5,7 @@
 
 #include "../command_line.hpp"
 #include "commands.hpp"
+#include "corpora.hpp"
 
 namespace {
 using namespace data_app;
@@ -155,6 +156,8 @@ void declare(CLI::App& app, words& w) {
   c->add_option("out", w.out, "the file or folder to write")->required();
   add_form(*c, w.form);
   does(c, [&w] { convert(w.in, w.out, w.form); });
+
+  declare_corpora(app, w.chosen);
 }
 
 }  // namespace
