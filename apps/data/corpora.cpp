@@ -29,7 +29,7 @@ struct corpus_options {
   shuffling shuffle;
   normalizing normal;
   pass_settings pass;
-  u64 memory = 0;  // 0: what the command takes by itself
+  std::optional<u64> memory;
   bool verbose = false, by_bands = false;
 };
 
@@ -84,7 +84,7 @@ void deduplicate_files(corpus_options& o) {
   display shown;
   o.dedup.skip_invalid = o.pass.skip_invalid, o.dedup.threads = o.pass.threads;
   o.dedup.compared = !o.by_bands;
-  o.dedup.memory = o.memory ? o.memory : static_cast<u64>(app::memory_there() / 2);
+  o.dedup.memory = o.memory.value_or(static_cast<u64>(app::memory_there() / 2));
   o.dedup.begins = [&](const char* what, u64 total) { shown.begin(what, total); };
   o.dedup.advances = [&](u64 steps) { shown.advance(steps); };
   const deduplication_report r = deduplicate(in, o.out, o.dedup);
@@ -110,7 +110,7 @@ void deduplicate_files(corpus_options& o) {
 void shuffle_files(corpus_options& o) {
   const corpus in(o.in, o.documents);
   display shown;
-  if (o.memory) o.shuffle.memory = o.memory;
+  if (o.memory) o.shuffle.memory = *o.memory;
   o.shuffle.begins = [&](const char* what, u64 total) { shown.begin(what, total); };
   o.shuffle.advances = [&](u64 bytes) { shown.advance(bytes); };
   const shuffling_report r = shuffle_documents(in, o.out, o.shuffle);
