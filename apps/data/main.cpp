@@ -5,6 +5,7 @@
 
 #include "../command_line.hpp"
 #include "commands.hpp"
+#include "corpora.hpp"
 
 namespace {
 using namespace data_app;
@@ -193,6 +194,8 @@ void declare(CLI::App& app, words& w) {
     w.examples.in = {w.in};
     convert_to_examples(w.examples, w.out);
   });
+
+  declare_corpora(app, w.chosen);
 }
 
 }  // namespace

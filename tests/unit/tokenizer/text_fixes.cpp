@@ -101,14 +101,15 @@ TEST_CASE("The texts of objects are repaired, and lines without faults stay byte
   CHECK_THROWS_WITH(normalize(in, here / "out", {}), Contains("line 4, byte 1: it is no object in JSON"));
   CHECK(!std::filesystem::exists(here / "out"));
   for (const int threads : {1, 3}) {
-    const normalization_report r =
-        normalize(in, here / "out", {.pass = {.skip_invalid = true, .threads = threads}});
+    const std::string out = here / fmt::format("out{}", threads);
+    const normalization_report r = normalize(in, out, {.pass = {.skip_invalid = true, .threads = threads}});
     CHECK(r.documents == 3);
     CHECK(r.changed == 1);
     CHECK(r.invalid == 1);
     CHECK(r.counts.surrogates == 1);
-    CHECK(read_whole(here / "out") == good + "\n" + R"({"b":1,"text":"schön �","a":2})" + "\n");
+    CHECK(read_whole(out) == good + "\n" + R"({"b":1,"text":"schön �","a":2})" + "\n");
   }
+  CHECK_THROWS_WITH(normalize(in, here / "out1", {}), Contains("give a name that is free"));
   files::write(here / "b.txt", "eins\r\nzwei\r\n\r\n\r\ndreÃ¼\n");
   const normalization_report r = normalize(corpus({here / "b.txt"}, {.sections = true}), here / "b", {});
   CHECK(r.documents == 2);

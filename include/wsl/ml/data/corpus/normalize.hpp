@@ -7,7 +7,7 @@
 
 namespace wsl::ml {
 
-struct normalization {
+struct normalizing {
   text_fixing fixes = {};
   pass_settings pass = {};
 };
@@ -18,14 +18,17 @@ struct normalization_report {
 
 /// Writes one file with the documents of the corpus: of objects the text in the field is repaired, and a line
 /// without anything to repair stays as it is, byte by byte; sections have an empty line between them; of
-/// whole texts there is one. Throws file_error for a document that is refused and std::invalid_argument for
-/// several whole texts; then nothing is written.
-inline normalization_report normalize(const corpus& in, const std::string& out, const normalization& how) {
+/// whole texts there is one. Throws file_error for a document that is refused and an `out` that is there, and
+/// std::invalid_argument for several whole texts; then nothing is written.
+inline normalization_report normalize(const corpus& in, const std::string& out, const normalizing& how) {
   if (in.is_whole() && in.files().size() > 1)
     throw std::invalid_argument(
         fmt::format("wsl: one file is written, and {} texts would become one: give one at a time, or read "
                     "them as sections",
                     in.files().size()));
+  if (file_exists(out))
+    throw file_error(
+        fmt::format("wsl: {} is there: give a name that is free, so that nothing is written over", out));
   struct repaired {
     std::string bytes;
     fix_counts counts;
