@@ -63,7 +63,9 @@ void require_same_packing(const std::string& checkpoint, const packs& ours) {
 
 arranged arrange(const ml::documents& from, int length, i32 padding, bool packed) {
   if (!packed) return {.data = ml::padded_documents(from, length, padding), .about = {}};
-  const ml::packed_documents x(from, {.length = length, .padding = padding});
+  // The longest first leaves the least padding; epochs draw the sequences in an order of their own.
+  const ml::packed_documents x(
+      from, {.length = length, .padding = padding, .order = ml::packing_order::longest_first});
   return {.data = x.data(), .about = x.about()};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Training on documents of many lengths (docs/guide/finetuning.md), on two threads: several of them in a
 // sequence beside one and padding, by weight streaming and in a pipeline, which may leave padding out. The
-// lengths are uniform from a tenth of a sequence to all of it. What counts is real tokens in a second; the
+// lengths are uniform from a tenth of a sequence to all of it, and the longest are packed first. What counts is real tokens in a second; the
 // floor is what the share of real tokens alone would give. Passes over the same documents take turns, and the
 // shortest of some is taken, since another program may disturb any. It fails if the loss of packed documents
 // is not that of padded ones to 1e-5.
@@ -73,7 +73,7 @@ struct way {
 int run(int rounds) {
   const decoder d{
       .vocabulary = vocabulary, .positions = length, .layers = 4, .heads = 4, .width = 256, .packed = true};
-  const packed_documents packed(some_documents(), {.length = length});
+  const packed_documents packed(some_documents(), {.length = length, .order = packing_order::longest_first});
   const std::vector<loaded_batch> together = all_batches(packed.data()), alone = all_batches(packed.padded());
   const auto streaming = [&] {
     const streaming_settings how{.cores = threads, .seed = 1, .threads = threads};

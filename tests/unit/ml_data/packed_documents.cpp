@@ -180,7 +180,7 @@ TEST_CASE("A decoder's losses of packed documents are those of the documents alo
   check(streaming);
   pipelined_trainer in_a_row(d.build(), optimizer::sgd(), {.strips = 3, .seed = 3});
   check(in_a_row);
-  // What is beside a document changes none of its logits.
+  // The other documents of a sequence change none of its logits.
   batches from(packed.data(), {.size = static_cast<int>(packed.sequences()), .shuffle = false});
   const loaded_batch b = from.next();
   const std::vector<f32> logits = streaming.predict(b.view());
