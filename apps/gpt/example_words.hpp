@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tokens of files of examples, pairs or chats: characters of those to train with, or a tokenizer's, and the
-// token that ends what is learnt.
+// The tokens of files of examples, pairs or chats: characters of those to train with, or a tokenizer's, and
+// the token that ends what is learnt.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gpt_app {
 
-/// What a run says of its tokens.
+/// The settings of a run about its tokens.
 struct example_words {
   std::string kind;  ///< of vocabulary: characters, gpt2; empty: gpt2 with a tokenizer
   std::string tokenizer_dir;
@@ -26,8 +26,8 @@ struct example_words {
 bool are_characters(const example_words& asked);
 /// `text` has the characters of the examples to train with.
 vocabulary words_for(const example_words& asked, bool of_characters, std::string_view text);
-/// The token that ends what is learnt: the end of a line of characters; or the one that is named, `kept` by the
-/// run that goes on, that of the model with which a run begins, or the tokenizer's. Throws
+/// The token that ends what is learnt: the end of a line of characters; or the one that is named, `kept` by
+/// the run that goes on, that of the model with which a run begins, or the tokenizer's. Throws
 /// std::invalid_argument if there is none.
 wsl::i32 end_of(const example_words& asked, bool of_characters, const vocabulary& words,
                 std::optional<wsl::i32> kept);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Training on documents of many lengths (docs/guide/finetuning.md), on two threads: several of them in a
 // sequence beside one and padding, by weight streaming and in a pipeline, which may leave padding out. The
-// lengths are uniform from a tenth of a sequence to all of it, and the longest are packed first. What counts is real tokens in a second; the
-// floor is what the share of real tokens alone would give. Passes over the same documents take turns, and the
-// shortest of some is taken, since another program may disturb any. It fails if the loss of packed documents is
-// not that of padded ones to 1e-5.
+// lengths are uniform from a tenth of a sequence to all of it, and the longest are packed first. Real
+// tokens in a second count; the floor is what the share of real tokens alone would give. Passes over the
+// same documents take turns, and the shortest of some is taken, since another program may disturb any. It
+// fails if the loss of packed documents is not that of padded ones to 1e-5.
 //   bench_packing [<rounds>]
 #include <chrono>
 #include <cmath>

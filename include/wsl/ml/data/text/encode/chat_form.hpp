@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The form in which a model reads a chat: the text of its messages, and the tokens of this text. A form is that
-// of a tokenizer's chat template, or a plain one, in which a message is a line with a mark before it:
+// The form in which a model reads a chat: the text of its messages, and the tokens of this text. A form is
+// that of a tokenizer's chat template, or a plain one, in which a message is a line with a mark before it:
 //   System: Be brief.
 //   User: Why?
 //   Assistant: So.<|endoftext|>
@@ -15,8 +15,9 @@
 namespace wsl::ml {
 
 struct chat_form {
-  /// The text behind which the model writes its answer to the last message, a user's; and that of a chat whose
-  /// last message is an answer. Both throw std::invalid_argument for messages that the form does not have.
+  /// The text behind which the model writes its answer to the last message, a user's; and that of a chat
+  /// whose last message is an answer. Both throw std::invalid_argument for messages that the form does not
+  /// have.
   std::function<std::string(const std::vector<chat_message>&)> prompt = {}, whole = {};
   std::string end = {};  ///< the token that ends an answer, as text
   std::function<std::vector<i32>(std::string_view)> encode = {};
@@ -37,8 +38,8 @@ inline chat_form chat_form_of(chat_template chat, std::shared_ptr<const tokenize
           .encode = [by](std::string_view text) { return by->encode(text, {.add_special_tokens = false}); }};
 }
 
-/// The marks of a plain form. A mark and a blank are before the content of a message, whose other end is that
-/// of a line, and that of an answer the token that ends it.
+/// The marks of a plain form. A mark and a blank are before the content of a message, whose other end is
+/// that of a line, and that of an answer the token that ends it.
 struct plain_chat {
   std::string begin = {};  ///< of a text, such as a token with which texts begin
   std::string system = "System:", user = "User:", assistant = "Assistant:";

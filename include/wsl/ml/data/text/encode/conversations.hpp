@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Chats of several turns as documents of a decoder, for instruction tuning. The model learns the answers, all
-// of them, and the token that ends each; the targets of all other tokens are decoder::no_label. Which tokens
-// these are is found with the form of the chats (chat_form.hpp): a chat is rendered up to an answer, as the
-// model is asked, and with the answer, and the tokens of both are compared with those of the whole chat.
-// A chat that is too long loses its first questions with their answers, and keeps the message of the system.
+// Chats of several turns as documents of a decoder, for instruction tuning. The model learns the answers,
+// all of them, and the token that ends each; the targets of all other tokens are decoder::no_label. Which
+// tokens these are is found with the form of the chats (chat_form.hpp): a chat is rendered up to an answer,
+// as the model is asked, and with the answer, and the tokens of both are compared with those of the whole
+// chat. A chat that is too long loses its first questions with their answers, and keeps the message of the
+// system.
 //   conversations chats({.length = 1024, .padding = 50256}, chat_form_of(template, tokenizer));
 //   chats.add(chat_list(records({"chats.jsonl"})));
 //   packed_documents packed(chats.documents(), {.length = 1024, .padding = 50256});
@@ -49,11 +50,11 @@ class conversations {
     end_ = end.front();
   }
 
-  /// Adds a chat: perhaps a message of the system, then questions and answers in turn. A question without an
-  /// answer at the end is left out. Returns whether the chat has room: one whose last question and answer are
-  /// too long, with the message of the system, is left out. Throws std::invalid_argument if it has no answer,
-  /// for messages that the form does not have, for one that has the end of an answer in its content, and if the
-  /// text of a chat does not go on as it begins.
+  /// Adds a chat: perhaps a message of the system, then questions and answers in turn. A question without
+  /// an answer at the end is left out. Returns whether the chat has room: one whose last question and
+  /// answer are too long, with the message of the system, is left out. Throws std::invalid_argument if it
+  /// has no answer, for messages that the form does not have, for one that has the end of an answer in its
+  /// content, and if the text of a chat does not go on as it begins.
   bool add(std::vector<chat_message> messages) {
     while (!messages.empty() && messages.back().role != "assistant") messages.pop_back();
     if (messages.empty()) throw std::invalid_argument("wsl: the chat has no answer to learn");
@@ -92,7 +93,8 @@ class conversations {
     all_->push_back(std::move(x));
     return true;
   }
-  /// Adds all chats of files. Throws file_error, with the file, the line and the field, for what `add` refuses.
+  /// Adds all chats of files. Throws file_error, with the file, the line and the field, for what `add`
+  /// refuses.
   void add(const chat_list& from) {
     for (i64 i = 0; i < from.count(); ++i) {
       try {
@@ -109,8 +111,8 @@ class conversations {
   /// Answers, and the tokens that are learnt.
   i64 answers() const { return answers_; }
   i64 targets() const { return targets_; }
-  /// Answers whose first token has the end of the prompt in it, since the tokenizer divides the text so. It is
-  /// learnt with the answer, but a model that is asked does not see the prompt so.
+  /// Answers whose first token has the end of the prompt in it, since the tokenizer divides the text so. It
+  /// is learnt with the answer, but a model that is asked does not see the prompt so.
   i64 joined() const { return joined_; }
   /// The largest token, and the one that ends an answer.
   i32 largest() const { return largest_; }
@@ -163,7 +165,8 @@ class conversations {
     constexpr std::string_view name = "wsl: ";
     return std::string(why.substr(why.starts_with(name) ? name.size() : 0));
   }
-  /// The text of a chat up to the end of its last answer; what a form writes behind it is of the next message.
+  /// The text of a chat up to the end of its last answer; what a form writes behind it is of the next
+  /// message.
   std::string up_to_end(std::string text) const {
     const std::size_t at = text.rfind(form_.end);
     if (at == std::string::npos)
