@@ -38,9 +38,9 @@ struct chat_text {
   std::string about;  ///< a description for people
 };
 
-/// Reads chats, and encodes them by the chat template beside the tokenizer. Where there is none, a message is
-/// a line with "System:", "User:" or "Assistant:" before it, and an answer ends with the token that ends a
-/// text (`end_of`); of characters it is the end of its line, and those in a message become blanks. Throws
+/// Reads chats, and encodes them by the chat template beside the tokenizer. Where there is none, a message
+/// is a line with "System:", "User:" or "Assistant:" before it, and an answer ends with the token that ends
+/// a text (`end_of`); of characters it is the end of its line, and those in a message become blanks. Throws
 /// wsl::ml::file_error, with the line, for what is no chat and for a template that is not known, and
 /// std::invalid_argument for settings that do not fit.
 chat_text read_chats(const chat_words& asked);

@@ -10,7 +10,7 @@
 
 namespace gpt_app {
 
-/// What a run says of its tokens.
+/// The settings of a run about its tokens.
 struct example_words {
   std::string kind;  ///< of vocabulary: characters, gpt2; empty: gpt2 with a tokenizer
   std::string tokenizer_dir;

@@ -204,7 +204,7 @@ task task_with(const std::string& program, language_params& o, const corpus& tex
   return t;
 }
 
-/// What a run says of the tokens of its examples.
+/// The settings of a run about the tokens of its examples.
 example_words example_words_of(const language_params& o, const std::string& saved) {
   // A run that began with a model of Hugging Face has a copy of what says how its texts end.
   const std::string& folder = o.common.run.model_dir;

@@ -19,8 +19,8 @@ struct packs {
   /// As a checkpoint keeps it: nothing where the data to train with are not packed, as in earlier versions.
   wsl::ml::text_by_name facts() const;
 };
-/// Throws std::invalid_argument if a checkpoint's run packed its data to train with and this one does not, or
-/// the other way round: its place in the data means nothing here.
+/// Throws std::invalid_argument if a checkpoint's run packed its data to train with and this one does not,
+/// or the other way round: its place in the data means nothing here.
 void require_same_packing(const std::string& checkpoint, const packs& ours);
 
 /// The examples of a section, and what is said of them: documents that are packed, or each in a sequence.

@@ -124,7 +124,7 @@ TEST_CASE("Every token is packed once, in its document, and the same on all thre
       const auto learnt = packed.part_of(k, std::span(x.targets));
       CHECK(ids(learnt.begin(), learnt.end()) == all.targets[at]);
     }
-    // What first-fit promises: at most one sequence is half empty.
+    // First-fit promises that at most one sequence is half empty.
     int half_empty = 0;
     for (const sequence& x : found) half_empty += std::count(x.tokens.begin(), x.tokens.end(), -1) >= 16;
     CHECK(half_empty <= 1);

@@ -303,7 +303,7 @@ TEST_CASE("What is no chat is refused with its file, line and field") {
              Contains("y.jsonl, line 1: 'messages': an example of chats has messages, conversations"));
   const chat_list empty = read(here / "z.jsonl", "{\"instruction\": \"a\", \"output\": \" \"}\n");
   CHECK_THAT(refusal([&] { empty.messages(0); }), Contains("z.jsonl, line 1: 'output': it is empty"));
-  // What the form refuses has its place, too.
+  // A refusal of the form has its place, too.
   conversations all({.length = 200}, form_of(mistral));
   const chat_list chats = read(
       here / "x.jsonl", fine + "\n{\"messages\": [" + m("system", "s") + "," + user + "," + gpt + "]}\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Documents: tokens of any number with a target for each, such as chats, pairs of a prompt and its
-// completion, or the texts of a corpus. A sequence of a model has one of them and padding (padded_documents),
-// or several (packed_documents.hpp).
+// completion, or the texts of a corpus. A sequence of a model has one of them and padding
+// (padded_documents), or several (packed_documents.hpp).
 //   const documents texts = documents_in(read_tokens("train.bin"), 50256, 1024);
 //   batches train(padded_documents(texts, 1024, 50256), {.size = 8});
 #pragma once
@@ -65,10 +65,10 @@ inline dataset padded_documents(const documents& from, int length, i32 padding) 
           }};
 }
 
-/// The documents of a text whose tokens have `between` before, between or behind them. A document begins with
-/// the token between, where one is before it, and the target of its last token is the one that follows; so
-/// each token is learnt from those of its own document, and so is the end. One of more than `length` tokens
-/// is cut into several. Throws std::invalid_argument if no document is there.
+/// The documents of a text whose tokens have `between` before, between or behind them. A document begins
+/// with the token between, where one is before it, and the target of its last token is the one that
+/// follows; so each token is learnt from those of its own document, and so is the end. One of more than
+/// `length` tokens is cut into several. Throws std::invalid_argument if no document is there.
 inline documents documents_in(tokens text, i32 between, int length) {
   if (length < 1)
     throw std::invalid_argument(fmt::format("wsl: a document has at least one token, not {}", length));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Several documents in each sequence of a decoder that keeps them apart (decoder::packed), so that little of
-// a batch is padding. A document goes into the first sequence that has room for it: first-fit (D. S. Johnson,
-// "Near-optimal bin packing algorithms", 1973), in the order of the documents, in a random one, or the
-// longest first; for training with sequences of several documents see Krell and others, arXiv:2107.02027.
-// Where it goes depends on the lengths of the documents, their order and the seed alone.
+// Several documents in each sequence of a decoder that keeps them apart (decoder::packed), so that little
+// of a batch is padding. A document goes into the first sequence that has room for it: first-fit (D. S.
+// Johnson, "Near-optimal bin packing algorithms", 1973), in the order of the documents, in a random one, or
+// the longest first; for training with sequences of several documents see Krell and others,
+// arXiv:2107.02027. Where it goes depends on the lengths of the documents, their order and the seed alone.
 //   const packed_documents packed(chats.documents(), {.length = 1024, .padding = 50256});
 //   batches train(packed.data(), {.size = 8});   // with ids, targets and position_ids
-//   std::puts(packed.about().c_str());           // "5000 documents in 1371 sequences of 1024: ..."
+//   std::puts(packed.about().c_str());           // "50 documents in 14 sequences of 1024, ..."
 #pragma once
 #include <bit>
 #include <numeric>
@@ -36,7 +36,8 @@ class packed_documents {
     friend bool operator==(const place&, const place&) = default;
   };
 
-  /// Throws std::invalid_argument if there are no documents, or if one has no tokens or more than a sequence.
+  /// Throws std::invalid_argument if there are no documents, or if one has no tokens or more than a
+  /// sequence.
   packed_documents(documents from, const packed_settings& how) : how_(how) {
     detail::require_room(from, how.length);
     if (from.count < 1) throw std::invalid_argument("wsl: there are no documents to pack");
@@ -71,8 +72,7 @@ class packed_documents {
     for (i64 s = 0; s < sequences(); ++s) most = std::max(most, std::ssize(documents_of(s)));
     return most;
   }
-  /// "5000 documents in 1371 sequences of 1024, 3.6 in each: 98.1 % of the tokens are real, and padded 26.9
-  /// %"
+  /// "50 documents in 14 sequences of 1024, 3.6 in each: 98.1 % of the tokens are real, and padded 26.9 %"
   std::string about() const {
     return fmt::format(
         "{} documents in {} sequences of {}, {:.1f} in each: {:.1f} % of the tokens are real, and padded "
@@ -87,8 +87,8 @@ class packed_documents {
     return std::span(kept_->order).subspan(begin, static_cast<std::size_t>(kept_->begins[at + 1]) - begin);
   }
   place place_of(i64 document) const { return places_[static_cast<std::size_t>(document)]; }
-  /// What belongs to a document of the numbers of all tokens of its sequence, such as its logits: as many for
-  /// each token.
+  /// The part that belongs to a document of the numbers of all tokens of its sequence, such as logits: as
+  /// many for each token.
   template <class T>
   std::span<T> part_of(i64 document, std::span<T> of_sequence) const {
     const place p = place_of(document);
@@ -98,7 +98,7 @@ class packed_documents {
   }
 
  private:
-  // What datasets share: the documents in the order of their places, and where each sequence begins in it.
+  // Datasets share this: the documents in the order of their places, and where each sequence begins in it.
   struct contents {
     documents from = {};
     std::vector<i64> order = {}, begins = {};
@@ -121,8 +121,8 @@ class packed_documents {
       std::fill(positions.begin() + end, positions.end(), 0);
     }
   };
-  // The sequences with the room that each has. A tree over them has the largest room below each node, so that
-  // the first with enough is found in as many steps as the tree is high.
+  // The sequences with the room that each has. A tree over them has the largest room below each node, so
+  // that the first with enough is found in as many steps as the tree is high.
   class first_fit {
    public:
     first_fit(i64 most, int length)

@@ -38,8 +38,8 @@ inline chat_form chat_form_of(chat_template chat, std::shared_ptr<const tokenize
           .encode = [by](std::string_view text) { return by->encode(text, {.add_special_tokens = false}); }};
 }
 
-/// The marks of a plain form. A mark and a blank are before the content of a message, whose other end is that
-/// of a line, and that of an answer the token that ends it.
+/// The marks of a plain form. A mark and a blank are before the content of a message, whose other end is
+/// that of a line, and that of an answer the token that ends it.
 struct plain_chat {
   std::string begin = {};  ///< of a text, such as a token with which texts begin
   std::string system = "System:", user = "User:", assistant = "Assistant:";

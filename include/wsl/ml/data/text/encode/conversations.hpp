@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Chats of several turns as documents of a decoder, for instruction tuning. The model learns the answers, all
-// of them, and the token that ends each; the targets of all other tokens are decoder::no_label. Which tokens
-// these are is found with the form of the chats (chat_form.hpp): a chat is rendered up to an answer, as the
-// model is asked, and with the answer, and the tokens of both are compared with those of the whole chat.
-// A chat that is too long loses its first questions with their answers, and keeps the message of the system.
+// Chats of several turns as documents of a decoder, for instruction tuning. The model learns the answers,
+// all of them, and the token that ends each; the targets of all other tokens are decoder::no_label. Which
+// tokens these are is found with the form of the chats (chat_form.hpp): a chat is rendered up to an answer,
+// as the model is asked, and with the answer, and the tokens of both are compared with those of the whole
+// chat. A chat that is too long loses its first questions with their answers, and keeps the message of the
+// system.
 //   conversations chats({.length = 1024, .padding = 50256}, chat_form_of(template, tokenizer));
 //   chats.add(chat_list(records({"chats.jsonl"})));
 //   packed_documents packed(chats.documents(), {.length = 1024, .padding = 50256});
@@ -49,11 +50,11 @@ class conversations {
     end_ = end.front();
   }
 
-  /// Adds a chat: perhaps a message of the system, then questions and answers in turn. A question without an
-  /// answer at the end is left out. Returns whether the chat has room: one whose last question and answer are
-  /// too long, with the message of the system, is left out. Throws std::invalid_argument if it has no answer,
-  /// for messages that the form does not have, for one that has the end of an answer in its content, and if
-  /// the text of a chat does not go on as it begins.
+  /// Adds a chat: perhaps a message of the system, then questions and answers in turn. A question without
+  /// an answer at the end is left out. Returns whether the chat has room: one whose last question and
+  /// answer are too long, with the message of the system, is left out. Throws std::invalid_argument if it
+  /// has no answer, for messages that the form does not have, for one that has the end of an answer in its
+  /// content, and if the text of a chat does not go on as it begins.
   bool add(std::vector<chat_message> messages) {
     while (!messages.empty() && messages.back().role != "assistant") messages.pop_back();
     if (messages.empty()) throw std::invalid_argument("wsl: the chat has no answer to learn");
