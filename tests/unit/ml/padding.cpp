@@ -80,7 +80,7 @@ TEST_CASE("A pipeline without padding learns the same and sends less") {
       const std::size_t each = with.logits.size() / 72;
       f32 most = 0;
       for (std::size_t t = 0; t < 72; ++t)
-        for (std::size_t i = 0; i < each && static_cast<int>(t % 12) < lengths[t / 12]; ++i)
+        for (std::size_t i = 0; i < each; ++i)
           most = std::max(most, std::abs(without.logits[t * each + i] - with.logits[t * each + i]));
       CHECK(most < 1e-5f);
       // 32 of 72 tokens are real.

@@ -49,7 +49,8 @@ class pipelined_trainer : public trainer_base {
   /// The logits of a batch, (tokens, classes). The batch needs no targets. Throws std::invalid_argument if
   /// there are several replicas.
   std::vector<f32> predict(batch b);
-  /// The logits of the last batch that was evaluated or predicted, (tokens, classes).
+  /// The logits of the last batch that was evaluated or predicted, (tokens, classes). Those of padding, which
+  /// evaluation leaves out, are zeros there.
   std::vector<f32> logits();
 
   /// Each loss of the model for the last batch that had targets: a mean over what counts in it, without its

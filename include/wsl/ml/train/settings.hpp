@@ -78,7 +78,8 @@ struct pipeline_settings {
   int replicas = 1;
   /// Sequences of a micro-batch of a replica; 0: as many as give four micro-batches for each strip.
   int micro_batch_size = 0;
-  /// Whether padding at the end of the sequences of a micro-batch is left out (model/padding.hpp).
+  /// Whether training and evaluation leave out padding at the end of the sequences of a micro-batch
+  /// (model/padding.hpp).
   bool strip_padding = true;
   f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound

@@ -55,7 +55,7 @@ WSL_ML_COMPILED_PART std::vector<f32> pipelined_trainer::predict(batch b) {
   must_have_one_replica();
   b = without_targets(*network_, std::move(b));
   check_input(*network_, b);
-  forward(b);
+  pass(b, {.keeps_padding = true});
   return logits();
 }
 
@@ -133,7 +133,8 @@ WSL_ML_COMPILED_PART void pipelined_trainer::pass(const batch& b, pipeline_step 
   s.of = &strips_, s.arrays = &arrays_, s.as = how_.precision;
   s.sequences = b.sequences, s.length = b.length, s.replicas = how_.replicas;
   s.micro_batches = micro_batches(b);
-  const std::vector<shortened_batch> parts = parts_of(*network_, b, s, how_.strip_padding);
+  const std::vector<shortened_batch> parts =
+      parts_of(*network_, b, s, how_.strip_padding && !s.keeps_padding);
   s.parts = &parts;
   fabric_.start<&strip_worker::step>(all, s);
   report_.counters = fabric_.run();

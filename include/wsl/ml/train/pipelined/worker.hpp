@@ -25,6 +25,7 @@ struct pipeline_step {
   optimizer_step optimize = {};
   dropout_generator random = {};
   bool backward = false;
+  bool keeps_padding = false;     ///< somebody reads the logits of padding, too
   bool seeks_not_finite = false;  ///< records the first stage with an output that is not finite
   precision as = precision::f32;  ///< the format of weights and of operands
   int replica = 0, replicas = 1;  ///< each has an even share of the batch's sequences
