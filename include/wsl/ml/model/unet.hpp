@@ -97,17 +97,17 @@ struct unet {
   void check_groups() const {
     int common = 0;  // the largest number that divides the channels of all blocks
     for (const std::vector<int>* filters : {&encoder_filters, &decoder_filters})
-      for (const int channels : *filters) common = std::gcd(common, channels);
+      for (const int width_of_block : *filters) common = std::gcd(common, width_of_block);
     std::string fitting;
     for (int k = 1; k <= common; ++k)
       if (common % k == 0) fitting += fmt::format("{}{}", k > 1 ? ", " : "", k);
     for (const std::vector<int>* filters : {&encoder_filters, &decoder_filters})
-      for (const int channels : *filters)
-        if (norm_groups < 1 || channels % norm_groups)
+      for (const int width_of_block : *filters)
+        if (norm_groups < 1 || width_of_block % norm_groups)
           throw std::invalid_argument(
               fmt::format("wsl: norm_groups {} does not divide the {} channels of a block: take one of {}, "
                           "which divide those of all blocks",
-                          norm_groups, channels, fitting));
+                          norm_groups, width_of_block, fitting));
   }
   initial start(int inputs, int outputs, int kernel) const {
     return initial::uniform(gain * std::sqrt(6 / static_cast<f32>((inputs + outputs) * kernel * kernel)));
