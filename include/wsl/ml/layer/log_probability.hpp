@@ -6,6 +6,7 @@
 #pragma once
 #include <vector>
 
+#include "../op/rows.hpp"
 #include "../op/softmax.hpp"
 #include "stage.hpp"
 

@@ -2,6 +2,7 @@
 // The signatures of a corpus, one after the other: in memory up to a limit, and in a file beyond it, which
 // has no name any more and is gone with the process.
 #pragma once
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

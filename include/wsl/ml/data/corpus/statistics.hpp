@@ -9,6 +9,7 @@
 
 #include "../../../support/fingerprint.hpp"
 #include "../../tokenizer/tokenizer.hpp"
+#include "../../tokenizer/unicode.hpp"
 #include "passes.hpp"
 
 namespace wsl::ml {
