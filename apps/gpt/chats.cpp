@@ -14,7 +14,7 @@ namespace ml = wsl::ml;
 using wsl::i32;
 using wsl::i64;
 
-constexpr const char *form_fact = "chats.form", *end_fact = "chats.end";
+constexpr const char *form_fact = "chats.form", *end_fact = "chats.end", *plain_name = "plain";
 
 ml::chat_list list_of(const std::string& where, const char* section, const std::string& key) {
   if (where.empty())
@@ -48,7 +48,7 @@ named_form form_of(const chat_words& asked, bool of_characters, const vocabulary
                                  throw std::invalid_argument(lacks(e, words, asked.words, "chats"));
                                }
                              }),
-            "plain"};
+            plain_name};
   }
   const std::shared_ptr<const ml::tokenizer> by = words.tokens();
   if (ml::chat_template::is_in(folder)) {
@@ -64,7 +64,7 @@ named_form form_of(const chat_words& asked, bool of_characters, const vocabulary
   plain.end = by->token(end_of(asked.words, false, words, asked.kept_end));
   return {ml::chat_form_of(
               plain, [by](std::string_view text) { return by->encode(text, {.add_special_tokens = false}); }),
-          "plain"};
+          plain_name};
 }
 
 /// The sentence of a mistake, in the line of a chat.
@@ -104,6 +104,8 @@ std::vector<i32> fitting(const ml::chat_form& form, std::vector<ml::chat_message
 }  // namespace
 
 ml::text_by_name chat_marks::facts() const { return {{form_fact, form}, {end_fact, std::to_string(end)}}; }
+
+bool chat_marks::is_plain() const { return form == plain_name; }
 
 std::optional<chat_marks> chat_marks::of(const std::string& checkpoint) {
   const ml::checkpoint c(checkpoint);

@@ -26,6 +26,8 @@ struct chat_marks {
   std::string form;  ///< that of the template, such as "ChatML", or "plain"
   wsl::i32 end = 0;  ///< the token behind an answer
 
+  bool is_plain() const;
+
   wsl::ml::text_by_name facts() const;
   /// Those of a checkpoint; none if it is of other data. Throws wsl::ml::file_error.
   static std::optional<chat_marks> of(const std::string& checkpoint);

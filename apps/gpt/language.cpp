@@ -588,6 +588,7 @@ stored_model trained_model(language_params& o) {
   if (const std::string folder = std::filesystem::absolute(from).parent_path();
       !has_letters && ml::tokenizer::is_in(folder))
     take_words(m, folder, o.train.tokenizer_dir);
+  if (const auto marks = chat_marks::of(from); marks && marks->is_plain()) m.plain_chat_end = marks->end;
   return m;
 }
 
