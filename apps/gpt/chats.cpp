@@ -89,6 +89,16 @@ ml::conversations encoded(const ml::chat_list& from, ml::chat_form form, int len
   return all;
 }
 
+/// What a form writes between a prompt and the answer, such as a blank.
+std::string before_answer(const ml::chat_form& form) {
+  const std::vector<ml::chat_message> question{{"user", "?"}};
+  std::vector<ml::chat_message> chat = question;
+  chat.push_back({"assistant", "!"});
+  const std::string asked = form.prompt(question), whole = form.whole(chat);
+  const std::size_t at = whole.find('!', asked.size());
+  return whole.starts_with(asked) && at != whole.npos ? whole.substr(asked.size(), at - asked.size()) : "";
+}
+
 /// The tokens of a question that leave room for an answer, without the first turns if there is too little;
 /// none if there is too little for the question alone. The number of turns that are lost is added to `lost`.
 std::vector<i32> fitting(const ml::chat_form& form, std::vector<ml::chat_message> messages, i64 room, i64& lost) {
@@ -153,7 +163,8 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
   const vocabulary words = words_for(asked.words, of_characters, "\n");
   const named_form by = form_of(asked, of_characters, words);
   const i32 end = ml::conversations({.length = asked.held_out_length}, by.form).end();
-  prompts all{.end = end, .words = words, .length = asked.held_out_length};
+  prompts all{
+      .end = end, .words = words, .before = before_answer(by.form), .length = asked.held_out_length};
   std::vector<ml::chat_question> questions;
   bool has_answers = false;
   for (i64 i = 0; i < chats.count(); ++i) {

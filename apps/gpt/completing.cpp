@@ -86,7 +86,8 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
     const asked_prompt& x = asked.all[k];
     std::vector<i32> written = by.write(x.tokens, how).front().tokens;
     if (!written.empty() && written.back() == asked.end) written.pop_back();
-    const std::string said = asked.words.decode(written);
+    std::string said = asked.words.decode(written);
+    if (said.starts_with(asked.before)) said.erase(0, asked.before.size());
     nlohmann::ordered_json line = x.line;
     line["prediction"] = said;
     if (x.right) {

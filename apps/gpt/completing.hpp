@@ -32,6 +32,7 @@ struct prompts {
   std::vector<asked_prompt> all = {};
   wsl::i32 end = 0;  ///< the token that ends a completion
   vocabulary words = {};
+  std::string before = {};         ///< what the form puts before a completion, which is no part of it
   int length = 0;                  ///< tokens of a sequence
   wsl::i64 longest = 1;            ///< tokens of the longest completion that is right, with its end
   wsl::i64 left_out = 0, cut = 0;  ///< records without room, and with a prompt that has lost its beginning

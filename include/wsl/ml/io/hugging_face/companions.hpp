@@ -33,7 +33,8 @@ inline json generation_of(const std::string& folder) {
     return file_exists(name) ? config_file(name).fields() : json::object();
   };
   json all = fields_in(generation_file);
-  for (const auto& [name, id] : token_ids_of(fields_in("config.json")).items())
+  const json tokens = token_ids_of(fields_in("config.json"));
+  for (const auto& [name, id] : tokens.items())
     if (!all.contains(name) || all[name].is_null()) all[name] = id;
   return all;
 }

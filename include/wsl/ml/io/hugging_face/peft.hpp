@@ -98,16 +98,11 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
   return all;
 }
 
-}  // namespace hugging_face
-
-namespace hugging_face {
-
 /// The rank and the alpha of a layer; of adapters that are rank-stabilized, the alpha by which alpha / rank is
 /// their factor.
 struct adapter_size {
   int rank = 0;
   f32 alpha = 0;
-  friend bool operator==(const adapter_size&, const adapter_size&) = default;
 };
 /// Those of some layers. Throws std::invalid_argument for a pattern that fits none of them.
 inline std::vector<adapter_size> sizes_of(const lora_settings& how,
@@ -150,14 +145,13 @@ adapter_settings adapters_of(const lora_settings& how, const std::string& model_
   const std::vector<adapter_size> sizes = sizes_of(how, modules);
   adapter_settings all{.rank = how.rank, .alpha = how.alpha, .dropout = how.dropout};
   for (std::size_t k = 0; k < modules.size(); ++k) {
-    const auto same = std::find_if(all.layers.begin(), all.layers.end(), [&](const adapted_layers& l) {
-      return l.pattern == modules[k].layer && adapter_size{*l.rank, *l.alpha} == sizes[k];
+    auto to = std::find_if(all.layers.begin(), all.layers.end(), [&](const adapted_layers& l) {
+      return l.pattern == modules[k].layer && l.rank == sizes[k].rank && l.alpha == sizes[k].alpha;
     });
-    if (same == all.layers.end())
-      all.layers.push_back(
-          {.pattern = modules[k].layer, .rank = sizes[k].rank, .alpha = sizes[k].alpha});
-    if (modules[k].is_part())
-      (same == all.layers.end() ? all.layers.back() : *same).parts.push_back(modules[k].outputs());
+    if (to == all.layers.end())
+      to = all.layers.insert(
+          to, {.pattern = modules[k].layer, .parts = {}, .rank = sizes[k].rank, .alpha = sizes[k].alpha});
+    if (modules[k].is_part()) to->parts.push_back(modules[k].outputs());
   }
   return all;
 }
@@ -170,7 +164,8 @@ lora_settings::by_pattern<T> patterns_in(const config_file& c, const std::string
   lora_settings::by_pattern<T> all;
   if (!c.has(field)) return all;
   const config_file values = c.object(field);  // whose order is that of the names
-  for (const auto& [pattern, value] : nlohmann::ordered_json::parse(text)[field].items()) {
+  const nlohmann::ordered_json in_order = nlohmann::ordered_json::parse(text)[field];
+  for (const auto& [pattern, value] : in_order.items()) {
     try {
       name_pattern{pattern};
     } catch (const std::invalid_argument& e) {
