@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <type_traits>
+#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/model/adapters.hpp>
 
@@ -67,6 +69,29 @@ void require_rank(train_app::fields& f, const lora_params& p) {
           "lora.{} {} is of low-rank adapters, and lora_rank is missing: give --lora_rank, or leave "
           "it out",
           name, f.named(lora_field(name)).front()->text()));
+}
+
+/// Throws ml::file_error for a folder of something else than adapters.
+void require_adapters(const std::string& folder) {
+  const auto has = [&](const char* file) { return ml::file_exists(folder + "/" + file); };
+  const char* const settings = ml::hugging_face::adapter_config;
+  if (has(settings)) {
+    if (!has(ml::hugging_face::adapter_tensors) && has("adapter_model.bin"))
+      throw ml::file_error(fmt::format(
+          "--adapter: {}/adapter_model.bin is a pickle, which can run any program when it is loaded: save the "
+          "adapters with safe_serialization=True of peft, as adapter_model.safetensors",
+          folder));
+    return;
+  }
+  const char* const what = !std::filesystem::is_directory(folder) ? "is no folder"
+                           : has("config.json") ? "has a model and no adapters, which --hf takes"
+                           : !ml::checkpoints(folder).steps().empty()
+                               ? "is the folder of a run, whose adapters `wsl-zoo checkpoint convert --adapter-only` "
+                                 "writes"
+                               : "has no adapters";
+  throw ml::file_error(fmt::format(
+      "--adapter: {} {}: give a folder of peft, with {} and {}", folder, what, settings,
+      ml::hugging_face::adapter_tensors));
 }
 
 }  // namespace
@@ -135,6 +160,7 @@ void declare_lora(train_app::fields& f, lora_params& p) {
 
 void complete_lora(train_app::fields& f, lora_params& p) {
   if (!p.adapter.empty()) {
+    require_adapters(p.adapter);
     const lora_params theirs = params_of(ml::read_lora_settings(p.adapter));
     std::vector<std::pair<train_app::field*, std::string>> given;
     for (const char* name : names_of_settings)
