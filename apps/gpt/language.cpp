@@ -415,6 +415,13 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
     throw std::invalid_argument(
         "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
         "completion_key, or leave them out");
+  for (const auto& [where, section] :
+       {std::pair(p.common.train_input.data_dir, "train_input"), {p.common.eval_input.data_dir, "eval_input"}})
+    if (where.ends_with(".jsonl"))
+      throw std::invalid_argument(fmt::format(
+          "{0}.data_dir {1} has records, and a running text would have their braces in it, too: give "
+          "messages_key for chats, or prompt_key and completion_key for pairs; a text of it is a .txt",
+          section, where));
   return task_with(program, p,
                    read_corpus({.train = p.common.train_input.data_dir,
                                 .held_out = p.common.eval_input.data_dir,
