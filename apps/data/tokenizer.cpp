@@ -74,8 +74,7 @@ void train_tokenizer(const tokenizer_training& how) {
     app::make_folder(folder);
   support::write_whole_file(how.out, json + "\n");
   if (how.chats) write_chat_files(how.out, special.front(), trained);
-  print(fmt::format("{}: {} tokens, trained on {} bytes\n", how.out,
-                    trained.size(), bytes));
+  print(fmt::format("{}: {} tokens, trained on {} bytes\n", how.out, trained.size(), bytes));
 }
 
 void encode(const encoding& how) {

@@ -20,9 +20,8 @@ using ml::hugging_face::shortest;
 namespace {
 
 /// The names of the section's fields that say what adapters there are.
-constexpr const char* names_of_settings[] = {"lora_rank",      "lora_alpha",   "lora_dropout",
-                                             "use_rslora",     "rank_pattern", "alpha_pattern",
-                                             "target_modules"};
+constexpr const char* names_of_settings[] = {"lora_rank",    "lora_alpha",    "lora_dropout",  "use_rslora",
+                                             "rank_pattern", "alpha_pattern", "target_modules"};
 constexpr const char* section = "lora";
 
 std::string lora_field(const char* name) { return fmt::format("{}.{}", section, name); }
@@ -31,10 +30,8 @@ template <class From, class To>
 void copy_patterns(const From& from, To& to) {
   to.clear();
   for (const auto& [pattern, value] : from)
-    if constexpr (std::is_same_v<decltype(value), const wsl::f32>)
-      to.emplace_back(pattern, shortest(value));
-    else
-      to.emplace_back(pattern, static_cast<decltype(to.back().second)>(value));
+    if constexpr (std::is_same_v<decltype(value), const wsl::f32>) to.emplace_back(pattern, shortest(value));
+    else to.emplace_back(pattern, static_cast<decltype(to.back().second)>(value));
 }
 /// "q_proj: 4, k_proj: 2"
 std::string pattern_words(const train_app::numbers_by_name& patterns) {
@@ -46,11 +43,11 @@ std::string pattern_words(const train_app::numbers_by_name& patterns) {
 
 lora_params params_of(const ml::lora_settings& s) {
   lora_params p{.rank = s.rank,
-          .alpha = shortest(s.alpha),
-          .dropout = shortest(s.dropout),
-          .rank_stabilized = s.rank_stabilized,
-          .targets = {s.targets},
-          .base = s.base};
+                .alpha = shortest(s.alpha),
+                .dropout = shortest(s.dropout),
+                .rank_stabilized = s.rank_stabilized,
+                .targets = {s.targets},
+                .base = s.base};
   copy_patterns(s.rank_pattern, p.rank_pattern), copy_patterns(s.alpha_pattern, p.alpha_pattern);
   return p;
 }
@@ -77,21 +74,22 @@ void require_adapters(const std::string& folder) {
   const char* const settings = ml::hugging_face::adapter_config;
   if (has(settings)) {
     if (!has(ml::hugging_face::adapter_tensors) && has("adapter_model.bin"))
-      throw ml::file_error(fmt::format(
-          "--adapter: {}/adapter_model.bin is a pickle, which can run any program when it is loaded: save the "
-          "adapters with safe_serialization=True of peft, as adapter_model.safetensors",
-          folder));
+      throw ml::file_error(
+          fmt::format("--adapter: {}/adapter_model.bin is a pickle, which can run any program when it is "
+                      "loaded: save the "
+                      "adapters with safe_serialization=True of peft, as adapter_model.safetensors",
+                      folder));
     return;
   }
-  const char* const what = !std::filesystem::is_directory(folder) ? "is no folder"
-                           : has("config.json") ? "has a model and no adapters, which --hf takes"
-                           : !ml::checkpoints(folder).steps().empty()
-                               ? "is the folder of a run, whose adapters `wsl-zoo checkpoint convert --adapter-only` "
-                                 "writes"
-                               : "has no adapters";
-  throw ml::file_error(fmt::format(
-      "--adapter: {} {}: give a folder of peft, with {} and {}", folder, what, settings,
-      ml::hugging_face::adapter_tensors));
+  const char* const what =
+      !std::filesystem::is_directory(folder) ? "is no folder"
+      : has("config.json")                   ? "has a model and no adapters, which --hf takes"
+      : !ml::checkpoints(folder).steps().empty()
+          ? "is the folder of a run, whose adapters `wsl-zoo checkpoint convert --adapter-only` "
+            "writes"
+          : "has no adapters";
+  throw ml::file_error(fmt::format("--adapter: {} {}: give a folder of peft, with {} and {}", folder, what,
+                                   settings, ml::hugging_face::adapter_tensors));
 }
 
 }  // namespace

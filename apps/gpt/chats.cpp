@@ -101,7 +101,8 @@ std::string before_answer(const ml::chat_form& form) {
 
 /// The tokens of a question that leave room for an answer, without the first turns if there is too little;
 /// none if there is too little for the question alone. The number of turns that are lost is added to `lost`.
-std::vector<i32> fitting(const ml::chat_form& form, std::vector<ml::chat_message> messages, i64 room, i64& lost) {
+std::vector<i32> fitting(const ml::chat_form& form, std::vector<ml::chat_message> messages, i64 room,
+                         i64& lost) {
   const auto first = messages.begin() + (messages[0].role == "system");
   for (i64 gone = 0;; ++gone) {
     std::vector<i32> tokens = form.encode(form.prompt(messages));
@@ -163,8 +164,7 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
   const vocabulary words = words_for(asked.words, of_characters, "\n");
   const named_form by = form_of(asked, of_characters, words);
   const i32 end = ml::conversations({.length = asked.held_out_length}, by.form).end();
-  prompts all{
-      .end = end, .words = words, .before = before_answer(by.form), .length = asked.held_out_length};
+  prompts all{.end = end, .words = words, .before = before_answer(by.form), .length = asked.held_out_length};
   std::vector<ml::chat_question> questions;
   bool has_answers = false;
   for (i64 i = 0; i < chats.count(); ++i) {
@@ -206,9 +206,10 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
       throw placed(chats, i, e.what());
     }
   if (all.all.empty())
-    throw ml::file_error(fmt::format("wsl: {}: no question leaves room for an answer of {} tokens in {}: take "
-                                     "a smaller max_new_tokens, or a model with longer sequences",
-                                     asked.held_out, all.longest, asked.held_out_length));
+    throw ml::file_error(
+        fmt::format("wsl: {}: no question leaves room for an answer of {} tokens in {}: take "
+                    "a smaller max_new_tokens, or a model with longer sequences",
+                    asked.held_out, all.longest, asked.held_out_length));
   return {std::move(all), chat_marks{.form = by.name, .end = end}};
 }
 

@@ -29,11 +29,12 @@ class whole_pattern {
     if (text.empty()) return;
     UErrorCode status = U_ZERO_ERROR;
     UParseError where;
-    compiled_.reset(icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(text), UREGEX_DOTALL, where, status));
+    compiled_.reset(
+        icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(text), UREGEX_DOTALL, where, status));
     if (U_FAILURE(status))
-      throw std::invalid_argument(fmt::format(
-          "--answer_pattern: '{}' is no regular expression from its character {} on: {}", text,
-          std::max(where.offset, 1), u_errorName(status)));
+      throw std::invalid_argument(
+          fmt::format("--answer_pattern: '{}' is no regular expression from its character {} on: {}", text,
+                      std::max(where.offset, 1), u_errorName(status)));
   }
   explicit operator bool() const { return compiled_ != nullptr; }
   bool fits(const std::string& text) const {
@@ -57,9 +58,10 @@ class whole_pattern {
 void say_left_out(const prompts& asked) {
   const auto all = static_cast<long long>(std::ssize(asked.all) + asked.left_out);
   if (asked.left_out)
-    std::printf("%lld of %lld records are left out, which are too long for sequences of %d tokens: "
-                "a larger max_sequence_length takes them\n",
-                static_cast<long long>(asked.left_out), all, asked.length);
+    std::printf(
+        "%lld of %lld records are left out, which are too long for sequences of %d tokens: "
+        "a larger max_sequence_length takes them\n",
+        static_cast<long long>(asked.left_out), all, asked.length);
   if (asked.cut)
     std::printf("the prompts of %lld records are too long and are cut\n", static_cast<long long>(asked.cut));
 }
@@ -71,10 +73,11 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
   ml::writer by(m.config, std::move(m.weights),
                 {.columns = p.columns, .precision = format, .threads = threads});
-  const ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
-                              .temperature = 0,
-                              .stop_tokens = {asked.end},
-                              .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
+  const ml::text_settings how{
+      .max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
+      .temperature = 0,
+      .stop_tokens = {asked.end},
+      .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
   say_left_out(asked);
   const std::size_t count =
       p.limit ? std::min(asked.all.size(), static_cast<std::size_t>(p.limit)) : asked.all.size();
@@ -104,8 +107,7 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   if (known)
     std::printf("ROUGE-1 %.4f, ROUGE-2 %.4f, ROUGE-L %.4f (mean F1) of %lld completions\n", one / n, two / n,
                 longest_common / n, static_cast<long long>(known));
-  const std::string fit =
-      pattern ? fmt::format("{} of {} fit the pattern", fitting, count) : std::string();
+  const std::string fit = pattern ? fmt::format("{} of {} fit the pattern", fitting, count) : std::string();
   const std::string same = known ? fmt::format("{} of {} are equal to what is right", equal, known) : "";
   if (!fit.empty() || !same.empty())
     std::printf("%s%s%s\n", same.c_str(), same.empty() || fit.empty() ? "" : ", ", fit.c_str());
@@ -131,8 +133,8 @@ void declare_completing(train_app::fields& f, completing_params& p) {
 
 void check(const completing_params& p) { whole_pattern{p.pattern}; }
 
-void write_completions(stored_model m, const prompts& asked, const completing_params& p,
-                       ml::precision format, int threads, const std::string& file) {
+void write_completions(stored_model m, const prompts& asked, const completing_params& p, ml::precision format,
+                       int threads, const std::string& file) {
   try {
     complete_all(m, asked, p, format, threads, file);
   } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }

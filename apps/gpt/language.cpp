@@ -415,8 +415,8 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
     throw std::invalid_argument(
         "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
         "completion_key, or leave them out");
-  for (const auto& [where, section] :
-       {std::pair(p.common.train_input.data_dir, "train_input"), {p.common.eval_input.data_dir, "eval_input"}})
+  for (const auto& [where, section] : {std::pair(p.common.train_input.data_dir, "train_input"),
+                                       {p.common.eval_input.data_dir, "eval_input"}})
     if (where.ends_with(".jsonl"))
       throw std::invalid_argument(fmt::format(
           "{0}.data_dir {1} has records, and a running text would have their braces in it, too: give "
@@ -575,10 +575,10 @@ void predict(language_params& o, const completing_params& how) {
   // A run that began with a model of Hugging Face has a copy of its tokenizer.
   if (!from.empty()) take_tokenizer_beside(o, from);
   const prompts asked = held_out_prompts(o, how, from);
-  write_completions(o.hf.empty() ? trained_model(o)
-                                 : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter),
-                    asked, how, o.common.precision.format(), o.common.run.threads,
-                    how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file);
+  write_completions(
+      o.hf.empty() ? trained_model(o) : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter), asked,
+      how, o.common.precision.format(), o.common.run.threads,
+      how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file);
 }
 
 stored_model trained_model(language_params& o) {

@@ -158,7 +158,8 @@ f64 error_of(const std::vector<f32>& x, const std::vector<f64>& right) {
   REQUIRE(x.size() == right.size());
   f64 off = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
-    off = std::max(off, std::abs(static_cast<f64>(x[i]) - right[i])), size = std::max(size, std::abs(right[i]));
+    off = std::max(off, std::abs(static_cast<f64>(x[i]) - right[i])),
+    size = std::max(size, std::abs(right[i]));
   return off / size;
 }
 
@@ -189,10 +190,10 @@ TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
   // The first that fits is taken: in alphabetical order it would be the other one.
   lora.rank_pattern = {{"layers.1.self_attn.q_proj", 3}, {"(k|q)_proj", 1}};
   lora.alpha_pattern = {{"v_proj", 6.f}, {R"(^model\.layers\.\d\.mlp\.down_proj)", 1.5f}};
-  const expected_adapter all[]{
-      {"0.self_attn.q_proj", 1, 4}, {"0.self_attn.k_proj", 1, 4}, {"0.self_attn.v_proj", 2, 6},
-      {"0.mlp.down_proj", 2, 1.5},  {"1.self_attn.q_proj", 3, 4}, {"1.self_attn.k_proj", 1, 4},
-      {"1.self_attn.v_proj", 2, 6}, {"1.mlp.down_proj", 2, 1.5}};
+  const expected_adapter all[]{{"0.self_attn.q_proj", 1, 4}, {"0.self_attn.k_proj", 1, 4},
+                               {"0.self_attn.v_proj", 2, 6}, {"0.mlp.down_proj", 2, 1.5},
+                               {"1.self_attn.q_proj", 3, 4}, {"1.self_attn.k_proj", 1, 4},
+                               {"1.self_attn.v_proj", 2, 6}, {"1.mlp.down_proj", 2, 1.5}};
   const network plain = d.build();
   const weights base(plain, 5);
   const std::vector<hugging_face::tensor> of_base = hugging_face_tensors(family, d, plain, base);
@@ -223,7 +224,8 @@ TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
         for (std::size_t i = 0; i < inputs; ++i) {
           f64 sum = static_cast<f64>(to.numbers[o * inputs + i]);
           for (std::size_t k = 0; k < rank; ++k)
-            sum += s * static_cast<f64>(bt.numbers[o * rank + k]) * static_cast<f64>(a.numbers[k * inputs + i]);
+            sum +=
+                s * static_cast<f64>(bt.numbers[o * rank + k]) * static_cast<f64>(a.numbers[k * inputs + i]);
           to.numbers[o * inputs + i] = static_cast<f32>(sum);
         }
     }
@@ -293,13 +295,21 @@ TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
     change(other);
     return files::refusal<std::invalid_argument>([&] { adapters_of(other, family, d); });
   };
-  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"o_proj", 3}}; }),
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"o_proj", 3}};
+             }),
              Contains("rank_pattern has o_proj, and no layer with an adapter is called so"));
-  CHECK_THAT(refused([](lora_settings& x) { x.alpha_pattern = {{"proj", 3.f}}; }),
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.alpha_pattern = {{"proj", 3.f}};
+             }),
              Contains("alpha_pattern has proj, and no layer with an adapter is called so"));
-  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"(?i)Q_PROJ", 3}}; }),
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"(?i)Q_PROJ", 3}};
+             }),
              Contains("has (?, which is not known here"));
-  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"(q", 3}}; }),
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"(q", 3}};
+             }),
              Contains("'(q' is neither the end of a layer's name nor a regular expression"));
   CHECK_THAT(files::refusal<std::invalid_argument>([&] {
                d.build(adapters_of(
