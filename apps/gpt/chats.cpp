@@ -172,7 +172,7 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
     q.messages = as_lines(std::move(q.messages), of_characters);
     if (q.answer) {
       has_answers = true;
-      all.longest = std::max<i64>(all.longest, std::ssize(by.form.encode(*q.answer)) + 1);
+      all.longest = std::max<i64>(all.longest, std::ssize(by.form.encode(all.before + *q.answer)) + 1);
     }
     questions.push_back(std::move(q));
   }
