@@ -27,6 +27,7 @@ void tokenize(const tokenizing&);
 struct tokenizer_training {
   std::vector<std::string> texts, special = {"<|endoftext|>"};
   std::string out, words = "gpt2";
+  bool chats = false;  ///< with the tokens and the template of ChatML
   int size = 8000;
   long long least_count = 2;
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <wsl/ml/tokenizer/byte_pair_training.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 
+#include "../files.hpp"
 #include "commands.hpp"
 
 namespace data_app {
@@ -25,12 +28,40 @@ class stopwatch {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+constexpr const char *begin_of_turn = "<|im_start|>", *end_of_turn = "<|im_end|>";
+
+/// Writes the chat template and the tokens that end a text beside a tokenizer, as transformers read them.
+void write_chat_files(const std::string& file, const std::string& end_of_text, const tokenizer& t) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (std::filesystem::path(file).filename() != "tokenizer.json")
+    throw std::invalid_argument(
+        fmt::format("--chat writes files that belong to a tokenizer.json, and --out is {}: end it with "
+                    "/tokenizer.json",
+                    file));
+  const nlohmann::json config{
+      {"tokenizer_class", "PreTrainedTokenizerFast"},
+      {"eos_token", end_of_text},
+      {"pad_token", end_of_text},
+      {"chat_template",
+       "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + "
+       "'<|im_end|>' + '\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}"
+       "{% endif %}"}};
+  const i32 end = t.id(end_of_text).value();
+  const nlohmann::json generation{{"eos_token_id", {end, t.id(end_of_turn).value()}}, {"pad_token_id", end}};
+  support::write_whole_file((folder / "tokenizer_config.json").string(), config.dump(2) + "\n");
+  support::write_whole_file((folder / "generation_config.json").string(), generation.dump(2) + "\n");
+}
+
 }  // namespace
 
 void train_tokenizer(const tokenizer_training& how) {
+  std::vector<std::string> special = how.special;
+  if (how.chats)
+    for (const char* token : {begin_of_turn, end_of_turn})
+      if (std::find(special.begin(), special.end(), token) == special.end()) special.emplace_back(token);
   byte_pair_training training({.size = how.size,
                                .least_count = static_cast<u64>(how.least_count),
-                               .special = how.special,
+                               .special = special,
                                .style = how.words == "gpt2" ? word_style::gpt2 : word_style::llama3});
   std::size_t bytes = 0;
   for (const std::string& name : how.texts) {
@@ -38,9 +69,12 @@ void train_tokenizer(const tokenizer_training& how) {
     training.add(text), bytes += text.size();
   }
   const std::string json = training.tokenizer_json();
+  const tokenizer trained = tokenizer::from_json(json, how.out);
+  if (const auto folder = std::filesystem::path(how.out).parent_path(); !folder.empty())
+    app::make_folder(folder);
   support::write_whole_file(how.out, json + "\n");
-  print(fmt::format("{}: {} tokens, trained on {} bytes\n", how.out,
-                    tokenizer::from_json(json, how.out).size(), bytes));
+  if (how.chats) write_chat_files(how.out, special.front(), trained);
+  print(fmt::format("{}: {} tokens, trained on {} bytes\n", how.out, trained.size(), bytes));
 }
 
 void encode(const encoding& how) {

@@ -5,6 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <type_traits>
+#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/model/adapters.hpp>
 
@@ -16,19 +20,36 @@ using ml::hugging_face::shortest;
 namespace {
 
 /// The names of the section's fields that say what adapters there are.
-constexpr const char* names_of_settings[] = {"lora_rank", "lora_alpha", "lora_dropout", "use_rslora",
-                                             "target_modules"};
+constexpr const char* names_of_settings[] = {"lora_rank",    "lora_alpha",    "lora_dropout",  "use_rslora",
+                                             "rank_pattern", "alpha_pattern", "target_modules"};
 constexpr const char* section = "lora";
 
 std::string lora_field(const char* name) { return fmt::format("{}.{}", section, name); }
 
+template <class From, class To>
+void copy_patterns(const From& from, To& to) {
+  to.clear();
+  for (const auto& [pattern, value] : from)
+    if constexpr (std::is_same_v<decltype(value), const wsl::f32>) to.emplace_back(pattern, shortest(value));
+    else to.emplace_back(pattern, static_cast<decltype(to.back().second)>(value));
+}
+/// "q_proj: 4, k_proj: 2"
+std::string pattern_words(const train_app::numbers_by_name& patterns) {
+  std::string all;
+  for (const auto& [pattern, value] : patterns)
+    all += fmt::format("{}{}: {}", all.empty() ? "" : ", ", pattern, value);
+  return all;
+}
+
 lora_params params_of(const ml::lora_settings& s) {
-  return {.rank = s.rank,
-          .alpha = shortest(s.alpha),
-          .dropout = shortest(s.dropout),
-          .rank_stabilized = s.rank_stabilized,
-          .targets = {s.targets},
-          .base = s.base};
+  lora_params p{.rank = s.rank,
+                .alpha = shortest(s.alpha),
+                .dropout = shortest(s.dropout),
+                .rank_stabilized = s.rank_stabilized,
+                .targets = {s.targets},
+                .base = s.base};
+  copy_patterns(s.rank_pattern, p.rank_pattern), copy_patterns(s.alpha_pattern, p.alpha_pattern);
+  return p;
 }
 
 /// Throws std::invalid_argument for settings of adapters where there are none.
@@ -37,12 +58,38 @@ void require_rank(train_app::fields& f, const lora_params& p) {
   for (const auto& [name, is_given] : {std::pair("lora_alpha", p.alpha != usual.alpha),
                                        {"lora_dropout", p.dropout != usual.dropout},
                                        {"use_rslora", p.rank_stabilized},
+                                       {"rank_pattern", !p.rank_pattern.empty()},
+                                       {"alpha_pattern", !p.alpha_pattern.empty()},
                                        {"target_modules", !p.targets.words.empty()}})
     if (is_given)
       throw std::invalid_argument(fmt::format(
           "lora.{} {} is of low-rank adapters, and lora_rank is missing: give --lora_rank, or leave "
           "it out",
           name, f.named(lora_field(name)).front()->text()));
+}
+
+/// Throws ml::file_error for a folder of something else than adapters.
+void require_adapters(const std::string& folder) {
+  const auto has = [&](const char* file) { return ml::file_exists(folder + "/" + file); };
+  const char* const settings = ml::hugging_face::adapter_config;
+  if (has(settings)) {
+    if (!has(ml::hugging_face::adapter_tensors) && has("adapter_model.bin"))
+      throw ml::file_error(
+          fmt::format("--adapter: {}/adapter_model.bin is a pickle, which can run any program when it is "
+                      "loaded: save the "
+                      "adapters with safe_serialization=True of peft, as adapter_model.safetensors",
+                      folder));
+    return;
+  }
+  const char* const what =
+      !std::filesystem::is_directory(folder) ? "is no folder"
+      : has("config.json")                   ? "has a model and no adapters, which --hf takes"
+      : !ml::checkpoints(folder).steps().empty()
+          ? "is the folder of a run, whose adapters `wsl-zoo checkpoint convert --adapter-only` "
+            "writes"
+          : "has no adapters";
+  throw ml::file_error(fmt::format("--adapter: {} {}: give a folder of peft, with {} and {}", folder, what,
+                                   settings, ml::hugging_face::adapter_tensors));
 }
 
 }  // namespace
@@ -55,11 +102,14 @@ ml::lora_settings lora_params::settings() const {
                       .targets = targets.words,
                       .base = base};
   std::sort(s.targets.begin(), s.targets.end());
+  copy_patterns(rank_pattern, s.rank_pattern), copy_patterns(alpha_pattern, s.alpha_pattern);
   return s;
 }
 
 std::string lora_params::words() const {
-  return fmt::format("adapters of rank {} for {}", rank, fmt::join(settings().targets, ", "));
+  return fmt::format("adapters of rank {}{} for {}", rank,
+                     rank_pattern.empty() ? "" : fmt::format(" ({})", pattern_words(rank_pattern)),
+                     fmt::join(settings().targets, ", "));
 }
 
 train_app::named_words lora_params::architecture() const {
@@ -68,6 +118,8 @@ train_app::named_words lora_params::architecture() const {
                              {"lora_alpha", fmt::format("{}", alpha)},
                              {"target_modules", fmt::format("{}", fmt::join(settings().targets, ","))}};
   if (rank_stabilized) all.emplace_back("use_rslora", "true");
+  if (!rank_pattern.empty()) all.emplace_back("rank_pattern", pattern_words(rank_pattern));
+  if (!alpha_pattern.empty()) all.emplace_back("alpha_pattern", pattern_words(alpha_pattern));
   return all;
 }
 
@@ -88,6 +140,12 @@ void declare_lora(train_app::fields& f, lora_params& p) {
   f.add("target_modules", p.targets,
         "which layers have adapters: the ends of their names in transformers, such as q_proj,v_proj; or "
         "all-linear, all but the head");
+  f.add("rank_pattern", p.rank_pattern,
+        "ranks of layers that have another: {q_proj: 4}, by ends of their names or regular expressions for "
+        "these, of which the first that fits is taken")
+      .at_least(1)
+      .at_most(1 << 16);
+  f.add("alpha_pattern", p.alpha_pattern, "the same of lora_alpha").above(0);
   f.add("base_model_name_or_path", p.base, "the model that adapters are for, as their export says it");
   f.add("adapter", p.adapter,
         "a folder of peft, with adapter_config.json and adapter_model.safetensors, whose adapters a run "
@@ -100,6 +158,7 @@ void declare_lora(train_app::fields& f, lora_params& p) {
 
 void complete_lora(train_app::fields& f, lora_params& p) {
   if (!p.adapter.empty()) {
+    require_adapters(p.adapter);
     const lora_params theirs = params_of(ml::read_lora_settings(p.adapter));
     std::vector<std::pair<train_app::field*, std::string>> given;
     for (const char* name : names_of_settings)
@@ -118,6 +177,10 @@ void complete_lora(train_app::fields& f, lora_params& p) {
                         text, p.adapter, field->text()));
   }
   if (!p.are_given()) return require_rank(f, p);
+  for (const auto& [pattern, rank] : p.rank_pattern)
+    if (rank != std::floor(rank))
+      throw std::invalid_argument(
+          fmt::format("lora.rank_pattern: {} is {}, and a rank is a whole number", pattern, rank));
   if (p.targets.words.empty())
     throw std::invalid_argument(
         "lora.target_modules is missing: name the layers that have adapters, such as q_proj,v_proj, or "

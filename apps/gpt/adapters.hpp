@@ -18,6 +18,7 @@ struct lora_params {
   f64 alpha = 8, dropout = 0;
   bool rank_stabilized = false;
   train_app::word_list targets = {};
+  train_app::numbers_by_name rank_pattern = {}, alpha_pattern = {};
   std::string base = {};
   std::string adapter = {};  ///< a folder of peft to begin with; empty: none
 

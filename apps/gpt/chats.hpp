@@ -4,9 +4,11 @@
 #include <fields.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <wsl/ml/data/text/encode/conversations.hpp>
 #include <wsl/ml/io/checkpoint.hpp>
 
+#include "completing.hpp"
 #include "example_words.hpp"
 
 namespace gpt_app {
@@ -23,6 +25,8 @@ struct chat_words {
 struct chat_marks {
   std::string form;  ///< that of the template, such as "ChatML", or "plain"
   wsl::i32 end = 0;  ///< the token behind an answer
+
+  bool is_plain() const;
 
   wsl::ml::text_by_name facts() const;
   /// Those of a checkpoint; none if it is of other data. Throws wsl::ml::file_error.
@@ -44,5 +48,11 @@ struct chat_text {
 /// wsl::ml::file_error, with the line, for what is no chat and for a template that is not known, and
 /// std::invalid_argument for settings that do not fit.
 chat_text read_chats(const chat_words& asked);
+
+/// The last questions of the held-out chats, with what is before them, as the model is asked; what else their
+/// records have is kept. A chat whose question has too little room for an answer of `max_new_tokens` (0: the
+/// longest that is right, and where none is known half of a sequence) loses its first turns. Throws as
+/// `read_chats` does, and for a record that has a field which predictions write.
+std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new_tokens);
 
 }  // namespace gpt_app

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/io/hugging_face/companions.hpp>
+#include <wsl/support/whole_file.hpp>
 
 namespace gpt_app {
 namespace {
@@ -229,7 +231,8 @@ void set_vocabulary(language_params& o, const vocabulary& words, i32 largest) {
 
 /// The pairs of a run, of which the vocabulary may be that of a checkpoint, and the sizes that follow. Marks
 /// that are not given are those of the checkpoint `from`, if it is not empty.
-paired_text pairs_of(language_params& o, const std::string& saved, const std::string& from) {
+paired_text pairs_of(language_params& o, const std::string& saved, const std::string& from,
+                     bool only_held_out = false) {
   for (const text_params* p : {&o.train, &o.eval})
     if (p->stride)
       throw std::invalid_argument(
@@ -246,6 +249,7 @@ paired_text pairs_of(language_params& o, const std::string& saved, const std::st
   if (of_eval.completion_key.empty()) of_eval.completion_key = o.train.pairs.completion_key;
   paired_text x = read_pairs({.train = o.common.train_input.data_dir,
                               .held_out = o.common.eval_input.data_dir,
+                              .only_held_out = only_held_out,
                               .of_train = o.train.pairs,
                               .of_held_out = of_eval,
                               .length = o.train.max_sequence_length,
@@ -279,7 +283,9 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
   return t;
 }
 
-task task_with_chats(const std::string& program, language_params& o, bool trains) {
+/// The chats of a run, as the vocabulary and the length of sequences let them be read. An end of an answer that
+/// is not given is that of the checkpoint `from`, if it is not empty.
+chat_words chats_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const text_params* p : {&o.train, &o.eval})
     if (p->stride || p->pairs.are_given() || !p->pairs.separator.empty())
       throw std::invalid_argument(
@@ -288,18 +294,20 @@ task task_with_chats(const std::string& program, language_params& o, bool trains
   if (!o.model.max_position_embeddings)
     throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
-  const run_params& r = o.common.run;
-  const std::string from = checkpoint_of_run(r, trains);
   const std::optional<chat_marks> kept = from.empty() ? std::nullopt : chat_marks::of(from);
-  const chat_text x =
-      read_chats({.train = o.common.train_input.data_dir,
-                  .held_out = o.common.eval_input.data_dir,
-                  .key = o.train.messages_key,
-                  .held_out_key = o.eval.messages_key.empty() ? o.train.messages_key : o.eval.messages_key,
-                  .length = o.train.max_sequence_length,
-                  .held_out_length = o.eval.max_sequence_length,
-                  .words = example_words_of(o, vocabulary_of_weights(r)),
-                  .kept_end = kept ? std::optional(kept->end) : std::nullopt});
+  return {.train = o.common.train_input.data_dir,
+          .held_out = o.common.eval_input.data_dir,
+          .key = o.train.messages_key,
+          .held_out_key = o.eval.messages_key.empty() ? o.train.messages_key : o.eval.messages_key,
+          .length = o.train.max_sequence_length,
+          .held_out_length = o.eval.max_sequence_length,
+          .words = example_words_of(o, saved),
+          .kept_end = kept ? std::optional(kept->end) : std::nullopt};
+}
+
+task task_with_chats(const std::string& program, language_params& o, bool trains) {
+  const run_params& r = o.common.run;
+  const chat_text x = read_chats(chats_of(o, vocabulary_of_weights(r), checkpoint_of_run(r, trains)));
   set_vocabulary(o, x.words, std::max(x.train.largest(), x.held_out.largest()));
   task t = with_model(program, o, x.about, x.words);
   set_data(t, o, x.train.documents(), x.held_out.documents(), x.marks.end);
@@ -373,7 +381,9 @@ void complete(fields& f, language_params& p) {
                                   ": a model has one vocabulary");
 }
 
-task task_of(const std::string& program, language_params& p, bool trains) {
+namespace {
+
+task task_with_data(const std::string& program, language_params& p, bool trains) {
   const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
              holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
   if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))
@@ -405,6 +415,13 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     throw std::invalid_argument(
         "completion_key, separator and end_token are of pairs: give train_input.prompt_key and "
         "completion_key, or leave them out");
+  for (const auto& [where, section] : {std::pair(p.common.train_input.data_dir, "train_input"),
+                                       {p.common.eval_input.data_dir, "eval_input"}})
+    if (where.ends_with(".jsonl"))
+      throw std::invalid_argument(fmt::format(
+          "{0}.data_dir {1} has records, and a running text would have their braces in it, too: give "
+          "messages_key for chats, or prompt_key and completion_key for pairs; a text of it is a .txt",
+          section, where));
   return task_with(program, p,
                    read_corpus({.train = p.common.train_input.data_dir,
                                 .held_out = p.common.eval_input.data_dir,
@@ -413,6 +430,27 @@ task task_of(const std::string& program, language_params& p, bool trains) {
                                 .of_weights = vocabulary_of_weights(p.common.run),
                                 .of_model = p.hf}),
                    trains);
+}
+
+/// Copies the tokenizer of a run to its folder, and what says which tokens end a text of the model with which
+/// it begins.
+void keep_words(const std::string& hf, const std::string& tokenizer_dir, const std::string& folder) {
+  if (tokenizer_dir.empty() && hf.empty()) return;
+  ml::hugging_face::copy_companions(tokenizer_dir.empty() ? hf : tokenizer_dir, folder);
+  if (hf.empty() || tokenizer_dir.empty() || hf == tokenizer_dir) return;
+  const std::string to = folder + "/" + ml::hugging_face::generation_file;
+  if (const auto settings = ml::hugging_face::generation_of(hf); !settings.empty())
+    wsl::support::write_whole_file(to, settings.dump(2) + "\n");
+}
+
+}  // namespace
+
+task task_of(const std::string& program, language_params& p, bool trains) {
+  task t = task_with_data(program, p, trains);
+  t.add_to_folder = [hf = p.hf, words = p.train.tokenizer_dir](const std::string& folder) {
+    keep_words(hf, words, folder);
+  };
+  return t;
 }
 
 std::vector<readers> options_of_modes() {
@@ -453,6 +491,14 @@ void refuse_options(fields& f, std::initializer_list<const char*> names, const s
 
 namespace {
 
+/// Takes the copy of a tokenizer beside a checkpoint, since the folder that the run began with may have gone.
+void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
+  const std::string folder = std::filesystem::absolute(checkpoint).parent_path();
+  if (!fact_of(checkpoint, "vocabulary").starts_with("characters") &&
+      !std::filesystem::is_directory(o.train.tokenizer_dir) && ml::tokenizer::is_in(folder))
+    o.train.tokenizer_dir = folder;
+}
+
 /// A run's last checkpoint, or the one that was asked for, and its vocabulary. Throws std::invalid_argument
 /// if there is none, or if it is of another model.
 std::string trained_checkpoint(language_params& o, vocabulary& words) {
@@ -461,13 +507,8 @@ std::string trained_checkpoint(language_params& o, vocabulary& words) {
   if (from.empty())
     throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
                                 ": train first, or give --checkpoint_path");
-  const std::string kept = fact_of(from, "vocabulary"),
-                    folder = std::filesystem::absolute(from).parent_path();
-  // The folder of the tokenizer may have gone since; a run that began with a model of Hugging Face has a
-  // copy.
-  if (!kept.starts_with("characters") && !std::filesystem::is_directory(o.train.tokenizer_dir) &&
-      ml::tokenizer::is_in(folder))
-    o.train.tokenizer_dir = folder;
+  const std::string kept = fact_of(from, "vocabulary");
+  take_tokenizer_beside(o, from);
   try {
     words = vocabulary::from_saved(kept, o.train.tokenizer_dir);
   } catch (const ml::file_error&) {
@@ -498,20 +539,46 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
   return t;
 }
 
-void predict(language_params& o, const completing_params& how) {
-  if (!o.train.messages_key.empty())
-    throw std::invalid_argument(
-        "predict completes the prompts of pairs, and messages_key says that the data are chats: a question "
-        "is answered by the mode sample");
+namespace {
+
+/// The prompts of the held-out part that a model completes: the one of --hf, if it is given, or of the
+/// checkpoint `from`.
+prompts held_out_prompts(language_params& o, const completing_params& how, const std::string& from) {
+  const std::string saved = from.empty() ? "" : fact_of(from, "vocabulary");
+  if (!o.train.messages_key.empty() || !o.eval.messages_key.empty()) {
+    if (o.train.messages_key.empty()) o.train.messages_key = o.eval.messages_key;
+    auto [asked, marks] = questions_of(chats_of(o, saved, from), how.max_new_tokens);
+    if (!from.empty()) require_same_form(from, marks);
+    return std::move(asked);
+  }
+  if (!o.train.pairs.are_given() && o.eval.pairs.are_given()) o.train.pairs = o.eval.pairs;
   if (!o.train.pairs.are_given())
     throw std::invalid_argument(
-        "predict completes the prompts of pairs: give prompt_key and completion_key; a running text goes on "
-        "with the mode sample");
-  const std::string from = checkpoint_to_look_at(o.common.run);
-  const paired_text x = pairs_of(o, from.empty() ? "" : fact_of(from, "vocabulary"), from);
+        "predict completes the prompts of pairs and answers the questions of chats: give prompt_key and "
+        "completion_key, or messages_key; a running text goes on with the mode sample");
+  const paired_text x = pairs_of(o, saved, from, true);
   if (!from.empty()) require_same_marks(from, x.marks, x.words);
-  write_completions(trained_model(o), x, how, o.common.precision.format(), o.common.run.threads,
-                    o.common.run.model_dir + "/predictions.jsonl");
+  return prompts_of(x);
+}
+
+}  // namespace
+
+void predict(language_params& o, const completing_params& how) {
+  check(how);
+  if (!o.hf.empty() && how.file.empty())
+    throw std::invalid_argument(
+        "predict --hf needs --predictions, the file to write: a run has its own, and this model is of none");
+  const std::string from = o.hf.empty() ? checkpoint_to_look_at(o.common.run) : "";
+  if (o.hf.empty() && from.empty())
+    throw std::invalid_argument("there is no checkpoint in " + o.common.run.model_dir +
+                                ": train first, or give --checkpoint_path");
+  // A run that began with a model of Hugging Face has a copy of its tokenizer.
+  if (!from.empty()) take_tokenizer_beside(o, from);
+  const prompts asked = held_out_prompts(o, how, from);
+  write_completions(
+      o.hf.empty() ? trained_model(o) : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter), asked,
+      how, o.common.precision.format(), o.common.run.threads,
+      how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file);
 }
 
 stored_model trained_model(language_params& o) {
@@ -528,6 +595,7 @@ stored_model trained_model(language_params& o) {
   if (const std::string folder = std::filesystem::absolute(from).parent_path();
       !has_letters && ml::tokenizer::is_in(folder))
     take_words(m, folder, o.train.tokenizer_dir);
+  if (const auto marks = chat_marks::of(from); marks && marks->is_plain()) m.plain_chat_end = marks->end;
   return m;
 }
 

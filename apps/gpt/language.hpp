@@ -8,6 +8,7 @@
 
 #include "adapters.hpp"
 #include "chats.hpp"
+#include "completing.hpp"
 #include "hdf5_input.hpp"
 #include "model.hpp"
 #include "packing.hpp"
@@ -58,8 +59,9 @@ void begin_with(train_app::task& t, const language_params& p, std::function<wsl:
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
 
-/// Completes the held-out pairs of a run (`write_completions`), into its folder. Throws std::invalid_argument
-/// if there is no checkpoint, if the data are a running text, or if the run had other marks of its pairs.
+/// Completes the held-out pairs of a run (`write_completions`), or answers the last questions of its held-out
+/// chats, into its folder; or those of a model of `hf`. Throws std::invalid_argument if there is no
+/// checkpoint, if the data are a running text, or if the run had other marks of its pairs or chats.
 void predict(language_params& p, const completing_params& how);
 
 /// The same model, whose weights are read where they lie: the averages of them if the run keeps those.

@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
   declare_checkpoint_options(f, o.common), declare_rest(f, o);
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"},
-                             {"predict", "complete the prompts of the held-out pairs with a trained model"},
+                             {"predict", "complete the prompts of the held-out pairs, or answer the questions of chats"},
                              {"verify", "compare with a model and a state of llm.c"},
                              {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;

@@ -4,21 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/text/records.hpp>
-#include <wsl/ml/run/metrics/rouge.hpp>
-#include <wsl/ml/write/writer.hpp>
-#include <wsl/support/progress.hpp>
-
-#include "../files.hpp"
 
 namespace gpt_app {
 namespace {
 
 namespace ml = wsl::ml;
-using wsl::f64;
 using wsl::i32;
 using wsl::i64;
 
@@ -93,12 +86,14 @@ void declare_pairs(train_app::fields& f, pair_params& p) {
 
 paired_text read_pairs(const pair_words& asked) {
   const bool of_characters = are_characters(asked.words);
-  const auto train = texts_of(asked.train, "train_input", asked.of_train, of_characters),
-             held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
+  const auto held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
+  const auto train = asked.only_held_out
+                         ? std::optional<read_texts>()
+                         : texts_of(asked.train, "train_input", asked.of_train, of_characters);
   const std::string& given = asked.of_train.separator;
   const std::string separator = !given.empty() ? given : asked.kept ? asked.kept->separator : usual_separator;
   std::string letters = separator + "\n";
-  for (const text_pair& x : train.pairs) letters += x.prompt + x.completion;
+  for (const text_pair& x : train ? train->pairs : held_out.pairs) letters += x.prompt + x.completion;
   const vocabulary words = words_for(asked.words, of_characters, letters);
   const ml::completion_settings how{
       .length = asked.length,
@@ -109,7 +104,8 @@ paired_text read_pairs(const pair_words& asked) {
   ml::completion_settings of_held_out = how;
   of_held_out.length = asked.held_out_length;
   std::vector<text_pair> kept;
-  ml::completions a = encoded(train, words, how, asked.train, asked.of_train, asked.words, nullptr),
+  ml::completions a = train ? encoded(*train, words, how, asked.train, asked.of_train, asked.words, nullptr)
+                            : ml::completions(how),
                   b = encoded(held_out, words, of_held_out, asked.held_out, asked.of_held_out, asked.words,
                               &kept);
   std::string about = fmt::format("{}: {}; held out: {}", asked.train, a.about(), b.about());
@@ -122,68 +118,18 @@ paired_text read_pairs(const pair_words& asked) {
           .about = std::move(about)};
 }
 
-void declare_completing(train_app::fields& f, completing_params& p) {
-  f.options_of("predict");
-  f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
-      .at_least(1);
-  f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
-  f.add("predict_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
-      .at_least(1)
-      .at_most(64);
-}
-
-namespace {
-
-void complete_all(stored_model& m, const paired_text& pairs, const completing_params& p, ml::precision format,
-                  int threads, const std::string& file) {
-  i64 longest = 1;
-  for (i64 k = 0; k < pairs.held_out.count(); ++k)
-    longest = std::max<i64>(longest, std::ssize(pairs.held_out.completion(k)) + 1);
-  // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
-  if (format != ml::precision::bfloat16) format = ml::precision::f32;
-  ml::writer by(m.config, std::move(m.weights),
-                {.columns = p.columns, .precision = format, .threads = threads});
-  const ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(longest),
-                              .temperature = 0,
-                              .stop_tokens = {pairs.marks.end},
-                              .known_tokens = std::min(pairs.words.size(), m.config.vocabulary)};
-  const i64 all = pairs.held_out.count(), count = p.limit ? std::min<i64>(p.limit, all) : all;
-  if (const i64 left_out = pairs.held_out.left_out())
-    std::printf(
-        "%lld of %lld records are left out, whose completions are too long for sequences of %d tokens: "
-        "a larger max_sequence_length takes them\n",
-        static_cast<long long>(left_out), static_cast<long long>(all + left_out), pairs.length);
-  if (const i64 cut = pairs.held_out.cut())
-    std::printf("the prompts of %lld records are too long and are cut\n", static_cast<long long>(cut));
-  wsl::support::progress bar("completions", static_cast<wsl::u64>(count));
-  std::string lines;
-  f64 one = 0, two = 0, longest_common = 0;
-  for (i64 k = 0; k < count; ++k) {
-    std::vector<i32> written = by.write(pairs.held_out.prompt(k), how).front().tokens;
-    if (!written.empty() && written.back() == pairs.marks.end) written.pop_back();
+prompts prompts_of(const paired_text& pairs) {
+  prompts all{.end = pairs.marks.end, .words = pairs.words, .length = pairs.length};
+  all.left_out = pairs.held_out.left_out(), all.cut = pairs.held_out.cut();
+  for (i64 k = 0; k < pairs.held_out.count(); ++k) {
     const text_pair& x = pairs.held_out_texts[static_cast<std::size_t>(k)];
-    const std::string said = pairs.words.decode(written);
-    const ml::rouge_scores scores = ml::rouge(said, x.completion);
-    one += scores.rouge1.f1, two += scores.rouge2.f1, longest_common += scores.rouge_l.f1;
-    const nlohmann::json line{
-        {"index", x.index}, {"prompt", x.prompt}, {"prediction", said}, {"completion", x.completion}};
-    lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    bar.tick();
+    const auto prompt = pairs.held_out.prompt(k);
+    all.longest = std::max<i64>(all.longest, std::ssize(pairs.held_out.completion(k)) + 1);
+    all.all.push_back({.tokens = {prompt.begin(), prompt.end()},
+                       .right = x.completion,
+                       .line = {{"index", x.index}, {"prompt", x.prompt}}});
   }
-  const f64 n = static_cast<f64>(count);
-  std::printf("ROUGE-1 %.4f, ROUGE-2 %.4f, ROUGE-L %.4f (mean F1) of %lld completions\n", one / n, two / n,
-              longest_common / n, static_cast<long long>(count));
-  app::write_file(file, lines);
-  std::printf("%s\n", file.c_str());
-}
-
-}  // namespace
-
-void write_completions(stored_model m, const paired_text& pairs, const completing_params& p,
-                       ml::precision format, int threads, const std::string& file) {
-  try {
-    complete_all(m, pairs, p, format, threads, file);
-  } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }
+  return all;
 }
 
 }  // namespace gpt_app

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Prompts and their completions, such as texts and their summaries, in files of examples: what a language
-// model is fine-tuned on, and what it writes then.
+// model is fine-tuned on.
 #pragma once
 #include <fields.hpp>
 #include <wsl/ml/data/text/encode/completions.hpp>
 
+#include "completing.hpp"
 #include "example_words.hpp"
 #include "pair_marks.hpp"
 #include "text.hpp"
-#include "writing.hpp"
 
 namespace gpt_app {
 
@@ -24,6 +24,7 @@ void declare_pairs(train_app::fields& f, pair_params& p);
 
 struct pair_words {
   std::string train, held_out;  ///< files (.csv, .tsv, .jsonl) or folders of them
+  bool only_held_out = false;   ///< `train` is not read: the vocabulary is that of a model
   pair_params of_train, of_held_out;
   int length = 0, held_out_length = 0;  ///< tokens of a sequence
   example_words words;
@@ -49,17 +50,7 @@ struct paired_text {
 /// std::invalid_argument for settings that do not fit.
 paired_text read_pairs(const pair_words& asked);
 
-/// The options of `predict`.
-struct completing_params {
-  int max_new_tokens = 0, limit = 0, columns = 4;
-};
-void declare_completing(train_app::fields& f, completing_params& p);
-
-/// Completes the prompts of the held-out pairs, always with the best token, writes the indices of their
-/// records, prompts, completions and what is right to a file, an object in JSON in each line, and prints how
-/// many records are left out, and ROUGE-1, 2 and L. Throws
-/// std::invalid_argument, and wsl::ml::file_error for a model whose logits are NaN or infinite.
-void write_completions(stored_model m, const paired_text& pairs, const completing_params& p,
-                       wsl::ml::precision format, int threads, const std::string& file);
+/// The prompts of the held-out pairs, to be completed.
+prompts prompts_of(const paired_text& pairs);
 
 }  // namespace gpt_app

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "writing.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <wsl/ml/data/text/encode/chat_form.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/write/writer.hpp>
 
@@ -48,17 +50,35 @@ std::vector<i32> encoded(const std::string& prompt, const writing_params& p, con
   return ids;
 }
 
+/// The tokens of a question in the plain form, in which lines of characters are those of the form.
+std::vector<i32> in_plain_form(const std::string& system, std::string question, const stored_model& m) {
+  std::vector<ml::chat_message> messages{{"user", std::move(question)}};
+  if (!system.empty()) messages.insert(messages.begin(), {"system", system});
+  const auto& by = m.words.tokens();
+  ml::plain_chat plain;
+  if (!by) {
+    for (ml::chat_message& x : messages) std::ranges::replace(x.content, '\n', ' ');
+    return m.words.encode(plain.prompt(messages));
+  }
+  for (const i32 id : m.words.begin_tokens()) plain.begin += by->token(id);
+  return by->encode(plain.prompt(messages), {.add_special_tokens = false});
+}
+
 /// The tokens that the model continues. In a chat the prompt is a question, and the end of an answer ends the
 /// text, too.
 std::vector<i32> ids_of(const std::string& prompt, const writing_params& p, stored_model& m) {
   if (!p.system.empty() && !p.chat)
     throw std::invalid_argument("--system is a part of a chat: give --chat true");
   if (!p.chat) return prompt.empty() ? std::vector<i32>{m.begin} : encoded(prompt, p, m);
+  if (prompt.empty()) throw std::invalid_argument("--chat needs a question, --prompt or --prompt_file");
+  if (m.plain_chat_end) {
+    m.ends.push_back(*m.plain_chat_end);
+    return in_plain_form(p.system, prompt, m);
+  }
   if (m.tokenizer.empty())
     throw std::invalid_argument(
         "--chat needs a tokenizer and its chat template, and the model has none: give --tokenizer_dir, a "
         "folder with both");
-  if (prompt.empty()) throw std::invalid_argument("--chat needs a question, --prompt or --prompt_file");
   auto [ids, end] = m.words.chat(m.tokenizer, p.system, prompt);
   if (end && *end < m.config.vocabulary) m.ends.push_back(*end);
   return ids;

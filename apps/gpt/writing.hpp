@@ -4,6 +4,7 @@
 // weights are read.
 #pragma once
 #include <fields.hpp>
+#include <optional>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/model/stored_weights.hpp>
 #include <wsl/ml/op/precision.hpp>
@@ -35,6 +36,8 @@ struct stored_model {
   std::string tokenizer = {};       ///< the folder of these words
   wsl::i32 begin = 0;               ///< the token with which a text without a prompt begins
   std::vector<wsl::i32> ends = {};  ///< tokens that end a text
+  /// the token that ends an answer of a model that has learnt on chats in the plain form (chat_form.hpp)
+  std::optional<wsl::i32> plain_chat_end = {};
 };
 
 /// The tokens that generation_config.json of a folder, or else config.json, has in a field such as

@@ -770,6 +770,7 @@ void session::train(bool and_eval) {
         begins_anew = true;
       }
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
+    if (task_.add_to_folder && !resumed) task_.add_to_folder(r.model_dir);
     if (resumed) curve = curve_until(first);
   }
 

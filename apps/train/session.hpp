@@ -41,6 +41,8 @@ struct task {
   /// sets the initial weights of a new run; none: they are drawn from the seed
   std::function<void(wsl::ml::trainer_base&)> begin = {};
   std::string begins_with = {};  ///< the option that gives those weights, for messages
+  /// adds what belongs to the model, such as its tokenizer, to the folder of a new run; none: nothing does
+  std::function<void(const std::string& folder)> add_to_folder = {};
   i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   named_groups groups = {};

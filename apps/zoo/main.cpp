@@ -3,9 +3,7 @@
 // encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
 // docs/guide/zoo.md.
 #include <cstdio>
-#include <wsl/ml/io/hugging_face/companions.hpp>
 
-#include "../files.hpp"
 #include "../run.hpp"
 #include "checkpoint.hpp"
 #include "configurations.hpp"
@@ -73,9 +71,9 @@ int run_verify(const options& o) {
 std::vector<readers> options_of_program() {
   const kinds_of_modes m;
   std::vector<readers> all = gpt_app::options_of_modes();
-  all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify"}})},
+  all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "predict", "verify"}})},
                          {"eval", {"eval"}},
-                         {"lora.adapter", together({m.trains, {"eval", "sample"}})}});
+                         {"lora.adapter", together({m.trains, {"eval", "sample", "predict"}})}});
   return all;
 }
 
@@ -100,7 +98,7 @@ int run(int argc, char** argv) {
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
-                 {"predict", "complete the prompts of the held-out pairs with a trained model"},
+                 {"predict", "complete the prompts of the held-out pairs, or answer the questions of chats"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
@@ -126,14 +124,8 @@ int run(int argc, char** argv) {
   // The files are checked before a network is built of what config.json says.
   if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
   task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
-  if (!o.hf.empty()) {
+  if (!o.hf.empty())
     gpt_app::begin_with(t, o, [&o] { return read_hugging_face_model(o.hf).numbers; }, "--hf " + o.hf);
-    t.begin = [&o, set_weights = std::move(t.begin)](wsl::ml::trainer_base& to) {
-      set_weights(to);
-      app::make_folder(o.common.run.model_dir);
-      wsl::ml::hugging_face::copy_companions(o.hf, o.common.run.model_dir);
-    };
-  }
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);
   return s.status();

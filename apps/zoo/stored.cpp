@@ -63,6 +63,15 @@ void refuse_pickle(const std::string& path) {
 std::string model_type_of(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     throw ml::file_error(folder + " is no folder: give one with config.json and model.safetensors");
+  if (!is_hugging_face(folder) && ml::file_exists(folder + "/" + hf::adapter_config))
+    throw ml::file_error(
+        folder +
+        " has adapters of peft, and no model: give the folder of the model that they are for, "
+        "and this one as --adapter");
+  if (!is_hugging_face(folder) && !ml::checkpoints(folder).steps().empty())
+    throw ml::file_error(folder +
+                         " is the folder of a run, which --model_dir takes; `wsl-zoo checkpoint convert " +
+                         folder + " --src-fmt wsl --tgt-fmt hf` makes one of Hugging Face of it");
   if (!is_hugging_face(folder))
     throw ml::file_error(
         folder +

@@ -146,6 +146,187 @@ TEST_CASE(
   }
 }
 
+/// A tensor by its name.
+const hugging_face::tensor& named(const std::vector<hugging_face::tensor>& all, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& t) { return t.name == name; });
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+/// The largest difference, in proportion to the largest number that is right.
+f64 error_of(const std::vector<f32>& x, const std::vector<f64>& right) {
+  REQUIRE(x.size() == right.size());
+  f64 off = 0, size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    off = std::max(off, std::abs(static_cast<f64>(x[i]) - right[i])),
+    size = std::max(size, std::abs(right[i]));
+  return off / size;
+}
+
+/// What peft says of one layer's adapter, told without patterns.
+struct expected_adapter {
+  const char* layer;
+  int rank;
+  f64 alpha;
+};
+
+// The merged weights are W + s B A, and with G, the gradient of W, those of A and B are s B^T G and s G A^T:
+// computed here in f64, from tensors in the names and shapes of peft.
+TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
+  const decoder d{.vocabulary = 20,
+                  .positions = 8,
+                  .layers = 2,
+                  .heads = 4,
+                  .width = 16,
+                  .filter = 24,
+                  .bias = false,
+                  .between = nonlinearity::swiglu,
+                  .kv_heads = 2,
+                  .norm = normalization::rmsnorm,
+                  .position = positioning::rotary,
+                  .tied = false};
+  const std::string family = "llama";
+  lora_settings lora{.rank = 2, .alpha = 4, .targets = {"down_proj", "k_proj", "q_proj", "v_proj"}};
+  // The first that fits is taken: in alphabetical order it would be the other one.
+  lora.rank_pattern = {{"layers.1.self_attn.q_proj", 3}, {"(k|q)_proj", 1}};
+  lora.alpha_pattern = {{"v_proj", 6.f}, {R"(^model\.layers\.\d\.mlp\.down_proj)", 1.5f}};
+  const expected_adapter all[]{{"0.self_attn.q_proj", 1, 4}, {"0.self_attn.k_proj", 1, 4},
+                               {"0.self_attn.v_proj", 2, 6}, {"0.mlp.down_proj", 2, 1.5},
+                               {"1.self_attn.q_proj", 3, 4}, {"1.self_attn.k_proj", 1, 4},
+                               {"1.self_attn.v_proj", 2, 6}, {"1.mlp.down_proj", 2, 1.5}};
+  const network plain = d.build();
+  const weights base(plain, 5);
+  const std::vector<hugging_face::tensor> of_base = hugging_face_tensors(family, d, plain, base);
+  const std::vector<i32> ids{1, 2, 3, 4, 5, 6, 7, 8, 8, 1, 8, 2, 8, 3, 8, 4},
+      targets{2, 3, 4, 5, 6, 7, 8, 9, 1, 8, 2, 8, 3, 8, 4, 8};
+  const batch b{.ids = ids, .targets = targets, .sequences = 2, .length = 8};
+  for (const bool stabilized : {false, true}) {
+    lora.rank_stabilized = stabilized;
+    const auto build = [&] { return d.build(adapters_of(lora, family, d)); };
+    const network n = build();
+    weights w = with_adapters(plain, base, n, 3);
+    for (const adapter& a : n.adapters())  // which would begin as 0
+      initialize(w[static_cast<std::size_t>(a.b)], initial::normal(0.5f), static_cast<u64>(a.b));
+    const std::vector<hugging_face::tensor> of_adapters = adapter_tensors_of(lora, family, d, n, w);
+    CHECK(of_adapters.size() == 2 * std::size(all));
+
+    std::vector<hugging_face::tensor> merged = of_base;
+    std::vector<std::vector<f64>> deltas;
+    for (const expected_adapter& x : all) {
+      const std::string name = fmt::format("model.layers.{}", x.layer), of = "base_model.model." + name;
+      const hugging_face::tensor &a = named(of_adapters, of + ".lora_A.weight"),
+                                 &bt = named(of_adapters, of + ".lora_B.weight");
+      auto& to = const_cast<hugging_face::tensor&>(named(merged, name + ".weight"));
+      const auto rank = static_cast<std::size_t>(x.rank), outputs = to.shape[0], inputs = to.shape[1];
+      REQUIRE((a.shape == std::vector<u64>{rank, inputs} && bt.shape == std::vector<u64>{outputs, rank}));
+      const f64 s = x.alpha / (stabilized ? std::sqrt(static_cast<f64>(rank)) : static_cast<f64>(rank));
+      for (std::size_t o = 0; o < outputs; ++o)
+        for (std::size_t i = 0; i < inputs; ++i) {
+          f64 sum = static_cast<f64>(to.numbers[o * inputs + i]);
+          for (std::size_t k = 0; k < rank; ++k)
+            sum +=
+                s * static_cast<f64>(bt.numbers[o * rank + k]) * static_cast<f64>(a.numbers[k * inputs + i]);
+          to.numbers[o * inputs + i] = static_cast<f32>(sum);
+        }
+    }
+    const files::folder here;
+    write_hugging_face(here / "merged", d, plain, base);
+    std::vector<tensor_view> views;
+    for (const hugging_face::tensor& t : merged) views.emplace_back(t.name, t.shape, t.numbers);
+    write_safetensors(here / "merged/model.safetensors", views);
+    pretrained p = read_hugging_face(here / "merged");
+    p.config.rotary_pairs = d.rotary_pairs;
+    const weights folded = p.to_weights(plain);
+    const weights ours = without_adapters(n, w, plain);
+    for (std::size_t k = 0; k < folded.size(); ++k) CHECK(relative_error(ours[k], folded[k]) < 1e-6);
+
+    trainer full(d.build(), optimizer::sgd({.momentum = 0.9f}), {.workers = 1});
+    full.parameters() = folded;
+    const std::vector<f32> logits = full.predict(b);
+    full.step(b, 1);
+    const auto full_gradients =
+        hugging_face_tensors(family, d, full.model(), ml::detail::gradients_after_first_step(full));
+    const auto check = [&](auto&& tuned) {
+      tuned.parameters() = w;
+      CHECK(relative_error(tuned.predict(b), logits) < 1e-5);
+      tuned.step(b, 1);
+      const auto gradients =
+          adapter_tensors_of(lora, family, d, tuned.model(), ml::detail::gradients_after_first_step(tuned));
+      for (const expected_adapter& x : all) {
+        const std::string name = fmt::format("model.layers.{}", x.layer), of = "base_model.model." + name;
+        INFO(name);
+        const hugging_face::tensor &a = named(of_adapters, of + ".lora_A.weight"),
+                                   &bt = named(of_adapters, of + ".lora_B.weight"),
+                                   &g = named(full_gradients, name + ".weight");
+        const auto rank = static_cast<std::size_t>(x.rank), outputs = g.shape[0], inputs = g.shape[1];
+        const f64 s = x.alpha / (stabilized ? std::sqrt(static_cast<f64>(rank)) : static_cast<f64>(rank));
+        std::vector<f64> da(rank * inputs), db(outputs * rank);
+        for (std::size_t o = 0; o < outputs; ++o)
+          for (std::size_t i = 0; i < inputs; ++i)
+            for (std::size_t k = 0; k < rank; ++k) {
+              const f64 dw = static_cast<f64>(g.numbers[o * inputs + i]);
+              da[k * inputs + i] += s * static_cast<f64>(bt.numbers[o * rank + k]) * dw;
+              db[o * rank + k] += s * dw * static_cast<f64>(a.numbers[k * inputs + i]);
+            }
+        CHECK(error_of(named(gradients, of + ".lora_A.weight").numbers, da) < 2e-5);
+        CHECK(error_of(named(gradients, of + ".lora_B.weight").numbers, db) < 2e-5);
+      }
+    };
+    for (const auto& [workers, columns] : {std::pair(1, 1), {4, 2}, {6, 3}})
+      check(trainer(build(), optimizer::sgd({.momentum = 0.9f}),
+                    {.workers = workers, .columns = columns, .threads = 1}));
+    check(pipelined_trainer(build(), optimizer::sgd({.momentum = 0.9f}), {.strips = 3, .threads = 1}));
+
+    write_adapters(here / "adapter", lora, family, d, n, w);
+    const lora_settings again = read_lora_settings(here / "adapter");
+    CHECK(again.rank_pattern == lora.rank_pattern);
+    CHECK(again.alpha_pattern == lora.alpha_pattern);
+    CHECK(again.rank_stabilized == stabilized);
+    weights read(n);
+    read_adapters(here / "adapter", again, family, d, n, read);
+    const std::vector<hugging_face::tensor> as_read = adapter_tensors_of(again, family, d, n, read);
+    for (std::size_t k = 0; k < as_read.size(); ++k) {
+      INFO(as_read[k].name);
+      CHECK((as_read[k].name == of_adapters[k].name && as_read[k].numbers == of_adapters[k].numbers));
+    }
+  }
+  const auto refused = [&](auto change) {
+    lora_settings other = lora;
+    change(other);
+    return files::refusal<std::invalid_argument>([&] { adapters_of(other, family, d); });
+  };
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"o_proj", 3}};
+             }),
+             Contains("rank_pattern has o_proj, and no layer with an adapter is called so"));
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.alpha_pattern = {{"proj", 3.f}};
+             }),
+             Contains("alpha_pattern has proj, and no layer with an adapter is called so"));
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"(?i)Q_PROJ", 3}};
+             }),
+             Contains("has (?, which is not known here"));
+  CHECK_THAT(refused([](lora_settings& x) {
+               x.rank_pattern = {{"(q", 3}};
+             }),
+             Contains("'(q' is neither the end of a layer's name nor a regular expression"));
+  CHECK_THAT(files::refusal<std::invalid_argument>([&] {
+               d.build(adapters_of(
+                   [&] {
+                     lora_settings other = lora;
+                     other.rank_pattern = {{"q_proj", 0}};
+                     return other;
+                   }(),
+                   family, d));
+             }),
+             Contains("adapters have a rank of at least 1 and a finite alpha, not 0 and"));
+  CHECK_THAT(files::refusal<std::invalid_argument>([&] {
+               d.build({.rank = 2, .layers = {{"layer * qkv", {{0, 4}}}, {"layer 1 qkv", {{2, 4}}, 1}}});
+             }),
+             Contains("output 2 of layer 1 qkv has two adapters"));
+}
+
 TEST_CASE("Adapters that are something else are refused") {
   const files::folder here;
   const std::string targets = R"("target_modules": ["q_proj"])";
@@ -153,10 +334,16 @@ TEST_CASE("Adapters that are something else are refused") {
   CHECK(with_fields(here, R"("target_modules": "all-linear")").targets.front() == "all-linear");
   const std::pair<const char*, const char*> all[]{
       {R"("use_dora": true)", "'use_dora' is true; only false is known here"},
-      {R"("bias": "all")", "'bias' is \"all\"; only \"none\" is known here"},
-      {R"("rank_pattern": {"q": 4})", "'rank_pattern' is"},
+      {R"("bias": "all")", "'bias' is \"all\", so biases have been trained beside the adapters"},
+      {R"("bias": "lora_only")", "merge them into the model with peft"},
+      {R"("rank_pattern": {"q": 0})", "'rank_pattern': 'q' should be a whole number from 1 to 2^24, not 0"},
+      {R"("rank_pattern": {"q": 1.5})", "'rank_pattern': 'q' should be a whole number"},
+      {R"("rank_pattern": [4])", "'rank_pattern' should be an object, not [4]"},
+      {R"("alpha_pattern": {"q": -1})", "'alpha_pattern': 'q' should be a number above 0"},
+      {R"("rank_pattern": {"[q": 1})", "'[q' is neither the end of a layer's name nor a regular expression"},
       {R"("lora_dropout": 1)", "'lora_dropout' should be below 1, not 1"},
-      {R"("modules_to_save": ["lm_head"])", "'modules_to_save' is"}};
+      {R"("modules_to_save": ["lm_head"])",
+       "'modules_to_save' is [\"lm_head\"], so these layers have been trained as a whole"}};
   for (const auto& [field, sentence] : all)
     CHECK_THAT(files::refusal([&] { with_fields(here, targets + ", " + field); }), Contains(sentence));
   CHECK_THAT(files::refusal([&] { with_fields(here, R"("target_modules": ".*q_proj")"); }),

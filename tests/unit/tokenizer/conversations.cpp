@@ -266,6 +266,30 @@ TEST_CASE("Chats are read in the forms of the field") {
   CHECK(same(read(here / "e.csv", "instruction,input,output\nAdd.,1 2,3\n").messages(0), alpaca.messages(0)));
 }
 
+TEST_CASE("The last question of a chat is asked, with or without an answer that is right") {
+  const files::folder here;
+  const chat_list chats = read(
+      here / "a.jsonl",
+      R"({"id": 3, "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], "by": [1]})"
+      "\n"
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, )"
+      R"({"role": "user", "content": "c"}]})"
+      "\n"
+      R"({"messages": [{"role": "system", "content": "s"}]})"
+      "\n");
+  const chat_question first = chats.question(0), second = chats.question(1);
+  CHECK((same(first.messages, {{"user", "a"}}) && first.answer == "b"));
+  CHECK((same(second.messages, {{"user", "a"}, {"assistant", "b"}, {"user", "c"}}) && !second.answer));
+  CHECK_THAT(refusal([&] { chats.question(2); }), Contains("a.jsonl, line 3: 'messages': the chat has no question"));
+  // In the order of the file, whatever their kind.
+  CHECK(chats.fields(0).dump().starts_with(R"({"id":3,"messages":[{"role":"user")"));
+  CHECK(chats.fields(0)["by"][0] == 1);
+  const chat_list alpaca = read(here / "b.csv", "instruction,output,level\nSing.,,2\nSing.,La.,3\n");
+  CHECK((same(alpaca.question(0).messages, {{"user", "Sing."}}) && !alpaca.question(0).answer));
+  CHECK((alpaca.question(1).answer == "La." && alpaca.fields(1)["level"] == "3"));
+  CHECK_THAT(refusal([&] { alpaca.messages(0); }), Contains("the chat has no answer to learn"));
+}
+
 TEST_CASE("What is no chat is refused with its file, line and field") {
   const files::folder here;
   const std::string fine =

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -93,21 +94,24 @@ struct embedding_settings {
 
 /// Linear layers with adapters: those whose names match a pattern, as in "layer * qkv". Each of the parts,
 /// which are some of a layer's outputs, gets an adapter of its own; without parts all outputs together have
-/// one.
+/// one. Several of these may be for one layer, if no output is in two of them.
 struct adapted_layers {
   std::string pattern;
   std::vector<feature_run> parts = {};
+  std::optional<int> rank = {};   ///< of these adapters; none: that of the settings
+  std::optional<f32> alpha = {};  ///< the same
 };
 /// Low-rank adapters (LoRA, arXiv 2106.09685): y = x W^T becomes x W^T + alpha / rank (x A^T) B^T, with A
 /// (rank, inputs), which begins as a linear layer of PyTorch does, and B (outputs, rank), which begins as 0.
-/// The names of both are the layer's with " lora_A.weight" and " lora_B.weight".
+/// The names of both are the layer's with " lora_A.weight" and " lora_B.weight"; where several adapted_layers
+/// are for one layer, the names of all but the first have the number of their first output before that.
 struct adapter_settings {
   int rank = 8;
   f32 alpha = 8;
   f32 dropout = 0;  ///< of what the adapters read
   std::vector<adapted_layers> layers = {};
 };
-/// The adapter of a layer.
+/// The adapter of a layer, or of some of its outputs.
 struct adapter {
   static constexpr const char* end_of_name = " lora_A.weight";  ///< with which the name of A ends
 
@@ -447,6 +451,10 @@ class network {
   int new_parameter(parameter p);
   /// y, the output of a linear layer of x, with its adapter, if it is to have one.
   int adapted(const std::string& name, int x, int y, int weight);
+  /// The adapter of a layer of this name, with parameters called `name`, of `from`: what is added to its
+  /// output.
+  int adapter_of(const std::string& name, const std::string& layer, int from, int outputs, int weight,
+                 const adapted_layers& how);
   int freeze(const std::vector<std::string>& patterns, bool matching);
   /// Finds out for a stage, whose inputs are known, which gradients training wants.
   void find_gradients(stage& s);

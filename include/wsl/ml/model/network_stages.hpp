@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -197,39 +198,63 @@ WSL_ML_COMPILED_PART int network::linear(const std::string& name, int x, int out
 }
 
 WSL_ML_COMPILED_PART void network::adapt(const adapter_settings& how) {
-  if (how.rank < 1 || !std::isfinite(how.alpha))
-    throw std::invalid_argument(fmt::format(
-        "wsl: adapters have a rank of at least 1 and a finite alpha, not {} and {}", how.rank, how.alpha));
+  const auto check = [](int rank, f32 alpha) {
+    if (rank < 1 || !std::isfinite(alpha))
+      throw std::invalid_argument(fmt::format(
+          "wsl: adapters have a rank of at least 1 and a finite alpha, not {} and {}", rank, alpha));
+  };
+  check(how.rank, how.alpha);
+  for (const adapted_layers& of : how.layers)
+    check(of.rank.value_or(how.rank), of.alpha.value_or(how.alpha));
   check_probability("the dropout of adapters", how.dropout);
   adapting_ = how;
 }
 
 WSL_ML_COMPILED_PART int network::adapted(const std::string& name, int x, int y, int weight) {
-  const auto found = std::find_if(
-      adapting_.layers.begin(), adapting_.layers.end(),
-      [&](const adapted_layers& of) { return ::fnmatch(of.pattern.c_str(), name.c_str(), 0) == 0; });
-  if (found == adapting_.layers.end()) return y;
   const int outputs = width(y);
-  std::vector<feature_run> parts = found->parts;
-  if (parts.empty()) parts.push_back({0, outputs});
-  for (std::size_t k = 0, end = 0; k < parts.size(); end = static_cast<std::size_t>(parts[k++].end()))
-    if (parts[k].count < 1 || parts[k].first < static_cast<int>(end) || parts[k].end() > outputs)
+  std::vector<adapted_layers> all;
+  std::vector<feature_run> taken;
+  for (const adapted_layers& of : adapting_.layers) {
+    if (::fnmatch(of.pattern.c_str(), name.c_str(), 0) != 0) continue;
+    all.push_back(of);
+    if (of.parts.empty()) all.back().parts.push_back({0, outputs});
+    const std::vector<feature_run>& parts = all.back().parts;
+    for (std::size_t k = 0, end = 0; k < parts.size(); end = static_cast<std::size_t>(parts[k++].end()))
+      if (parts[k].count < 1 || parts[k].first < static_cast<int>(end) || parts[k].end() > outputs)
+        throw std::invalid_argument(fmt::format(
+            "wsl: an adapter of {} is for outputs {} to {}: parts have outputs of the layer, of which "
+            "there are {}, in ascending order, and do not overlap",
+            name, parts[k].first, parts[k].end() - 1, outputs));
+    taken.insert(taken.end(), parts.begin(), parts.end());
+  }
+  if (all.empty()) return y;
+  std::sort(taken.begin(), taken.end(), [](const auto& p, const auto& q) { return p.first < q.first; });
+  for (std::size_t k = 1; k < taken.size(); ++k)
+    if (taken[k].first < taken[k - 1].end())
       throw std::invalid_argument(fmt::format(
-          "wsl: an adapter of {} is for outputs {} to {}: parts have outputs of the layer, of which "
-          "there are {}, in ascending order, and do not overlap",
-          name, parts[k].first, parts[k].end() - 1, outputs));
-  const int rank = adapting_.rank, inside = rank * static_cast<int>(parts.size());
-  const f32 factor = adapting_.alpha / static_cast<f32>(rank);
+          "wsl: output {} of {} has two adapters: name each part of a layer once", taken[k].first, name));
   const int from = dropout(name + " lora_dropout", x, adapting_.dropout);
-  const int h =
-      add(name + " lora_A", linear_stage(from, next_value(), false), {from}, inside,
-          {{"weight", inside, width(x), initial::uniform(1 / std::sqrt(static_cast<f32>(width(x))))}});
+  for (std::size_t k = 0; k < all.size(); ++k)
+    y = sum(all.size() == 1 ? name + " lora" : fmt::format("{} lora {}", name, k), y,
+            adapter_of(k == 0 ? name : fmt::format("{} {}", name, all[k].parts.front().first), name, from,
+                       outputs, weight, all[k]));
+  return y;
+}
+
+WSL_ML_COMPILED_PART int network::adapter_of(const std::string& name, const std::string& layer, int from,
+                                             int outputs, int weight, const adapted_layers& how) {
+  const int rank = how.rank.value_or(adapting_.rank), inside = rank * static_cast<int>(how.parts.size());
+  const f32 factor = how.alpha.value_or(adapting_.alpha) / static_cast<f32>(rank);
+  const int h = add(
+      name + " lora_A", linear_stage(from, next_value(), false), {from}, inside,
+      {{"weight", inside, width(from), initial::uniform(1 / std::sqrt(static_cast<f32>(width(from))))}});
   const int a = stages_[stage_count() - 1]->parameters.back();
-  const int z = add(name + " lora_B", low_rank_stage(rank, parts), {scale(name + " lora_scale", h, factor)},
-                    outputs, {{"weight", outputs, rank, initial::constant(0)}});
+  const int z =
+      add(name + " lora_B", low_rank_stage(rank, how.parts), {scale(name + " lora_scale", h, factor)},
+          outputs, {{"weight", outputs, rank, initial::constant(0)}});
   const int b = stages_[stage_count() - 1]->parameters.back();
-  adapters_.push_back({name, weight, a, b, std::move(parts), factor});
-  return sum(name + " lora", y, z);
+  adapters_.push_back({layer, weight, a, b, how.parts, factor});
+  return z;
 }
 
 WSL_ML_COMPILED_PART void network::train_adapters(std::vector<std::string> and_patterns) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,12 @@
 #include "records.hpp"
 
 namespace wsl::ml {
+
+/// A question to a model: the messages of a chat, of which the last is a user's, and the answer that is right.
+struct chat_question {
+  std::vector<chat_message> messages;
+  std::optional<std::string> answer;  ///< none if the chat ends with the question
+};
 
 class chat_list {
  public:
@@ -42,10 +49,24 @@ class chat_list {
   /// each; no answer may be behind the last question. Throws file_error, with the file, the line and the
   /// field, for anything else.
   std::vector<chat_message> messages(i64 which) const {
-    std::vector<chat_message> all = key_ == "instruction" ? of_alpaca(which) : of_list(which);
-    check(which, all);
+    std::vector<chat_message> all = any_messages(which);
+    if (all.size() < begin_of(all) + 2)
+      throw error(which, "the chat has no answer to learn: leave the example out");
     return all;
   }
+  /// The last question of a chat, which needs no answer, with what comes before it. Throws file_error for what
+  /// is no chat.
+  chat_question question(i64 which) const {
+    chat_question q{any_messages(which), {}};
+    if (q.messages.size() == begin_of(q.messages))
+      throw error(which, "the chat has no question: leave the example out");
+    if (q.messages.back().role != "assistant") return q;
+    q.answer = std::move(q.messages.back().content);
+    q.messages.pop_back();
+    return q;
+  }
+  /// All fields of an example (records::fields).
+  nlohmann::ordered_json fields(i64 which) const { return from_.fields(which); }
   /// A mistake in a chat, to be thrown.
   file_error error(i64 which, std::string_view why) const { return from_.error(which, key_, why); }
 
@@ -59,7 +80,9 @@ class chat_list {
     };
     std::string question = text("instruction");
     if (const auto more = from_.find(which, "input"); more && !is_empty(*more)) question += "\n\n" + *more;
-    return {{"user", std::move(question)}, {"assistant", text("output")}};
+    std::vector<chat_message> all{{"user", std::move(question)}};
+    if (from_.find(which, "output")) all.push_back({"assistant", text("output")});
+    return all;
   }
   std::vector<chat_message> of_list(i64 which) const {
     const nlohmann::json list = nlohmann::json::parse(from_.text(which, key_), nullptr, false);
@@ -102,8 +125,16 @@ class chat_list {
   static bool is_empty(const std::string& text) {
     return text.find_first_not_of(" \t\r\n") == std::string::npos;
   }
+  /// Where the questions and answers begin.
+  static std::size_t begin_of(const std::vector<chat_message>& all) { return all[0].role == "system"; }
+  /// The messages of a chat that may have no answer.
+  std::vector<chat_message> any_messages(i64 which) const {
+    std::vector<chat_message> all = key_ == "instruction" ? of_alpaca(which) : of_list(which);
+    check(which, all);
+    return all;
+  }
   void check(i64 which, const std::vector<chat_message>& all) const {
-    const std::size_t first = all[0].role == "system";
+    const std::size_t first = begin_of(all);
     for (std::size_t k = 0; k < all.size(); ++k) {
       const chat_message& m = all[k];
       const auto refuse = [&](const char* why) {
@@ -118,7 +149,6 @@ class chat_list {
       refuse(asks ? "two answers in a row: make one of them, or leave one out"
                   : "two questions in a row: make one of them, or leave one out");
     }
-    if (all.size() < first + 2) throw error(which, "the chat has no answer to learn: leave the example out");
   }
 
   records from_;

@@ -33,8 +33,7 @@ class json_lines {
   std::string text(i64 which, std::string_view key) const {
     const i64 line = lines_[static_cast<std::size_t>(which)];
     const nlohmann::json object = nlohmann::json::parse(in_.line(line), nullptr, false);
-    if (!object.is_object())
-      throw in_.error(line, "it is no object in JSON: write one object a line, without ends of lines inside");
+    if (!object.is_object()) throw no_object(line);
     const auto found = object.find(key);
     if (found == object.end())
       throw in_.error(line, fmt::format("the object lacks '{}': add it, or name another field", key));
@@ -46,11 +45,20 @@ class json_lines {
     if (object.is_object() && (!object.contains(key) || object[key].is_null())) return {};
     return text(which, key);
   }
+  nlohmann::ordered_json fields(i64 which) const {
+    const i64 line = lines_[static_cast<std::size_t>(which)];
+    nlohmann::ordered_json object = nlohmann::ordered_json::parse(in_.line(line), nullptr, false);
+    return object.is_object() ? object : throw no_object(line);
+  }
   file_error error(i64 which, std::string_view key, std::string_view why) const {
     return in_.error(lines_[static_cast<std::size_t>(which)], fmt::format("'{}': {}", key, why));
   }
 
  private:
+  file_error no_object(i64 line) const {
+    return in_.error(line, "it is no object in JSON: write one object a line, without ends of lines inside");
+  }
+
   line_file in_;
   std::vector<i64> lines_;
 };
@@ -64,6 +72,11 @@ class table {
   std::optional<std::string> find(i64 which, std::string_view column) const {
     if (const auto at = in_.find(column)) return in_.at(which, *at);
     return {};
+  }
+  nlohmann::ordered_json fields(i64 which) const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const std::string& column : in_.columns()) all[column] = text(which, column);
+    return all;
   }
   file_error error(i64 which, std::string_view column, std::string_view why) const {
     return in_.error(which, column, why);
@@ -189,6 +202,12 @@ class records {
     std::optional<std::string> found =
         std::visit([&](const auto& f) { return f.find(at.which, column); }, *at.file);
     return found && found->empty() ? std::nullopt : found;
+  }
+  /// All fields of an example, in the order of its file; those of a table are texts. Throws file_error for a
+  /// line that is no object in JSON.
+  nlohmann::ordered_json fields(i64 which) const {
+    const place at = place_of(which);
+    return std::visit([&](const auto& f) { return f.fields(at.which); }, *at.file);
   }
   /// The numbers of a list, and its texts. Throws file_error if the text is no such list.
   std::vector<i32> numbers(i64 which, std::string_view column) const {

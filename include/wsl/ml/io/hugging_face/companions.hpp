@@ -25,25 +25,34 @@ inline json token_ids_of(const json& fields) {
   return ids;
 }
 
+/// What the generation_config.json of a folder says, and the tokens that config.json alone names; empty if
+/// neither is there. Throws file_error.
+inline json generation_of(const std::string& folder) {
+  const auto fields_in = [&](const char* file) {
+    const std::string name = folder + "/" + file;
+    return file_exists(name) ? config_file(name).fields() : json::object();
+  };
+  json all = fields_in(generation_file);
+  const json tokens = token_ids_of(fields_in("config.json"));
+  for (const auto& [name, id] : tokens.items())
+    if (!all.contains(name) || all[name].is_null()) all[name] = id;
+  return all;
+}
+
 /// Copies the companions of a model that are there to another folder. Tokens that config.json alone names
 /// come to generation_config.json. Returns the tokens, which config.json of transformers has as well. Throws
 /// file_error.
 inline json copy_companions(const std::string& from, const std::string& to) {
-  const auto fields_in = [&](const char* file) {
-    const std::string name = from + "/" + file;
-    return file_exists(name) ? config_file(name).fields() : json::object();
-  };
   for (const char* file : companion_files)
     if (file_exists(from + "/" + file))
       support::write_whole_file(to + "/" + file, read_whole(from + "/" + file));
-  const json generation = fields_in(generation_file), tokens = token_ids_of(fields_in("config.json"));
-  json all = generation;
-  for (const auto& [name, id] : tokens.items())
-    if (!all.contains(name) || all[name].is_null()) all[name] = id;
-  if (!all.empty())
-    support::write_whole_file(to + "/" + generation_file, all == generation
-                                                              ? read_whole(from + "/" + generation_file)
-                                                              : all.dump(2) + "\n");
+  const json all = generation_of(from);
+  if (!all.empty()) {
+    const std::string there = from + "/" + generation_file;
+    support::write_whole_file(to + "/" + generation_file,
+                              file_exists(there) && config_file(there).fields() == all ? read_whole(there)
+                                                                                      : all.dump(2) + "\n");
+  }
   return token_ids_of(all);
 }
 

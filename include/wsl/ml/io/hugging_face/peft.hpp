@@ -16,22 +16,34 @@
 #include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "../../../support/whole_file.hpp"
 #include "../hugging_face.hpp"
 #include "../safetensors.hpp"
 #include "match.hpp"
+#include "name_pattern.hpp"
 
 namespace wsl::ml {
 
 /// The settings of adapters as peft has them (LoraConfig).
 struct lora_settings {
+  /// Values by ends of layers' names, or by regular expressions for these (name_pattern.hpp). The first that
+  /// fits a layer is taken.
+  template <class T>
+  using by_pattern = std::vector<std::pair<std::string, T>>;
+
   int rank = 8;                        ///< r
   f32 alpha = 8;                       ///< lora_alpha
   f32 dropout = 0;                     ///< lora_dropout
   bool rank_stabilized = false;        ///< use_rslora: alpha / sqrt(rank) instead of alpha / rank
   std::vector<std::string> targets{};  ///< target_modules: with what layers' names end, or "all-linear"
   std::string base = {};  ///< base_model_name_or_path: where the model comes from, if it is known
+  by_pattern<int> rank_pattern = {};   ///< ranks of layers that have another than the others
+  by_pattern<f32> alpha_pattern = {};  ///< alphas of such layers
 };
 
 namespace hugging_face {
@@ -86,33 +98,110 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
   return all;
 }
 
+/// The rank and the alpha of a layer; of adapters that are rank-stabilized, the alpha by which alpha / rank is
+/// their factor.
+struct adapter_size {
+  int rank = 0;
+  f32 alpha = 0;
+};
+/// Those of some layers. Throws std::invalid_argument for a pattern that fits none of them.
+inline std::vector<adapter_size> sizes_of(const lora_settings& how,
+                                          const std::vector<adapted_module>& modules) {
+  std::vector<adapter_size> all(modules.size(), {how.rank, how.alpha});
+  const auto set = [&](const char* field, const auto& patterns, auto member) {
+    std::vector<bool> is_set(modules.size());
+    for (const auto& [text, value] : patterns) {
+      const name_pattern pattern(text);
+      bool fits_one = false;
+      for (std::size_t k = 0; k < modules.size(); ++k) {
+        if (!pattern.fits(modules[k].name)) continue;
+        fits_one = true;
+        if (!is_set[k]) all[k].*member = value, is_set[k] = true;
+      }
+      if (!fits_one)
+        throw std::invalid_argument(
+            fmt::format("wsl: {} has {}, and no layer with an adapter is called so: they are {}{}; leave it "
+                        "out",
+                        field, text, modules.front().name, modules.size() > 1 ? " and others" : ""));
+    }
+  };
+  set("rank_pattern", how.rank_pattern, &adapter_size::rank);
+  set("alpha_pattern", how.alpha_pattern, &adapter_size::alpha);
+  if (how.rank_stabilized)
+    for (adapter_size& s : all) s.alpha *= std::sqrt(static_cast<f32>(s.rank));
+  return all;
+}
+
 }  // namespace hugging_face
 
 /// The adapters for decoder::build. Throws std::invalid_argument for settings that do not fit the model.
 template <class Model>
 adapter_settings adapters_of(const lora_settings& how, const std::string& model_type, const Model& m) {
+  using namespace hugging_face;
   if (how.targets.empty())
     throw std::invalid_argument(
         "wsl: adapters are for no layer: name some, as q_proj and v_proj, or all-linear");
-  const f32 rank = static_cast<f32>(how.rank);
-  adapter_settings all{.rank = how.rank,
-                       .alpha = how.rank_stabilized ? how.alpha * std::sqrt(rank) : how.alpha,
-                       .dropout = how.dropout};
-  for (const hugging_face::adapted_module& x : hugging_face::adapted_modules(how, model_type, m)) {
-    if (all.layers.empty() || all.layers.back().pattern != x.layer) all.layers.push_back({x.layer, {}});
-    if (x.is_part()) all.layers.back().parts.push_back(x.outputs());
+  const std::vector<adapted_module> modules = adapted_modules(how, model_type, m);
+  const std::vector<adapter_size> sizes = sizes_of(how, modules);
+  adapter_settings all{.rank = how.rank, .alpha = how.alpha, .dropout = how.dropout};
+  for (std::size_t k = 0; k < modules.size(); ++k) {
+    auto to = std::find_if(all.layers.begin(), all.layers.end(), [&](const adapted_layers& l) {
+      return l.pattern == modules[k].layer && l.rank == sizes[k].rank && l.alpha == sizes[k].alpha;
+    });
+    if (to == all.layers.end())
+      to = all.layers.insert(
+          to, {.pattern = modules[k].layer, .parts = {}, .rank = sizes[k].rank, .alpha = sizes[k].alpha});
+    if (modules[k].is_part()) to->parts.push_back(modules[k].outputs());
   }
   return all;
 }
 
+namespace hugging_face {
+
+/// An object of numbers by patterns, in the order of the file. Throws file_error for what is none.
+template <class T>
+lora_settings::by_pattern<T> patterns_in(const config_file& c, const std::string& text, const char* field) {
+  lora_settings::by_pattern<T> all;
+  if (!c.has(field)) return all;
+  const config_file values = c.object(field);  // whose order is that of the names
+  const nlohmann::ordered_json in_order = nlohmann::ordered_json::parse(text)[field];
+  for (const auto& [pattern, value] : in_order.items()) {
+    try {
+      name_pattern{pattern};
+    } catch (const std::invalid_argument& e) {
+      throw values.error("{}", std::string_view(e.what()).substr(std::string_view("wsl: ").size()));
+    }
+    if constexpr (std::is_same_v<T, int>) all.emplace_back(pattern, values.whole(pattern.c_str()));
+    else all.emplace_back(pattern, values.positive(pattern.c_str(), T{}));
+  }
+  return all;
+}
+
+/// Throws file_error for what peft has trained beside the adapters.
+inline void refuse_other_parameters(const config_file& c) {
+  constexpr const char* remedy =
+      "merge them into the model with peft, model.merge_and_unload().save_pretrained(folder), and take that "
+      "folder as the model";
+  if (c.has("bias") && c.fields()["bias"] != "none")
+    throw c.error("'bias' is {}, so biases have been trained beside the adapters, which are none: {}",
+                  printable(c.fields()["bias"]), remedy);
+  if (c.has("modules_to_save") && c.fields()["modules_to_save"] != json::array())
+    throw c.error("'modules_to_save' is {}, so these layers have been trained as a whole, and are no adapters: "
+                  "{}",
+                  printable(c.fields()["modules_to_save"]), remedy);
+}
+
+}  // namespace hugging_face
+
 /// The settings in a folder's adapter_config.json. Throws file_error, also for what these adapters are not,
-/// such as DoRA, trained biases, or ranks that differ from layer to layer.
+/// such as DoRA, trained biases, or layers that have been trained as a whole.
 inline lora_settings read_lora_settings(const std::string& folder) {
   using hugging_face::json;
-  const hugging_face::config_file c(folder + "/" + hugging_face::adapter_config);
-  c.is("peft_type", "LORA"), c.is("bias", "none"), c.is("modules_to_save", json::array());
+  const std::string file = folder + "/" + hugging_face::adapter_config;
+  const hugging_face::config_file c(file);
+  c.is("peft_type", "LORA"), hugging_face::refuse_other_parameters(c);
   for (const char* flag : {"use_dora", "lora_bias", "use_qalora", "use_bdlora"}) c.is(flag, false);
-  for (const char* object : {"rank_pattern", "alpha_pattern", "loftq_config"}) c.is(object, json::object());
+  c.is("loftq_config", json::object());
   for (const char* list : {"layers_to_transform", "layers_pattern", "exclude_modules", "layer_replication",
                            "trainable_token_indices", "target_parameters"})
     c.is(list, json::array());
@@ -121,6 +210,9 @@ inline lora_settings read_lora_settings(const std::string& folder) {
                   .dropout = c.number("lora_dropout", 0.f),
                   .rank_stabilized = c.flag("use_rslora", false),
                   .base = c.text("base_model_name_or_path", "")};
+  const std::string text = read_whole(file);
+  s.rank_pattern = hugging_face::patterns_in<int>(c, text, "rank_pattern");
+  s.alpha_pattern = hugging_face::patterns_in<f32>(c, text, "alpha_pattern");
   if (s.dropout >= 1) throw c.error("'lora_dropout' should be below 1, not {}", s.dropout);
   const json targets = c.fields().value("target_modules", json());
   if (targets == hugging_face::all_linear) s.targets = {hugging_face::all_linear};
@@ -141,15 +233,18 @@ namespace hugging_face {
 template <class Model, class F>
 void each_adapter_tensor(const lora_settings& how, const std::string& model_type, const Model& m,
                          const network& n, F f) {
-  std::size_t part = 0;
-  const adapter* before = nullptr;
   for (const adapted_module& x : adapted_modules(how, model_type, m)) {
-    const auto found = std::find_if(n.adapters().begin(), n.adapters().end(),
-                                    [&](const adapter& a) { return a.layer == x.layer; });
+    std::size_t part = 0;
+    const auto found = std::find_if(n.adapters().begin(), n.adapters().end(), [&](const adapter& a) {
+      if (a.layer != x.layer) return false;
+      if (!x.is_part()) return true;
+      part = static_cast<std::size_t>(std::find(a.parts.begin(), a.parts.end(), x.outputs()) -
+                                      a.parts.begin());
+      return part < a.parts.size();
+    });
     if (found == n.adapters().end())
       throw std::invalid_argument(fmt::format(
           "wsl: {} of this network has no adapter, though the settings are for {}", x.layer, x.name));
-    part = before == &*found ? part + 1 : 0, before = &*found;
     const parameter &a = n.parameters()[static_cast<std::size_t>(found->a)],
                     &b = n.parameters()[static_cast<std::size_t>(found->b)];
     const std::string name = "base_model.model." + x.name;
@@ -217,17 +312,23 @@ void write_adapters(const std::string& folder, const lora_settings& how, const s
   std::error_code why;
   std::filesystem::create_directories(folder, why);
   if (why) throw file_error(fmt::format("wsl: cannot make the folder {}: {}", folder, why.message()));
-  json config{{"peft_type", "LORA"},
-              {"task_type", "CAUSAL_LM"},
-              {"base_model_name_or_path", how.base.empty() ? json() : json(how.base)},
-              {"r", how.rank},
-              {"lora_alpha", shortest(how.alpha)},
-              {"lora_dropout", shortest(how.dropout)},
-              {"use_rslora", how.rank_stabilized},
-              {"target_modules", how.targets},
-              {"fan_in_fan_out", !modules.empty() && modules.front().transposed},
-              {"bias", "none"},
-              {"inference_mode", true}};
+  nlohmann::ordered_json ranks = nlohmann::ordered_json::object(), alphas = ranks;
+  for (const auto& [pattern, rank] : how.rank_pattern) ranks[pattern] = rank;
+  for (const auto& [pattern, alpha] : how.alpha_pattern) alphas[pattern] = shortest(alpha);
+  nlohmann::ordered_json config{{"peft_type", "LORA"},
+                                {"task_type", "CAUSAL_LM"},
+                                {"base_model_name_or_path", nullptr},
+                                {"r", how.rank},
+                                {"lora_alpha", shortest(how.alpha)},
+                                {"rank_pattern", ranks},
+                                {"alpha_pattern", alphas},
+                                {"lora_dropout", shortest(how.dropout)},
+                                {"use_rslora", how.rank_stabilized},
+                                {"target_modules", how.targets},
+                                {"fan_in_fan_out", !modules.empty() && modules.front().transposed},
+                                {"bias", "none"},
+                                {"inference_mode", true}};
+  if (!how.base.empty()) config["base_model_name_or_path"] = how.base;
   if (how.targets == std::vector<std::string>{all_linear}) config["target_modules"] = all_linear;
   // No configuration is there while there may be adapters of another one.
   std::filesystem::remove(folder + "/" + adapter_config, why);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "completing.hpp"
+
+#include <fmt/format.h>
+#include <unicode/regex.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <wsl/ml/run/metrics/rouge.hpp>
+#include <wsl/ml/write/writer.hpp>
+#include <wsl/support/progress.hpp>
+
+#include "../files.hpp"
+
+namespace gpt_app {
+namespace {
+
+namespace ml = wsl::ml;
+using wsl::f64;
+using wsl::i32;
+using wsl::i64;
+
+/// A regular expression that a whole text fits or does not; without one every text does.
+class whole_pattern {
+ public:
+  explicit whole_pattern(const std::string& text) {
+    if (text.empty()) return;
+    UErrorCode status = U_ZERO_ERROR;
+    UParseError where;
+    compiled_.reset(
+        icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(text), UREGEX_DOTALL, where, status));
+    if (U_FAILURE(status))
+      throw std::invalid_argument(
+          fmt::format("--answer_pattern: '{}' is no regular expression from its character {} on: {}", text,
+                      std::max(where.offset, 1), u_errorName(status)));
+  }
+  explicit operator bool() const { return compiled_ != nullptr; }
+  bool fits(const std::string& text) const {
+    UErrorCode status = U_ZERO_ERROR;
+    const icu::UnicodeString units = icu::UnicodeString::fromUTF8(text);
+    const std::unique_ptr<icu::RegexMatcher> m(compiled_->matcher(units, status));
+    if (U_SUCCESS(status)) m->setTimeLimit(10'000, status);  // of steps in thousands, some seconds
+    const bool fits = U_SUCCESS(status) && m->matches(status);
+    if (U_FAILURE(status))
+      throw std::invalid_argument(fmt::format(
+          "--answer_pattern takes too long for a completion of {} bytes ({}): take one without nested "
+          "repetitions",
+          text.size(), u_errorName(status)));
+    return fits;
+  }
+
+ private:
+  std::unique_ptr<icu::RegexPattern> compiled_;
+};
+
+void say_left_out(const prompts& asked) {
+  const auto all = static_cast<long long>(std::ssize(asked.all) + asked.left_out);
+  if (asked.left_out)
+    std::printf(
+        "%lld of %lld records are left out, which are too long for sequences of %d tokens: "
+        "a larger max_sequence_length takes them\n",
+        static_cast<long long>(asked.left_out), all, asked.length);
+  if (asked.cut)
+    std::printf("the prompts of %lld records are too long and are cut\n", static_cast<long long>(asked.cut));
+}
+
+void complete_all(stored_model& m, const prompts& asked, const completing_params& p, ml::precision format,
+                  int threads, const std::string& file) {
+  const whole_pattern pattern(p.pattern);
+  // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
+  if (format != ml::precision::bfloat16) format = ml::precision::f32;
+  ml::writer by(m.config, std::move(m.weights),
+                {.columns = p.columns, .precision = format, .threads = threads});
+  const ml::text_settings how{
+      .max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
+      .temperature = 0,
+      .stop_tokens = {asked.end},
+      .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
+  say_left_out(asked);
+  const std::size_t count =
+      p.limit ? std::min(asked.all.size(), static_cast<std::size_t>(p.limit)) : asked.all.size();
+  wsl::support::progress bar("completions", count);
+  std::string lines;
+  f64 one = 0, two = 0, longest_common = 0;
+  i64 known = 0, equal = 0, fitting = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const asked_prompt& x = asked.all[k];
+    std::vector<i32> written = by.write(x.tokens, how).front().tokens;
+    if (!written.empty() && written.back() == asked.end) written.pop_back();
+    std::string said = asked.words.decode(written);
+    if (said.starts_with(asked.before)) said.erase(0, asked.before.size());
+    nlohmann::ordered_json line = x.line;
+    line["prediction"] = said;
+    if (x.right) {
+      const ml::rouge_scores scores = ml::rouge(said, *x.right);
+      one += scores.rouge1.f1, two += scores.rouge2.f1, longest_common += scores.rouge_l.f1;
+      ++known, equal += said == *x.right;
+      line["completion"] = *x.right;
+    }
+    if (pattern) fitting += pattern.fits(said);
+    lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    bar.tick();
+  }
+  const f64 n = static_cast<f64>(known);
+  if (known)
+    std::printf("ROUGE-1 %.4f, ROUGE-2 %.4f, ROUGE-L %.4f (mean F1) of %lld completions\n", one / n, two / n,
+                longest_common / n, static_cast<long long>(known));
+  const std::string fit = pattern ? fmt::format("{} of {} fit the pattern", fitting, count) : std::string();
+  const std::string same = known ? fmt::format("{} of {} are equal to what is right", equal, known) : "";
+  if (!fit.empty() || !same.empty())
+    std::printf("%s%s%s\n", same.c_str(), same.empty() || fit.empty() ? "" : ", ", fit.c_str());
+  app::write_file(file, lines);
+  std::printf("%s\n", file.c_str());
+}
+
+}  // namespace
+
+void declare_completing(train_app::fields& f, completing_params& p) {
+  f.options_of("predict");
+  f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
+      .at_least(1);
+  f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
+  f.add("predict_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
+      .at_least(1)
+      .at_most(64);
+  f.add("predictions", p.file, "the file to write (.jsonl); null: predictions.jsonl in model_dir");
+  f.add("answer_pattern", p.pattern,
+        "a regular expression: how many completions fit it, from their first character to their last, is "
+        "printed");
+}
+
+void check(const completing_params& p) { whole_pattern{p.pattern}; }
+
+void write_completions(stored_model m, const prompts& asked, const completing_params& p, ml::precision format,
+                       int threads, const std::string& file) {
+  try {
+    complete_all(m, asked, p, format, threads, file);
+  } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }
+}
+
+}  // namespace gpt_app
