@@ -127,6 +127,8 @@ void declare_completing(train_app::fields& f, completing_params& p) {
   f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
       .at_least(1);
   f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
+  f.add("predict_temperature", p.temperature, "0 takes the best token; above, tokens are drawn").at_least(0);
+  f.add("predict_seed", p.seed, "of what is drawn").at_least(0);
   f.add("predict_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
       .at_least(1)
       .at_most(64);
@@ -143,10 +145,10 @@ void complete_all(stored_model& m, const paired_text& pairs, const completing_pa
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
   ml::writer by(m.config, std::move(m.weights),
                 {.columns = p.columns, .precision = format, .threads = threads});
-  const ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(longest),
-                              .temperature = 0,
-                              .stop_tokens = {pairs.marks.end},
-                              .known_tokens = std::min(pairs.words.size(), m.config.vocabulary)};
+  ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(longest),
+                        .temperature = p.temperature,
+                        .stop_tokens = {pairs.marks.end},
+                        .known_tokens = std::min(pairs.words.size(), m.config.vocabulary)};
   const i64 all = pairs.held_out.count(), count = p.limit ? std::min<i64>(p.limit, all) : all;
   if (const i64 left_out = pairs.held_out.left_out())
     std::printf(
@@ -158,9 +160,12 @@ void complete_all(stored_model& m, const paired_text& pairs, const completing_pa
   wsl::support::progress bar("completions", static_cast<wsl::u64>(count));
   std::string lines;
   f64 one = 0, two = 0, longest_common = 0;
+  i64 tokens_written = 0, tokens_right = 0;
   for (i64 k = 0; k < count; ++k) {
+    how.seed = ml::seed_of(static_cast<wsl::u64>(p.seed), static_cast<wsl::u64>(k));
     std::vector<i32> written = by.write(pairs.held_out.prompt(k), how).front().tokens;
     if (!written.empty() && written.back() == pairs.marks.end) written.pop_back();
+    tokens_written += std::ssize(written), tokens_right += std::ssize(pairs.held_out.completion(k));
     const text_pair& x = pairs.held_out_texts[static_cast<std::size_t>(k)];
     const std::string said = pairs.words.decode(written);
     const ml::rouge_scores scores = ml::rouge(said, x.completion);
@@ -173,6 +178,8 @@ void complete_all(stored_model& m, const paired_text& pairs, const completing_pa
   const f64 n = static_cast<f64>(count);
   std::printf("ROUGE-1 %.4f, ROUGE-2 %.4f, ROUGE-L %.4f (mean F1) of %lld completions\n", one / n, two / n,
               longest_common / n, static_cast<long long>(count));
+  std::printf("The completions have a mean length of %.2f tokens, those that are right %.2f\n",
+              static_cast<f64>(tokens_written) / n, static_cast<f64>(tokens_right) / n);
   app::write_file(file, lines);
   std::printf("%s\n", file.c_str());
 }

@@ -52,12 +52,14 @@ paired_text read_pairs(const pair_words& asked);
 /// The options of `predict`.
 struct completing_params {
   int max_new_tokens = 0, limit = 0, columns = 4;
+  wsl::f64 temperature = 0;
+  wsl::i64 seed = 1;
 };
 void declare_completing(train_app::fields& f, completing_params& p);
 
-/// Completes the prompts of the held-out pairs, always with the best token, writes the indices of their
-/// records, prompts, completions and what is right to a file, an object in JSON in each line, and prints how
-/// many records are left out, and ROUGE-1, 2 and L. Throws
+/// Completes the prompts of the held-out pairs, with the best token or with tokens that are drawn, writes the
+/// indices of their records, prompts, completions and what is right to a file, an object in JSON in each
+/// line, and prints how many records are left out, ROUGE-1, 2 and L, and the mean lengths. Throws
 /// std::invalid_argument, and wsl::ml::file_error for a model whose logits are NaN or infinite.
 void write_completions(stored_model m, const paired_text& pairs, const completing_params& p,
                        wsl::ml::precision format, int threads, const std::string& file);

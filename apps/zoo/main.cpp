@@ -4,6 +4,7 @@
 // docs/guide/zoo.md.
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/companions.hpp>
+#include <wsl/ml/io/hugging_face/reward.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
@@ -12,6 +13,8 @@
 #include "evaluate.hpp"
 #include "export.hpp"
 #include "options.hpp"
+#include "preferences.hpp"
+#include "scores.hpp"
 #include "stored.hpp"
 #include "verify.hpp"
 
@@ -19,6 +22,7 @@ namespace zoo_app {
 namespace {
 
 using namespace train_app;
+namespace ml = wsl::ml;
 
 /// Throws std::invalid_argument for options that have no effect on a command, or that the folder of --hf
 /// contradicts.
@@ -43,6 +47,17 @@ void check_effects(const std::string& mode, bool reads_file, fields& f, const op
         (o.train.tokenizer_dir.empty() ? "" : " for the tokenizer in " + o.train.tokenizer_dir) +
         " or a folder of tokens, such as `wsl-data tokenize input.txt --tokenizer " + o.hf +
         " --out tokens` makes");
+  if (!o.hf.empty() && is_hugging_face(o.hf) && ml::is_reward_model(o.hf) && !trains && mode != "predict")
+    throw std::invalid_argument(
+        o.hf +
+        " is a reward model, which gives texts scores and writes none: wsl-zoo predict "
+        "--hf " +
+        o.hf + " --score FILE");
+  if (!o.hf.empty() && mode == "predict" && o.scores.file.empty())
+    throw std::invalid_argument(
+        "predict --hf is for a reward model and needs --score FILE; prompts are completed by a trained "
+        "model: "
+        "--model_dir");
   if (!reads_file) return;
   gpt_app::refuse_options(
       f,
@@ -73,7 +88,8 @@ int run_verify(const options& o) {
 std::vector<readers> options_of_program() {
   const kinds_of_modes m;
   std::vector<readers> all = gpt_app::options_of_modes();
-  all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify"}})},
+  all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "verify", "predict"}})},
+                         {"dpo", together({m.trains, m.evaluates, {"predict"}})},
                          {"eval", {"eval"}},
                          {"lora.adapter", together({m.trains, {"eval", "sample"}})}});
   return all;
@@ -100,7 +116,10 @@ int run(int argc, char** argv) {
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
-                 {"predict", "complete the prompts of the held-out pairs with a trained model"},
+                 {"predict",
+                  "complete the prompts of the held-out pairs with a trained model, or give the texts of "
+                  "--score the "
+                  "scores of a reward model"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
@@ -120,14 +139,22 @@ int run(int argc, char** argv) {
   if ((*mode == "sample" || *mode == "predict" || *mode == "verify" || reads_file) && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
+  if (*mode == "predict" && !o.scores.file.empty()) return print_scores(f, o), 0;
   if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o);
   // The files are checked before a network is built of what config.json says.
-  if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
+  if (*mode == "fit" && !o.hf.empty() && ranks::root()) {
+    if (ml::is_reward_model(o.hf)) ml::read_reward_model(o.hf);
+    else read_folder(o.hf);
+  }
   task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
+  if (t.preferences && t.preferences->reference) set_reference(t, o);
   if (!o.hf.empty()) {
-    gpt_app::begin_with(t, o, [&o] { return read_hugging_face_model(o.hf).numbers; }, "--hf " + o.hf);
+    if (o.model.reward_head) begin_with_score(t, o);
+    else
+      gpt_app::begin_with(
+          t, o, [&o] { return read_hugging_face_model(o.hf).numbers; }, "--hf " + o.hf);
     t.begin = [&o, set_weights = std::move(t.begin)](wsl::ml::trainer_base& to) {
       set_weights(to);
       app::make_folder(o.common.run.model_dir);
