@@ -55,6 +55,8 @@ class adapted_model {
 
   const wsl::ml::decoder& config() const { return config_; }
   bool has_adapters() const { return lora_.has_value(); }
+  /// The layers that have adapters; empty without any.
+  const wsl::ml::adapter_settings& layers() const { return layers_; }
   wsl::ml::network network() const;
   wsl::ml::network plain() const;
 

@@ -166,14 +166,14 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
   const i32 end = ml::conversations({.length = asked.held_out_length}, by.form).end();
   prompts all{.end = end, .words = words, .before = before_answer(by.form), .length = asked.held_out_length};
   std::vector<ml::chat_question> questions;
+  std::vector<i64> answers;  // tokens of each
   bool has_answers = false;
   for (i64 i = 0; i < chats.count(); ++i) {
     ml::chat_question q = chats.question(i);
     q.messages = as_lines(std::move(q.messages), of_characters);
-    if (q.answer) {
-      has_answers = true;
-      all.longest = std::max<i64>(all.longest, std::ssize(by.form.encode(all.before + *q.answer)) + 1);
-    }
+    has_answers |= q.answer.has_value();
+    answers.push_back(q.answer ? std::ssize(by.form.encode(all.before + *q.answer)) : 0);
+    all.longest = std::max(all.longest, answers.back() + 1);
     questions.push_back(std::move(q));
   }
   if (max_new_tokens) all.longest = max_new_tokens;
@@ -201,7 +201,10 @@ std::pair<prompts, chat_marks> questions_of(const chat_words& asked, int max_new
           throw std::invalid_argument(
               fmt::format("the record has a field '{}', which is written here: rename it", ours));
       if (!line.contains("index")) line["index"] = i;
-      all.all.push_back({.tokens = std::move(tokens), .right = std::move(q.answer), .line = std::move(line)});
+      all.all.push_back({.tokens = std::move(tokens),
+                         .right = std::move(q.answer),
+                         .right_tokens = answers[static_cast<std::size_t>(i)],
+                         .line = std::move(line)});
     } catch (const ml::file_error&) { throw; } catch (const std::invalid_argument& e) {
       throw placed(chats, i, e.what());
     }

@@ -73,9 +73,9 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
   ml::writer by(m.config, std::move(m.weights),
                 {.columns = p.columns, .precision = format, .threads = threads});
-  const ml::text_settings how{
+  ml::text_settings how{
       .max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
-      .temperature = 0,
+      .temperature = p.temperature,
       .stop_tokens = {asked.end},
       .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
   say_left_out(asked);
@@ -84,11 +84,13 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   wsl::support::progress bar("completions", count);
   std::string lines;
   f64 one = 0, two = 0, longest_common = 0;
-  i64 known = 0, equal = 0, fitting = 0;
+  i64 known = 0, equal = 0, fitting = 0, tokens_written = 0, tokens_right = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const asked_prompt& x = asked.all[k];
+    how.seed = ml::seed_of(static_cast<wsl::u64>(p.seed), k);
     std::vector<i32> written = by.write(x.tokens, how).front().tokens;
     if (!written.empty() && written.back() == asked.end) written.pop_back();
+    tokens_written += std::ssize(written);
     std::string said = asked.words.decode(written);
     if (said.starts_with(asked.before)) said.erase(0, asked.before.size());
     nlohmann::ordered_json line = x.line;
@@ -96,7 +98,7 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
     if (x.right) {
       const ml::rouge_scores scores = ml::rouge(said, *x.right);
       one += scores.rouge1.f1, two += scores.rouge2.f1, longest_common += scores.rouge_l.f1;
-      ++known, equal += said == *x.right;
+      ++known, equal += said == *x.right, tokens_right += x.right_tokens;
       line["completion"] = *x.right;
     }
     if (pattern) fitting += pattern.fits(said);
@@ -111,6 +113,11 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   const std::string same = known ? fmt::format("{} of {} are equal to what is right", equal, known) : "";
   if (!fit.empty() || !same.empty())
     std::printf("%s%s%s\n", same.c_str(), same.empty() || fit.empty() ? "" : ", ", fit.c_str());
+  if (count)
+    std::printf("The completions have a mean length of %.2f tokens%s\n",
+                static_cast<f64>(tokens_written) / static_cast<f64>(count),
+                known ? fmt::format(", those that are right {:.2f}", static_cast<f64>(tokens_right) / n).c_str()
+                      : "");
   app::write_file(file, lines);
   std::printf("%s\n", file.c_str());
 }
@@ -122,6 +129,8 @@ void declare_completing(train_app::fields& f, completing_params& p) {
   f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
       .at_least(1);
   f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
+  f.add("predict_temperature", p.temperature, "0 takes the best token; above, tokens are drawn").at_least(0);
+  f.add("predict_seed", p.seed, "of what is drawn").at_least(0);
   f.add("predict_columns", p.columns, "PEs that share out the model; texts of equal numbers are equal")
       .at_least(1)
       .at_most(64);

@@ -8,15 +8,15 @@
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/support/whole_file.hpp>
+#include <wsl/ml/model/preference.hpp>
 
 namespace gpt_app {
 namespace {
 
 namespace ml = wsl::ml;
 using namespace train_app;
-using wsl::i32;
 
-void declare_text(fields& f, text_params& p) {
+void declare_text(fields& f, text_params& p, bool with_preferences) {
   declare_hdf5(f, p.hdf5);
   f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings")
       .at_least(1);
@@ -38,6 +38,12 @@ void declare_text(fields& f, text_params& p) {
   f.add("pack_sequences", p.pack_sequences,
         "several chats, pairs or documents of a text in a sequence, which see nothing of each other")
       .once_called("use_vsl");
+  if (!with_preferences) return;
+  f.add("chosen_key", p.chosen_key,
+        "in files of preferences (.jsonl, .csv, .tsv): the field of the answers that were chosen; null: the "
+        "data are "
+        "none; prompt_key is then `prompt` if it is not given");
+  f.add("rejected_key", p.rejected_key, "that of the answers that were rejected");
 }
 
 /// Throws std::invalid_argument if the data do not fit the model's vocabulary.
@@ -318,6 +324,95 @@ task task_with_chats(const std::string& program, language_params& o, bool trains
   return t;
 }
 
+/// The data of a run with preferences, whose marks may be those of a checkpoint, and the sizes that follow.
+preference_words preferences_of(language_params& o, const std::string& saved, const std::string& from) {
+  for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
+    if (p->stride || p->pack_sequences || !p->messages_key.empty() || !p->pairs.completion_key.empty() ||
+        !p->hdf5.data_subset.empty() || !p->hdf5.mixture.empty())
+      throw std::invalid_argument(
+          fmt::format("{0}.chosen_key says that the data are preferences, and {0} has stride, "
+                      "pack_sequences, messages_key, "
+                      "completion_key, data_subset or mixture, which are of other data: leave them out",
+                      section));
+    if (p->chosen_key.empty() != p->rejected_key.empty())
+      throw std::invalid_argument(fmt::format(
+          "{}.chosen_key and rejected_key belong together: name both fields of the files of preferences",
+          section));
+  }
+  if (o.train.chosen_key.empty())
+    throw std::invalid_argument(
+        "eval_input.chosen_key says that the data are preferences: give train_input.chosen_key and "
+        "rejected_key, too, "
+        "or leave it out");
+  if (!o.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
+  set_lengths(o);
+  const auto keys_of = [](const text_params& p, const ml::preference_keys& otherwise) {
+    const auto word = [](const std::string& given, const std::string& usual) {
+      return given.empty() ? usual : given;
+    };
+    return ml::preference_keys{.prompt = word(p.pairs.prompt_key, otherwise.prompt),
+                               .chosen = word(p.chosen_key, otherwise.chosen),
+                               .rejected = word(p.rejected_key, otherwise.rejected)};
+  };
+  const ml::preference_keys keys = keys_of(o.train, {});
+  return {.train = o.common.train_input.data_dir,
+          .held_out = o.common.eval_input.data_dir,
+          .keys = keys,
+          .held_out_keys = keys_of(o.eval, keys),
+          .length = o.train.max_sequence_length,
+          .held_out_length = o.eval.max_sequence_length,
+          .words = example_words_of(o, saved),
+          .separator = o.train.pairs.separator,
+          .kept = from.empty() ? std::nullopt : preference_marks::of(from),
+          .are_scored = o.model.reward_head,
+          .padding = o.padding};
+}
+
+/// The checkpoint whose marks a run of preferences takes if it gives none: its own, or that with whose
+/// weights it begins.
+std::string checkpoint_with_marks(const run_params& r, bool trains) {
+  const std::string from = checkpoint_of_run(r, trains);
+  return from.empty() && r.load_checkpoint_states == "model" ? checkpoint_to_look_at(r) : from;
+}
+
+/// No dropout, unless the section dpo says otherwise.
+void set_dropout(language_params& o) {
+  model_params& m = o.model;
+  if (o.preferences.disable_dropout) m.dropout = 0, m.attention_dropout = m.embedding_dropout = -1;
+}
+
+task task_with_preferences(const std::string& program, language_params& o, bool trains) {
+  const run_params& r = o.common.run;
+  const preference_text x =
+      read_preferences(preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains)));
+  set_vocabulary(o, x.words, x.largest);
+  set_dropout(o);
+  task t = with_model(program, o, x.about, x.words);
+  const ml::preference_loss_settings how = o.preferences.settings();
+  const adapted_model m(o.model, o.lora);
+  if (o.model.reward_head) {
+    t.model = [m] { return ml::reward_model{m.config()}.build(m.layers()); };
+    t.preferences = preference_run{};
+  } else {
+    const ml::preference_model of{.of = m.config(), .how = how};
+    t.model = [m, of] { return of.build(m.layers()); };
+    t.preferences = preference_run{.beta = o.preferences.beta,
+                                   .reference_name = o.preferences.reference_model,
+                                   .cache = o.preferences.reference_cache,
+                                   .is_mean = how.kind == ml::preference_kind::ipo};
+    if (!how.reference_free) t.preferences->reference = [of] { return of.log_probabilities(); };
+    for (const auto& [name, value] : o.model.architecture())
+      t.preferences->architecture += name + ": " + value + "\n";
+  }
+  t.train = x.train, t.held_out = x.held_out;
+  t.facts.merge(x.marks.facts());
+  t.require_same_meaning = same_meaning(o, trains, x.words, [marks = x.marks](const std::string& checkpoint) {
+    require_same_marks(checkpoint, marks);
+  });
+  return t;
+}
+
 hdf5_input input_of(const input_params& in, const text_params& p) {
   return {in.data_dir, p.hdf5, p.max_sequence_length};
 }
@@ -348,20 +443,24 @@ task task_with_hdf5(const std::string& program, language_params& o) {
 
 }  // namespace
 
-void declare_inputs(fields& f, language_params& p) {
+void declare_inputs(fields& f, language_params& p, bool with_preferences) {
   f.section("train_input");
-  declare_input(f, p.common.train_input, true), declare_text(f, p.train);
+  declare_input(f, p.common.train_input, true), declare_text(f, p.train, with_preferences);
   f.section("eval_input");
-  declare_input(f, p.common.eval_input, false), declare_text(f, p.eval);
+  declare_input(f, p.common.eval_input, false), declare_text(f, p.eval, with_preferences);
 }
 
 void complete(fields& f, language_params& p) {
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   // The stride of a configuration is that of its running text, which options may replace with
   // documents.
+  const auto is_asked = [&](const char* name) {
+    const std::vector<field*> found = f.named(name);
+    return !found.empty() && found.front()->given.starts_with("--");
+  };
   for (const auto& [section, of] : {std::pair("train_input", &p.train), {"eval_input", &p.eval}})
-    if ((f.named("train_input.prompt_key").front()->given.starts_with("--") ||
-         f.named("train_input.messages_key").front()->given.starts_with("--") ||
+    if ((is_asked("train_input.prompt_key") || is_asked("train_input.messages_key") ||
+         is_asked("train_input.chosen_key") ||
          (of->pack_sequences &&
           f.named(section + std::string(".pack_sequences")).front()->given.starts_with("--")) ||
          (f.named("train_input.data_dir").front()->given.starts_with("--") &&
@@ -384,6 +483,24 @@ void complete(fields& f, language_params& p) {
 namespace {
 
 task task_with_data(const std::string& program, language_params& p, bool trains) {
+  for (const text_params* x : {&p.train, &p.eval})
+    if (x->hdf5.data_processor == "DpoHDF5DataProcessor")
+      throw std::invalid_argument(
+          "data_processor DpoHDF5DataProcessor: preferences in HDF5 are not read: give the .jsonl, .csv or "
+          ".tsv of which they were made, with chosen_key and rejected_key");
+  const auto are_preferences = [](const text_params& x) {
+    return !x.chosen_key.empty() || !x.rejected_key.empty();
+  };
+  if (are_preferences(p.train) || are_preferences(p.eval)) {
+    if (is_hdf5(input_of(p.common.train_input, p.train)) || is_hdf5(input_of(p.common.eval_input, p.eval)))
+      throw std::invalid_argument(
+          "chosen_key and rejected_key are of files of preferences (.jsonl, .csv, .tsv), and the data are "
+          "HDF5: give the files from which they were made");
+    return task_with_preferences(program, p, trains);
+  }
+  if (p.model.reward_head)
+    throw std::invalid_argument(
+        "model.reward_head: a reward model learns from preferences: give chosen_key and rejected_key");
   const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
              holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
   if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))
@@ -502,6 +619,11 @@ void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
 /// A run's last checkpoint, or the one that was asked for, and its vocabulary. Throws std::invalid_argument
 /// if there is none, or if it is of another model.
 std::string trained_checkpoint(language_params& o, vocabulary& words) {
+  if (o.model.reward_head)
+    throw std::invalid_argument(
+        "the model of this run is a reward model, which gives texts scores and writes none: wsl-zoo predict "
+        "--score "
+        "FILE");
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty())
@@ -541,6 +663,24 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
 
 namespace {
 
+/// The prompts of preferences are completed as those of pairs, and the chosen answers are right; but they do not
+/// bound what the model may write.
+void take_preferences_for_pairs(language_params& o, completing_params& how) {
+  if (o.train.chosen_key.empty()) return;
+  if (!how.max_new_tokens) how.max_new_tokens = o.model.max_position_embeddings;
+  const std::string of_run = o.hf.empty() ? checkpoint_to_look_at(o.common.run) : "";
+  const auto marks = of_run.empty() ? std::nullopt : preference_marks::of(of_run);
+  if (marks && !marks->form.empty())
+    throw std::invalid_argument(
+        "predict completes prompts that are texts, and the run's are lists of messages: a question is "
+        "answered by the mode sample with --chat true");
+  for (text_params* p : {&o.train, &o.eval}) {
+    if (p->pairs.prompt_key.empty())
+      p->pairs.prompt_key = p == &o.train ? "prompt" : o.train.pairs.prompt_key;
+    p->pairs.completion_key = !p->chosen_key.empty() ? p->chosen_key : o.train.chosen_key;
+  }
+}
+
 /// The prompts of the held-out part that a model completes: the one of --hf, if it is given, or of the
 /// checkpoint `from`.
 prompts held_out_prompts(language_params& o, const completing_params& how, const std::string& from) {
@@ -563,8 +703,9 @@ prompts held_out_prompts(language_params& o, const completing_params& how, const
 
 }  // namespace
 
-void predict(language_params& o, const completing_params& how) {
+void predict(language_params& o, completing_params how) {
   check(how);
+  take_preferences_for_pairs(o, how);
   if (!o.hf.empty() && how.file.empty())
     throw std::invalid_argument(
         "predict --hf needs --predictions, the file to write: a run has its own, and this model is of none");

@@ -13,10 +13,13 @@
 #include "model.hpp"
 #include "packing.hpp"
 #include "pairs.hpp"
+#include "preferences.hpp"
 #include "text.hpp"
 #include "writing.hpp"
 
 namespace gpt_app {
+
+using wsl::i32;
 
 struct text_params {
   int max_sequence_length = 0;
@@ -26,6 +29,7 @@ struct text_params {
   hdf5_params hdf5 = {};
   std::string messages_key = {};  ///< the field of the messages of chats; empty: the data are none
   bool pack_sequences = false;
+  std::string chosen_key = {}, rejected_key = {};  ///< fields of preferences; empty: the data are none
 };
 
 /// The settings of a run that trains a language model.
@@ -33,12 +37,14 @@ struct language_params {
   train_app::common_params common;
   model_params model;
   lora_params lora = {};
+  preference_params preferences = {};
+  std::optional<i32> padding = {};  ///< pad_token_id of the reward model with which a run begins
   text_params train, eval;
   std::string hf = {};  ///< a folder of transformers, with whose model and tokens a run begins; empty: none
 };
 
-/// Declares the sections train_input and eval_input.
-void declare_inputs(train_app::fields& f, language_params& p);
+/// Declares the sections train_input and eval_input, perhaps with the fields of preferences.
+void declare_inputs(train_app::fields& f, language_params& p, bool with_preferences = false);
 /// Sets what depends on other fields, and on this computer. Throws std::invalid_argument for sections that
 /// contradict each other.
 void complete(train_app::fields& f, language_params& p);
@@ -59,10 +65,11 @@ void begin_with(train_app::task& t, const language_params& p, std::function<wsl:
 /// vocabulary. Throws std::invalid_argument if there is none, or if it is of another model.
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
 
-/// Completes the held-out pairs of a run (`write_completions`), or answers the last questions of its held-out
-/// chats, into its folder; or those of a model of `hf`. Throws std::invalid_argument if there is no
-/// checkpoint, if the data are a running text, or if the run had other marks of its pairs or chats.
-void predict(language_params& p, const completing_params& how);
+/// Completes the held-out pairs of a run (`write_completions`), the prompts of its held-out preferences, or
+/// answers the last questions of its held-out chats, into its folder; or those of a model of `hf`. Throws
+/// std::invalid_argument if there is no checkpoint, if the data are a running text, or if the run had other
+/// marks of its pairs or chats.
+void predict(language_params& p, completing_params how);
 
 /// The same model, whose weights are read where they lie: the averages of them if the run keeps those.
 stored_model trained_model(language_params& p);

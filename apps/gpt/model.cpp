@@ -73,7 +73,7 @@ wsl::f32 scale_of(const model_params& m) {
 
 /// Those of Hugging Face's families and of the Model Zoo.
 std::vector<std::string> names_of_models() {
-  std::vector<std::string> all{"gpt", "gpt3", "gpt-neox", "santacoder", "starcoder"};
+  std::vector<std::string> all{"gpt", "gpt3", "gpt-neox", "santacoder", "starcoder", "dpo"};
   for (const ml::hugging_face::family* f : ml::hugging_face::families) all.push_back(f->model_type);
   return all;
 }
@@ -232,6 +232,7 @@ train_app::named_words model_params::architecture() const {
   unless("use_projection_bias_in_attention", d.bias.qkv == d.bias.feed_forward, yes(d.bias.qkv));
   unless("use_ffn_bias_in_attention", d.bias.projection == d.bias.feed_forward, yes(d.bias.projection));
   unless("use_bias_in_output", !d.bias.head, "true");
+  unless("reward_head", !reward_head, "true");
   unless("num_experts", !d.experts, std::to_string(d.experts));
   unless("num_experts_per_token", !d.experts, std::to_string(d.experts_per_token));
   unless("use_norm_bias", d.bias.norms == d.bias.feed_forward, yes(d.bias.norms));
@@ -256,7 +257,8 @@ train_app::named_words model_params::architecture() const {
 
 std::string model_params::words() const {
   return std::to_string(layers) + " layers, " + std::to_string(heads) + " heads, width " +
-         std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size);
+         std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size) +
+         (reward_head ? ", with a score in place of the head" : "");
 }
 
 ml::network network_of(const ml::decoder& d) { return d.build(); }
@@ -330,8 +332,13 @@ void declare_all_families(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   declare(f, m);
   f.named("model.name").front()->choices = names_of_models();
+  f.no_effect("true or false", {"compute_eval_metrics"});
   f.add("parallel_block", m.parallel_block,
         "attention and the feed-forward part side by side, as in GPT-J (of this program)");
+  f.add("reward_head", m.reward_head,
+        "a reward model: in place of the head a score of the last token, which learns from preferences (of "
+        "this "
+        "program)");
   f.add("use_untied_layer_norm", m.untied_norms, "each of the two has a norm of its own, as in GPT-NeoX");
   f.add("use_norm_bias", m.norm_bias, "norms have a bias; null: as use_ffn_bias (of this program)")
       .one_of({"true", "false"});

@@ -24,6 +24,7 @@ struct model_params {
   std::string norm_bias = {}, scaling_type = {};
   bool parallel_block = false, untied_norms = false, embedding_norm = false, scale_by_d = false,
        scale_by_layer = false;
+  bool reward_head = false;  ///< in place of the head a score of the last token (ml::reward_model)
   int window = 0, head_dim = 0, unused_positions = 0, scaling_positions = 0;
   f64 embeddings_scale = 1, logits_scale = 1, attention_scale = 0, scaling_factor = 1, low_frequency = 1,
       high_frequency = 4;

@@ -124,9 +124,11 @@ prompts prompts_of(const paired_text& pairs) {
   for (i64 k = 0; k < pairs.held_out.count(); ++k) {
     const text_pair& x = pairs.held_out_texts[static_cast<std::size_t>(k)];
     const auto prompt = pairs.held_out.prompt(k);
-    all.longest = std::max<i64>(all.longest, std::ssize(pairs.held_out.completion(k)) + 1);
+    const i64 tokens = std::ssize(pairs.held_out.completion(k));
+    all.longest = std::max(all.longest, tokens + 1);
     all.all.push_back({.tokens = {prompt.begin(), prompt.end()},
                        .right = x.completion,
+                       .right_tokens = tokens,
                        .line = {{"index", x.index}, {"prompt", x.prompt}}});
   }
   return all;

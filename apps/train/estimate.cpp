@@ -98,7 +98,8 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   const ml::column_cut cut(model, grid.columns);
   const ml::recomputation blocks(model, how.recompute);
   const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true, nullptr, {}, 1, &blocks);
-  const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size),
+  const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size,
+                                            ml::sequences_together(model)),
             of_pass = (what.sequences / grid.wafers + passes - 1) / passes;
   const ml::rows_of_wafers rows(cut, {grid.rows, grid.columns, 1}, static_cast<int>(of_pass), what.length);
   i64 tokens = 0;  // of the row with the most
@@ -200,7 +201,8 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
 
 memory_need memory_of(const ml::network& model, const ml::optimizer& rule, const ml::streaming_settings& how,
                       int sequences, int length, f64 there) {
-  const int passes = ml::micro_batch::count(sequences, how.num_csx, how.micro_batch_size),
+  const int passes = ml::micro_batch::count(sequences, how.num_csx, how.micro_batch_size,
+                                            ml::sequences_together(model)),
             at_once = std::min(
                 sequences, ((sequences + how.num_csx - 1) / how.num_csx + passes - 1) / passes * how.num_csx);
   const ml::wafer_grid grid{std::max(1, how.workers / how.columns), how.columns, how.num_csx};
@@ -224,8 +226,10 @@ int micro_batch_for(const ml::network& model, const ml::optimizer& rule, const m
                     const common_params& p, int length) {
   // A tenth is left for data, tiles on their way, and the program.
   const f64 state = p.run.memory_folder.empty() ? ml::state_bytes(model, rule) : 0;
-  return ml::micro_batch_that_fits(model, grid, p.train_input.batch_size, length,
-                                   0.9 * p.run.on.memory - state, p.run.recompute);
+  const int together = ml::sequences_together(model),
+            most = ml::micro_batch_that_fits(model, grid, together * p.train_input.batch_size, length,
+                                             0.9 * p.run.on.memory - state, p.run.recompute);
+  return std::max(together, most / together * together);
 }
 
 std::string text_of(const memory_need& x) {

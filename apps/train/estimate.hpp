@@ -39,7 +39,7 @@ memory_need memory_of(const wsl::ml::network& model, const wsl::ml::optimizer& r
                       const wsl::ml::streaming_settings& how, int sequences, int length, wsl::f64 there);
 memory_need memory_of(const wsl::ml::network& model, const wsl::ml::optimizer& rule, int sequences,
                       int length, wsl::f64 there);
-/// The size of a micro-batch on each wafer for `micro_batch_size: auto`.
+/// The sequences of a micro-batch on each wafer for `micro_batch_size: auto`.
 int micro_batch_for(const wsl::ml::network& model, const wsl::ml::optimizer& rule,
                     const wsl::ml::wafer_grid& grid, const common_params& p, int length);
 std::string text_of(const memory_need& need);

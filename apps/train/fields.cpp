@@ -527,7 +527,15 @@ void fields::read_part(const std::string& text, const std::string& file, const s
 
 void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {
   const bool is_option = file.starts_with("--");
+  std::vector<std::pair<const nested_map*, YAML::Node>> inside;
   for (const auto& [name, value] : pairs_of(map, file, section)) {
+    const auto as = std::find_if(nested_.begin(), nested_.end(), [&, &called = name](const nested_map& n) {
+      return n.section == section && n.name == called;
+    });
+    if (as != nested_.end()) {
+      inside.emplace_back(&*as, value);
+      continue;
+    }
     const auto is_called = [&](const field& f) {
       return f.section == section &&
              (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
@@ -549,6 +557,8 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
     check_without_effect(*found, value, where);
     notes_.push_back(where + ": " + found->full_name() + " has no effect here");
   }
+  for (const auto& [as, value] : inside)
+    if (!value.IsNull()) read_section(value, as->as, file);
 }
 
 void fields::read_option(field& f, const std::string& value, const std::string& option) {

@@ -115,6 +115,10 @@ class fields {
  public:
   /// The fields that follow belong to this section.
   void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
+  /// A map of that name inside of a section is read as fields of the section `as`, behind the others.
+  void nested(std::string section, std::string name, std::string as) {
+    nested_.push_back({std::move(section), std::move(name), std::move(as)});
+  }
   /// The fields that follow are options of the command line, no part of a file.
   void options_of(std::string mode) { now_ = std::move(mode); }
   template <class T>
@@ -181,8 +185,13 @@ class fields {
  private:
   std::string text_of(bool (*wanted)(const field&)) const;
 
+  struct nested_map {
+    std::string section, name, as;
+  };
+
   std::string now_;
   std::vector<std::string> sections_, notes_;
+  std::vector<nested_map> nested_;
   std::vector<std::function<std::string()>> remarks_;
   std::vector<std::function<void()>> refusals_;
   std::vector<field> all_;

@@ -21,6 +21,9 @@ class machine {
   virtual ~machine() = default;
 
   virtual wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) = 0;
+  /// The same, and calls each(first, logits) for those before the step, as `evaluate` does.
+  virtual wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate,
+                        const std::function<void(i64, std::span<const wsl::f32>)>& each) = 0;
   /// The loss of a batch; calls each(first, logits) for consecutive tokens, the first of which has that
   /// number.
   virtual wsl::f64 evaluate(const wsl::ml::batch& b,

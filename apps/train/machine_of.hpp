@@ -17,6 +17,15 @@ class machine_of final : public machine {
   explicit machine_of(wsl::ml::network n, const How&... how) : trainer_(std::move(n), how...) {}
 
   wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) override { return trainer_.step(b, rate); }
+  wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate,
+                const std::function<void(i64, std::span<const wsl::f32>)>& each) override {
+    if constexpr (requires { trainer_.step(b, rate, each); }) return trainer_.step(b, rate, each);
+    else {
+      const wsl::f64 loss = trainer_.step(b, rate);
+      each(0, trainer_.logits());
+      return loss;
+    }
+  }
   wsl::f64 evaluate(const wsl::ml::batch& b,
                     const std::function<void(i64, std::span<const wsl::f32>)>& each) override {
     if constexpr (requires { trainer_.evaluate(b, each); }) return trainer_.evaluate(b, each);

@@ -18,8 +18,11 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <variant>
 #include <wsl/engine/threaded.hpp>
 #include <wsl/engine/threaded/prediction.hpp>
+#include <wsl/ml/data/text/encode/preference_pairs.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
@@ -92,10 +95,111 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
   return std::sqrt(sum);
 }
 
+/// The sequences of an example: one, or two where losses compare those of pairs.
+int sequences_of_example(const ml::network& n) { return ml::sequences_together(n); }
+
+/// A batch of examples as the model takes it.
+class taken_batch {
+ public:
+  /// `reference` has two numbers for each pair of the data, if examples are pairs that are compared with one.
+  taken_batch(ml::loaded_batch b, bool are_pairs, std::span<const wsl::f32> reference)
+      : of_(are_pairs ? batch_of_either(std::in_place_type<ml::preference_batch>, std::move(b), reference)
+                      : batch_of_either(std::in_place_type<ml::loaded_batch>, std::move(b))) {}
+
+  ml::batch view() const {
+    return std::visit([](const auto& b) { return b.view(); }, of_);
+  }
+
+ private:
+  using batch_of_either = std::variant<ml::loaded_batch, ml::preference_batch>;
+  batch_of_either of_;
+};
+
+/// The numbers of the reference that go with a batch of pairs; none without one.
+std::span<const wsl::f32> reference_in(const ml::batch& b) {
+  for (const ml::named_numbers& x : b.named)
+    if (x.name == ml::reference_log_probs) return x.features;
+  return {};
+}
+
+/// A machine whose steps on pairs are counted.
+class counted_steps {
+ public:
+  counted_steps(machine& by, f64 beta, ml::preference_metrics& to) : by_(by), beta_(beta), to_(to) {}
+
+  i64 steps() { return by_.steps(); }
+  f64 step(const ml::batch& b, f64 rate) {
+    std::vector<wsl::f32> numbers(static_cast<std::size_t>(b.sequences));
+    const f64 loss = by_.step(b, rate, [&](i64 first, std::span<const wsl::f32> some) {
+      std::copy(some.begin(), some.end(), numbers.begin() + first);
+    });
+    to_.add(numbers, reference_in(b), beta_);
+    return loss;
+  }
+
+ private:
+  machine& by_;
+  f64 beta_;
+  ml::preference_metrics& to_;
+};
+
+/// Copies the first process's numbers to all others.
+void share_numbers(std::vector<wsl::f32>& numbers) {
+  i64 count = std::ssize(numbers);
+  ranks::share({&count, 1});
+  std::vector<i64> words(static_cast<std::size_t>(count + 1) / 2);
+  if (ranks::root()) std::memcpy(words.data(), numbers.data(), numbers.size() * sizeof(wsl::f32));
+  ranks::share(words);
+  numbers.resize(static_cast<std::size_t>(count));
+  std::memcpy(numbers.data(), words.data(), numbers.size() * sizeof(wsl::f32));
+}
+
+constexpr const char* fact_of_pairs = "log.preferences";
+
+/// The preferences since the last log entry, as a checkpoint keeps them, and back; older checkpoints have
+/// none.
+std::string text_of(const ml::preference_metrics::sums& s) {
+  return fmt::format("{} {} {} {} {} {}", s.pairs, s.right, s.chosen, s.rejected, s.of_chosen, s.of_rejected);
+}
+ml::preference_metrics pairs_of(const std::string& checkpoint) {
+  const ml::checkpoint c(checkpoint);
+  if (!c.facts().contains(fact_of_pairs)) return {};
+  const std::string& text = c.fact(fact_of_pairs);
+  ml::preference_metrics::sums s;
+  const char *at = text.data(), *const end = at + text.size();
+  const auto take = [&](auto& number) {
+    while (at < end && *at == ' ') ++at;
+    const auto [after, error] = std::from_chars(at, end, number);
+    if (error != std::errc{})
+      throw ml::file_error(checkpoint + ": '" + fact_of_pairs + "' should be six numbers, not '" + text +
+                           "'");
+    at = after;
+  };
+  take(s.pairs), take(s.right), take(s.chosen), take(s.rejected), take(s.of_chosen), take(s.of_rejected);
+  return ml::preference_metrics(s);
+}
+
+/// The names that the Model Zoo has for these metrics, and their values.
+std::vector<std::pair<const char*, f64>> named(const ml::preference_metrics& m) {
+  return {{"rewards_chosen", m.chosen()},
+          {"rewards_rejected", m.rejected()},
+          {"rewards_margins", m.margin()},
+          {"rewards_accuracies", m.accuracy()},
+          {"logps_chosen", m.log_probability_of_chosen()},
+          {"logps_rejected", m.log_probability_of_rejected()}};
+}
+std::string in_log(const ml::preference_metrics& m) {
+  return fmt::format(
+      ", RewardsChosen={:.5f}, RewardsRejected={:.5f}, RewardsMargins={:.5f}, "
+      "RewardsAccuracies={:.4f}",
+      m.chosen(), m.rejected(), m.margin(), m.accuracy());
+}
+
 /// The settings of weight streaming, with the grid that they leave open.
 ml::streaming_settings training_of(const common_params& p, const ml::network& model,
                                    const ml::optimizer& rule, int length,
                                    wsl::scaling_profile* profile = nullptr) {
+  const int k = sequences_of_example(model), sequences = k * p.train_input.batch_size;
   ml::streaming_settings how{.workers = p.run.on.workers,
                              .columns = p.run.on.columns,
                              .cores = p.run.on.cores,
@@ -106,15 +210,15 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .threads = p.run.threads,
                              .precision = p.precision.format(),
                              .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
-                             .micro_batch_size = p.train_input.micro_batch_size.size,
+                             .micro_batch_size = k * p.train_input.micro_batch_size.size,
                              .recompute = p.run.recompute,
                              .memory_folder = p.run.memory_folder,
                              .profile = profile};
-  ml::wafer_grid grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
+  ml::wafer_grid grid = ml::choose_grid(model, how, sequences, length);
   if (p.train_input.micro_batch_size.is_auto) {
     // The grid is that of the micro-batches which fit on the grid of whole batches.
     how.micro_batch_size = micro_batch_for(model, rule, grid, p, length);
-    grid = ml::choose_grid(model, how, p.train_input.batch_size, length);
+    grid = ml::choose_grid(model, how, sequences, length);
     how.micro_batch_size = micro_batch_for(model, rule, grid, p, length);
   }
   how.workers = grid.rows * grid.columns, how.columns = grid.columns;
@@ -330,6 +434,10 @@ session::session(common_params p, std::string params_text, task t)
     : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
   task_.model = as_trained(task_, params_.optimizer);
+  if (in_pipeline(params_) && task_.preferences)
+    throw std::invalid_argument(
+        "runconfig.execution_strategy pipeline: the loss of a pair needs both of its sequences, of which a "
+        "pipeline has one at a time: take weight_streaming");
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
@@ -447,11 +555,15 @@ wsl::scaling_prediction session::predicted_step(machine& wafer, wsl::scaling_pro
                                  .seed = static_cast<u64>(params_.train_input.shuffle_seed),
                                  .part = wafer.part()});
   const ml::rate::schedule rate = params_.optimizer.rate();
-  wafer.step(data.next().view(), rate(0));
+  // The time does not depend on the numbers of a reference, which need not be known yet.
+  const bool has_reference = task_.preferences && task_.preferences->reference;
+  const std::vector<wsl::f32> reference(has_reference ? 2 * static_cast<std::size_t>(task_.train.count) : 0);
+  const auto next = [&] { return taken_batch(data.next(), task_.preferences.has_value(), reference); };
+  wafer.step(next().view(), rate(0));
   profile.restart();
   int count = 0;
   while (count < fewest || (count < most && profile.predictions()[0].seconds < enough))
-    wafer.step(data.next().view(), rate(++count));
+    wafer.step(next().view(), rate(++count));
   return profile.predictions()[0] / count;
 }
 
@@ -481,6 +593,7 @@ ml::data_position session::load(const std::string& checkpoint, bool trains) {
     if (trains) data = ml::load_checkpoint(checkpoint, t);
     else train_app::load(checkpoint, wafer());
     unlogged_ = losses_of(checkpoint), best_ = ml::best_loss(ml::checkpoint(checkpoint));
+    unlogged_pairs_ = pairs_of(checkpoint);
   }
   const ml::training_position now = t.position();
   ml::grad_scaler_state scale = now.loss_scale.value_or(ml::grad_scaler_state{});
@@ -694,6 +807,7 @@ void session::save(const ml::checkpoints& to, const ml::batches& data,
                          {"log.steps", std::to_string(losses.steps)},
                          {"log.losses", fmt::format("{}", losses.losses)},
                          {"weights", std::string(name_of(params_.precision.format()))}};
+  if (task_.preferences) facts[fact_of_pairs] = text_of(unlogged_pairs_.so_far());
   best_.add_facts(facts);
   if (const auto& frozen = params_.optimizer.frozen.words; !frozen.empty())
     facts[fact_of_frozen] = in_brackets(frozen);
@@ -764,6 +878,9 @@ void session::train(bool and_eval) {
   if (ranks::root()) {
     app::make_folder(r.model_dir);
     if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
+  }
+  find_reference(true, and_eval);
+  if (ranks::root()) {
     if (!r.autoload_last_checkpoint)
       if (const auto to = set_aside(r.model_dir); !to.empty()) {
         say("The run that was in %s is set aside in %s\n", r.model_dir.c_str(), to.c_str());
@@ -788,23 +905,29 @@ void session::train(bool and_eval) {
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
-  ml::training_loop run(t, {.steps = last,
-                            .log_steps = r.log_steps,
-                            .checkpoint_steps = r.checkpoint_steps,
-                            .eval_steps = eval_every});
+  const ml::training_loop::settings how_long{.steps = last,
+                                             .log_steps = r.log_steps,
+                                             .checkpoint_steps = r.checkpoint_steps,
+                                             .eval_steps = eval_every};
+  counted_steps on_pairs(t, task_.preferences ? task_.preferences->beta : 1, unlogged_pairs_);
+  ml::training_loop run =
+      task_.preferences ? ml::training_loop(on_pairs, how_long) : ml::training_loop(t, how_long);
   const ml::checkpoints all_checkpoints(r.model_dir, r.max_checkpoints);
   run.on_stop([](bool asked) { return ranks::any(asked); });
   run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::training_loop::progress& x) {
+    const ml::preference_metrics pairs = std::exchange(unlogged_pairs_, {});
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.tokens());
     std::string in_tokens;
     if (task_.has_texts(task_.train))
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
-        "TimeRemaining=%s, MeanLoss=%.5f\n",
+        "TimeRemaining=%s, MeanLoss=%.5f%s\n",
         static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
-        ml::duration_text(x.time_left).c_str(), x.mean_loss);
+        ml::duration_text(x.time_left).c_str(), x.mean_loss, task_.preferences ? in_log(pairs).c_str() : "");
+    if (task_.preferences)
+      for (const auto& [name, value] : named(pairs)) events->scalar(name, x.step, value);
     events->scalar("loss", x.step, x.loss);
     events->scalar("mean_loss", x.step, x.mean_loss);
     if (has_perplexity(t.run().model())) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
@@ -822,6 +945,8 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     if (e.accuracy) eval_events->scalar("accuracy", step, *e.accuracy);
+    if (e.pairs)
+      for (const auto& [name, value] : named(*e.pairs)) eval_events->scalar(name, step, value);
     if (has_perplexity(t.run().model())) eval_events->scalar("perplexity", step, std::exp(e.loss));
     if (e.pixels) {
       eval_events->scalar("mIOU", step, e.pixels->mean_iou());
@@ -860,7 +985,7 @@ void session::train(bool and_eval) {
     if (const auto old = std::signal(signal, &stop_running); signal == SIGHUP && old == SIG_IGN)
       std::signal(signal, SIG_IGN);
     else before.emplace_back(signal, old);
-  run.train([&] { return data.next(); }, rate);
+  run.train([&] { return taken_batch(data.next(), task_.preferences.has_value(), of_reference_); }, rate);
   for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
@@ -916,17 +1041,20 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
+  if (task_.preferences) e.pairs.emplace();
   if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes);
   f64 sum = 0, counts = 0;
   i64 right = 0, judged = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
-    const ml::loaded_batch b = data.next();
+    const taken_batch taken(data.next(), task_.preferences.has_value(), of_reference_held_out_);
+    const ml::batch b = taken.view();
     // Each process counts the part of the batch that it has read.
     const ml::batch_part mine = t.part();
-    const right_classes classes_of(model, b.view());
+    const right_classes classes_of(model, b);
     const i64 length = classes_of.each_sequence(b.sequences);
     const i64 begin = mine.begin_in(b.sequences) * length, end = mine.end_in(b.sequences) * length;
+    std::vector<wsl::f32> of_pairs(e.pairs ? static_cast<std::size_t>(b.sequences) : 0);
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
       for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
         if (i < begin || i >= end || !classes_of.counts(i)) continue;
@@ -935,8 +1063,12 @@ evaluation session::evaluate() {
         if (e.pixels) e.pixels->add(classes_of[i], said);
       }
     };
-    const f64 counted = ml::counts_of_losses(model, b.view()).front();
-    sum += t.evaluate(b.view(), count_right) * counted;
+    const auto take_pairs = [&](i64 first, std::span<const wsl::f32> numbers) {
+      std::copy(numbers.begin(), numbers.end(), of_pairs.begin() + first);
+    };
+    const f64 counted = ml::counts_of_losses(model, b).front();
+    sum += counted * (e.pairs ? t.evaluate(b, take_pairs) : t.evaluate(b, count_right));
+    if (e.pairs) e.pairs->add(of_pairs, reference_in(b), task_.preferences->beta);
     counts += counted, e.samples += b.sequences;
     bar->tick();
   }
@@ -952,6 +1084,7 @@ evaluation session::evaluate() {
   if (e.pixels)
     say(", mIOU=%.4f, DSC=%.4f, MPCA=%.4f", e.pixels->mean_iou(), e.pixels->dice(),
         e.pixels->mean_class_accuracy());
+  if (e.pairs) say("%s", in_log(*e.pairs).c_str());
   say("\n");
   return e;
 }
@@ -961,6 +1094,7 @@ void session::eval() {
   if (!resume(nullptr))
     throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
                                 ": train first, or give --checkpoint_path");
+  find_reference(false, true);
   const evaluation e = with_average(params_.optimizer, wafer(), [&] { return evaluate(); });
   if (!std::isfinite(e.loss)) {
     const run_params& r = params_.run;
@@ -971,6 +1105,7 @@ void session::eval() {
   }
   say("Evaluated %lld sample(s): loss %.5f", static_cast<long long>(e.samples), e.loss);
   if (e.accuracy) say(", accuracy %.2f %%", 100 * *e.accuracy);
+  if (e.pairs) say(", of %.2f %% of the pairs the chosen one", 100 * e.pairs->accuracy());
   say("\n");
 }
 
@@ -986,6 +1121,7 @@ void session::eval_all() {
   ranks::share({&count, 1});
   steps.resize(static_cast<std::size_t>(count));  // other processes may not see the folder
   ranks::share(steps);
+  find_reference(false, true);
   ml::best_loss lowest;
   i64 evaluated = 0;
   for (const i64 step : steps) {
@@ -1013,6 +1149,59 @@ void session::eval_all() {
       lowest.loss(), all.name_of(lowest.step()).c_str());
 }
 
+/// Finds the log-probabilities of the reference for the data that are needed, in a file or by computing them.
+void session::find_reference(bool of_train, bool of_held_out) {
+  if (!task_.preferences || !task_.preferences->reference) return;
+  const preference_run& p = *task_.preferences;
+  std::optional<ml::weights> weights;
+  i64 of_weights = 0;
+  if (ranks::root()) {
+    weights = p.read_reference();
+    of_weights = std::bit_cast<i64>(fingerprint_of(p.reference(), *weights, p.architecture));
+  }
+  ranks::share({&of_weights, 1});
+  std::unique_ptr<machine> by;
+  for (const auto& [wanted, data, input, to] :
+       {std::tuple(of_train, &task_.train, &params_.train_input, &of_reference_),
+        {of_held_out, &task_.held_out, &params_.eval_input, &of_reference_held_out_}}) {
+    if (!wanted || !to->empty()) continue;
+    const reference_file kept(p.cache.empty() ? params_.run.model_dir : p.cache, *data,
+                              std::bit_cast<u64>(of_weights), p.is_mean, params_.precision.format());
+    std::optional<std::vector<wsl::f32>> found = ranks::root() ? kept.read() : std::nullopt;
+    if (ranks::any(found.has_value())) {
+      if (found) *to = std::move(*found);
+      share_numbers(*to);
+      say("The log-probabilities of the reference are those of %s\n", kept.name().c_str());
+      continue;
+    }
+    say("The log-probabilities of %lld pairs by the reference, %s, are computed once\n",
+        static_cast<long long>(data->count), p.reference_name.c_str());
+    if (!by) {
+      // With one column the numbers of a sequence do not depend on the grid.
+      ml::streaming_settings how = streaming();
+      how.columns = 1, how.loss_scaling = 1.;
+      // Both models are there while the reference computes.
+      const memory_need ours = need_of(params_.train_input, task_.train);
+      memory_need both = memory_of(p.reference(), ml::optimizer::sgd(), how, ours.batch, task_.train.length,
+                                   params_.run.on.memory);
+      both.parameters += ours.parameters, both.state += ours.state;
+      require_memory(both);
+      by = ranks::streaming(p.reference(), ml::optimizer::sgd(), how);
+      if (ranks::root()) by->run().parameters() = *weights;
+      weights.reset();
+    }
+    *to = reference_of(*data, input->batch_size, *by);
+    if (ranks::root()) kept.write(*to);
+  }
+}
+
+std::vector<wsl::f32> session::reference_of(const ml::dataset& data, int batch_size, machine& by) const {
+  const std::unique_ptr<wsl::support::progress> bar = progress_of("pairs", data.count);
+  return ml::reference_of_all(
+      data, batch_size, [&](const ml::batch& b) { return by.predict(b); },
+      [&](i64 pairs) { bar->tick(static_cast<u64>(pairs)); });
+}
+
 ml::streaming_settings session::streaming() const { return streaming(params_); }
 ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_profile* profile) const {
   return training_of(p, task_.model(), rule(), task_.train.length, profile);
@@ -1020,10 +1209,11 @@ ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_p
 
 /// The memory for training on batches of an input.
 memory_need session::need_of(const input_params& input, const ml::dataset& data) const {
+  const ml::network model = task_.model();
+  const int sequences = input.batch_size * sequences_of_example(model);
   return in_pipeline(params_)
-             ? memory_of(task_.model(), rule(), input.batch_size, data.length, params_.run.on.memory)
-             : memory_of(task_.model(), rule(), streaming(), input.batch_size, data.length,
-                         params_.run.on.memory);
+             ? memory_of(model, rule(), sequences, data.length, params_.run.on.memory)
+             : memory_of(model, rule(), streaming(), sequences, data.length, params_.run.on.memory);
 }
 
 void session::require_memory_for_batches() const {
@@ -1072,10 +1262,11 @@ void session::describe() const {
             .c_str());
   say("%s\n", task_.data_words.c_str());
   // The whole line is known before it is said, so an error has a line of its own.
-  say("%s\n", fmt::format("batches of {}, {} steps an epoch, {} steps in all; {}{}",
-                          params_.train_input.batch_size, steps_per_epoch(), last_step(0), placement(),
-                          ranks::size() > 1 ? fmt::format(", on {} processes", ranks::size()) : "")
-                  .c_str());
+  say("%s\n",
+      fmt::format("batches of {}{}, {} steps an epoch, {} steps in all; {}{}", params_.train_input.batch_size,
+                  task_.preferences ? " pairs" : "", steps_per_epoch(), last_step(0), placement(),
+                  ranks::size() > 1 ? fmt::format(", on {} processes", ranks::size()) : "")
+          .c_str());
   const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(),
                                     [](const ml::parameter& a) { return a.rate_factor != 1; });
   if (scaled)
@@ -1103,12 +1294,14 @@ std::string session::placement() const {
 /// The micro-batches of a step that has several, in words. They are as even as can be, as in the Model Zoo,
 /// so they may be smaller than the params say.
 std::string session::micro_batches(const ml::streaming_settings& how) const {
-  const int each = params_.train_input.batch_size / how.num_csx, asked = how.micro_batch_size,
-            passes = ml::micro_batch::count(each, 1, asked), largest = (each + passes - 1) / passes;
+  // Micro-batches have whole examples, of which pairs are two sequences each.
+  const int each = params_.train_input.batch_size / how.num_csx, k = sequences_of_example(task_.model()),
+            asked = how.micro_batch_size / k, passes = ml::micro_batch::count(each, 1, asked),
+            largest = (each + passes - 1) / passes;
   if (passes == 1) return params_.train_input.micro_batch_size.is_auto ? ", in one micro-batch" : "";
   return fmt::format(
-      ", in {} micro-batches of {}{} sample{}{}{}", passes, each % passes ? "at most " : "", largest,
-      largest > 1 ? "s" : "", how.num_csx > 1 ? " on each" : "",
+      ", in {} micro-batches of {}{} {}{}{}{}", passes, each % passes ? "at most " : "", largest,
+      k > 1 ? "pair" : "sample", largest > 1 ? "s" : "", how.num_csx > 1 ? " on each" : "",
       largest == asked ? "" : fmt::format(" (micro_batch_size {} does not divide {})", asked, each));
 }
 
@@ -1122,8 +1315,9 @@ void session::require_one_replica(const std::string& mode) const {
 
 void session::compile() const {
   describe();
-  const estimate_of what{
-      .sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = rule()};
+  const estimate_of what{.sequences = params_.train_input.batch_size * sequences_of_example(task_.model()),
+                         .length = task_.train.length,
+                         .rule = rule()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
                                   : estimate(model, streaming(), what))

@@ -8,6 +8,7 @@
 #include <optional>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/model/preference.hpp>
 #include <wsl/ml/run/best_loss.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 #include <wsl/ml/run/segmentation_score.hpp>
@@ -17,6 +18,7 @@
 #include "estimate.hpp"
 #include "machine.hpp"
 #include "params.hpp"
+#include "reference.hpp"
 
 namespace wsl {
 struct scaling_prediction;
@@ -61,6 +63,8 @@ struct task {
   std::function<void(const std::string& checkpoint)> require_same_meaning = {};
   /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
   int pixel_classes = 0;
+  /// of a model whose losses compare the sequences of pairs: examples are pairs (preference_pairs.hpp)
+  std::optional<preference_run> preferences = {};
 
   i64 tokens() const { return tokens_of_example ? tokens_of_example : train.length; }
   /// Whether the examples are texts.
@@ -73,6 +77,7 @@ struct evaluation {
   std::optional<f64> accuracy = {};
   i64 batches = 0, samples = 0;
   std::optional<wsl::ml::segmentation_score> pixels = {};  ///< of pixels and their classes
+  std::optional<wsl::ml::preference_metrics> pairs = {};   ///< of pairs, of which one is preferred
 };
 
 class session {
@@ -114,6 +119,8 @@ class session {
   wsl::scaling_prediction predicted_step(machine& wafer, wsl::scaling_profile& profile) const;
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
+  void find_reference(bool of_train, bool of_held_out);
+  std::vector<wsl::f32> reference_of(const wsl::ml::dataset& data, int batch_size, machine& by) const;
   wsl::ml::data_position load(const std::string& checkpoint, bool trains);
   void require_resumable(const std::string& checkpoint) const;
   named_words architecture() const;
@@ -146,6 +153,8 @@ class session {
   std::unique_ptr<machine> wafer_;
   wsl::ml::training_loop::unlogged unlogged_;  ///< of the checkpoint from which a run resumes
   wsl::ml::best_loss best_;                    ///< known to the first process
+  wsl::ml::preference_metrics unlogged_pairs_;                  ///< of the steps since the last log entry
+  std::vector<wsl::f32> of_reference_, of_reference_held_out_;  ///< two numbers for each pair of the data
   int status_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/match.hpp>
+#include <wsl/ml/io/hugging_face/reward.hpp>
 #include <wsl/support/whole_folder.hpp>
 
 #include "../command_line.hpp"
@@ -62,9 +63,14 @@ u64 bytes_of(const std::string& text) {
 
 std::string shape_text(const std::vector<u64>& shape) { return ml::text_of(shape); }
 
+/// Where the parameters of a model lie in the tensors of a family.
+std::vector<hf::tensor_rule> rules_of(const hf::family& f, const stored_model& m) {
+  return m.is_reward ? hf::rules_of_scores(f, m.config) : f.tensors(m.config);
+}
+
 /// Prints the tensors of both sides, theirs and ours.
 void show_names(const hf::family& f, const stored_model& m) {
-  for (const hf::tensor_rule& r : f.tensors(m.config)) {
+  for (const hf::tensor_rule& r : rules_of(f, m)) {
     const ml::parameter* p = hf::find_parameter(m.network, r.ours);
     if (!p) continue;
     const u64 count = r.count(*p), all = static_cast<u64>(r.is_vector() ? p->columns : p->rows);
@@ -75,7 +81,7 @@ void show_names(const hf::family& f, const stored_model& m) {
   }
 }
 
-stored_model read_model(const conversion& c) {
+stored_model model_to_convert(const conversion& c) {
   refuse_pickle(c.path);
   if (c.from_format == "wsl") return read_checkpoint(c.path);
   if (std::filesystem::is_regular_file(c.path))
@@ -89,6 +95,11 @@ stored_model read_model(const conversion& c) {
 int write_adapters(const conversion& c, const stored_model& m) {
   if (!m.adapted)
     throw std::invalid_argument(c.path + " has no adapters, which --adapter-only writes: leave it out");
+  if (m.is_reward)
+    throw std::invalid_argument(c.path +
+                                " is a reward model, whose score is no adapter: leave --adapter-only out, "
+                                "and the adapters are folded into "
+                                "the layers");
   wsl::support::whole_folder out(c.out);
   m.adapted->write(out.unfinished(), m.numbers);
   out.finish();
@@ -108,7 +119,7 @@ int convert(const conversion& c) {
   if (!c.shard_size.empty() && c.to_format != "hf")
     throw std::invalid_argument("--shard-size is of --tgt-fmt hf: a checkpoint is one file; leave it out");
   const u64 largest = c.shard_size.empty() ? 0 : bytes_of(c.shard_size);
-  stored_model m = read_model(c);
+  stored_model m = model_to_convert(c);
   if (!m.model_type.empty() && m.model_type != f.model_type)
     throw std::invalid_argument(c.path + " is a model of " + m.model_type + ", not of " + c.model +
                                 ": take --model " + m.model_type);
@@ -126,6 +137,9 @@ int convert(const conversion& c) {
                                 "--drop-optimizer-state leaves it out");
   if (c.adapter_only) return write_adapters(c, m);
   fold(m);
+  if (m.is_reward && !c.adapter.empty())
+    throw std::invalid_argument(c.path +
+                                " is a reward model, and --adapter is for a model that writes: leave it out");
   if (!c.adapter.empty()) m.numbers = gpt_app::folded(c.adapter, m.config, f.model_type, m.numbers);
   if (c.shows) return show_names(f, m), 0;
   const auto tensors = m.network.parameters().size();
@@ -138,8 +152,14 @@ int convert(const conversion& c) {
     std::printf("%s: %zu tensors\n%s/params.yaml\n", file.c_str(), tensors, c.out.c_str());
   } else {
     wsl::support::whole_folder out(c.out);
-    ml::write_hugging_face(out.unfinished(), m.config, m.network, m.numbers,
-                           {.model_type = f.model_type, .largest_file = largest, .companions = companions});
+    const ml::hugging_face_settings how{
+        .model_type = f.model_type, .largest_file = largest, .companions = companions};
+    if (!m.is_reward) ml::write_hugging_face(out.unfinished(), m.config, m.network, m.numbers, how);
+    else if (!m.padding)
+      throw std::invalid_argument(c.path +
+                                  " does not say which token is the padding, by which transformers find the "
+                                  "end of a text: train it first");
+    else ml::write_reward_model(out.unfinished(), m.config, m.network, m.numbers, *m.padding, how);
     out.finish();
     std::printf("%s: %s\n%s/config.json\n", ml::tensor_shards(c.out).name().c_str(), f.model_type,
                 c.out.c_str());
@@ -194,7 +214,8 @@ struct named_tensors {
 
   /// Those of a model in the names of a family.
   named_tensors(const stored_model& m, const hf::family& f) {
-    for (hf::tensor& t : hf::to_tensors(f, m.config, m.network, m.numbers))
+    for (hf::tensor& t : m.is_reward ? hf::to_tensors(f.model_type, rules_of(f, m), m.network, m.numbers)
+                                     : hf::to_tensors(f, m.config, m.network, m.numbers))
       all.emplace(std::move(t.name), tensor{std::move(t.shape), std::move(t.numbers)});
   }
   /// Those of a file as they are.

@@ -3,6 +3,7 @@
 // encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
 // docs/guide/zoo.md.
 #include <cstdio>
+#include <wsl/ml/io/hugging_face/reward.hpp>
 
 #include "../run.hpp"
 #include "checkpoint.hpp"
@@ -10,6 +11,8 @@
 #include "evaluate.hpp"
 #include "export.hpp"
 #include "options.hpp"
+#include "preferences.hpp"
+#include "scores.hpp"
 #include "stored.hpp"
 #include "verify.hpp"
 
@@ -17,6 +20,7 @@ namespace zoo_app {
 namespace {
 
 using namespace train_app;
+namespace ml = wsl::ml;
 
 /// Throws std::invalid_argument for options that have no effect on a command, or that the folder of --hf
 /// contradicts.
@@ -41,6 +45,12 @@ void check_effects(const std::string& mode, bool reads_file, fields& f, const op
         (o.train.tokenizer_dir.empty() ? "" : " for the tokenizer in " + o.train.tokenizer_dir) +
         " or a folder of tokens, such as `wsl-data tokenize input.txt --tokenizer " + o.hf +
         " --out tokens` makes");
+  if (!o.hf.empty() && is_hugging_face(o.hf) && ml::is_reward_model(o.hf) && !trains && o.scores.file.empty())
+    throw std::invalid_argument(
+        o.hf +
+        " is a reward model, which gives texts scores and writes none: wsl-zoo predict "
+        "--hf " +
+        o.hf + " --score FILE");
   if (!reads_file) return;
   gpt_app::refuse_options(
       f,
@@ -72,6 +82,7 @@ std::vector<readers> options_of_program() {
   const kinds_of_modes m;
   std::vector<readers> all = gpt_app::options_of_modes();
   all.insert(all.end(), {{"runconfig.hf", together({m.trains, {"eval", "sample", "predict", "verify"}})},
+                         {"dpo", together({m.trains, m.evaluates, {"predict"}})},
                          {"eval", {"eval"}},
                          {"lora.adapter", together({m.trains, {"eval", "sample", "predict"}})}});
   return all;
@@ -98,7 +109,9 @@ int run(int argc, char** argv) {
                   "print the params with those of the model's name or of --hf, as a file for --params"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
-                 {"predict", "complete the prompts of the held-out pairs, or answer the questions of chats"},
+                 {"predict",
+                  "complete the prompts of the held-out pairs, answer the questions of chats, or give the "
+                  "texts of --score the scores of a reward model"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
@@ -118,13 +131,19 @@ int run(int argc, char** argv) {
   if ((*mode == "sample" || *mode == "predict" || *mode == "verify" || reads_file) && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
+  if (*mode == "predict" && !o.scores.file.empty()) return print_scores(f, o), 0;
   if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
   if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o);
   // The files are checked before a network is built of what config.json says.
-  if (*mode == "fit" && !o.hf.empty() && ranks::root()) read_folder(o.hf);
+  if (*mode == "fit" && !o.hf.empty() && ranks::root()) {
+    if (ml::is_reward_model(o.hf)) ml::read_reward_model(o.hf);
+    else read_folder(o.hf);
+  }
   task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
-  if (!o.hf.empty())
+  if (t.preferences && t.preferences->reference) set_reference(t, o);
+  if (!o.hf.empty() && o.model.reward_head) begin_with_score(t, o);
+  else if (!o.hf.empty())
     gpt_app::begin_with(t, o, [&o] { return read_hugging_face_model(o.hf).numbers; }, "--hf " + o.hf);
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode == "fit" ? "train_and_eval" : *mode, s);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/hugging_face/family.hpp>
+#include <wsl/ml/io/hugging_face/reward.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 
 #include "stored.hpp"
@@ -11,9 +12,9 @@
 namespace zoo_app {
 
 void declare(train_app::fields& f, options& o) {
-  declare_inputs(f, o);
+  declare_inputs(f, o, true);
   declare_all_families(f, o.model), declare_precision(f, o.common.precision);
-  gpt_app::declare_lora(f, o.lora);
+  gpt_app::declare_lora(f, o.lora), gpt_app::declare_preferences(f, o.preferences);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
@@ -22,6 +23,10 @@ void declare(train_app::fields& f, options& o) {
       .of_one_command();
   declare_checkpoint_options(f, o.common);
   gpt_app::declare_writing(f, o.sample), gpt_app::declare_completing(f, o.completing);
+  f.add("score", o.scores.file,
+        "a file of texts (.jsonl, .csv, .tsv) to which a reward model gives scores, instead of completions");
+  f.add("text_key", o.scores.text_key, "its field of whole texts");
+  f.add("answer_key", o.scores.answer_key, "or that of answers, to the prompts of prompt_key");
   f.options_of("eval");
   f.add("text", o.eval_of.text,
         "a file of text, of which the loss and the perplexity of a token are printed");
@@ -83,6 +88,10 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
   const auto [family, decoder] = wsl::ml::read_hugging_face_config(folder + "/config.json");
   gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
   theirs.name = family->model_type;
+  theirs.reward_head = asked.reward_head || wsl::ml::is_reward_model(folder);
+  if (const std::vector<wsl::i32> padding = gpt_app::tokens_in(folder, "pad_token_id");
+      theirs.reward_head && !padding.empty() && padding.front() >= 0 && padding.front() < decoder.vocabulary)
+    o.padding = padding.front();
   std::vector<std::pair<train_app::field*, std::string>> given;
   for (train_app::field& x : f.all())
     if (x.section == "model" && !x.given.empty()) given.emplace_back(&x, x.text());
@@ -98,6 +107,39 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
     o.train.tokenizer_dir = folder;
 }
 
+/// Sets the reference of preferences where it is the model with which the run begins. Throws
+/// std::invalid_argument for options of the section dpo that have no effect.
+void complete_preferences(train_app::fields& f, options& o) {
+  const bool are_given = !o.train.chosen_key.empty() || !o.train.rejected_key.empty();
+  for (const train_app::field& x : f.all())
+    if (x.section == "dpo" && x.given.starts_with("--") && (!are_given || o.model.reward_head))
+      throw std::invalid_argument(
+          x.given +
+          (are_given ? " is of the losses that compare log-probabilities, and a reward model has its own: "
+                       "leave it out"
+                     : " is of preferences, and the data are none: give chosen_key and rejected_key, or "
+                       "leave it out"));
+  if (!are_given || o.model.reward_head) return;
+  gpt_app::preference_params& p = o.preferences;
+  if (p.disable_dropout)
+    for (const char* name :
+         {"model.dropout_rate", "model.attention_dropout_rate", "model.embedding_dropout_rate"})
+      if (const train_app::field& x = *f.named(name).front(); x.given.starts_with("--"))
+        throw std::invalid_argument(x.given + " " + x.text() +
+                                    " is not honoured with dpo.disable_dropout true: leave it out, or give "
+                                    "--disable_dropout false");
+  if (p.reference_free && !p.reference_model.empty())
+    throw std::invalid_argument("dpo.reference_free is true, and reference_model is " + p.reference_model +
+                                ": leave one of them out");
+  if (p.reference_free && !p.reference_cache.empty())
+    throw std::invalid_argument(
+        "dpo.reference_free is true, and there is nothing to keep in reference_cache " + p.reference_cache +
+        ": leave it out");
+  const train_app::run_params& r = o.common.run;
+  if (!p.reference_free && p.reference_model.empty())
+    p.reference_model = !o.hf.empty() ? o.hf : r.load_checkpoint_states == "model" ? r.checkpoint_path : "";
+}
+
 }  // namespace
 
 void complete(train_app::fields& f, options& o, bool any_kind) {
@@ -107,6 +149,7 @@ void complete(train_app::fields& f, options& o, bool any_kind) {
     take_folder(f, o, folder);
   gpt_app::complete(f, o);
   if (o.lora.are_given() && o.lora.base.empty()) o.lora.base = o.hf;
+  complete_preferences(f, o);
 }
 
 }  // namespace zoo_app

@@ -10,10 +10,16 @@ struct evaluation {
   int window = 0, limit = 0;  ///< 0: as many as the model can; all
 };
 
+/// Of texts that a reward model gives scores.
+struct scoring {
+  std::string file, text_key = "text", answer_key = "answer";
+};
+
 struct options : gpt_app::language_params {
   gpt_app::writing_params sample;
   gpt_app::completing_params completing;
   evaluation eval_of;
+  scoring scores;
 };
 
 void declare(train_app::fields& f, options& o);

@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
+#include <wsl/ml/io/hugging_face/reward.hpp>
+#include <wsl/ml/model/adapters.hpp>
+#include <wsl/ml/model/preference.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/support/whole_folder.hpp>
 
@@ -34,8 +37,8 @@ std::vector<ml::named_array> arrays_of(const ml::network& n, ml::weights& w) {
 }
 bool is_state(std::string_view suffix) { return suffix.starts_with("/"); }
 
-/// The model of a checkpoint, from the params of its run.
-gpt_app::adapted_model model_in(const ml::checkpoint& c) {
+/// The model of a checkpoint, from the params of its run, and whether it is a reward model.
+std::pair<gpt_app::adapted_model, bool> model_in(const ml::checkpoint& c) {
   gpt_app::model_params m;
   gpt_app::lora_params lora;
   train_app::fields f;
@@ -46,7 +49,7 @@ gpt_app::adapted_model model_in(const ml::checkpoint& c) {
   try {
     f.read_part(c.fact("params"), "its params", "model");
     if (train_app::has_adapters(c.name())) f.read_part(c.fact("params"), "its params", "lora");
-    return {m, lora};
+    return {gpt_app::adapted_model(m, lora), m.reward_head};
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(c.name() + " is no checkpoint of a language model: " + e.what());
   }
@@ -119,11 +122,33 @@ ml::pretrained read_folder(const std::string& folder) {
 }
 
 stored_model read_hugging_face_model(const std::string& folder) {
+  require_decoder(folder);
+  if (ml::is_reward_model(folder)) {
+    ml::pretrained_reward_model p = ml::read_reward_model(folder);
+    p.config.rotary_pairs = ml::pairs::neighbours;
+    stored_model m{.config = p.config,
+                   .network = ml::reward_model{p.config}.build(),
+                   .numbers = {},
+                   .model_type = p.model_type,
+                   .is_reward = true,
+                   .padding = p.padding};
+    m.numbers = p.to_weights(m.network);
+    return m;
+  }
   ml::pretrained p = read_folder(folder);
   p.config.rotary_pairs = ml::pairs::neighbours;
   stored_model m{
       .config = p.config, .network = p.config.build(), .numbers = {}, .model_type = p.model_type()};
   m.numbers = p.to_weights(m.network);
+  return m;
+}
+
+stored_model read_model(const std::string& path) {
+  if (is_hugging_face(path)) return read_hugging_face_model(path);
+  if (!ml::file_exists(path))
+    throw ml::file_error(path + ": there is neither a folder of Hugging Face nor a checkpoint of that name");
+  stored_model m = read_checkpoint(path);
+  fold(m);
   return m;
 }
 
@@ -144,8 +169,13 @@ std::string checkpoint_file(const std::string& path) {
 stored_model read_checkpoint(const std::string& path) {
   const std::string file = checkpoint_file(path);
   ml::checkpoint c(file);
-  const gpt_app::adapted_model of_run = model_in(c);
-  stored_model m{.config = of_run.config(), .network = of_run.network(), .numbers = {}};
+  const auto [of_run, is_reward] = model_in(c);
+  stored_model m{
+      .config = of_run.config(),
+      .network = is_reward ? ml::reward_model{of_run.config()}.build(of_run.layers()) : of_run.network(),
+      .numbers = {},
+      .is_reward = is_reward};
+  if (const auto marks = gpt_app::preference_marks::of(file); is_reward && marks) m.padding = marks->padding;
   if (of_run.has_adapters()) m.adapted = of_run;
   m.numbers = ml::weights(m.network);
   c.restore(arrays_of(m.network, m.numbers), [&](std::string_view suffix) {
@@ -157,6 +187,11 @@ stored_model read_checkpoint(const std::string& path) {
 
 void fold(stored_model& m) {
   if (!m.adapted) return;
+  if (m.is_reward) {
+    ml::network plain = ml::reward_model{m.config}.build();
+    m.numbers = ml::without_adapters(m.network, m.numbers, plain), m.network = std::move(plain);
+    return m.adapted.reset();
+  }
   m.numbers = m.adapted->folded(m.numbers), m.network = m.adapted->plain();
   m.adapted.reset();
 }
@@ -167,6 +202,7 @@ std::string write_checkpoint(const std::string& folder, stored_model& m, const s
   train_app::fields f;
   declare(f, o);
   o.model = gpt_app::model_params::of(m.config);
+  o.model.reward_head = m.is_reward;
   if (!m.model_type.empty()) o.model.name = m.model_type;
   o.common.optimizer.type = "sgd";  // which keeps nothing, so that the weights are all of the state
   o.common.run.model_dir = folder;
@@ -177,6 +213,7 @@ std::string write_checkpoint(const std::string& folder, stored_model& m, const s
   if (!companions.empty()) hf::copy_companions(companions, out.unfinished());
   ml::text_by_name facts{
       {"params", params}, {"model", architecture}, {"vocabulary", ""}, {"weights", "f32"}, {"seed", "1"}};
+  if (m.padding) facts.merge(gpt_app::preference_marks{.end = *m.padding, .padding = m.padding}.facts());
   ml::add_facts(facts, ml::data_position{});
   const std::filesystem::path file =
       ml::checkpoints(out.unfinished()).save(0, arrays_of(m.network, m.numbers), std::move(facts));

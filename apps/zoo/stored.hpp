@@ -19,6 +19,9 @@ struct stored_model {
   bool has_optimizer_state = false;  ///< beside the weights
   /// of a checkpoint: whose adapters the network and the numbers have, if there are any
   std::optional<gpt_app::adapted_model> adapted = {};
+  bool is_reward = false;  ///< in place of a head it has a score (ml::reward_model)
+  /// of a reward model the token of the padding, if the files say it
+  std::optional<wsl::i32> padding = {};
 };
 
 /// Whether a path is a folder with a config.json.
@@ -53,8 +56,10 @@ auto with_kind(const std::string& folder, F f) {
     return f(std::type_identity<ml::encoder_decoder>());
   return f(std::type_identity<ml::decoder>());
 }
-/// The same with its weights.
+/// A decoder or a reward model, with its weights.
 stored_model read_hugging_face_model(const std::string& folder);
+/// A folder of Hugging Face, or a checkpoint or the folder of a run, whose adapters are folded.
+stored_model read_model(const std::string& path);
 
 /// The file of a checkpoint: the path itself, or the newest checkpoint of a run's folder that is whole; later
 /// ones are named on stderr. Throws wsl::ml::file_error if there is none.

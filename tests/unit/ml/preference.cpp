@@ -350,6 +350,43 @@ TEST_CASE("Models of preferences learn what is preferred, and say how far") {
   CHECK_THROWS_WITH(seen.add(std::span(p).first(3), {}, 1), Contains("pairs of sequences"));
 }
 
+TEST_CASE("A step gives the numbers before it, of all micro-batches") {
+  const texts t(8);
+  const ml::preference_model m{small(), {.beta = 0.1f, .reference_free = true}};
+  ml::batch b = t.all();
+  std::erase_if(b.named, [](const ml::named_numbers& x) { return x.name == ml::reference_log_probs; });
+  for (const ml::streaming_settings& on :
+       {ml::streaming_settings{.workers = 4, .columns = 2},
+        {.workers = 2, .columns = 1, .micro_batch_size = 2},
+        {.workers = 2, .columns = 1, .num_csx = 2, .micro_batch_size = 3}}) {
+    ml::trainer policy(m.build(), ml::optimizer::adam(), on);
+    const std::vector<f32> before = policy.predict(b);
+    std::vector<f32> seen(before.size());
+    policy.step(b, 1e-2, [&](i64 first, std::span<const f32> some) {
+      std::copy(some.begin(), some.end(), seen.begin() + first);
+    });
+    CHECK(seen == before);
+    CHECK(policy.predict(b) != before);
+  }
+}
+
+TEST_CASE("Metrics of preferences go on from those so far") {
+  const std::vector<f32> p{1, 2, 4, 3, 0, -1}, q{0, 0, 1, 1, 2, 2};
+  const auto part = [](const std::vector<f32>& x, std::size_t first, std::size_t count) {
+    return std::span(x).subspan(first, count);
+  };
+  ml::preference_metrics whole, first;
+  whole.add(p, q, 0.5), first.add(part(p, 0, 2), part(q, 0, 2), 0.5);
+  ml::preference_metrics rest(first.so_far());
+  rest.add(part(p, 2, 4), part(q, 2, 4), 0.5);
+  CHECK(rest.pairs() == 3);
+  CHECK(rest.accuracy() == whole.accuracy());
+  CHECK(rest.accuracy() == Approx(2 / 3.));
+  CHECK(rest.margin() == whole.margin());
+  CHECK(rest.chosen() == Approx((0.5 + 1.5 - 1) / 3));
+  CHECK(rest.log_probability_of_rejected() == Approx(4 / 3.));
+}
+
 TEST_CASE("With adapters the reference is the model without them") {
   const texts t(4);
   const ml::preference_model m{small(), {.beta = 0.1f}};

@@ -10,6 +10,7 @@
 //   writer text{p.config, p.mapped_weights(n)};                       // reads the weights where they lie
 //   pretrained_encoder q = read_hugging_face<encoder>("bert");
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@
 #include "tensor_shards.hpp"
 
 namespace wsl::ml {
+
+struct hugging_face_settings;
 
 namespace hugging_face {
 
@@ -46,6 +49,10 @@ struct tensor {
 template <class Model>
 std::vector<tensor> to_tensors(const basic_family<Model>& f, const Model& m, const network& n,
                                const weights& w);
+
+/// The same by rules, which a family of that name has.
+std::vector<tensor> to_tensors(const char* model_type, const std::vector<tensor_rule>& rules,
+                               const network& n, const weights& w);
 
 /// The tensors in the files of a model, whatever it is.
 class model_files {
@@ -83,6 +90,10 @@ class model_files {
   tensor_shards in_;
   bool has_prefix_ = true;
 };
+
+/// Writes the files of a folder. Throws file_error.
+void write_model_files(const std::string& folder, const std::vector<tensor>& tensors, nlohmann::json config,
+                       const hugging_face_settings& how);
 
 }  // namespace hugging_face
 

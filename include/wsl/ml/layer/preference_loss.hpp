@@ -26,6 +26,9 @@ namespace wsl::ml {
 
 enum class preference_kind : u8 { sigmoid, hinge, ipo, dpop };
 
+/// The name of the numbers of the reference, unless another value has them.
+inline constexpr const char* reference_log_probs = "reference_log_probs";
+
 struct preference_loss_settings {
   preference_kind kind = preference_kind::sigmoid;
   f32 beta = 0.1f;  ///< how strongly the reference holds the model; above 0
@@ -34,7 +37,7 @@ struct preference_loss_settings {
   f32 label_smoothing = 0;
   std::optional<f32> penalty = {};  ///< of `dpop` alone, where the chosen answer gets less likely; none: 5
   bool reference_free = false;      ///< there is no reference
-  /// A value made by `target`, one number for each sequence; -1: a new one named "reference_log_probs".
+  /// A value made by `target`, one number for each sequence; -1: a new one with that name.
   int reference = -1;
   f32 factor = 1;  ///< of this loss in the sum of all losses
 };

@@ -582,7 +582,7 @@ WSL_ML_COMPILED_PART void network::preference(const std::string& name, int x,
               of(x)));
   std::vector<stage_input> inputs{{x, shape(1)}};
   if (!how.reference_free)
-    inputs.emplace_back(how.reference >= 0 ? how.reference : target("reference_log_probs", 1, info(x).axis),
+    inputs.emplace_back(how.reference >= 0 ? how.reference : target(reference_log_probs, 1, info(x).axis),
                         shape(1));
   loss(name, preference_loss(how), inputs, -1, how.factor);
 }

@@ -102,7 +102,7 @@ inline weights with_score(const network& plain, const weights& w, const network&
 
 /// The batch as a reference takes it, without targets and without its own log-probabilities.
 inline batch without_reference(const network& reference, batch b) {
-  std::erase_if(b.named, [](const named_numbers& x) { return x.name == "reference_log_probs"; });
+  std::erase_if(b.named, [](const named_numbers& x) { return x.name == reference_log_probs; });
   return without_targets(reference, std::move(b));
 }
 /// The log-probabilities of the sequences of a batch by a model of preferences, one for each sequence: those
@@ -118,6 +118,16 @@ std::vector<f32> reference_log_probabilities(Trainer& by, const batch& b) {
 /// reference), or the score of a reward model; rewards, margins and log-probabilities are means over pairs.
 class preference_metrics {
  public:
+  /// The sums so far: a run that resumes between two entries of its log takes them over.
+  struct sums {
+    i64 pairs = 0, right = 0;
+    f64 chosen = 0, rejected = 0;        ///< of the rewards
+    f64 of_chosen = 0, of_rejected = 0;  ///< of the numbers themselves
+  };
+  preference_metrics() = default;
+  explicit preference_metrics(const sums& so_far) : s_(so_far) {}
+  const sums& so_far() const { return s_; }
+
   /// Adds the pairs of a batch: a number for each sequence, and that of the reference, or none. Throws
   /// std::invalid_argument if they are no pairs, or not as many.
   void add(std::span<const f32> numbers, std::span<const f32> reference, f64 beta) {
@@ -132,26 +142,25 @@ class preference_metrics {
                (static_cast<f64>(numbers[i]) - (reference.empty() ? 0. : static_cast<f64>(reference[i])));
       };
       const f64 chosen = reward(k), rejected = reward(k + 1);
-      chosen_ += chosen, rejected_ += rejected, right_ += chosen > rejected;
-      of_chosen_ += static_cast<f64>(numbers[k]), of_rejected_ += static_cast<f64>(numbers[k + 1]);
-      ++pairs_;
+      s_.chosen += chosen, s_.rejected += rejected, s_.right += chosen > rejected;
+      s_.of_chosen += static_cast<f64>(numbers[k]), s_.of_rejected += static_cast<f64>(numbers[k + 1]);
+      ++s_.pairs;
     }
   }
-  i64 pairs() const { return pairs_; }
-  f64 chosen() const { return mean(chosen_); }
-  f64 rejected() const { return mean(rejected_); }
-  f64 margin() const { return mean(chosen_ - rejected_); }
+  i64 pairs() const { return s_.pairs; }
+  f64 chosen() const { return mean(s_.chosen); }
+  f64 rejected() const { return mean(s_.rejected); }
+  f64 margin() const { return mean(s_.chosen - s_.rejected); }
   /// The part of pairs whose chosen sequence has the larger reward.
-  f64 accuracy() const { return mean(static_cast<f64>(right_)); }
+  f64 accuracy() const { return mean(static_cast<f64>(s_.right)); }
   /// The log-probabilities, or scores, themselves.
-  f64 log_probability_of_chosen() const { return mean(of_chosen_); }
-  f64 log_probability_of_rejected() const { return mean(of_rejected_); }
+  f64 log_probability_of_chosen() const { return mean(s_.of_chosen); }
+  f64 log_probability_of_rejected() const { return mean(s_.of_rejected); }
 
  private:
-  f64 mean(f64 sum) const { return pairs_ ? sum / static_cast<f64>(pairs_) : 0; }
+  f64 mean(f64 sum) const { return s_.pairs ? sum / static_cast<f64>(s_.pairs) : 0; }
 
-  i64 pairs_ = 0, right_ = 0;
-  f64 chosen_ = 0, rejected_ = 0, of_chosen_ = 0, of_rejected_ = 0;
+  sums s_;
 };
 
 }  // namespace wsl::ml

@@ -64,7 +64,7 @@ class golden_state {
   batch inputs() const {
     batch b{.ids = ids_, .targets = targets_, .mask = mask_, .sequences = sequences_, .length = length_};
     for (const auto& [name, numbers] : named_) b.named.emplace_back(name, std::span(numbers));
-    if (!reference.empty()) b.named.emplace_back("reference_log_probs", std::span(reference));
+    if (!reference.empty()) b.named.emplace_back(reference_log_probs, std::span(reference));
     return b;
   }
   /// The batch whose logits tell what is written after each token of `greedy`: the same text in each place.

@@ -69,6 +69,8 @@ class trainer : public trainer_base {
   /// is not finite, or with clip_norm, all of the state is as it was before the step. With a finite loss and
   /// a gradient that is not finite, parameters whose gradients came earlier may have been updated.
   f64 step(batch b, f64 rate);
+  /// The same, and calls each(first, logits) for the logits before the step, as `evaluate` does.
+  f64 step(batch b, f64 rate, const std::function<void(i64, std::span<const f32>)>& each);
   /// The loss of a batch, without training.
   f64 evaluate(batch b);
   /// The same, and calls each(first, logits) for the logits of consecutive tokens, (tokens, classes), as soon

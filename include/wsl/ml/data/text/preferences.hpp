@@ -31,6 +31,8 @@ class preference_file {
       : in_(files), keys_(std::move(keys)) {}
 
   i64 count() const { return in_.count(); }
+  /// Whether the first pair is one of lists of messages, as the others must be then.
+  bool are_chats() const { return !at(0).messages.empty(); }
   /// Throws file_error, with the file, the line and the field, for a text that is not there or messages that
   /// are no prompt and answer.
   preference_example at(i64 which) const {

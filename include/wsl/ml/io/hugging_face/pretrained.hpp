@@ -28,12 +28,18 @@ WSL_ML_DATA_COMPILED_PART const parameter* find_parameter(const network& n, cons
 template <class Model>
 std::vector<tensor> to_tensors(const basic_family<Model>& f, const Model& m, const network& n,
                                const weights& w) {
-  std::vector<tensor> all;
-  std::set<const parameter*> used;
-  u64 outputs = 0;                       // of the last layer, whose bias comes after its weights
   Model read_back = as_in_family(f, m);  // with all biases that config.json will promise
   keep_what_is_free(read_back, m);
-  for (const tensor_rule& r : f.tensors(read_back)) {
+  return to_tensors(f.model_type, f.tensors(read_back), n, w);
+}
+
+WSL_ML_DATA_COMPILED_PART std::vector<tensor> to_tensors(const char* model_type,
+                                                         const std::vector<tensor_rule>& rules,
+                                                         const network& n, const weights& w) {
+  std::vector<tensor> all;
+  std::set<const parameter*> used;
+  u64 outputs = 0;  // of the last layer, whose bias comes after its weights
+  for (const tensor_rule& r : rules) {
     if (r.is_copy) continue;
     if (const parameter* p = find_parameter(n, r.ours)) {
       const std::vector<f32>& x = w[static_cast<std::size_t>(p - n.parameters().data())];
@@ -41,13 +47,12 @@ std::vector<tensor> to_tensors(const basic_family<Model>& f, const Model& m, con
       used.insert(p), outputs = r.count(*p);
     } else if (r.ours.ends_with(".bias"))
       all.push_back({r.theirs, {outputs}, std::vector<f32>(static_cast<std::size_t>(outputs))});
-    else
-      throw std::invalid_argument(fmt::format("wsl: {} has '{}', this model has not", f.model_type, r.ours));
+    else throw std::invalid_argument(fmt::format("wsl: {} has '{}', this model has not", model_type, r.ours));
   }
   for (const parameter& p : n.parameters())
     if (!used.contains(&p))
       throw std::invalid_argument(
-          fmt::format("wsl: this model has a parameter '{}' that {} has not", p.name, f.model_type));
+          fmt::format("wsl: this model has a parameter '{}' that {} has not", p.name, model_type));
   return all;
 }
 
@@ -184,7 +189,6 @@ std::vector<tensor_rule> rules_of(const basic_family<Model>& f, const Model& m) 
   return std::move(r.all);
 }
 
-/// Writes the files of a folder.
 WSL_ML_DATA_COMPILED_PART void write_model_files(const std::string& folder,
                                                  const std::vector<tensor>& tensors, json config,
                                                  const hugging_face_settings& how) {
@@ -194,6 +198,7 @@ WSL_ML_DATA_COMPILED_PART void write_model_files(const std::string& folder,
   std::filesystem::create_directories(folder, why);
   if (why) throw std::runtime_error(fmt::format("wsl: cannot make the folder {}: {}", folder, why.message()));
   if (!how.companions.empty()) config.update(copy_companions(how.companions, folder));
+  for (const auto& [name, id] : how.tokens) config[name] = id;
   // No configuration is there while there may be tensors of two models.
   std::filesystem::remove(folder + "/config.json", why);
   write_tensor_shards(folder, std::move(views), how.largest_file);
@@ -283,7 +288,6 @@ void write_hugging_face(const std::string& folder, const Model& m, const network
   json config = f->write(m);
   config["model_type"] = f->model_type, config["torch_dtype"] = "float32";
   if (!config.contains("architectures")) config["architectures"] = {f->architecture};
-  for (const auto& [name, id] : how.tokens) config[name] = id;
   if (!how.classes.empty()) {
     config["id2label"] = config["label2id"] = json::object();
     for (std::size_t k = 0; k < how.classes.size(); ++k)

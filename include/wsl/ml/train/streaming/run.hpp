@@ -39,7 +39,10 @@ WSL_ML_COMPILED_PART batch_part trainer::part() {
   return p;
 }
 
-WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate) {
+WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate) { return step(std::move(b), rate, {}); }
+
+WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
+                                       const std::function<void(i64, std::span<const f32>)>& each) {
   const f64 counts = take(b);
   require_even_wafers(b);
   const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
@@ -53,6 +56,7 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate) {
   each_micro_batch(b, [&](const micro_batch& m) {
     report_.counters = report_.counters + pass(b, m, o, dropout_of_step(), true);
     measure_pass(watch, o);
+    if (each) each_logits(each);
     sum_of_losses = loss();
     if (!std::isfinite(sum_of_losses) && where.empty()) where = first_not_finite();
   });

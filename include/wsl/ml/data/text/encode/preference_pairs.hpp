@@ -168,7 +168,7 @@ class preference_batch {
     batch b = of_.view();
     b.named.pop_back();  // the numbers of the pairs, which no model takes
     b.sequences *= 2;
-    if (!reference_.empty()) b.named.emplace_back("reference_log_probs", std::span(reference_));
+    if (!reference_.empty()) b.named.emplace_back(reference_log_probs, std::span(reference_));
     return b;
   }
 

@@ -20,6 +20,25 @@ struct preference_text_settings {
       {};  ///< the token behind an answer; none: that with which the tokenizer ends a text
 };
 
+/// Adds all pairs of files. `prompt(example)` and `answer(text)` give the tokens of a prompt, and of an
+/// answer with those that end it. Throws file_error, with the file and the line, for what the files lack;
+/// both functions may throw std::invalid_argument, whose place is then known.
+template <class Prompt, class Answer>
+void add_preferences(preference_pairs& to, const preference_file& in, Prompt prompt, Answer answer) {
+  const bool are_chats = in.are_chats();
+  for (i64 k = 0; k < in.count(); ++k) {
+    const preference_example x = in.at(k);
+    if (are_chats == x.messages.empty())
+      throw in.error(k, "of the pairs some are lists of messages, and some texts: write all in one way");
+    try {
+      to.add(prompt(x), answer(x.chosen), answer(x.rejected));
+    } catch (const std::invalid_argument& e) {
+      const std::string why = e.what();
+      throw in.error(k, why.starts_with("wsl: ") ? why.substr(5) : why);
+    }
+  }
+}
+
 /// Reads and encodes all pairs. Lists of messages need a chat template. Throws file_error, with the file and
 /// the line, for what the files lack; std::invalid_argument if no token ends a text, or settings leave no
 /// room.
@@ -33,31 +52,24 @@ inline preference_pairs read_preferences(const preference_text_settings& how, co
   std::vector<i32> begin;
   if (!around.empty() && around.front() == by.begin_of_text()) begin = {around.front()};
   const preference_file in(how.files, how.keys);
-  const bool are_chats = !in.at(0).messages.empty();
+  const bool are_chats = in.are_chats();
   if (are_chats && !chat)
     throw in.error(0,
                    "it is a list of messages, and the model has no chat template to write them: write texts");
   if (are_chats) begin.clear();  // the template writes its own
   preference_pairs all({.length = how.length, .begin = std::move(begin), .end = *end});
   const encode_options as_written{.add_special_tokens = false};
-  const auto answer = [&](const std::string& text) {
-    if (are_chats) return by.encode(chat->answer(text), as_written);
-    std::vector<i32> ids = by.encode(text, as_written);
-    ids.push_back(*end);
-    return ids;
-  };
-  for (i64 k = 0; k < in.count(); ++k) {
-    const preference_example x = in.at(k);
-    if (are_chats == x.messages.empty())
-      throw in.error(k, "of the pairs some are lists of messages, and some texts: write all in one way");
-    try {
-      all.add(by.encode(are_chats ? chat->prompt(x.messages) : x.prompt, as_written), answer(x.chosen),
-              answer(x.rejected));
-    } catch (const std::invalid_argument& e) {
-      const std::string why = e.what();
-      throw in.error(k, why.starts_with("wsl: ") ? why.substr(5) : why);
-    }
-  }
+  add_preferences(
+      all, in,
+      [&](const preference_example& x) {
+        return by.encode(are_chats ? chat->prompt(x.messages) : x.prompt, as_written);
+      },
+      [&](const std::string& text) {
+        if (are_chats) return by.encode(chat->answer(text), as_written);
+        std::vector<i32> ids = by.encode(text, as_written);
+        ids.push_back(*end);
+        return ids;
+      });
   return all;
 }
 
