@@ -27,13 +27,13 @@
 #include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
+#include <wsl/support/folder_lock.hpp>
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
 #include "../memory.hpp"
 #include "command.hpp"
 #include "estimate.hpp"
-#include "folder_lock.hpp"
 #include "performance.hpp"
 #include "ranks.hpp"
 
@@ -739,9 +739,11 @@ void session::train(bool and_eval) {
   predict_threads();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::unique_ptr<folder_lock> alone;
-  if (ranks::root() && std::filesystem::exists(r.model_dir))
-    alone = std::make_unique<folder_lock>(r.model_dir);
+  // Two runs in a folder would write over each other's checkpoints.
+  std::optional<wsl::support::folder_lock> alone;
+  const std::string in_use = fmt::format(
+      "another process trains in {}: wait until it has ended, or take another --model_dir", r.model_dir);
+  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir, in_use);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
@@ -763,7 +765,7 @@ void session::train(bool and_eval) {
   bool begins_anew = false;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
-    if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
+    if (!alone) alone.emplace(r.model_dir, in_use);
     if (!r.autoload_last_checkpoint)
       if (const auto to = set_aside(r.model_dir); !to.empty()) {
         say("The run that was in %s is set aside in %s\n", r.model_dir.c_str(), to.c_str());

@@ -61,10 +61,10 @@ void text(std::string_view bytes) {
 void token_files(std::string_view bytes) {
   const memory_file f(bytes);
   const tokens x = read_tokens(f.name());
-  const bool wide = x.numbers().index() == 1;
+  const bool wide = x.are_wide();
   write_tokens(scratch() + "/tokens", x, wide ? token_format::llmc_llama3 : token_format::llmc);
   const tokens y = read_tokens(scratch() + "/tokens");
-  holds(x.size() == y.size() && x.numbers().index() == y.numbers().index());
+  holds(x.size() == y.size() && x.are_wide() == y.are_wide());
   for (i64 i = 0; i < x.size(); ++i) holds(x[i] == y[i]);
 }
 void llmc(std::string_view bytes) {

@@ -24,12 +24,12 @@ class resumable_folder {
   /// something, one that another process makes, and one that was begun by another recipe.
   resumable_folder(const std::string& name, const std::string& recipe) : name_(name) {
     namespace fs = std::filesystem;
-    path_ = folder_path(name);
-    unfinished_ = unfinished_of(path_);
+    path_ = detail::folder_path(name);
+    unfinished_ = detail::unfinished_of(path_);
     // A process may have been killed when the folder was complete but for its name, or had even that.
     if (text_of(path_ / recipe_name) == recipe && !fs::exists(unfinished_, why_)) fs::rename(path_, unfinished_, why_);
     must("write");
-    require_free_folder(path_, name);
+    detail::require_free_folder(path_, name);
     fs::create_directories(unfinished_, why_);
     must("make");
     lock_.emplace(unfinished_.string(), "wsl: another process makes the folder " + name +
@@ -95,7 +95,7 @@ class resumable_folder {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void must(const char* what) const { must_folder(what, name_, why_); }
+  void must(const char* what) const { detail::must_folder(what, name_, why_); }
 
   std::string name_, state_;
   std::filesystem::path path_, unfinished_;
