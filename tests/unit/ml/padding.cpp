@@ -72,13 +72,13 @@ struct padded_pairs {
 };
 ml::network translator(ml::position_encoding position, f32 dropout) {
   return ml::encoder_decoder{.vocabulary = 19,
-                             .positions = 12,
                              .layers = 2,
                              .heads = 2,
                              .width = 8,
+                             .positions = 12,
+                             .position = position,
                              .dropout = dropout,
-                             .attention_dropout = dropout,
-                             .position = position}
+                             .attention_dropout = dropout}
       .build();
 }
 

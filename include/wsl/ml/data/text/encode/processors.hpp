@@ -130,11 +130,22 @@ struct bert_csv_processor : encoder_input {
   }
 };
 
-/// Hidden words in HDF5 (hdf5/masked.hpp). Not every program has libhdf5, so it gives the function that reads.
+/// Reads the examples of a processor of HDF5, for a vocabulary of so many tokens. Programs with the part wsl::hdf5
+/// set it, and without it there is this refusal.
+template <class Processor>
+using hdf5_reader = std::function<text_task(const Processor&, int vocabulary)>;
+[[noreturn]] inline void refuse_hdf5(const char* processor) {
+  throw std::invalid_argument(
+      fmt::format("wsl: the data of {} are HDF5, and this program was built without libhdf5: install it (on "
+                  "Debian libhdf5-dev) and build again, or give text",
+                  processor));
+}
+
+/// Hidden words in HDF5 (hdf5/masked.hpp).
 struct bert_hdf5_processor : encoder_input {
   static constexpr const char* name = "BertHDF5DataProcessor";
   bool disable_nsp = false;
-  std::function<text_task(const bert_hdf5_processor&, int vocabulary)> reads = {};
+  hdf5_reader<bert_hdf5_processor> reads = {};
 
   template <class F>
   void each(F&& f) {
@@ -149,6 +160,7 @@ struct bert_hdf5_processor : encoder_input {
   }
   text_task task(text_use) const {
     check();
+    if (!reads) refuse_hdf5(name);
     return reads(*this, by().size());
   }
 };
@@ -505,12 +517,11 @@ struct transformer_dynamic_processor : encoder_decoder_input {
   }
 };
 
-/// Texts that are read and written in HDF5 (hdf5/encoder_decoder.hpp), which have the lengths of sequences. Not
-/// every program has libhdf5, so it gives the function that reads.
+/// Texts that are read and written in HDF5 (hdf5/encoder_decoder.hpp), which have the lengths of sequences.
 struct t5_hdf5_processor : encoder_decoder_input {
   static constexpr const char* name = "T5HDF5DataProcessor";
   int extra_ids = 0;
-  std::function<text_task(const t5_hdf5_processor&, int vocabulary)> reads = {};
+  hdf5_reader<t5_hdf5_processor> reads = {};
 
   template <class F>
   void each(F&& f) {
@@ -524,6 +535,7 @@ struct t5_hdf5_processor : encoder_decoder_input {
   }
   text_task task(text_use) const {
     check();
+    if (!reads) refuse_hdf5(name);
     return reads(*this, vocabulary_with_sentinels(by(), extra_ids));
   }
 };
