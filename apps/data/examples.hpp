@@ -37,7 +37,8 @@ class example_maker {
   virtual i64 take(i64 most, std::vector<std::vector<i32>>& to) = 0;
   /// What another maker needs to go on behind the examples that have been taken.
   virtual nlohmann::json state() const = 0;
-  virtual void resume(const nlohmann::json& state) = 0;
+  /// Goes on from there; false: it is the state of no such maker. Throws nlohmann::json::exception as well.
+  virtual bool resume(const nlohmann::json& state) = 0;
   /// What data_params.json says of them.
   virtual nlohmann::ordered_json params() const = 0;
   /// The sentence about what was left out; empty: nothing.

@@ -108,13 +108,14 @@ void convert_to_examples(const example_conversion& how, const std::string& out) 
   i64 files = 0, written = 0;
   if (!folder.state().empty()) {
     const nlohmann::json state = nlohmann::json::parse(folder.state(), nullptr, false);
+    bool goes_on = false;
     try {
-      maker->resume(state.at("maker"));
+      goes_on = maker->resume(state.at("maker"));
       files = state.at("files").get<i64>(), written = state.at("examples").get<i64>();
-    } catch (const nlohmann::json::exception&) {
+    } catch (const nlohmann::json::exception&) {}
+    if (!goes_on)
       throw file_error(fmt::format("wsl: {}/resume.state is damaged: remove the folder, and begin again",
                                    folder.unfinished()));
-    }
     std::fprintf(stderr, "wsl-data: %s goes on behind %lld files that are finished\n", out.c_str(),
                  static_cast<long long>(files));
   }

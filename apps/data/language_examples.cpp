@@ -183,12 +183,16 @@ class language_maker final : public example_maker {
             {"too_short", before_.too_short},
             {"too_long", before_.too_long}};
   }
-  void resume(const nlohmann::json& state) override {
+  bool resume(const nlohmann::json& state) override {
     packer_.resume({state.at("waiting").get<std::vector<i32>>(), state.at("too_short").get<i64>(),
                     state.at("too_long").get<i64>()});
     next_ = state.at("document").get<i64>();
+    if (next_ < 0 || next_ > from_.count()) return false;
     add();
-    packer_.drop(state.at("taken").get<i64>());
+    const i64 taken = state.at("taken").get<i64>();
+    if (taken < 0 || taken > packer_.count()) return false;
+    packer_.drop(taken);
+    return true;
   }
 
   nlohmann::ordered_json params() const override {

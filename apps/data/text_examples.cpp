@@ -51,7 +51,10 @@ class text_maker : public example_maker {
     return n;
   }
   nlohmann::json state() const override { return next_; }
-  void resume(const nlohmann::json& state) override { next_ = state.get<i64>(); }
+  bool resume(const nlohmann::json& state) override {
+    next_ = state.get<i64>();
+    return next_ >= 0 && next_ <= count();
+  }
   void write_vocabulary(const std::string& folder) const override {
     write_tokenizer(folder, vocabulary_, how_.tokenizer);
   }
