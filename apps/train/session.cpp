@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -862,7 +863,15 @@ void session::train(bool and_eval) {
     if (const auto old = std::signal(signal, &stop_running); signal == SIGHUP && old == SIG_IGN)
       std::signal(signal, SIG_IGN);
     else before.emplace_back(signal, old);
-  run.train([&] { return data.next(); }, rate);
+  std::chrono::duration<f64> waited{0};  // for batches that were not ready
+  run.train(
+      [&] {
+        const auto since = std::chrono::steady_clock::now();
+        ml::loaded_batch b = data.next();
+        waited += std::chrono::steady_clock::now() - since;
+        return b;
+      },
+      rate);
   for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
@@ -881,6 +890,9 @@ void session::train(bool and_eval) {
   say("\nthe last step, %s:\n%s\n",
       in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(),
       t.report(r.report == "layers").c_str());
+  if (const i64 steps = t.steps() - first; steps > 0 && speed.elapsed() > 0)
+    say("data: a step waited %.3f ms for its batch in the mean, %.2f %% of the time\n",
+        1e3 * waited.count() / static_cast<f64>(steps), 100 * waited.count() / speed.elapsed());
   if (const auto scale = t.run().loss_scale_state())
     say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
         static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);
