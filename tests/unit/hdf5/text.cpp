@@ -60,8 +60,12 @@ TEST_CASE("hidden words are read in every form of the Model Zoo") {
       .add("masked_lm_positions", {.shape = {1, 3}}, {2, 3, 0})
       .add("masked_lm_weights", {.shape = {1, 3}}, {1, 1, 0})
       .add("labels", {.shape = {1, 3}}, {8, 9, 0});
-  for (const auto& [here, wanted] : {std::pair(&plain, &without_types), {&gathered, &without_types},
-                                     {&typed, &expected}, {&apart, &expected}, {&named, &without_types}}) {
+  const std::pair<const folder*, const rows*> all[]{{&plain, &without_types},
+                                                    {&gathered, &without_types},
+                                                    {&typed, &expected},
+                                                    {&apart, &expected},
+                                                    {&named, &without_types}};
+  for (const auto& [here, wanted] : all) {
     const text_task t = hdf5_masked({.paths = {*here / ""}, .vocabulary = 10});
     CHECK(t.data.count == 1);
     CHECK(t.data.length == 5);
