@@ -83,6 +83,7 @@ void complete(fields& f, options& o) {
       o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
       o.model.label_smoothing = asked.label_smoothing;
     });
+  for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
 }
 

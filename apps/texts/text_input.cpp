@@ -54,6 +54,17 @@ const text_input::value* text_input::given(train_app::fields& f, const std::stri
                                                                                         : &at->second;
 }
 
+void text_input::forget_lengths(train_app::fields& f) {
+  const auto is_option = [](const train_app::field& x) { return x.given.starts_with("--"); };
+  if (data_processor.find("HDF5") == std::string::npos ||
+      !is_option(*f.named(section_ + ".data_processor").front()))
+    return;
+  for (const auto& [setting, x] : settings_)
+    if (setting.ends_with("max_sequence_length"))
+      if (train_app::field& length = *f.named(section_ + "." + setting).front(); !is_option(length))
+        length.reset(), length.given.clear();
+}
+
 ml::text_processor text_input::processor(train_app::fields& f, const std::string& data_dir,
                                          const text_input* otherwise) const {
   const std::string& name = data_processor.empty() && otherwise ? otherwise->data_processor : data_processor;

@@ -26,6 +26,10 @@ class text_input {
   void declare(train_app::fields& f, const std::string& section, wsl::ml::text_kind kind,
                const std::vector<std::string>& processors);
 
+  /// Forgets the lengths that a file of params gives if an option names a processor of HDF5, whose data have
+  /// theirs.
+  void forget_lengths(train_app::fields& f);
+
   /// The processor with the settings that were given here, or else in `otherwise`, and with these files, if
   /// there are any. Throws std::invalid_argument for settings of another processor.
   wsl::ml::text_processor processor(train_app::fields& f, const std::string& data_dir,
