@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Examples of encoders and encoder-decoders in HDF5: every form in which the Model Zoo has them, and what rows
 // must be.
+#include <chrono>
+#include <thread>
 #include <wsl/ml/data/hdf5/encoder_decoder.hpp>
 #include <wsl/ml/data/hdf5/masked.hpp>
 
@@ -148,6 +150,8 @@ TEST_CASE("forms that are no hidden words are refused") {
       .add("labels", {.shape = {1, 1, 2}}, {1, 2});
   CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "c.h5"}}); }),
              Contains("dataset 'labels': it has 1 rows, and dataset 'data' 2"));
+  CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "a.h5", here / "b.h5"}}); }),
+             Contains("files that are read together have examples of one form, and these have 'labels' as well"));
   {
     const make::hdf5 in(here / "d.h5");
     const hdf5_id group(H5Gcreate2(in.id(), "example_0", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), &H5Gclose);
@@ -233,6 +237,14 @@ TEST_CASE("several datasets are written to a file that is read again") {
     CHECK(example_of(t.data, 1)[4][0] == 0);
     CHECK(hdf5_attribute(here / "a.h5", "n_examples") == 2);
   }
+  // The same examples are the same bytes, at any time.
+  const auto bytes_now = [&] {
+    write_hdf5(here / "c.h5", {{"data", data, 2, 5}, {"next_sentence_label", next}}, {});
+    return read_whole(here / "c.h5");
+  };
+  const std::string before = bytes_now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // libhdf5 counts seconds
+  CHECK(bytes_now() == before);
   CHECK_THROWS_WITH(write_hdf5(here / "b.h5", {{"data", data, 2, 5}, {"labels", next}, {"x", labels}}, {}),
                     Contains("dataset 'x' has 10 examples, and 'data' 2"));
   CHECK_THROWS_WITH(write_hdf5(here / "b.h5", {{"data", data, 2, 3}}, {}),

@@ -212,9 +212,23 @@ class hdf5_examples {
       bad_hdf5(
           p.file, p.sets.front().name(),
           fmt::format("its shape is ({}), that of dataset '{}' in {} ({}): files that are read together have "
-                      "examples of one form",
+                      "examples of one form{}",
                       shape_text(p.sets.front().shape()), parts_.front().sets.front().name(), files_.front(),
-                      shape_text(parts_.front().sets.front().shape())));
+                      shape_text(parts_.front().sets.front().shape()), first_difference(fields)));
+  }
+
+  /// ", and these have no 'labels'", where the datasets of both are alike but for others beside them.
+  std::string first_difference(const std::vector<hdf5_field>& fields) const {
+    for (std::size_t k = 0; k < std::max(fields.size(), fields_.size()); ++k) {
+      if (k >= fields.size()) return fmt::format(", and these have no '{}'", fields_[k].name);
+      if (k >= fields_.size()) return fmt::format(", and these have '{}' as well", fields[k].name);
+      if (fields[k].name != fields_[k].name)
+        return fmt::format(", and these have '{}' in the place of '{}'", fields[k].name, fields_[k].name);
+      if (fields[k].length != fields_[k].length)
+        return fmt::format(", and '{}' are {} and {} numbers", fields[k].name, fields_[k].length,
+                           fields[k].length);
+    }
+    return "";
   }
 
   std::vector<std::string> files_;

@@ -69,7 +69,9 @@ inline void write_set(hid_t file, const std::string& name, const hdf5_set& x, i6
   const bool has_chunks = count > 0 && x.each() > 1;
   const hdf5_id space(H5Screate_simple(3, shape.data(), nullptr), &H5Sclose);
   const hdf5_id how(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
-  must(space && how && (!has_chunks || H5Pset_chunk(how.get(), 3, chunk.data()) >= 0) &&
+  // Without the time of writing, so that the same examples are the same bytes.
+  must(space && how && H5Pset_obj_track_times(how.get(), false) >= 0 &&
+       (!has_chunks || H5Pset_chunk(how.get(), 3, chunk.data()) >= 0) &&
        (!has_chunks || compression == 0 || H5Pset_deflate(how.get(), static_cast<unsigned>(compression)) >= 0));
   const hdf5_id set(
       H5Dcreate2(file, x.name.c_str(), H5T_STD_I32LE, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT),

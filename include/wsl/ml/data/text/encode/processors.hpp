@@ -13,13 +13,13 @@
 #include <optional>
 #include <variant>
 
+#include "../../synthetic.hpp"
 #include "classified_text.hpp"
 #include "corrupted_text.hpp"
 #include "masked_text.hpp"
 #include "questions.hpp"
 #include "retrieved_text.hpp"
 #include "summarized_text.hpp"
-#include "../../synthetic.hpp"
 #include "tagged_text.hpp"
 #include "translated_text.hpp"
 #include "vocabulary_file.hpp"
@@ -179,7 +179,9 @@ struct synthetic_encoder_processor : encoder_input {
     f("num_examples", num_examples, "examples; 0: without end");
   }
   template <class F>
-  void accepted(F&&) const {}
+  void accepted(F&& f) const {
+    f("vocab_size", "any");  // that of the model is taken
+  }
   static std::vector<std::string> special() { return {"[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"}; }
   std::string vocabulary() const { return vocabulary_of_numbers(vocab_size, special()); }
   text_task task(text_use) const {
@@ -553,7 +555,9 @@ struct synthetic_encoder_decoder_processor : encoder_decoder_input {
     f("num_examples", num_examples, "examples; 0: without end");
   }
   template <class F>
-  void accepted(F&&) const {}
+  void accepted(F&& f) const {
+    f("vocab_size", "any");  // that of the model is taken
+  }
   std::vector<std::string> special() const {
     std::vector<std::string> all;
     for (const std::string& token :
