@@ -49,9 +49,11 @@ struct options {
 
 void declare_all(fields& f, options& o) {
   f.section("train_input");
-  declare_input(f, o.common.train_input, true), o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
+  declare_input(f, o.common.train_input, true),
+      o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input, false), o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
+  declare_input(f, o.common.eval_input, false),
+      o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
@@ -108,7 +110,8 @@ ml::encoder_task goal_of(const ml::text_processor& p) {
     return of_hidden_words(x->disable_nsp);
   if (const auto* x = std::get_if<ml::bert_csv_processor>(&p)) return of_hidden_words(x->disable_nsp);
   if (const auto* x = std::get_if<ml::bert_hdf5_processor>(&p)) return of_hidden_words(x->disable_nsp);
-  if (const auto* x = std::get_if<ml::synthetic_encoder_processor>(&p)) return of_hidden_words(x->disable_nsp);
+  if (const auto* x = std::get_if<ml::synthetic_encoder_processor>(&p))
+    return of_hidden_words(x->disable_nsp);
   if (std::holds_alternative<ml::qa_processor>(p)) return ml::encoder_task::span;
   const bool of_tokens = std::holds_alternative<ml::bert_token_classifier_processor>(p) ||
                          std::holds_alternative<ml::bert_sum_csv_processor>(p);

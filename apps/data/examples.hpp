@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What makes the examples of HDF5 files: of running text and pairs for decoders, of text with hidden words for
-// encoders, and of text with spans left out for encoder-decoders. Examples come one after the other, and a maker
-// goes on behind any of them.
+// What makes the examples of HDF5 files: of running text and pairs for decoders, of text with hidden words
+// for encoders, and of text with spans left out for encoder-decoders. Examples come one after the other, and
+// a maker goes on behind any of them.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -51,8 +51,8 @@ std::unique_ptr<example_maker> language_examples(const example_conversion& how);
 std::unique_ptr<example_maker> masked_examples(const example_conversion& how);
 std::unique_ptr<example_maker> corrupted_examples(const example_conversion& how);
 
-/// Writes the tokenizer of a file or a folder, whose tokenizer.json is `json`, and what says which of its tokens
-/// begin and end a text.
+/// Writes the tokenizer of a file or a folder, whose tokenizer.json is `json`, and what says which of its
+/// tokens begin and end a text.
 void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from);
 
 /// Calls f(k) for each k below n on all cores, and throws what one of them throws.

@@ -27,8 +27,8 @@ void add_file(nlohmann::json& to, const fs::path& path) {
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files)
     if (fs::is_regular_file(file))
-      to.push_back({file.string(), fs::file_size(file),
-                    fs::last_write_time(file).time_since_epoch().count()});
+      to.push_back(
+          {file.string(), fs::file_size(file), fs::last_write_time(file).time_since_epoch().count()});
 }
 
 /// All that the files depend on, so that a conversion goes on only as it was begun.
@@ -146,9 +146,10 @@ void convert_to_examples(const example_conversion& how, const std::string& out) 
   for (const example_maker::form& x : forms)
     if (x.length > 1 && (shapes.empty() || x.name.starts_with("data")))
       shapes += fmt::format("{}{}", shapes.empty() ? "" : " and ", x.length);
-  std::printf("%s\n", fmt::format("{}: {} examples of {} tokens in {} files {}-*.h5, made of {} {}{}", out, written,
-                                  shapes, files, how.name, maker->count(), maker->what(), maker->left_out())
-                          .c_str());
+  std::printf("%s\n",
+              fmt::format("{}: {} examples of {} tokens in {} files {}-*.h5, made of {} {}{}", out, written,
+                          shapes, files, how.name, maker->count(), maker->what(), maker->left_out())
+                  .c_str());
 }
 
 void inspect_hdf5(const std::string& path) {

@@ -205,7 +205,8 @@ class language_maker final : public example_maker {
   std::string left_out() const override {
     std::string text;
     if (packer_.too_short())
-      text += fmt::format("; {} sequences of fewer than {} tokens are left out", packer_.too_short(), how_.least);
+      text +=
+          fmt::format("; {} sequences of fewer than {} tokens are left out", packer_.too_short(), how_.least);
     if (packer_.too_long())
       text += fmt::format("; {} pairs are left out, which have no room", packer_.too_long());
     return text;

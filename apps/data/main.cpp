@@ -108,7 +108,8 @@ void add_form_of_conversion(CLI::App& to, words& w) {
           else w.examples.form = of_examples.at(word);
         },
         "of files of tokens: llmc (with a header, 16 bits a token), llama3 (32 bits) or nanogpt (16 bits, no "
-        "header), llmc by default; of examples in HDF5: gpt, for language models, bert, with hidden words, or t5, "
+        "header), llmc by default; of examples in HDF5: gpt, for language models, bert, with hidden words, "
+        "or t5, "
         "with spans left out, gpt by default")
       ->check(CLI::IsMember({"llmc", "llama3", "nanogpt", "gpt", "bert", "t5"}));
 }
@@ -119,18 +120,32 @@ void check_form(const CLI::App& c, const words& w) {
   const std::string form = w.form_asked.empty() ? is_examples ? "gpt" : "llmc" : w.form_asked;
   const bool is_of_examples = form == "gpt" || form == "bert" || form == "t5";
   if (is_examples != is_of_examples)
-    throw std::invalid_argument(is_examples ? "--form " + form +
-                                                  " is of files of tokens, and --max_seq_length of examples: leave "
-                                                  "one of them out"
-                                            : "--form " + form + " is of examples: give --max_seq_length");
-  const std::map<std::string, std::string> readers{
-      {"--text_key", "gpt"},         {"--prompt_key", "gpt"},    {"--completion_key", "gpt"},
-      {"--sep_token", "gpt"},        {"--no-pack", "gpt"},       {"--lines", "gpt"},
-      {"--min_sequence_len", "gpt"}, {"--eos_token", "gpt, t5"}, {"--pad_token", "gpt, t5"},
-      {"--seed", "bert, t5"},        {"--do_lower", "bert, t5"}, {"--masked_lm_prob", "bert"},
-      {"--mask_whole_word", "bert"}, {"--next_sentences", "bert"}, {"--max_predictions_per_seq", "bert"},
-      {"--mlm_with_gather", "bert"}, {"--tgt_max_sequence_length", "t5"}, {"--extra_ids", "t5"},
-      {"--pack_sequences", "t5"},    {"--sos_token", "t5"},      {"--oov_token", "t5"}};
+    throw std::invalid_argument(is_examples
+                                    ? "--form " + form +
+                                          " is of files of tokens, and --max_seq_length of examples: leave "
+                                          "one of them out"
+                                    : "--form " + form + " is of examples: give --max_seq_length");
+  const std::map<std::string, std::string> readers{{"--text_key", "gpt"},
+                                                   {"--prompt_key", "gpt"},
+                                                   {"--completion_key", "gpt"},
+                                                   {"--sep_token", "gpt"},
+                                                   {"--no-pack", "gpt"},
+                                                   {"--lines", "gpt"},
+                                                   {"--min_sequence_len", "gpt"},
+                                                   {"--eos_token", "gpt, t5"},
+                                                   {"--pad_token", "gpt, t5"},
+                                                   {"--seed", "bert, t5"},
+                                                   {"--do_lower", "bert, t5"},
+                                                   {"--masked_lm_prob", "bert"},
+                                                   {"--mask_whole_word", "bert"},
+                                                   {"--next_sentences", "bert"},
+                                                   {"--max_predictions_per_seq", "bert"},
+                                                   {"--mlm_with_gather", "bert"},
+                                                   {"--tgt_max_sequence_length", "t5"},
+                                                   {"--extra_ids", "t5"},
+                                                   {"--pack_sequences", "t5"},
+                                                   {"--sos_token", "t5"},
+                                                   {"--oov_token", "t5"}};
   for (const auto& [option, forms] : readers)
     if (c.count(option) && is_examples && forms.find(form) == std::string::npos)
       throw std::invalid_argument(option + " is of --form " + forms + ", and this one is " + form +

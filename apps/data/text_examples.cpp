@@ -18,7 +18,8 @@ using namespace wsl::ml;
 void require_tokenizer(const example_conversion& how) {
   if (how.tokenizer.empty())
     throw std::invalid_argument(
-        "--form bert and t5 are of the tokens of a tokenizer: give --tokenizer, a tokenizer.json, a SentencePiece "
+        "--form bert and t5 are of the tokens of a tokenizer: give --tokenizer, a tokenizer.json, a "
+        "SentencePiece "
         "model, a list of tokens (.txt) or a folder with one");
 }
 std::vector<std::string> features_of(std::initializer_list<const char*> names) {
@@ -92,9 +93,9 @@ class masked_maker final : public text_maker {
 
   const char* what() const override { return "sequences"; }
   std::vector<form> forms() const override {
-    std::vector<form> all{{"data", has_types() ? 3 : 2, how_.length},
-                          how_.gathers ? form{"labels", 3, predictions_of(how_)}
-                                       : form{"labels", 1, how_.length}};
+    std::vector<form> all{
+        {"data", has_types() ? 3 : 2, how_.length},
+        how_.gathers ? form{"labels", 3, predictions_of(how_)} : form{"labels", 1, how_.length}};
     if (how_.next_sentences) all.push_back({"next_sentence_label", 1, 1});
     return all;
   }
@@ -129,7 +130,8 @@ class masked_maker final : public text_maker {
     const std::vector<i32>& labels = named[3];
     if (!how_.gathers) return void(std::copy(labels.begin(), labels.end(), to[1].begin()));
     const std::size_t most = to[1].size() / 3;
-    const std::span<i32> of_places = to[1].first(most), places = to[1].subspan(most, most), mask = to[1].last(most);
+    const std::span<i32> of_places = to[1].first(most), places = to[1].subspan(most, most),
+                         mask = to[1].last(most);
     std::fill(of_places.begin(), of_places.end(), ignored_label);
     std::size_t n = 0;
     for (std::size_t t = 0; t < labels.size(); ++t)

@@ -354,17 +354,17 @@ bool has_random_tokens(const language_params& o) {
 /// Throws std::invalid_argument for settings of texts, which random tokens do not have.
 void refuse_settings_of_texts(const language_params& o) {
   for (const auto& [section, p] : {std::pair("train_input", &o.train), {"eval_input", &o.eval}}) {
-    const char* const given = p->stride                         ? "stride"
-                              : !p->vocabulary.empty()          ? "vocabulary"
-                              : !p->tokenizer_dir.empty()       ? "tokenizer_dir"
-                              : !p->messages_key.empty()        ? "messages_key"
-                              : p->pairs.are_given()            ? "prompt_key"
-                              : !p->pairs.separator.empty()     ? "separator"
-                              : !p->pairs.end_token.empty()     ? "end_token"
-                              : p->pack_sequences               ? "pack_sequences"
-                              : !p->hdf5.data_subset.empty()    ? "data_subset"
-                              : !p->hdf5.mixture.empty()        ? "mixture"
-                                                                : nullptr;
+    const char* const given = p->stride                      ? "stride"
+                              : !p->vocabulary.empty()       ? "vocabulary"
+                              : !p->tokenizer_dir.empty()    ? "tokenizer_dir"
+                              : !p->messages_key.empty()     ? "messages_key"
+                              : p->pairs.are_given()         ? "prompt_key"
+                              : !p->pairs.separator.empty()  ? "separator"
+                              : !p->pairs.end_token.empty()  ? "end_token"
+                              : p->pack_sequences            ? "pack_sequences"
+                              : !p->hdf5.data_subset.empty() ? "data_subset"
+                              : !p->hdf5.mixture.empty()     ? "mixture"
+                                                             : nullptr;
     if (given)
       throw std::invalid_argument(fmt::format(
           "{0}.{1} is of texts, and {0}.data_processor is {2}, random tokens: leave it out, or --{1} null",

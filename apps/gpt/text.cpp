@@ -24,8 +24,8 @@ namespace ml = wsl::ml;
 using names = std::vector<std::string>;
 
 bool hold_tokens(const names& files) {
-  return !files.empty() && std::all_of(files.begin(), files.end(),
-                                       [](const fs::path& x) { return x.extension() == ".bin"; });
+  return !files.empty() &&
+         std::all_of(files.begin(), files.end(), [](const fs::path& x) { return x.extension() == ".bin"; });
 }
 
 /// The files of a folder whose names end so, in order.
@@ -164,8 +164,8 @@ meaning meaning_of(const names& files) {
 /// Requires that all tokens are within the vocabulary that the files are said to use.
 void check_range(const names& files, const ml::tokens& x, const vocabulary& words, const std::string& by) {
   if (words.size() && x.largest() >= words.size())
-    contradiction(words_of(files) + " has token " + std::to_string(x.largest()) + ", and " + by + " has only " +
-                  std::to_string(words.size()) + ": they do not belong together");
+    contradiction(words_of(files) + " has token " + std::to_string(x.largest()) + ", and " + by +
+                  " has only " + std::to_string(words.size()) + ": they do not belong together");
 }
 
 /// Tokens for one part, and none for the other.
@@ -175,8 +175,8 @@ void check_range(const names& files, const ml::tokens& x, const vocabulary& word
   const std::string there = words_of(trains ? train : held_out);
   const std::string& lacks = trains ? held_out_at : train_at;
   const bool same = train_at == held_out_at;
-  contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there +
-                ", and " + (trains ? "eval_input" : "train_input") + " has none: " +
+  contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there + ", and " +
+                (trains ? "eval_input" : "train_input") + " has none: " +
                 (lacks.empty()             ? "the text of this project's pages"
                  : fs::is_directory(lacks) ? lacks + " has no " + (trains ? "val.bin" : "train.bin")
                                            : lacks + " is a text") +
@@ -210,9 +210,10 @@ corpus of_tokens(const names& train, const names& held_out, const corpus_words& 
            .held_out = ml::read_token_files(held_out),
            .words = {},
            .about = {}};
-  const std::string folder = !asked.tokenizer_dir.empty()             ? asked.tokenizer_dir
-                             : t.from.starts_with("the words beside") ? fs::path(train.front()).parent_path().string()
-                                                                      : "";
+  const std::string folder = !asked.tokenizer_dir.empty() ? asked.tokenizer_dir
+                             : t.from.starts_with("the words beside")
+                                 ? fs::path(train.front()).parent_path().string()
+                                 : "";
   if (t.letters) c.words = vocabulary(*t.letters);
   else if (kind == "gpt2" || !folder.empty()) c.words = vocabulary::gpt2(folder);
   const std::string by = t.letters        ? t.from
@@ -289,8 +290,9 @@ corpus read_corpus(const corpus_words& asked) {
   if (hold_tokens(t) || hold_tokens(v)) one_part_only(t, v, asked.train, held_out);
   for (const std::string& where : {asked.train, held_out})
     if (!where.empty() && !fs::exists(where))
-      throw ml::file_error("wsl: data_dir " + where +
-                           " names several files, which are tokens (.bin) or HDF5: a text is one file or a folder");
+      throw ml::file_error(
+          "wsl: data_dir " + where +
+          " names several files, which are tokens (.bin) or HDF5: a text is one file or a folder");
 
   // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
   std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;

@@ -135,8 +135,9 @@ int run(int argc, char** argv) {
   if (is_random)
     for (const field* x : f.named("drawn_digits"))
       if (x->given.starts_with("--"))
-        throw std::invalid_argument(x->given + " is of digits that are drawn, and data_processor takes random "
-                                               "numbers: leave it out");
+        throw std::invalid_argument(x->given +
+                                    " is of digits that are drawn, and data_processor takes random "
+                                    "numbers: leave it out");
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),

@@ -21,8 +21,8 @@ void take_vocabulary(std::string& vocabulary, const std::vector<std::string>& da
 }
 void take_length(int& length, int of_data, const char* name, const std::string& file) {
   if (length && length != of_data)
-    throw std::invalid_argument(fmt::format("{} is {}, and the examples of {} have {} tokens: leave it out", name,
-                                            length, file, of_data));
+    throw std::invalid_argument(fmt::format("{} is {}, and the examples of {} have {} tokens: leave it out",
+                                            name, length, file, of_data));
   length = of_data;
 }
 
@@ -35,8 +35,8 @@ void complete(ml::bert_hdf5_processor& p) {
   };
   if (p.data_dir.empty()) return;
   take_vocabulary(p.vocab_file, p.data_dir);
-  take_length(p.max_sequence_length, ml::hdf5_masked({.paths = p.data_dir}).data.length, "max_sequence_length",
-              p.data_dir.front());
+  take_length(p.max_sequence_length, ml::hdf5_masked({.paths = p.data_dir}).data.length,
+              "max_sequence_length", p.data_dir.front());
 }
 void complete(ml::t5_hdf5_processor& p) {
   p.reads = [](const ml::t5_hdf5_processor& how, int vocabulary) {

@@ -22,7 +22,8 @@ class text_input {
   text_input(const text_input&) = delete;
   text_input& operator=(const text_input&) = delete;
 
-  /// Declares the fields in the section that is open, whose name is `section`, with these processors of a kind.
+  /// Declares the fields in the section that is open, whose name is `section`, with these processors of a
+  /// kind.
   void declare(train_app::fields& f, const std::string& section, wsl::ml::text_kind kind,
                const std::vector<std::string>& processors);
 
@@ -47,9 +48,9 @@ class text_input {
 };
 
 /// Gives a processor of HDF5 the function that reads its data, and what these say themselves: the vocabulary
-/// beside them, the lengths of their examples and the special tokens. Others stay as they are. Throws file_error,
-/// and std::invalid_argument for settings that contradict the data; in a program without libhdf5 for every
-/// processor of HDF5.
+/// beside them, the lengths of their examples and the special tokens. Others stay as they are. Throws
+/// file_error, and std::invalid_argument for settings that contradict the data; in a program without libhdf5
+/// for every processor of HDF5.
 void complete_hdf5(wsl::ml::text_processor& p);
 
 /// Gives a processor of random numbers its seed, and the sizes that the model has; others stay as they are.

@@ -22,10 +22,10 @@ wsl::ml::synthetic_settings synthetic_settings_of(const input_params& in, i64 nu
 
 void check_synthetic(const char* section, const std::string& data_dir) {
   if (!data_dir.empty())
-    throw std::invalid_argument(
-        fmt::format("{0}.data_processor is {1}, which makes its data itself, and {0}.data_dir names files: leave "
-                    "one of them out",
-                    section, synthetic_processor));
+    throw std::invalid_argument(fmt::format(
+        "{0}.data_processor is {1}, which makes its data itself, and {0}.data_dir names files: leave "
+        "one of them out",
+        section, synthetic_processor));
 }
 
 bool is_synthetic(const std::string& train_processor, const std::string& eval_processor,
@@ -39,8 +39,8 @@ bool is_synthetic(const std::string& train_processor, const std::string& eval_pr
                     trains ? "eval_input.data_processor" : "train_input.data_processor"));
   if (!trains) {
     if (of_train.num_examples || of_eval.num_examples)
-      throw std::invalid_argument(
-          fmt::format("num_examples is of data_processor {}: leave it out, or take that", synthetic_processor));
+      throw std::invalid_argument(fmt::format(
+          "num_examples is of data_processor {}: leave it out, or take that", synthetic_processor));
     return false;
   }
   check_synthetic("train_input", p.train_input.data_dir);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data of random numbers, which a trainer takes in place of files (wsl/ml/data/synthetic.hpp), by the name that
-// the Model Zoo has for them.
+// Data of random numbers, which a trainer takes in place of files (wsl/ml/data/synthetic.hpp), by the name
+// that the Model Zoo has for them.
 #pragma once
 #include <wsl/ml/data/synthetic.hpp>
 
@@ -17,8 +17,8 @@ struct synthetic_params {
 /// Declares the field num_examples of the section that is open.
 void declare_synthetic(fields& f, synthetic_params& p);
 
-/// The random numbers of a part of the data. If no number of examples is given, those to train with never end,
-/// and there are ten batches to evaluate with.
+/// The random numbers of a part of the data. If no number of examples is given, those to train with never
+/// end, and there are ten batches to evaluate with.
 wsl::ml::synthetic_settings synthetic_settings_of(const input_params& in, i64 num_examples, bool trains);
 
 /// Whether a run takes random numbers: by the data_processor of train_input, or of eval_input if that is all

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A folder that is written file after file for a long time, and that exists with all its files or not at all,
 // as whole_folder, but of which a process that is killed loses no finished file: the next one that makes the
-// same goes on. What it is made of is a text, the recipe, and how far it is another one, the state.
+// same goes on. A text, the recipe, says of what it is made, and another one, the state, how far it is.
 //   resumable_folder out("data", recipe);
 //   std::size_t k = out.state().empty() ? 0 : std::stoul(out.state());
 //   for (; k < parts; ++k) write_whole_file(out / name_of(k), text_of(k)), out.record(std::to_string(k + 1));
@@ -27,7 +27,8 @@ class resumable_folder {
     path_ = detail::folder_path(name);
     unfinished_ = detail::unfinished_of(path_);
     // A process may have been killed when the folder was complete but for its name, or had even that.
-    if (text_of(path_ / recipe_name) == recipe && !fs::exists(unfinished_, why_)) fs::rename(path_, unfinished_, why_);
+    if (text_of(path_ / recipe_name) == recipe && !fs::exists(unfinished_, why_))
+      fs::rename(path_, unfinished_, why_);
     must("write");
     detail::require_free_folder(path_, name);
     fs::create_directories(unfinished_, why_);
@@ -40,7 +41,7 @@ class resumable_folder {
                        " was begun with other settings or of other files: go on with those, or remove it and "
                        "begin again");
     if (begun.empty()) {
-      // What is here is of a process that was killed before it had begun.
+      // A process that was killed before it had begun has left these.
       for (const fs::path& file : files()) fs::remove_all(file, why_);
       must("make");
       write_whole_file(recipe_file(), recipe);
@@ -58,7 +59,7 @@ class resumable_folder {
     if (!unfinished_.empty() && state_.empty()) std::filesystem::remove_all(unfinished_, why_);
   }
 
-  /// What was recorded last; empty: nothing yet.
+  /// The text that was recorded last; empty: none yet.
   const std::string& state() const { return state_; }
   /// Says that the files of so far are written. The text is not empty.
   void record(std::string state) {

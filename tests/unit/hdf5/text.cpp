@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Examples of encoders and encoder-decoders in HDF5: every form in which the Model Zoo has them, and what rows
-// must be.
+// Examples of encoders and encoder-decoders in HDF5: every form in which the Model Zoo has them, and what
+// rows must be.
 #include <chrono>
 #include <thread>
 #include <wsl/ml/data/hdf5/encoder_decoder.hpp>
@@ -29,7 +29,8 @@ std::vector<i64> joined(const std::vector<std::vector<i64>>& rows) {
 using rows = std::vector<std::vector<i32>>;
 
 TEST_CASE("hidden words are read in every form of the Model Zoo") {
-  const std::vector<i64> ids{2, 7, 4, 3, 1}, seen{1, 1, 1, 1, 0}, types{0, 0, 0, 1, 0}, labels{-100, -100, 8, 9, -100};
+  const std::vector<i64> ids{2, 7, 4, 3, 1}, seen{1, 1, 1, 1, 0}, types{0, 0, 0, 1, 0},
+      labels{-100, -100, 8, 9, -100};
   const rows expected{{2, 7, 4, 3, 1}, {1, 1, 1, 1, 0}, {0, 0, 0, 1, 0}, {-100, -100, 8, 9, -100}};
   rows without_types = expected;
   without_types[2] = {0, 0, 0, 0, 0};
@@ -43,8 +44,9 @@ TEST_CASE("hidden words are read in every form of the Model Zoo") {
       .add("data", {.shape = {1, 2, 5}}, joined({ids, seen}))
       .add("labels", {.shape = {1, 3, 3}}, {9, 8, -100, /**/ 3, 2, 0, /**/ 1, 1, 0})
       .set("n_examples", 1);
-  files::write(gathered / "data_params.json",
-               R"({"features": ["input_ids", "attention_mask", "labels", "masked_lm_positions", "masked_lm_mask"],
+  files::write(
+      gathered / "data_params.json",
+      R"({"features": ["input_ids", "attention_mask", "labels", "masked_lm_positions", "masked_lm_mask"],
                    "dataset": {"training_objective": "mlm", "mlm_with_gather": true}})");
   make::hdf5(typed / "a-0.h5")
       .add("data", {.shape = {1, 3, 5}}, joined({ids, seen, types}))
@@ -96,7 +98,8 @@ TEST_CASE("rows of hidden words that cannot be are named") {
     of_labels.insert(of_labels.end(), labels.begin() + static_cast<std::ptrdiff_t>(places), labels.end());
     make::hdf5(here / "a.h5")
         .add("data", {.shape = {2, 3, 3}}, numbers)
-        .add("labels", {.shape = {2, places == 6 ? hsize_t{3} : 1, places == 6 ? hsize_t{2} : places}}, of_labels)
+        .add("labels", {.shape = {2, places == 6 ? hsize_t{3} : 1, places == 6 ? hsize_t{2} : places}},
+             of_labels)
         .add("next_sentence_label", {.shape = {2}}, {0, next});
     const text_task t = hdf5_masked({.paths = {here / "a.h5"}, .vocabulary = 9, .next_sentences = true});
     example_of(t.data, 0);
@@ -106,20 +109,25 @@ TEST_CASE("rows of hidden words that cannot be are named") {
   const std::vector<i64> good{2, 3, 4, 1, 1, 0, 0, 1, 0}, none{0, 0, 0, -100, -100, -100};
   CHECK(says(good, none) == "it is taken");
   CHECK(says({2, 9, 4, 1, 1, 0, 0, 0, 0}, none) ==
-        row + "number 1 of 'input_ids' is 9, none of the model's 9 tokens: take the vocabulary with which the "
-              "data were made");
+        row +
+            "number 1 of 'input_ids' is 9, none of the model's 9 tokens: take the vocabulary with which the "
+            "data were made");
   CHECK(says({2, 3, 4, 1, 2, 0, 0, 0, 0}, none) ==
         row + "number 1 of 'attention_mask' is 2, and a mask is 0 or 1: write the data again");
   CHECK(says({2, 3, 4, 1, 1, 0, 0, 2, 0}, none) ==
         row + "number 1 of 'token_type_ids' is 2, and a token is of text 0 or 1: write the data again");
-  CHECK(says(good, {0, 0, 0, -100, 9, -100}) ==
-        row + "number 1 of 'labels' is 9, none of the model's 9 tokens: take the vocabulary with which the data "
-              "were made");
+  CHECK(
+      says(good, {0, 0, 0, -100, 9, -100}) ==
+      row +
+          "number 1 of 'labels' is 9, none of the model's 9 tokens: take the vocabulary with which the data "
+          "were made");
   CHECK(says(good, {0, 0, 0, -100, -100, 5}) ==
         row + "number 2 of 'labels' is 5, the label of token 2, which is padding by 'attention_mask'");
-  CHECK(says(good, none, 2) ==
-        row + "number 0 of 'next_sentence_label' is 2, and it is 0, or 1 if the second text does not follow the "
-              "first");
+  CHECK(
+      says(good, none, 2) ==
+      row +
+          "number 0 of 'next_sentence_label' is 2, and it is 0, or 1 if the second text does not follow the "
+          "first");
   // Labels of two places.
   const std::vector<i64> of_first(6);
   const auto gathered = [&](std::vector<i64> x) {
@@ -150,14 +158,18 @@ TEST_CASE("forms that are no hidden words are refused") {
       .add("labels", {.shape = {1, 1, 2}}, {1, 2});
   CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "c.h5"}}); }),
              Contains("dataset 'labels': it has 1 rows, and dataset 'data' 2"));
-  CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "a.h5", here / "b.h5"}}); }),
-             Contains("files that are read together have examples of one form, and these have 'labels' as well"));
+  CHECK_THAT(
+      refusal([&] {
+        hdf5_masked({.paths = {here / "a.h5", here / "b.h5"}});
+      }),
+      Contains("files that are read together have examples of one form, and these have 'labels' as well"));
   {
     const make::hdf5 in(here / "d.h5");
     const hdf5_id group(H5Gcreate2(in.id(), "example_0", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), &H5Gclose);
   }
-  CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "d.h5"}}); }),
-             Contains("the file has no datasets outside of groups: make examples of text with `wsl-data convert`"));
+  CHECK_THAT(
+      refusal([&] { hdf5_masked({.paths = {here / "d.h5"}}); }),
+      Contains("the file has no datasets outside of groups: make examples of text with `wsl-data convert`"));
 }
 
 TEST_CASE("texts that are read and written are taken in every form") {
@@ -183,8 +195,7 @@ TEST_CASE("texts that are read and written are taken in every form") {
       .add("decoder_input_ids", {.shape = {1, 3}}, words)
       .add("labels", {.shape = {1, 3}}, {8, 9, -100});
   make::hdf5(one / "a.h5")
-      .add("data", {.shape = {1, 5, 4}},
-           joined({ids, seen, {0, 8, 9, 0}, {1, 1, 0, 0}, {8, 9, 0, 0}}));
+      .add("data", {.shape = {1, 5, 4}}, joined({ids, seen, {0, 8, 9, 0}, {1, 1, 0, 0}, {8, 9, 0, 0}}));
   files::write(one / "data_params.json", R"({"features": ["input_ids", "attention_mask", "decoder_input_ids",
                                                           "decoder_attention_mask", "labels"]})");
   for (const folder* here : {&groups, &apart, &bare}) {
@@ -207,16 +218,19 @@ TEST_CASE("texts that are read and written are taken in every form") {
     const std::string said = refusal([&] { example_of(t.data, 0); });
     return said.substr(std::min(said.size(), said.find("row 0")));
   };
-  CHECK(says({0, 7, 9}, {8, 9, 0}, {1, 1, 0}) ==
-        "row 0: number 1 of 'decoder_input_ids' is 7, and the label before it is 8: a decoder reads the labels "
-        "shifted by one token: write the data again");
+  CHECK(
+      says({0, 7, 9}, {8, 9, 0}, {1, 1, 0}) ==
+      "row 0: number 1 of 'decoder_input_ids' is 7, and the label before it is 8: a decoder reads the labels "
+      "shifted by one token: write the data again");
   CHECK(says({0, 8, 7}, {8, 9, 0}, {1, 1, 0}) == "");  // what follows the last label is padding
-  CHECK(says({0, 8, 9}, {8, 10, 0}, {1, 1, 0}) ==
-        "row 0: number 1 of 'labels' is 10, none of the model's 10 tokens: take the vocabulary with which the "
-        "data were made");
-  CHECK(says({0, 8, 10}, {8, 9, 0}, {1, 1, 0}) ==
-        "row 0: number 2 of 'decoder_input_ids' is 10, none of the model's 10 tokens: take the vocabulary with "
-        "which the data were made");
+  CHECK(
+      says({0, 8, 9}, {8, 10, 0}, {1, 1, 0}) ==
+      "row 0: number 1 of 'labels' is 10, none of the model's 10 tokens: take the vocabulary with which the "
+      "data were made");
+  CHECK(
+      says({0, 8, 10}, {8, 9, 0}, {1, 1, 0}) ==
+      "row 0: number 2 of 'decoder_input_ids' is 10, none of the model's 10 tokens: take the vocabulary with "
+      "which the data were made");
   CHECK(says({0, 8, 9}, {8, 9, 0}, {1, 3, 0}) ==
         "row 0: number 1 of 'decoder_attention_mask' is 3, and a mask is 0 or 1: write the data again");
   CHECK_THAT(refusal([&] { hdf5_encoder_decoder({.paths = {groups / ""}}); }), Contains("it is taken"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random examples: functions of the seed and the number alone, with the ranges and shapes that models take; and
-// shards of tokens, which are the stream that one file of all of them is.
+// Random examples: functions of the seed and the number alone, with the ranges and shapes that models take;
+// and shards of tokens, which are the stream that one file of all of them is.
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/synthetic.hpp>
 #include <wsl/ml/data/token_shards.hpp>
@@ -22,7 +22,8 @@ std::vector<std::vector<i32>> named_of(const dataset& d, i64 which, u64 key = 0)
 }
 
 TEST_CASE("Random tokens are functions of the seed and of the number of the example") {
-  const dataset d = synthetic_text({.seed = 3, .examples = 50}, 16, 11), other = synthetic_text({.seed = 4}, 16, 11);
+  const dataset d = synthetic_text({.seed = 3, .examples = 50}, 16, 11),
+                other = synthetic_text({.seed = 4}, 16, 11);
   CHECK(d.count == 50);
   CHECK(other.count == endless_examples);
   const auto example_of = [](const dataset& from, i64 which) {
@@ -108,7 +109,9 @@ TEST_CASE("Shards of tokens are the stream that one file of them is") {
     write_tokens(here / "whole.bin", tokens(all), form);
     const tokens one = read_tokens(here / "whole.bin");
     for (const std::vector<std::string>& paths :
-         {std::vector{here / "data"}, {here / "data/some_train_*.bin"}, names,
+         {std::vector{here / "data"},
+          {here / "data/some_train_*.bin"},
+          names,
           {here / "data/some_train_00000[01].bin", names[2], here / "data/some_train_00000[3-9].bin"}}) {
       const std::vector<std::string> files = token_files_of(paths, "train");
       CHECK(files == names);
@@ -139,9 +142,12 @@ TEST_CASE("Shards of tokens are the stream that one file of them is") {
   files::write(mixed, files::bytes_of(header));
   CHECK_THAT(files::refusal([&] { read_token_files(token_files_of({here / "data"}, "train")); }),
              Contains(mixed) && Contains("have version 7, not 9"));
-  CHECK_THAT(files::refusal([&] { token_files_of({first, first}, "train"); }),
+  CHECK_THAT(files::refusal([&] {
+               token_files_of({first, first}, "train");
+             }),
              Contains(first + " is named twice"));
-  CHECK_THAT(files::refusal([&] { token_files_of({here / "no*.bin"}, "train"); }), Contains("no file has such a name"));
+  CHECK_THAT(files::refusal([&] { token_files_of({here / "no*.bin"}, "train"); }),
+             Contains("no file has such a name"));
   CHECK_THAT(files::refusal([&] { token_files_of({here / "no.bin"}, "train"); }),
              Contains("there is no such file or folder"));
   CHECK_THAT(files::refusal([&] { read_token_files({}); }), Contains("no file of tokens is named"));

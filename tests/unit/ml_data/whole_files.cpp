@@ -74,7 +74,8 @@ TEST_CASE("A folder that was begun goes on, with the same recipe only") {
     CHECK(out.state().empty());
     support::write_whole_file(out / "a", "1");
     out.record("one");
-    // What a process that is killed leaves: a file that nothing is recorded of, and one that has not its name.
+    // What a process that is killed leaves: a file that nothing is recorded of, and one that has not its
+    // name.
     files::write(out / "b", "half"), files::write(out / "c.unfinished", "x");
     CHECK_THAT(files::refusal([&] { support::resumable_folder(name, "r"); }),
                Contains("another process makes the folder " + name));

@@ -181,8 +181,9 @@ TEST_CASE("Settings that are missing or not honoured are refused") {
   for (const text_processor& p : text_processors())
     if (std::string(name_of(p)) != "SyntheticDataProcessor")
       CHECK_THROWS_WITH(task_of(p, text_use::training), Contains("data_dir is missing"));
-  CHECK_THROWS_WITH(in.of<bert_hdf5_processor>("some.h5").task(text_use::training),
-                    Contains("the data of BertHDF5DataProcessor are HDF5, and this program was built without libhdf5"));
+  CHECK_THROWS_WITH(
+      in.of<bert_hdf5_processor>("some.h5").task(text_use::training),
+      Contains("the data of BertHDF5DataProcessor are HDF5, and this program was built without libhdf5"));
   sst2_processor sst = in.of<sst2_processor>("sst2");
   sst.max_sequence_length = 0;
   CHECK_THROWS_WITH(sst.task(text_use::training),
@@ -230,17 +231,20 @@ TEST_CASE("Processors of random numbers have a vocabulary of numbers") {
   CHECK(words.encode("7 19 what", {.add_special_tokens = false}) == std::vector<i32>{7, 19, 0});
   CHECK(words.id("[MASK]") == 4);
   synthetic_encoder_decoder_processor pairs;
-  pairs.vocab_size = 20, pairs.sequences.src_max_sequence_length = 6, pairs.sequences.tgt_max_sequence_length = 4;
+  pairs.vocab_size = 20, pairs.sequences.src_max_sequence_length = 6,
+  pairs.sequences.tgt_max_sequence_length = 4;
   pairs.sequences.sos_token = "<pad>";  // as T5
   const text_task t = pairs.task(text_use::training);
   CHECK(t.data.count == endless_examples);
-  std::vector<std::vector<i32>> all{std::vector<i32>(6), std::vector<i32>(6), std::vector<i32>(4), std::vector<i32>(4)};
+  std::vector<std::vector<i32>> all{std::vector<i32>(6), std::vector<i32>(6), std::vector<i32>(4),
+                                    std::vector<i32>(4)};
   const std::vector<std::span<i32>> rooms(all.begin(), all.end());
   t.data.get(5, {.ids = {}, .features = {}, .targets = {}, .named = rooms});
   CHECK(all[2].front() == 1);
   CHECK(all[3].back() == 2);
   pairs.vocab_size = 3;
-  CHECK_THROWS_WITH(pairs.task(text_use::training), Contains("a vocabulary of 3 tokens has no room for 3 special ones"));
+  CHECK_THROWS_WITH(pairs.task(text_use::training),
+                    Contains("a vocabulary of 3 tokens has no room for 3 special ones"));
   CHECK_THROWS_WITH(text_processor_of("T5HDF5DataProcessor", text_kind::encoder),
                     Contains("there is no data_processor 'T5HDF5DataProcessor'"));
 }

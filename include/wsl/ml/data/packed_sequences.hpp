@@ -33,7 +33,7 @@ struct packing_settings {
 
 class example_packer {
  public:
-  /// What it knows of the documents before the next one.
+  /// Its knowledge of the documents before the next one.
   struct state {
     std::vector<i32> waiting = {};  ///< tokens that no example has yet
     i64 too_short = 0, too_long = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Data of random numbers, for runs without files: to measure the speed of a model of any size, and to see that
-// a configuration runs, as with the SyntheticDataProcessor of the Cerebras Model Zoo. An example is a function
-// of the seed and of its number alone, so that runs resume, and are the same on any number of threads, workers
-// and wafers.
+// Data of random numbers, for runs without files: to measure the speed of a model of any size, and to see
+// that a configuration runs, as with the SyntheticDataProcessor of the Cerebras Model Zoo. An example is a
+// function of the seed and of its number alone, so that runs resume, and are the same on any number of
+// threads, workers and wafers.
 //   const dataset d = synthetic_text({.seed = 7}, 128, 50257);
 //   batches train(d, {.size = 8, .shuffle = false});
 #pragma once
@@ -26,8 +26,8 @@ struct synthetic_settings {
 /// The examples of data without end.
 inline constexpr i64 endless_examples = i64{1} << 40;
 
-/// Examples of the shape of a dataset, each of which `draw` makes. Throws std::invalid_argument for a number of
-/// examples below 0.
+/// Examples of the shape of a dataset, each of which `draw` makes. Throws std::invalid_argument for a number
+/// of examples below 0.
 inline dataset synthetic_of(const synthetic_settings& how, dataset shape,
                             std::function<void(draws&, const example&)> draw) {
   if (how.examples < 0)
@@ -79,9 +79,9 @@ inline dataset synthetic_features(const synthetic_settings& how, int length, int
 }
 
 /// Sequences with hidden words for an encoder, without padding, with the names and the order of masked_text:
-/// input_ids, attention_mask, token_type_ids, labels and perhaps next_sentence_label. The first `special` tokens
-/// of the vocabulary are special, and the last of those is the mask. Throws std::invalid_argument for sizes that
-/// are too small.
+/// input_ids, attention_mask, token_type_ids, labels and perhaps next_sentence_label. The first `special`
+/// tokens of the vocabulary are special, and the last of those is the mask. Throws std::invalid_argument for
+/// sizes that are too small.
 inline dataset synthetic_masked(const synthetic_settings& how, int length, int vocabulary, int special,
                                 bool next_sentences, const masking_settings& masked) {
   detail::check_synthetic("sequences", length, 2);
@@ -106,29 +106,28 @@ inline dataset synthetic_masked(const synthetic_settings& how, int length, int v
 
 /// Pairs of a sequence that is read and one that is written, without padding, with the names and the order of
 /// encoder_decoder_tokens: input_ids, attention_mask, decoder_input_ids and labels. The decoder begins with
-/// `begin` and ends with `end`; both are among the first `special` tokens of the vocabulary, which no text has.
-/// Throws std::invalid_argument for sizes that are too small.
+/// `begin` and ends with `end`; both are among the first `special` tokens of the vocabulary, which no text
+/// has. Throws std::invalid_argument for sizes that are too small.
 inline dataset synthetic_pairs(const synthetic_settings& how, int sources, int targets, int vocabulary,
                                int special, i32 begin, i32 end) {
   detail::check_synthetic("sequences", std::min(sources, targets), 2);
   detail::check_synthetic("vocabularies", vocabulary, i64{special} + 1);
-  return synthetic_of(
-      how,
-      {.length = sources,
-       .get = {},
-       .named = {{"input_ids", sources},
-                 {"attention_mask", sources},
-                 {"decoder_input_ids", targets},
-                 {"labels", targets}}},
-      [=](draws& random, const example& to) {
-        const std::span<i32> read = to.named[2], written = to.named[3];
-        detail::draw_ids(random, to.named[0], special, vocabulary);
-        std::fill(to.named[1].begin(), to.named[1].end(), 1);
-        detail::draw_ids(random, written, special, vocabulary);
-        written.back() = end;
-        read.front() = begin;
-        std::copy(written.begin(), written.end() - 1, read.begin() + 1);
-      });
+  return synthetic_of(how,
+                      {.length = sources,
+                       .get = {},
+                       .named = {{"input_ids", sources},
+                                 {"attention_mask", sources},
+                                 {"decoder_input_ids", targets},
+                                 {"labels", targets}}},
+                      [=](draws& random, const example& to) {
+                        const std::span<i32> read = to.named[2], written = to.named[3];
+                        detail::draw_ids(random, to.named[0], special, vocabulary);
+                        std::fill(to.named[1].begin(), to.named[1].end(), 1);
+                        detail::draw_ids(random, written, special, vocabulary);
+                        written.back() = end;
+                        read.front() = begin;
+                        std::copy(written.begin(), written.end() - 1, read.begin() + 1);
+                      });
 }
 
 }  // namespace wsl::ml

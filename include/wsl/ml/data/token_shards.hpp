@@ -14,7 +14,8 @@ namespace wsl::ml {
 
 namespace detail {
 
-/// Whether a name ends with the word and .bin, or has the word between other characters than letters and digits.
+/// Whether a name ends with the word and .bin, or has the word between other characters than letters and
+/// digits.
 inline bool is_token_file_of(const std::filesystem::path& file, const std::string& part) {
   const std::string name = file.filename().string();
   if (file.extension() != ".bin") return false;
@@ -41,11 +42,11 @@ inline bool is_pattern(const std::string& path) {
 
 }  // namespace detail
 
-/// The files of tokens that some paths mean for a part of the data, "train" or "val": files, patterns with *, ?
-/// and [..], and folders, of which those .bin files whose names have the word. They stay in the order of the
-/// paths, and those of a folder or a pattern in that of their names. A folder without such files means none.
-/// Throws file_error for a path that is not there, a pattern that matches nothing, and a file that is named
-/// twice.
+/// The files of tokens that some paths mean for a part of the data, "train" or "val": files, patterns with *,
+/// ? and [..], and folders, of which those .bin files whose names have the word. They stay in the order of
+/// the paths, and those of a folder or a pattern in that of their names. A folder without such files means
+/// none. Throws file_error for a path that is not there, a pattern that matches nothing, and a file that is
+/// named twice.
 inline std::vector<std::string> token_files_of(const std::vector<std::string>& paths,
                                                const std::string& part) {
   namespace fs = std::filesystem;
@@ -60,7 +61,8 @@ inline std::vector<std::string> token_files_of(const std::vector<std::string>& p
     } else if (fs::is_directory(path)) {
       here.clear();
       for (const fs::directory_entry& x : fs::directory_iterator(path))
-        if (x.is_regular_file() && detail::is_token_file_of(x.path(), part)) here.push_back(x.path().string());
+        if (x.is_regular_file() && detail::is_token_file_of(x.path(), part))
+          here.push_back(x.path().string());
       std::sort(here.begin(), here.end());
     }
     all.insert(all.end(), here.begin(), here.end());

@@ -20,8 +20,8 @@ inline int padding_mask_of(const network& n, const stage& s, int axis) {
   const int v = s.padding_mask() < 0 ? -1 : s.inputs[static_cast<std::size_t>(s.padding_mask())];
   return v >= 0 && n.info(v).axis == axis ? v : -1;
 }
-/// Whether padding of an axis may be left out at all: no stage sees it, or the batch says with a mask which it
-/// sees, and no loss counts it.
+/// Whether padding of an axis may be left out at all: no stage sees it, or the batch says with a mask which
+/// it sees, and no loss counts it.
 inline bool may_leave_out_padding(const network& n, int axis) {
   if (n.axes()[static_cast<std::size_t>(axis)].length > 0 || n.statistics() > 0) return false;
   return std::all_of(n.stages().begin(), n.stages().end(), [&](const auto& s) {

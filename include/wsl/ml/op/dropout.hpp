@@ -26,8 +26,8 @@ struct dropout_generator {
   bool on = false;         ///< whether the step trains; false: nothing is dropped, as in evaluation
   u32 key = 0;             ///< the key of the step
   i64 first_sequence = 0;  ///< number in the batch of the first sequence on this PE
-  /// Tokens of a sequence of the batch on each axis, where those here have been shortened (model/padding.hpp);
-  /// empty: as many.
+  /// Tokens of a sequence of the batch on each axis, where those here have been shortened
+  /// (model/padding.hpp); empty: as many.
   std::span<const int> lengths = {};
 };
 

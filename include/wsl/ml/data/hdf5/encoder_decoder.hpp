@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts that are read and texts that are written in HDF5 files, as the Model Zoo's T5HDF5DataProcessor reads them.
-// data_params.json beside the files names the rows:
+// Texts that are read and texts that are written in HDF5 files, as the Model Zoo's T5HDF5DataProcessor reads
+// them. data_params.json beside the files names the rows:
 //   data_0  (n, 2, sources)  input_ids, attention_mask
 //   data_1  (n, 3, targets)  decoder_input_ids, decoder_attention_mask, labels
 // or `data` (n, 5, length) has all of them, or each is a dataset of its name. Labels count where
@@ -16,11 +16,11 @@ namespace wsl::ml {
 
 struct hdf5_encoder_decoder_settings {
   std::vector<std::string> paths;  ///< files, and folders of *.h5
-  int vocabulary = 0;              ///< a token that is not below is an error when it is read; 0: any from 0 on
+  int vocabulary = 0;  ///< a token that is not below is an error when it is read; 0: any from 0 on
 };
 
-/// The data have the lengths of the files. Throws file_error for files of another form; rows are looked at when
-/// they are read.
+/// The data have the lengths of the files. Throws file_error for files of another form; rows are looked at
+/// when they are read.
 inline text_task hdf5_encoder_decoder(const hdf5_encoder_decoder_settings& how) {
   const auto all = std::make_shared<const detail::text_rows>(hdf5_files_of(how.paths));
   const hdf5_examples& x = all->all();
@@ -53,14 +53,16 @@ inline text_task hdf5_encoder_decoder(const hdf5_encoder_decoder_settings& how) 
       out[i] = counts ? labels[i] : ignored_label;
       if (!counts) continue;
       r.check_token("labels", i, most);
-      // What is written is what the decoder reads next.
-      const bool is_read = i + 1 < labels.size() && (mask.empty() ? labels[i + 1] != ignored_label
-                                                                  : mask[i + 1] && labels[i + 1] != ignored_label);
+      // The decoder reads next what it writes.
+      const bool is_read =
+          i + 1 < labels.size() &&
+          (mask.empty() ? labels[i + 1] != ignored_label : mask[i + 1] && labels[i + 1] != ignored_label);
       if (is_read && read[i + 1] != labels[i])
-        r.wrong("decoder_input_ids", i + 1,
-                fmt::format(", and the label before it is {}: a decoder reads the labels shifted by one token: "
-                            "write the data again",
-                            labels[i]));
+        r.wrong(
+            "decoder_input_ids", i + 1,
+            fmt::format(", and the label before it is {}: a decoder reads the labels shifted by one token: "
+                        "write the data again",
+                        labels[i]));
     }
   };
   return t;

@@ -32,9 +32,10 @@ class hdf5_examples {
         add_fields(x, std::move(names), fields, numbers);
       };
       if (all.empty())
-        throw file_error(fmt::format("wsl: {}: the file has no datasets outside of groups: make examples of text "
-                                     "with `wsl-data convert`",
-                                     name));
+        throw file_error(
+            fmt::format("wsl: {}: the file has no datasets outside of groups: make examples of text "
+                        "with `wsl-data convert`",
+                        name));
       p.is_old = is_in(all, "example_0");
       if (p.is_old) take_old(p, all, cache, fields, numbers);
       else if (is_in(all, "data")) {

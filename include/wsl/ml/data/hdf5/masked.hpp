@@ -2,7 +2,7 @@
 // Texts with hidden words in HDF5 files, as the Model Zoo's BertHDF5DataProcessor reads them:
 //   data    (n, 2, length)   input_ids and attention_mask; a third row is token_type_ids
 //   labels  (n, 1, length)   a label for each token, -100 for those that were not hidden, or
-//           (n, 3, m)        the labels of m places, masked_lm_positions, and masked_lm_mask: 0 for those of the m
+//           (n, 3, m)        the labels of m places, masked_lm_positions, and masked_lm_mask: 0 for places
 //                            that are not used (masked_lm_weights in data of one dataset a name)
 //   next_sentence_label      of wsl-data: 1 if the second text does not follow the first
 // or a dataset for each of these names. Batches have the numbers of masked_text.
@@ -17,8 +17,8 @@ namespace wsl::ml {
 struct hdf5_masked_settings {
   std::vector<std::string> paths;  ///< files, and folders of *.h5
   int max_sequence_length = 0;     ///< that of the examples; 0: whatever they have
-  int vocabulary = 0;              ///< a token that is not below is an error when it is read; 0: any from 0 on
-  bool next_sentences = false;     ///< examples have next_sentence_label
+  int vocabulary = 0;           ///< a token that is not below is an error when it is read; 0: any from 0 on
+  bool next_sentences = false;  ///< examples have next_sentence_label
 };
 
 namespace detail {
@@ -70,10 +70,10 @@ inline text_task hdf5_masked(const hdf5_masked_settings& how) {
         fmt::format("wsl: max_sequence_length is {}, and the examples of {} have {} tokens: leave it out",
                     how.max_sequence_length, x.files().front(), length));
   if (how.next_sentences && (!x.find("next_sentence_label") || x.find("next_sentence_label")->length != 1))
-    throw std::invalid_argument(
-        fmt::format("wsl: the examples of {} have no 'next_sentence_label', one for each: set disable_nsp, or "
-                    "make data with `wsl-data convert --form bert --next_sentences`",
-                    x.files().front()));
+    throw std::invalid_argument(fmt::format(
+        "wsl: the examples of {} have no 'next_sentence_label', one for each: set disable_nsp, or "
+        "make data with `wsl-data convert --form bert --next_sentences`",
+        x.files().front()));
   text_task t;
   t.token_types = has_types ? 2 : 1, t.vocabulary = how.vocabulary;
   t.about = fmt::format("{} with hidden words", x.about());

@@ -12,8 +12,8 @@ class text_rows {
   explicit text_rows(std::vector<std::string> files) : all_(std::move(files)) {}
 
   const hdf5_examples& all() const { return all_; }
-  /// The length of a field. Throws file_error if it has no field of that name, or if another field has another
-  /// length.
+  /// The length of a field. Throws file_error if it has no field of that name, or if another field has
+  /// another length.
   int length_of(const char* name, std::initializer_list<const char*> alike) const {
     const hdf5_field& x = all_.field(name);
     for (const char* other : alike)

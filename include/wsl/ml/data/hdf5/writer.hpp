@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes examples to HDF5 files in the forms of the Cerebras Model Zoo: datasets of i4 with the shape
-// (examples, features, tokens), in chunks of one example, compressed by gzip on all threads that are given, and
-// the attribute n_examples of the file.
+// (examples, features, tokens), in chunks of one example, compressed by gzip on all threads that are given,
+// and the attribute n_examples of the file.
 //   write_hdf5_examples("dataset-partition-1.h5", numbers, {.features = 3, .length = 2048});
-//   write_hdf5("dataset-partition-1.h5", {{"data", tokens, 2, 128}, {"labels", labels, 1, 128}}, {.threads = 4});
+//   write_hdf5("part-1.h5", {{"data", tokens, 2, 128}, {"labels", labels, 1, 128}}, {.threads = 4});
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -72,14 +72,15 @@ inline void write_set(hid_t file, const std::string& name, const hdf5_set& x, i6
   // Without the time of writing, so that the same examples are the same bytes.
   must(space && how && H5Pset_obj_track_times(how.get(), false) >= 0 &&
        (!has_chunks || H5Pset_chunk(how.get(), 3, chunk.data()) >= 0) &&
-       (!has_chunks || compression == 0 || H5Pset_deflate(how.get(), static_cast<unsigned>(compression)) >= 0));
+       (!has_chunks || compression == 0 ||
+        H5Pset_deflate(how.get(), static_cast<unsigned>(compression)) >= 0));
   const hdf5_id set(
       H5Dcreate2(file, x.name.c_str(), H5T_STD_I32LE, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT),
       &H5Dclose);
   must(static_cast<bool>(set));
   if (!has_chunks)
-    return must(count == 0 || H5Dwrite(set.get(), H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                       x.numbers.data()) >= 0);
+    return must(count == 0 ||
+                H5Dwrite(set.get(), H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.numbers.data()) >= 0);
   const std::size_t bytes = static_cast<std::size_t>(x.each()) * sizeof(i32);
   const auto* from = reinterpret_cast<const u8*>(x.numbers.data());
   for (i64 k = 0; k < count; ++k) {
@@ -104,15 +105,14 @@ inline void write_hdf5(const std::string& name, const std::vector<hdf5_set>& set
                       x.numbers.size(), x.features, x.length));
     const i64 here = std::ssize(x.numbers) / x.each();
     if (count >= 0 && here != count)
-      throw std::invalid_argument(fmt::format("wsl: {}: dataset '{}' has {} examples, and '{}' {}", name, x.name,
-                                              here, sets.front().name, count));
+      throw std::invalid_argument(fmt::format("wsl: {}: dataset '{}' has {} examples, and '{}' {}", name,
+                                              x.name, here, sets.front().name, count));
     count = here;
-    chunks.push_back(how.compression && x.each() > 1
-                         ? deflated_chunks(reinterpret_cast<const u8*>(x.numbers.data()),
-                                           static_cast<std::size_t>(count),
-                                           static_cast<std::size_t>(x.each()) * sizeof(i32), how.compression,
-                                           how.threads)
-                         : std::vector<std::vector<u8>>());
+    chunks.push_back(
+        how.compression && x.each() > 1
+            ? deflated_chunks(reinterpret_cast<const u8*>(x.numbers.data()), static_cast<std::size_t>(count),
+                              static_cast<std::size_t>(x.each()) * sizeof(i32), how.compression, how.threads)
+            : std::vector<std::vector<u8>>());
   }
   std::vector<u8> image;
   {

@@ -130,8 +130,8 @@ struct bert_csv_processor : encoder_input {
   }
 };
 
-/// Reads the examples of a processor of HDF5, for a vocabulary of so many tokens. Programs with the part wsl::hdf5
-/// set it, and without it there is this refusal.
+/// Reads the examples of a processor of HDF5, for a vocabulary of so many tokens. Programs with the part
+/// wsl::hdf5 set it, and without it there is this refusal.
 template <class Processor>
 using hdf5_reader = std::function<text_task(const Processor&, int vocabulary)>;
 [[noreturn]] inline void refuse_hdf5(const char* processor) {
@@ -578,12 +578,11 @@ struct synthetic_encoder_decoder_processor : encoder_decoder_input {
   }
 };
 
-using text_processor =
-    std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_hdf5_processor,
-                 synthetic_encoder_processor, bert_classifier_processor, sst2_processor, mnli_processor,
-                 bert_token_classifier_processor, bert_sum_csv_processor, qa_processor, dpr_processor,
-                 t5_dynamic_processor, t5_hdf5_processor, synthetic_encoder_decoder_processor,
-                 transformer_dynamic_processor>;
+using text_processor = std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_hdf5_processor,
+                                    synthetic_encoder_processor, bert_classifier_processor, sst2_processor,
+                                    mnli_processor, bert_token_classifier_processor, bert_sum_csv_processor,
+                                    qa_processor, dpr_processor, t5_dynamic_processor, t5_hdf5_processor,
+                                    synthetic_encoder_decoder_processor, transformer_dynamic_processor>;
 
 /// The kinds of models whose examples a processor makes. Processors of different kinds may have one name.
 enum class text_kind : u8 { encoder, encoder_decoder };
@@ -611,8 +610,8 @@ inline text_kind kind_of(const text_processor& p) {
       },
       p);
 }
-/// The processor of a name, of one kind if it is given, with its defaults. Throws std::invalid_argument if there
-/// is none.
+/// The processor of a name, of one kind if it is given, with its defaults. Throws std::invalid_argument if
+/// there is none.
 inline text_processor text_processor_of(std::string_view name, std::optional<text_kind> kind = {}) {
   std::string known;
   for (const text_processor& p : text_processors()) {
