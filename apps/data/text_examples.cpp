@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Examples of encoders and of encoder-decoders, which the data of their trainers make: sequences with hidden
-// words, and texts with spans left out. What is drawn depends on the seed and on the number of an example.
+// words, and texts with spans left out. Draws depend on the seed and on the number of an example.
 #include <fmt/format.h>
 
 #include <cmath>

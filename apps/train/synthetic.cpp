@@ -16,7 +16,7 @@ void declare_synthetic(fields& f, synthetic_params& p) {
 wsl::ml::synthetic_settings synthetic_settings_of(const input_params& in, i64 num_examples, bool trains) {
   constexpr i64 batches_of_evaluation = 10;
   if (!num_examples && !trains) num_examples = batches_of_evaluation * in.batch_size;
-  // What is held out is never what is trained with.
+  // The held-out examples are never those to train with.
   return {.seed = 2 * static_cast<wsl::u64>(in.shuffle_seed) + (trains ? 0 : 1), .examples = num_examples};
 }
 
