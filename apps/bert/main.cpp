@@ -15,6 +15,7 @@
 #include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
+#include "../train/synthetic.hpp"
 #include "configurations.hpp"
 #include "model.hpp"
 #include "predictions.hpp"
@@ -29,6 +30,8 @@ using namespace train_app;
 
 const std::vector<std::string> processors{"BertCSVDynamicMaskDataProcessor",
                                           "BertCSVDataProcessor",
+                                          "BertHDF5DataProcessor",
+                                          synthetic_processor,
                                           "BertClassifierDataProcessor",
                                           "SST2DataProcessor",
                                           "MNLIDataProcessor",
@@ -46,9 +49,11 @@ struct options {
 
 void declare_all(fields& f, options& o) {
   f.section("train_input");
-  declare_input(f, o.common.train_input, true), o.train.declare(f, "train_input", processors);
+  declare_input(f, o.common.train_input, true),
+      o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input, false), o.eval.declare(f, "eval_input", processors);
+  declare_input(f, o.common.eval_input, false),
+      o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
@@ -75,20 +80,25 @@ void take_folder(fields& f, options& o) {
   });
 }
 
+/// Whether the data of a part are random numbers.
+bool is_random(const text_app::text_input& x, const text_app::text_input& otherwise) {
+  return (x.data_processor.empty() ? otherwise : x).data_processor == synthetic_processor;
+}
 bool reads_held_out(const options& o, const text_app::stage& now) {
-  return now.reads_held_out(!o.common.eval_input.data_dir.empty());
+  return now.reads_held_out(!o.common.eval_input.data_dir.empty() || is_random(o.eval, o.train));
 }
 
 void complete(fields& f, options& o, const text_app::stage& now) {
   if (!o.hf.empty()) take_folder(f, o);
+  for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
-  const auto needs = [](const char* section, const input_params& in) {
-    if (in.data_dir.empty())
+  const auto needs = [&](const char* section, const input_params& in, const text_app::text_input& x) {
+    if (in.data_dir.empty() && !is_random(x, o.train))
       throw std::invalid_argument(
           fmt::format("{}.data_dir is missing: name a file of texts or a folder", section));
   };
-  if (now.trains()) needs("train_input", o.common.train_input);
-  if (reads_held_out(o, now)) needs("eval_input", o.common.eval_input);
+  if (now.trains()) needs("train_input", o.common.train_input, o.train);
+  if (reads_held_out(o, now)) needs("eval_input", o.common.eval_input, o.eval);
 }
 
 /// The task that an encoder is trained for with the examples of a processor.
@@ -99,6 +109,9 @@ ml::encoder_task goal_of(const ml::text_processor& p) {
   if (const auto* x = std::get_if<ml::bert_csv_dynamic_mask_processor>(&p))
     return of_hidden_words(x->disable_nsp);
   if (const auto* x = std::get_if<ml::bert_csv_processor>(&p)) return of_hidden_words(x->disable_nsp);
+  if (const auto* x = std::get_if<ml::bert_hdf5_processor>(&p)) return of_hidden_words(x->disable_nsp);
+  if (const auto* x = std::get_if<ml::synthetic_encoder_processor>(&p))
+    return of_hidden_words(x->disable_nsp);
   if (std::holds_alternative<ml::qa_processor>(p)) return ml::encoder_task::span;
   const bool of_tokens = std::holds_alternative<ml::bert_token_classifier_processor>(p) ||
                          std::holds_alternative<ml::bert_sum_csv_processor>(p);
@@ -115,6 +128,8 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
     } else if constexpr (std::is_same_v<decltype(value), bool&>)
       if (name == "disable_nsp") value = value || o.model.disable_nsp;
   });
+  text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
+                               o.model.vocab_size, o.model.max_position_embeddings);
   return p;
 }
 /// Gives the classes of the training data to the processor of the others, so that they have the same numbers.

@@ -55,8 +55,12 @@ void draw(long long train, long long test, unsigned long long seed, const std::s
 /// Converts from the format of the file `in` to the format that the name `out` asks for.
 void convert(const std::string& in, const std::string& out, wsl::ml::token_format form);
 
+/// The models whose examples a conversion makes: decoders, encoders, and encoder-decoders.
+enum class example_form { gpt, bert, t5 };
+
 /// The settings of a conversion from texts to examples in HDF5.
 struct example_conversion {
+  example_form form = example_form::gpt;
   std::vector<std::string> in;  ///< files (.txt, .jsonl, .csv, .tsv) or folders
   std::string tokenizer;        ///< as in `tokenizing`
   int length = 0;               ///< tokens of an example; 0: no examples are asked for
@@ -66,6 +70,20 @@ struct example_conversion {
   std::string eos_token, pad_token, sep_token;                ///< empty: the tokenizer's
   bool packs = true, lines = false, gzip = true;
   int least = 10;  ///< tokens of an example
+  unsigned long long seed = 1;  ///< of bert and t5: what is hidden, and the spans that are left out
+  bool do_lower = false;        ///< of bert and t5: a list of tokens is of lower case
+  // Of bert.
+  double masked_lm_prob = 0.15;
+  int max_predictions_per_seq = 0;  ///< 0: as many as masked_lm_prob of the tokens
+  bool mask_whole_word = false, next_sentences = false, gathers = false;
+  // Of t5, in which `length` tokens are read.
+  int target_length = 0;  ///< tokens that are written; 0: as many as texts of `length` tokens need
+  int extra_ids = 100;
+  bool pack_sequences = false;
+  std::string sos_token = "<s>", oov_token = "<unk>";
+
+  /// All of them but the files, as one text.
+  std::string settings() const;
 };
 /// Writes <name>-1.h5 and so on, data_params.json and the vocabulary to a new folder.
 void convert_to_examples(const example_conversion& how, const std::string& out);

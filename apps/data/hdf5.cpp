@@ -2,260 +2,154 @@
 // Texts to examples in HDF5, and what is in such files.
 #include <fmt/format.h>
 
-#include <atomic>
-#include <exception>
-#include <nlohmann/json.hpp>
-#include <thread>
+#include <algorithm>
+#include <filesystem>
 #include <wsl/ml/data/hdf5/files.hpp>
 #include <wsl/ml/data/hdf5/writer.hpp>
-#include <wsl/ml/data/packed_sequences.hpp>
-#include <wsl/ml/data/text/records.hpp>
-#include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/tokenizer/tokenizer.hpp>
 #include <wsl/support/progress.hpp>
-#include <wsl/support/whole_folder.hpp>
+#include <wsl/support/resumable_folder.hpp>
 
-#include "commands.hpp"
+#include "examples.hpp"
 
 namespace data_app {
 namespace {
 using namespace wsl;
 using namespace wsl::ml;
+namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
-/// Documents of some files, or pairs of a prompt and its completion.
-class documents {
- public:
-  explicit documents(const example_conversion& how) : how_(how) {
-    namespace fs = std::filesystem;
-    for (const std::string& path : how.in) {
-      std::vector<fs::path> names{path};
-      if (fs::is_directory(path)) names.assign(fs::directory_iterator(path), fs::directory_iterator());
-      for (const fs::path& name : names)
-        for (const char* kind : {".parquet", ".arrow"})
-          if (name.extension() == kind)
-            refuse(fmt::format(
-                "{}: {} is not read here: make it .jsonl first, for instance with `python3 -c \"import "
-                "pandas; pandas.read_{}('{}').to_json('data.jsonl', orient='records', lines=True)\"`",
-                name.string(), kind, kind[1] == 'p' ? "parquet" : "feather", name.string()));
-    }
-    const std::vector<std::string> files = files_of(how.in, {".jsonl", ".csv", ".tsv", ".txt"});
-    const auto is_table = [](const std::string& name) {
-      const std::string kind = fs::path(name).extension().string();
-      return kind == ".jsonl" || kind == ".csv" || kind == ".tsv";
-    };
-    const auto tables = std::count_if(files.begin(), files.end(), is_table);
-    if (tables && tables < std::ssize(files))
-      refuse(
-          "some files are examples with columns (.jsonl, .csv, .tsv) and some are text: convert them apart");
-    if (tables) {
-      table_.emplace(files);
-      for (const std::string& column : columns())
-        if (!table_->has(column))
-          refuse(fmt::format("{} has no column '{}': name it with {}", files.front(), column,
-                             is_pairs() ? "--prompt_key and --completion_key" : "--text_key"));
-      count_ = table_->count();
-    } else if (is_pairs()) {
-      refuse("--prompt_key is a column of .jsonl, .csv or .tsv, and " + files.front() + " is text");
-    } else {
-      for (const std::string& name : files) {
-        if (how.lines) lines_.emplace_back(name), begins_.push_back(count_), count_ += lines_.back().count();
-        else texts_.push_back(name), ++count_;
-      }
-    }
-  }
+/// The name, the size and the time of a file, or of all files of a folder.
+void add_file(nlohmann::json& to, const fs::path& path) {
+  std::vector<fs::path> files{path};
+  if (fs::is_directory(path)) files.assign(fs::directory_iterator(path), fs::directory_iterator());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files)
+    if (fs::is_regular_file(file))
+      to.push_back(
+          {file.string(), fs::file_size(file), fs::last_write_time(file).time_since_epoch().count()});
+}
 
-  bool is_pairs() const { return !how_.prompt_key.empty(); }
-  std::vector<std::string> columns() const {
-    return is_pairs() ? std::vector{how_.prompt_key, how_.completion_key} : std::vector{how_.text_key};
-  }
-  i64 count() const { return count_; }
-  /// Its texts, one or two. May be called by several threads at a time.
-  std::vector<std::string> texts(i64 which) const {
-    std::vector<std::string> all;
-    if (table_)
-      for (const std::string& column : columns()) all.push_back(table_->text(which, column));
-    else if (how_.lines) {
-      const auto k = std::upper_bound(begins_.begin(), begins_.end(), which) - begins_.begin() - 1;
-      all.emplace_back(
-          lines_[static_cast<std::size_t>(k)].line(which - begins_[static_cast<std::size_t>(k)]));
-    } else {
-      all.push_back(read_text(texts_[static_cast<std::size_t>(which)]));
-    }
-    return all;
-  }
+/// All that the files depend on, so that a conversion goes on only as it was begun.
+std::string recipe_of(const example_conversion& how) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const std::string& path : how.in) add_file(files, path);
+  if (!how.tokenizer.empty()) add_file(files, how.tokenizer);
+  return nlohmann::json{{"files", files}, {"settings", how.settings()}}.dump() + "\n";
+}
 
- private:
-  example_conversion how_;
-  std::optional<records> table_;
-  std::vector<line_file> lines_;
-  std::vector<i64> begins_;
-  std::vector<std::string> texts_;
-  i64 count_ = 0;
-};
-
-/// Makes tokens of text, by a tokenizer or by the characters of the texts.
-class encoder_of_text {
- public:
-  encoder_of_text(const example_conversion& how, const documents& from) {
-    const auto id_of = [&](const char* option, const std::string& token) {
-      if (const auto id = words_->id(token)) return *id;
-      refuse(fmt::format("{}: the tokenizer has no token '{}'", option, token));
-    };
-    if (how.tokenizer.empty()) {
-      for (const auto& [option, token] : {std::pair("--eos_token", how.eos_token),
-                                          {"--pad_token", how.pad_token},
-                                          {"--sep_token", how.sep_token}})
-        if (!token.empty())
-          refuse(fmt::format("{} is a token of a tokenizer: give --tokenizer, or leave it out", option));
-      std::string seen = "\n";
-      for (i64 i = 0; i < from.count(); ++i) {
-        for (const std::string& text : from.texts(i)) seen += characters::of(text).letters();
-        if (seen.size() > 1 << 20) seen = characters::of(seen).letters();
-      }
-      letters_ = characters::of(seen);
-      end = padding = letters_->encode("\n").front();
-      return;
-    }
-    words_ = tokenizer::from_file(how.tokenizer);
-    if (!how.eos_token.empty()) end = id_of("--eos_token", how.eos_token);
-    else if (words_->end_of_text()) end = *words_->end_of_text();
-    else
-      refuse(fmt::format("the tokenizer {} has no token that ends a text: name one with --eos_token",
-                         how.tokenizer));
-    padding = how.pad_token.empty() ? end : id_of("--pad_token", how.pad_token);
-    if (!how.sep_token.empty()) separator = id_of("--sep_token", how.sep_token);
-    if (const auto around = words_->encode(""); !around.empty() && around.front() == words_->begin_of_text())
-      begin = {around.front()};
+std::unique_ptr<example_maker> maker_of(const example_conversion& how) {
+  switch (how.form) {
+    case example_form::bert: return masked_examples(how);
+    case example_form::t5: return corrupted_examples(how);
+    default: return language_examples(how);
   }
+}
 
-  std::vector<i32> begin = {};
-  i32 end = 0, padding = 0;
-  std::optional<i32> separator = {};
-
-  int size() const { return letters_ ? letters_->size() : words_->size(); }
-  std::vector<i32> encode(std::string_view text) const {
-    // A text of characters ends with a line, and its own last end of a line is that.
-    if (letters_) return letters_->encode(text.ends_with('\n') ? text.substr(0, text.size() - 1) : text);
-    return words_->encode(text, {.add_special_tokens = false, .match_special_tokens = false});
-  }
-  void write(const std::string& folder, const std::string& from) const {
-    if (letters_) return write_characters(folder + "/vocab.json", *letters_);
-    support::write_whole_file(folder + "/tokenizer.json", tokenizer::json_of(from) + "\n");
-    // These say which tokens begin and end a text.
-    namespace fs = std::filesystem;
-    const fs::path beside = fs::is_directory(from) ? fs::path(from) : fs::path(from).parent_path();
-    for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
-      if (fs::exists(beside / name))
-        support::write_whole_file(folder + "/" + name, read_text((beside / name).string()));
-  }
-
- private:
-  std::optional<characters> letters_;
-  std::optional<tokenizer> words_;
-};
-
-/// Calls f(k) for each k below n on several threads, and throws what one of them throws.
-template <class F>
-void on_threads(i64 n, int threads, F f) {
-  std::atomic<i64> next = 0;
-  std::exception_ptr failed;
-  std::mutex mutex;
-  const auto work = [&] {
-    for (i64 k; (k = next++) < n;) try {
-        f(k);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        failed = std::current_exception(), next = n;
-      }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(work);
-    work();
-  }
-  if (failed) std::rethrow_exception(failed);
+void write_file(const std::string& name, const std::vector<example_maker::form>& forms,
+                const std::vector<std::vector<i32>>& numbers, bool gzip) {
+  std::vector<hdf5_set> sets;
+  for (std::size_t k = 0; k < forms.size(); ++k)
+    sets.push_back({forms[k].name, numbers[k], forms[k].features, forms[k].length});
+  write_hdf5(name, sets,
+             {.compression = gzip ? 4 : 0,
+              .threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))});
 }
 
 }  // namespace
+
+std::string example_conversion::settings() const {
+  return nlohmann::json{static_cast<int>(form),
+                        length,
+                        name,
+                        samples_per_file,
+                        text_key,
+                        prompt_key,
+                        completion_key,
+                        eos_token,
+                        pad_token,
+                        sep_token,
+                        packs,
+                        lines,
+                        gzip,
+                        least,
+                        seed,
+                        do_lower,
+                        masked_lm_prob,
+                        max_predictions_per_seq,
+                        mask_whole_word,
+                        next_sentences,
+                        gathers,
+                        target_length,
+                        extra_ids,
+                        pack_sequences,
+                        sos_token,
+                        oov_token,
+                        tokenizer}
+      .dump();
+}
+
+void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from) {
+  support::write_whole_file(folder + "/tokenizer.json", json);
+  const fs::path beside = fs::is_directory(from) ? fs::path(from) : fs::path(from).parent_path();
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
+    if (fs::exists(beside / name))
+      support::write_whole_file(folder + "/" + name, read_text((beside / name).string()));
+}
 
 void convert_to_examples(const example_conversion& how, const std::string& out) {
   if (how.prompt_key.empty() != how.completion_key.empty())
     refuse("--prompt_key and --completion_key belong together: give both, or neither for running text");
   if (how.name.empty() || how.name.find('/') != std::string::npos)
     refuse(fmt::format("--name: '{}' is no name of a file", how.name));
-  support::whole_folder folder(out);
-  const documents from(how);
-  const encoder_of_text by(how, from);
-  if (!how.sep_token.empty() && !from.is_pairs())
-    refuse("--sep_token is between a prompt and its completion: give --prompt_key, or leave it out");
-  example_packer packer({.length = how.length,
-                         .begin = by.begin,
-                         .end = by.end,
-                         .separator = by.separator,
-                         .padding = by.padding,
-                         .packs = how.packs,
-                         .least = how.least});
-  const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  support::resumable_folder folder(out, recipe_of(how));
+  const std::unique_ptr<example_maker> maker = maker_of(how);
   i64 files = 0, written = 0;
-  const auto write = [&](i64 count) {
-    if (count == 0) return;
-    const std::string name = fmt::format("{}-{}.h5", how.name, ++files);
-    write_hdf5_examples(folder / name,
-                        std::span(packer.examples()).first(static_cast<std::size_t>(count * 3 * how.length)),
-                        {.length = how.length, .compression = how.gzip ? 4 : 0, .threads = threads});
-    packer.drop(count), written += count;
-  };
-  support::progress bar("documents", static_cast<u64>(from.count()));
-  constexpr i64 together = 256;  // documents whose texts and tokens are in memory
-  for (i64 begin = 0; begin < from.count(); begin += together) {
-    const i64 n = std::min(together, from.count() - begin);
-    std::vector<std::vector<std::vector<i32>>> tokens(static_cast<std::size_t>(n));
-    on_threads(n, threads, [&](i64 k) {
-      for (const std::string& text : from.texts(begin + k))
-        tokens[static_cast<std::size_t>(k)].push_back(by.encode(text));
-    });
-    for (const auto& x : tokens) {
-      if (x.size() == 2) packer.add(x[0], x[1]);
-      else packer.add(x[0]);
-      while (packer.count() >= how.samples_per_file) write(how.samples_per_file);
-    }
-    bar.tick(static_cast<u64>(n));
+  if (!folder.state().empty()) {
+    const nlohmann::json state = nlohmann::json::parse(folder.state(), nullptr, false);
+    bool goes_on = false;
+    try {
+      goes_on = maker->resume(state.at("maker"));
+      files = state.at("files").get<i64>(), written = state.at("examples").get<i64>();
+    } catch (const nlohmann::json::exception&) {}
+    if (!goes_on)
+      throw file_error(fmt::format("wsl: {}/resume.state is damaged: remove the folder, and begin again",
+                                   folder.unfinished()));
+    std::fprintf(stderr, "wsl-data: %s goes on behind %lld files that are finished\n", out.c_str(),
+                 static_cast<long long>(files));
   }
-  packer.finish();
-  while (packer.count() > 0) write(std::min<i64>(packer.count(), how.samples_per_file));
+  support::progress bar(maker->what(), static_cast<u64>(maker->count()));
+  const std::vector<example_maker::form> forms = maker->forms();
+  std::vector<std::vector<i32>> numbers;
+  while (const i64 n = maker->take(how.samples_per_file, numbers)) {
+    write_file(folder / fmt::format("{}-{}.h5", how.name, ++files), forms, numbers, how.gzip);
+    written += n;
+    folder.record(nlohmann::json{{"files", files}, {"examples", written}, {"maker", maker->state()}}.dump());
+    bar.tick(static_cast<u64>(maker->done()) - bar.done());
+  }
   if (written == 0)
     throw file_error(
         fmt::format("wsl: {}: there is no example of at least {} tokens in it: take longer texts, or a "
                     "smaller --min_sequence_len",
                     how.in.front(), how.least));
-  const std::vector<std::string> features{"input_ids", "attention_mask", "labels"};
-  support::write_whole_file(folder / "data_params.json",
-                            nlohmann::ordered_json{{"n_examples", written},
-                                                   {"features", features},
-                                                   {"features_len", features.size()},
-                                                   {"max_seq_length", how.length},
-                                                   {"max_sequence_length", how.length},
-                                                   {"output_dir", out},
-                                                   {"dtype", "i4"},
-                                                   {"compression", how.gzip ? "gzip" : "none"},
-                                                   {"samples_per_file", how.samples_per_file},
-                                                   {"vocab_size", by.size()},
-                                                   {"eos_id", by.end},
-                                                   {"pad_id", by.padding}}
-                                    .dump(2) +
-                                "\n");
-  by.write(folder.unfinished(), how.tokenizer);
+  nlohmann::ordered_json params{{"n_examples", written}};
+  params.update(maker->params());
+  params.update({{"output_dir", out},
+                 {"dtype", "i4"},
+                 {"compression", how.gzip ? "gzip" : "none"},
+                 {"samples_per_file", how.samples_per_file}});
+  support::write_whole_file(folder / "data_params.json", params.dump(2) + "\n");
+  maker->write_vocabulary(folder.unfinished());
   folder.finish();
-  std::string text =
-      fmt::format("{}: {} examples of {} tokens in {} files {}-*.h5, made of {} {}", out, written, how.length,
-                  files, how.name, from.count(), from.is_pairs() ? "pairs" : "documents");
-  if (packer.too_short())
-    text += fmt::format("; {} sequences of fewer than {} tokens are left out", packer.too_short(), how.least);
-  if (packer.too_long())
-    text += fmt::format("; {} pairs are left out, which have no room", packer.too_long());
-  std::printf("%s\n", text.c_str());
+  std::string shapes;
+  for (const example_maker::form& x : forms)
+    if (x.length > 1 && (shapes.empty() || x.name.starts_with("data")))
+      shapes += fmt::format("{}{}", shapes.empty() ? "" : " and ", x.length);
+  std::printf("%s\n",
+              fmt::format("{}: {} examples of {} tokens in {} files {}-*.h5, made of {} {}{}", out, written,
+                          shapes, files, how.name, maker->count(), maker->what(), maker->left_out())
+                  .c_str());
 }
 
 void inspect_hdf5(const std::string& path) {

@@ -100,7 +100,7 @@ const char* form_of(const std::string& path) {
 void say_tokens(const std::string& path, const char* form) {
   const tokens x = read_tokens(path);
   line("tokens, %s: %lld of them, %d bits each, the largest %d", form, static_cast<long long>(x.size()),
-       x.numbers().index() ? 32 : 16, x.largest());
+       x.are_wide() ? 32 : 16, x.largest());
   std::string first;
   for (i64 i = 0; i < std::min<i64>(x.size(), 12); ++i) first += fmt::format(" {}", x[i]);
   line("they begin with%s", first.c_str());

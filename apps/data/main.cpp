@@ -24,6 +24,7 @@ struct words {
   std::vector<int> ids;
   bool special = false;
   token_format form = token_format::llmc;
+  std::string form_asked = {};  ///< of a conversion
   std::function<void()> chosen;
 };
 
@@ -93,6 +94,64 @@ void declare_tokenizer(CLI::App* all, words& w) {
   s->add_option("tokenizer", w.encoded.tokenizer, of)->required();
 }
 
+/// --form of `convert`: that of tokens, or that of examples.
+void add_form_of_conversion(CLI::App& to, words& w) {
+  const std::map<std::string, token_format> of_tokens{
+      {"llmc", token_format::llmc}, {"llama3", token_format::llmc_llama3}, {"nanogpt", token_format::raw}};
+  const std::map<std::string, example_form> of_examples{
+      {"gpt", example_form::gpt}, {"bert", example_form::bert}, {"t5", example_form::t5}};
+  to.add_option_function<std::string>(
+        "--form",
+        [&w, of_tokens, of_examples](const std::string& word) {
+          w.form_asked = word;
+          if (const auto form = of_tokens.find(word); form != of_tokens.end()) w.form = form->second;
+          else w.examples.form = of_examples.at(word);
+        },
+        "of files of tokens: llmc (with a header, 16 bits a token), llama3 (32 bits) or nanogpt (16 bits, no "
+        "header), llmc by default; of examples in HDF5: gpt, for language models, bert, with hidden words, "
+        "or t5, "
+        "with spans left out, gpt by default")
+      ->check(CLI::IsMember({"llmc", "llama3", "nanogpt", "gpt", "bert", "t5"}));
+}
+
+/// Throws std::invalid_argument for an option of `convert` that the form does not read.
+void check_form(const CLI::App& c, const words& w) {
+  const bool is_examples = w.examples.length > 0;
+  const std::string form = w.form_asked.empty() ? is_examples ? "gpt" : "llmc" : w.form_asked;
+  const bool is_of_examples = form == "gpt" || form == "bert" || form == "t5";
+  if (is_examples != is_of_examples)
+    throw std::invalid_argument(is_examples
+                                    ? "--form " + form +
+                                          " is of files of tokens, and --max_seq_length of examples: leave "
+                                          "one of them out"
+                                    : "--form " + form + " is of examples: give --max_seq_length");
+  const std::map<std::string, std::string> readers{{"--text_key", "gpt"},
+                                                   {"--prompt_key", "gpt"},
+                                                   {"--completion_key", "gpt"},
+                                                   {"--sep_token", "gpt"},
+                                                   {"--no-pack", "gpt"},
+                                                   {"--lines", "gpt"},
+                                                   {"--min_sequence_len", "gpt"},
+                                                   {"--eos_token", "gpt, t5"},
+                                                   {"--pad_token", "gpt, t5"},
+                                                   {"--seed", "bert, t5"},
+                                                   {"--do_lower", "bert, t5"},
+                                                   {"--masked_lm_prob", "bert"},
+                                                   {"--mask_whole_word", "bert"},
+                                                   {"--next_sentences", "bert"},
+                                                   {"--max_predictions_per_seq", "bert"},
+                                                   {"--mlm_with_gather", "bert"},
+                                                   {"--tgt_max_sequence_length", "t5"},
+                                                   {"--extra_ids", "t5"},
+                                                   {"--pack_sequences", "t5"},
+                                                   {"--sos_token", "t5"},
+                                                   {"--oov_token", "t5"}};
+  for (const auto& [option, forms] : readers)
+    if (c.count(option) && is_examples && forms.find(form) == std::string::npos)
+      throw std::invalid_argument(option + " is of --form " + forms + ", and this one is " + form +
+                                  ": leave it out");
+}
+
 void declare_examples(CLI::App& c, example_conversion& e) {
   CLI::Option* length = c.add_option("--max_seq_length", e.length,
                                      "tokens of an example: text (.txt), .jsonl, .csv or .tsv, or a folder "
@@ -123,6 +182,29 @@ void declare_examples(CLI::App& c, example_conversion& e) {
   c.add_flag("!--no-pack", e.packs, "each document begins an example, with padding behind it")->needs(length);
   c.add_flag("--lines", e.lines, "each line of a text is a document, not each file")->needs(length);
   c.add_flag("!--no-compression", e.gzip, "without gzip")->needs(length);
+  option("--seed", e.seed, "bert and t5: of what is hidden or left out")->capture_default_str();
+  c.add_flag("--do_lower", e.do_lower, "bert and t5: a list of tokens is of lower case")->needs(length);
+  option("--masked_lm_prob", e.masked_lm_prob, "bert: the part of the tokens that is hidden")
+      ->capture_default_str();
+  option("--max_predictions_per_seq", e.max_predictions_per_seq,
+         "bert: the most tokens of an example that are hidden; otherwise as many as masked_lm_prob says")
+      ->check(CLI::Range(1, 1 << 20));
+  c.add_flag("--mask_whole_word", e.mask_whole_word, "bert: with one token of a word all of it is hidden")
+      ->needs(length);
+  c.add_flag("--next_sentences", e.next_sentences, "bert: pairs of texts, with next_sentence_label")
+      ->needs(length);
+  c.add_flag("--mlm_with_gather", e.gathers, "bert: labels of the hidden places alone, and these places")
+      ->needs(length);
+  option("--tgt_max_sequence_length", e.target_length,
+         "t5: tokens that are written; otherwise as many as texts of --max_seq_length tokens need")
+      ->check(CLI::Range(2, 1 << 20));
+  option("--extra_ids", e.extra_ids, "t5: sentinels behind the vocabulary")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  c.add_flag("--pack_sequences", e.pack_sequences, "t5: an example may have text of several documents")
+      ->needs(length);
+  option("--sos_token", e.sos_token, "t5: the token with which the decoder begins")->capture_default_str();
+  option("--oov_token", e.oov_token, "t5: the token for what has none")->capture_default_str();
 }
 
 void declare(CLI::App& app, words& w) {
@@ -190,9 +272,10 @@ void declare(CLI::App& app, words& w) {
                         "IDX from .gz to none; with --max_seq_length texts to examples in HDF5");
   c->add_option("in", w.in, "what to convert, known by its content")->required();
   c->add_option("out", w.out, "the file or folder to write")->required();
-  add_form(*c, w.form);
+  add_form_of_conversion(*c, w);
   declare_examples(*c, w.examples);
-  does(c, [&w] {
+  does(c, [&w, c] {
+    check_form(*c, w);
     if (!w.examples.length) return convert(w.in, w.out, w.form);
     w.examples.in = {w.in};
     convert_to_examples(w.examples, w.out);

@@ -45,9 +45,11 @@ struct options {
 void declare_all(fields& f, options& o) {
   const std::vector<std::string> processors{ml::dpr_processor::name};
   f.section("train_input");
-  declare_input(f, o.common.train_input, true), o.train.declare(f, "train_input", processors);
+  declare_input(f, o.common.train_input, true),
+      o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input, false), o.eval.declare(f, "eval_input", processors);
+  declare_input(f, o.common.eval_input, false),
+      o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);

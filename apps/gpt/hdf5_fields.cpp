@@ -8,9 +8,9 @@ namespace gpt_app {
 void declare_hdf5(train_app::fields& f, hdf5_params& p) {
   f.named("data_dir").back()->may_be_list = true;
   f.add("data_processor", p.data_processor,
-        "the Model Zoo's name of the data's form: GptHDF5MapDataProcessor and GptHDF5DataProcessor are HDF5; "
-        "of others "
-        "the files say what they are");
+        "the Model Zoo's name of the data's form: GptHDF5MapDataProcessor and GptHDF5DataProcessor are HDF5, "
+        "SyntheticDataProcessor is random tokens and no files; of others the files say what they are");
+  declare_synthetic(f, p.random);
   f.add("data_subset", p.data_subset,
         "parts of the data in HDF5, from 0 to 1, such as 0.0-0.75 or 0.1-0.3,0.7-1.0; null: all");
   f.add("mixture", p.mixture,

@@ -4,6 +4,7 @@
 #pragma once
 #include <fields.hpp>
 #include <params.hpp>
+#include <synthetic.hpp>
 #include <wsl/ml/data/dataset.hpp>
 
 #include "text.hpp"
@@ -14,6 +15,7 @@ struct hdf5_params {
   std::string data_processor, data_subset;
   train_app::mixture_parts mixture;
   bool use_vsl = false;  ///< train_input.pack_sequences
+  train_app::synthetic_params random = {};
 };
 /// Declares the fields of an input, after those of every trainer.
 void declare_hdf5(train_app::fields& f, hdf5_params& p);

@@ -441,6 +441,53 @@ task task_with_hdf5(const std::string& program, language_params& o) {
   return t;
 }
 
+bool has_random_tokens(const language_params& o) {
+  return is_synthetic(o.train.hdf5.data_processor, o.eval.hdf5.data_processor, o.common, o.train.hdf5.random,
+                      o.eval.hdf5.random);
+}
+
+/// Throws std::invalid_argument for settings of texts, which random tokens do not have.
+void refuse_settings_of_texts(const language_params& o) {
+  for (const auto& [section, p] : {std::pair("train_input", &o.train), {"eval_input", &o.eval}}) {
+    const char* const given = p->stride                      ? "stride"
+                              : !p->vocabulary.empty()       ? "vocabulary"
+                              : !p->tokenizer_dir.empty()    ? "tokenizer_dir"
+                              : !p->messages_key.empty()     ? "messages_key"
+                              : p->pairs.are_given()         ? "prompt_key"
+                              : !p->pairs.separator.empty()  ? "separator"
+                              : !p->pairs.end_token.empty()  ? "end_token"
+                              : p->pack_sequences            ? "pack_sequences"
+                              : !p->hdf5.data_subset.empty() ? "data_subset"
+                              : !p->hdf5.mixture.empty()     ? "mixture"
+                                                             : nullptr;
+    if (given)
+      throw std::invalid_argument(fmt::format(
+          "{0}.{1} is of texts, and {0}.data_processor is {2}, random tokens: leave it out, or --{1} null",
+          section, given, synthetic_processor));
+  }
+}
+
+task task_with_random_tokens(const std::string& program, language_params& o) {
+  refuse_settings_of_texts(o);
+  const int vocabulary_size = o.model.vocab_size;
+  if (!vocabulary_size)
+    throw std::invalid_argument("model.vocab_size is missing: random tokens do not say it");
+  if (!o.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
+  set_lengths(o);
+  task t = with_model(program, o,
+                      fmt::format("random tokens, sequences of {}, of a vocabulary of {}",
+                                  o.train.max_sequence_length, vocabulary_size),
+                      vocabulary());
+  const auto tokens_of = [&](const input_params& in, const text_params& p, bool trains) {
+    return ml::synthetic_text(synthetic_settings_of(in, p.hdf5.random.num_examples, trains),
+                              p.max_sequence_length, vocabulary_size);
+  };
+  t.train = tokens_of(o.common.train_input, o.train, true);
+  t.held_out = tokens_of(o.common.eval_input, o.eval, false);
+  return t;
+}
+
 }  // namespace
 
 void declare_inputs(fields& f, language_params& p, bool with_preferences) {
@@ -467,6 +514,12 @@ void complete(fields& f, language_params& p) {
           is_hdf5({p.common.train_input.data_dir, p.train.hdf5}))) &&
         !f.named(section + std::string(".stride")).front()->given.starts_with("--"))
       of->stride = 0;
+  // So are those of its text which random tokens replace.
+  if (const field* asked = f.named("train_input.data_processor").front();
+      asked->given.starts_with("--") && p.train.hdf5.data_processor == synthetic_processor)
+    for (const char* name : {"stride", "vocabulary", "tokenizer_dir"})
+      for (field* x : f.named(name))
+        if (!x->given.starts_with("--")) x->reset();
   complete_lora(f, p.lora);
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
@@ -501,6 +554,7 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
   if (p.model.reward_head)
     throw std::invalid_argument(
         "model.reward_head: a reward model learns from preferences: give chosen_key and rejected_key");
+  if (has_random_tokens(p)) return task_with_random_tokens(program, p);
   const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
              holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
   if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))

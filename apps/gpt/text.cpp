@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <fields.hpp>
 #include <filesystem>
 #include <sstream>
+#include <wsl/ml/data/token_shards.hpp>
 #include <wsl/ml/data/vocabulary.hpp>
 #include <wsl/ml/io/input_file.hpp>
 #include <wsl/ml/tokenizer/chat_template.hpp>
@@ -17,7 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace ml = wsl::ml;
 
-bool holds_tokens(const fs::path& p) { return p.extension() == ".bin"; }
+using names = std::vector<std::string>;
+
+bool hold_tokens(const names& files) {
+  return !files.empty() &&
+         std::all_of(files.begin(), files.end(), [](const fs::path& x) { return x.extension() == ".bin"; });
+}
 
 /// The files of a folder whose names end so, in order.
 std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<const char*> ends) {
@@ -115,11 +124,11 @@ vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
   return vocabulary::gpt2(asked.tokenizer_dir);
 }
 
-/// The token file for a part in a folder, or the file itself.
-fs::path token_file(const fs::path& where, const char* part) {
-  if (!fs::is_directory(where)) return where;
-  const auto all = files_in(where, {part});
-  return all.empty() ? fs::path{} : all.front();
+/// "a.bin", or "a.bin and 3 other files".
+std::string words_of(const names& files) {
+  return files.size() == 1 ? files.front()
+                           : fmt::format("{} and {} other file{}", files.front(), files.size() - 1,
+                                         files.size() > 2 ? "s" : "");
 }
 
 /// The meaning of the numbers in a token file, and the source of this information.
@@ -142,22 +151,32 @@ meaning meaning_of(const fs::path& file) {
 
 [[noreturn]] void contradiction(const std::string& sentence) { throw ml::file_error("wsl: " + sentence); }
 
-/// Requires that all tokens are within the vocabulary that the file is said to use.
-void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& words, const std::string& by) {
+/// That of several files.
+meaning meaning_of(const names& files) {
+  const meaning first = meaning_of(fs::path(files.front()));
+  for (const std::string& file : files)
+    if (const meaning x = meaning_of(fs::path(file));
+        x.kind != first.kind || (x.letters && x.letters->letters() != first.letters->letters()))
+      contradiction(files.front() + " and " + file + " have tokens of two vocabularies");
+  return first;
+}
+
+/// Requires that all tokens are within the vocabulary that the files are said to use.
+void check_range(const names& files, const ml::tokens& x, const vocabulary& words, const std::string& by) {
   if (words.size() && x.largest() >= words.size())
-    contradiction(file.string() + " has token " + std::to_string(x.largest()) + ", and " + by + " has only " +
-                  std::to_string(words.size()) + ": they do not belong together");
+    contradiction(words_of(files) + " has token " + std::to_string(x.largest()) + ", and " + by +
+                  " has only " + std::to_string(words.size()) + ": they do not belong together");
 }
 
 /// Tokens for one part, and none for the other.
-[[noreturn]] void one_part_only(const fs::path& train, const fs::path& held_out, const std::string& train_at,
+[[noreturn]] void one_part_only(const names& train, const names& held_out, const std::string& train_at,
                                 const std::string& held_out_at) {
-  const bool trains = holds_tokens(train);
-  const fs::path& there = trains ? train : held_out;
+  const bool trains = hold_tokens(train);
+  const std::string there = words_of(trains ? train : held_out);
   const std::string& lacks = trains ? held_out_at : train_at;
   const bool same = train_at == held_out_at;
-  contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there.string() +
-                ", and " + (trains ? "eval_input" : "train_input") + " has none: " +
+  contradiction(std::string(trains ? "train_input" : "eval_input") + " has tokens, " + there + ", and " +
+                (trains ? "eval_input" : "train_input") + " has none: " +
                 (lacks.empty()             ? "the text of this project's pages"
                  : fs::is_directory(lacks) ? lacks + " has no " + (trains ? "val.bin" : "train.bin")
                                            : lacks + " is a text") +
@@ -167,18 +186,18 @@ void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& wo
                         "makes tokens of a text"));
 }
 
-corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_words& asked) {
+corpus of_tokens(const names& train, const names& held_out, const corpus_words& asked) {
   const meaning t = meaning_of(train), h = meaning_of(held_out);
   const auto letters_of = [](const meaning& m) { return m.letters ? m.letters->letters() : ""; };
   if (t.kind != h.kind || letters_of(t) != letters_of(h))
-    contradiction(train.string() + " and " + held_out.string() + " have tokens of two vocabularies");
+    contradiction(words_of(train) + " and " + words_of(held_out) + " have tokens of two vocabularies");
   if (!asked.kind.empty() && !t.kind.empty() && asked.kind != t.kind)
     contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are " +
                   t.kind + ": take --vocabulary " + (t.kind == "llama3" ? "null" : t.kind));
   const std::string& kind = t.kind.empty() ? asked.kind : t.kind;
   if (kind == "characters" && !t.letters)
     contradiction(
-        "which characters the tokens of " + train.string() +
+        "which characters the tokens of " + words_of(train) +
         " are nobody says: `wsl-data tokenize` writes vocab.json beside them; --vocabulary null takes "
         "them as numbers");
   if (!asked.tokenizer_dir.empty() && kind == "characters")
@@ -187,10 +206,14 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
         " the tokens are characters: leave it out" +
         (asked.of_model.empty() ? "" : ", or give --vocabulary characters if the model's are, too"));
 
-  corpus c{.train = ml::read_tokens(train), .held_out = ml::read_tokens(held_out), .words = {}, .about = {}};
-  const std::string folder = !asked.tokenizer_dir.empty()             ? asked.tokenizer_dir
-                             : t.from.starts_with("the words beside") ? train.parent_path().string()
-                                                                      : "";
+  corpus c{.train = ml::read_token_files(train),
+           .held_out = ml::read_token_files(held_out),
+           .words = {},
+           .about = {}};
+  const std::string folder = !asked.tokenizer_dir.empty() ? asked.tokenizer_dir
+                             : t.from.starts_with("the words beside")
+                                 ? fs::path(train.front()).parent_path().string()
+                                 : "";
   if (t.letters) c.words = vocabulary(*t.letters);
   else if (kind == "gpt2" || !folder.empty()) c.words = vocabulary::gpt2(folder);
   const std::string by = t.letters        ? t.from
@@ -201,7 +224,7 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
                            : kind.empty()  ? ""
                            : t.letters     ? " (characters)"
                                            : " (" + kind + (t.kind.empty() ? ")" : ", by their header)");
-  c.about = "tokens" + what + " of " + train.string() + " and " + held_out.string();
+  c.about = "tokens" + what + " of " + words_of(train) + " and " + words_of(held_out);
   return c;
 }
 
@@ -261,13 +284,15 @@ vocabulary vocabulary::of_model(const std::string& folder) {
 
 corpus read_corpus(const corpus_words& asked) {
   const std::string held_out = asked.held_out.empty() ? asked.train : asked.held_out;
+  const names t = ml::token_files_of(train_app::words_of_list(asked.train), "train"),
+              v = ml::token_files_of(train_app::words_of_list(held_out), "val");
+  if (hold_tokens(t) && hold_tokens(v)) return of_tokens(t, v, asked);
+  if (hold_tokens(t) || hold_tokens(v)) one_part_only(t, v, asked.train, held_out);
   for (const std::string& where : {asked.train, held_out})
     if (!where.empty() && !fs::exists(where))
-      throw ml::file_error("wsl: there is nothing at data_dir " + where);
-  if (const fs::path t = token_file(asked.train, "train.bin"), v = token_file(held_out, "val.bin");
-      holds_tokens(t) && holds_tokens(v))
-    return of_tokens(t, v, asked);
-  else if (holds_tokens(t) || holds_tokens(v)) one_part_only(t, v, asked.train, held_out);
+      throw ml::file_error(
+          "wsl: data_dir " + where +
+          " names several files, which are tokens (.bin) or HDF5: a text is one file or a folder");
 
   // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
   std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;

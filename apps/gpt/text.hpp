@@ -90,7 +90,8 @@ struct corpus {
 };
 
 struct corpus_words {
-  std::string train, held_out;  ///< files or folders; both empty: this project's own pages
+  /// Files or folders, of tokens also lists and patterns (data_dir); both empty: this project's own pages.
+  std::string train, held_out;
   std::string kind;             ///< the kind of vocabulary: characters, gpt2; empty: that of the data
   std::string tokenizer_dir;
   /// the vocabulary of the weights that a run begins with, as a checkpoint stores it; a text of characters is
@@ -99,11 +100,12 @@ struct corpus_words {
   std::string of_model = {};  ///< the folder of the model that a run begins with: a text must have its tokens
 };
 
-/// Reads a corpus: a file of text, of which the last tenth is held out; a file or a folder of tokens
-/// (train.bin and val.bin); or a folder of .txt and .md files. The vocabulary is that of the text to train
-/// with; a character of the held-out text that it lacks is an error with its place. The kind of tokens is
-/// given by a vocabulary beside their file, or by its header. Throws wsl::ml::file_error, also if it is not
-/// the kind that was asked for.
+/// Reads a corpus: a file of text, of which the last tenth is held out; files of tokens (.bin), patterns of
+/// their names and folders with them, those for training with `train` and those for evaluation with `val` in
+/// their names; or a folder of .txt and .md files. The vocabulary is that of the text to train with; a
+/// character of the held-out text that it lacks is an error with its place. The kind of tokens is given by a
+/// vocabulary beside their file, or by its header. Throws wsl::ml::file_error, also if it is not the kind
+/// that was asked for.
 corpus read_corpus(const corpus_words& asked);
 
 }  // namespace gpt_app

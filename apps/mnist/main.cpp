@@ -9,6 +9,7 @@
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/session.hpp"
+#include "../train/synthetic.hpp"
 #include "configurations.hpp"
 
 namespace {
@@ -78,9 +79,11 @@ void declare_model(fields& f, model_params& m) {
   f.honours("disable_softmax", {"false"});
 }
 
-/// As many as MNIST has, of each part by a seed of its own.
-struct drawn {
-  i64 train = 60000, held_out = 10000;
+/// The images of a part of the data, if they are not those of files.
+struct made_images {
+  i64 digits;  ///< to draw
+  std::string data_processor = {};
+  synthetic_params random = {};
 };
 
 ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) {
@@ -88,22 +91,29 @@ ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) 
   return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(to_draw, seed)
                                              : ml::read_mnist(in.data_dir, part));
 }
+ml::dataset random_images(const input_params& in, const made_images& how, bool trains) {
+  return ml::synthetic_features(synthetic_settings_of(in, how.random.num_examples, trains), 1, 784, 10);
+}
 
-void declare_drawn(fields& f, i64& n) {
-  f.no_effect("a word", {"data_processor"});
-  f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000);
+void declare_made(fields& f, made_images& x) {
+  f.add("data_processor", x.data_processor,
+        "SyntheticDataProcessor takes random numbers for images; of other names the files say what they are");
+  declare_synthetic(f, x.random);
+  f.add("drawn_digits", x.digits, "how many to draw, if there is no data_dir")
+      .at_least(1)
+      .at_most(10'000'000);
 }
 
 int run(int argc, char** argv) {
   common_params p;
   model_params m;
-  drawn to_draw;
+  made_images made{.digits = 60000}, made_for_eval{.digits = 10000};  // as many as MNIST has
   fields f;
   f.section("train_input");
-  declare_input(f, p.train_input, true), declare_drawn(f, to_draw.train);
+  declare_input(f, p.train_input, true), declare_made(f, made);
   f.honours("split", {"train"});
   f.section("eval_input");
-  declare_input(f, p.eval_input, false), declare_drawn(f, to_draw.held_out);
+  declare_input(f, p.eval_input, false), declare_made(f, made_for_eval);
   f.honours("split", {"val", "test"});
   declare_model(f, m), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer);
@@ -120,14 +130,25 @@ int run(int argc, char** argv) {
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   complete(p, ranks::cores(), ranks::memory()), check(p);
+  const bool is_random =
+      is_synthetic(made.data_processor, made_for_eval.data_processor, p, made.random, made_for_eval.random);
+  if (is_random)
+    for (const field* x : f.named("drawn_digits"))
+      if (x->given.starts_with("--"))
+        throw std::invalid_argument(x->given +
+                                    " is of digits that are drawn, and data_processor takes random "
+                                    "numbers: leave it out");
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),
-         .data_words = p.train_input.data_dir.empty() ? "digits that this program draws"
-                                                      : "images of " + p.train_input.data_dir,
+         .data_words = is_random                        ? "random numbers in place of images"
+                       : p.train_input.data_dir.empty() ? "digits that this program draws"
+                                                        : "images of " + p.train_input.data_dir,
          .architecture = m.architecture()};
-  t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train),
-  t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
+  t.train = is_random ? random_images(p.train_input, made, true)
+                      : images_of(p.train_input, ml::mnist_part::train, made.digits),
+  t.held_out = is_random ? random_images(p.eval_input, made_for_eval, false)
+                         : images_of(p.eval_input, ml::mnist_part::test, made_for_eval.digits);
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

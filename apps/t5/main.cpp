@@ -17,6 +17,7 @@
 #include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
+#include "../train/synthetic.hpp"
 #include "configurations.hpp"
 #include "file_of_predictions.hpp"
 #include "model.hpp"
@@ -30,7 +31,8 @@ namespace ml = wsl::ml;
 using namespace train_app;
 using wsl::i32;
 
-const std::vector<std::string> processors{"T5DynamicDataProcessor", "TransformerDynamicDataProcessor"};
+const std::vector<std::string> processors{"T5DynamicDataProcessor", "T5HDF5DataProcessor",
+                                          "TransformerDynamicDataProcessor", synthetic_processor};
 
 struct search_params {
   int num_beams = 4, max_new_tokens = 0, limit = 0, columns = 0;
@@ -48,9 +50,11 @@ struct options {
 
 void declare_all(fields& f, options& o) {
   f.section("train_input");
-  declare_input(f, o.common.train_input, true), o.train.declare(f, "train_input", processors);
+  declare_input(f, o.common.train_input, true),
+      o.train.declare(f, "train_input", ml::text_kind::encoder_decoder, processors);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input, false), o.eval.declare(f, "eval_input", processors);
+  declare_input(f, o.common.eval_input, false),
+      o.eval.declare(f, "eval_input", ml::text_kind::encoder_decoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
@@ -81,6 +85,7 @@ void complete(fields& f, options& o) {
       o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
       o.model.label_smoothing = asked.label_smoothing;
     });
+  for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
 }
 
@@ -96,19 +101,32 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) {
       if (name == "src_vocab_file" && value.empty()) value = o.hf;
     } else if constexpr (std::is_same_v<decltype(value), std::vector<std::string>&>)
-      if (name == "src_data_dir" && !folder.empty()) value = {folder};
+      if (name == "src_data_dir" && !folder.empty()) value = words_of_list(folder);
   });
+  text_app::complete_hdf5(p);
+  text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
+                               o.model.vocab_size, o.model.max_position_embeddings);
   return p;
 }
 
-/// The settings that both processors have.
+/// The settings that all processors have.
 const ml::encoder_decoder_input& input_of(const ml::text_processor& p) {
-  if (const auto* x = std::get_if<ml::t5_dynamic_processor>(&p)) return *x;
-  return std::get<ml::transformer_dynamic_processor>(p);
+  return std::visit(
+      []<class T>(const T& x) -> const ml::encoder_decoder_input& {
+        if constexpr (std::is_base_of_v<ml::encoder_decoder_input, T>) return x;
+        else throw std::logic_error("a processor of encoders");
+      },
+      p);
+}
+/// The sentinels of those that leave spans out.
+std::optional<int> sentinels_of(const ml::text_processor& p) {
+  if (const auto* x = std::get_if<ml::t5_dynamic_processor>(&p)) return x->extra_ids;
+  if (const auto* x = std::get_if<ml::t5_hdf5_processor>(&p)) return x->extra_ids;
+  return {};
 }
 int vocabulary_of(const ml::text_processor& p, const ml::tokenizer& words) {
-  const auto* t5 = std::get_if<ml::t5_dynamic_processor>(&p);
-  return t5 ? ml::vocabulary_with_sentinels(words, t5->extra_ids) : words.size();
+  const std::optional<int> extra_ids = sentinels_of(p);
+  return extra_ids ? ml::vocabulary_with_sentinels(words, *extra_ids) : words.size();
 }
 /// The tokens with a part of their own, and the sentinels, which give the numbers of a model their meaning.
 named_words settings_of(const ml::text_processor& p) {
@@ -117,8 +135,7 @@ named_words settings_of(const ml::text_processor& p) {
                   {"eos_token", s.eos_token},
                   {"pad_token", s.pad_token},
                   {"oov_token", s.oov_token}};
-  if (const auto* t5 = std::get_if<ml::t5_dynamic_processor>(&p))
-    all.emplace_back("extra_ids", std::to_string(t5->extra_ids));
+  if (const auto extra_ids = sentinels_of(p)) all.emplace_back("extra_ids", std::to_string(*extra_ids));
   return all;
 }
 
@@ -169,7 +186,8 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
     train.data.length = input_of(r.by).sequences.src_max_sequence_length;
   }
-  if (now.reads_held_out(!input_of(r.by).src_data_dir.empty())) r.held_out = ml::task_of(r.by, now.use());
+  if (now.reads_held_out(!input_of(r.by).src_data_dir.empty() || text_app::needs_no_files(r.by)))
+    r.held_out = ml::task_of(r.by, now.use());
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
     text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "src_vocab_file", true);

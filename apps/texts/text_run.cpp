@@ -106,7 +106,8 @@ std::string share_vocabulary(const stage& now, ml::text_processor& train, ml::te
     return now.begun && !names_vocabulary(p) ? now.begun->vocabulary : vocabulary_of(p);
   };
   std::string vocabulary = read(train);
-  const std::string other = read(held_out);
+  // Data that are not read name none.
+  const std::string other = names_vocabulary(held_out) ? read(held_out) : vocabulary;
   const ml::tokenizer words = tokenizer_of(vocabulary);
   if (other != vocabulary)
     if (const std::string what = ml::difference_of(words, tokenizer_of(other)); !what.empty())

@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -30,13 +31,13 @@
 #include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
+#include <wsl/support/folder_lock.hpp>
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
 #include "../memory.hpp"
 #include "command.hpp"
 #include "estimate.hpp"
-#include "folder_lock.hpp"
 #include "performance.hpp"
 #include "ranks.hpp"
 
@@ -853,9 +854,11 @@ void session::train(bool and_eval) {
   predict_threads();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::unique_ptr<folder_lock> alone;
-  if (ranks::root() && std::filesystem::exists(r.model_dir))
-    alone = std::make_unique<folder_lock>(r.model_dir);
+  // Two runs in a folder would write over each other's checkpoints.
+  std::optional<wsl::support::folder_lock> alone;
+  const std::string in_use = fmt::format(
+      "another process trains in {}: wait until it has ended, or take another --model_dir", r.model_dir);
+  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir, in_use);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
@@ -877,7 +880,7 @@ void session::train(bool and_eval) {
   bool begins_anew = false;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
-    if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
+    if (!alone) alone.emplace(r.model_dir, in_use);
   }
   find_reference(true, and_eval);
   if (ranks::root()) {
@@ -985,7 +988,15 @@ void session::train(bool and_eval) {
     if (const auto old = std::signal(signal, &stop_running); signal == SIGHUP && old == SIG_IGN)
       std::signal(signal, SIG_IGN);
     else before.emplace_back(signal, old);
-  run.train([&] { return taken_batch(data.next(), task_.preferences.has_value(), of_reference_); }, rate);
+  std::chrono::duration<f64> waited{0};  // for batches that were not ready
+  run.train(
+      [&] {
+        const auto since = std::chrono::steady_clock::now();
+        taken_batch b(data.next(), task_.preferences.has_value(), of_reference_);
+        waited += std::chrono::steady_clock::now() - since;
+        return b;
+      },
+      rate);
   for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;
@@ -1004,6 +1015,9 @@ void session::train(bool and_eval) {
   say("\nthe last step, %s:\n%s\n",
       in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(),
       t.report(r.report == "layers").c_str());
+  if (const i64 steps = t.steps() - first; steps > 0 && speed.elapsed() > 0)
+    say("data: a step waited %.3f ms for its batch in the mean, %.2f %% of the time\n",
+        1e3 * waited.count() / static_cast<f64>(steps), 100 * waited.count() / speed.elapsed());
   if (const auto scale = t.run().loss_scale_state())
     say("%lld of the steps were skipped because a gradient was not finite; the loss scale is %g\n",
         static_cast<long long>(scale->num_skipped_steps), scale->loss_scale);

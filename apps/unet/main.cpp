@@ -14,6 +14,7 @@
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/session.hpp"
+#include "../train/synthetic.hpp"
 #include "configurations.hpp"
 
 namespace {
@@ -29,6 +30,8 @@ struct image_params {
   bool augment = false;
   i64 augmentation_seed = 1, class_id = 3, drawn = 400;
   f64 split = 0.85, angle = 10, brightness = 0.2;
+  std::string data_processor = {};
+  synthetic_params random = {};
 };
 
 struct model_params {
@@ -65,6 +68,9 @@ struct options {
   std::string out = "predictions";
   i64 count = 8;
 
+  bool has_random_images() const {
+    return is_synthetic(train.data_processor, held_out.data_processor, common, train.random, held_out.random);
+  }
   ml::unet unet() const {
     ml::unet u{.height = static_cast<int>(train.image_shape[0]),
                .width = static_cast<int>(train.image_shape[1]),
@@ -116,7 +122,9 @@ void declare_images(fields& f, image_params& p) {
       .at_least(0)
       .at_most(4);
   f.add("drawn_images", p.drawn, "how many to draw, if there is no data_dir").at_least(1).at_most(1'000'000);
-  f.no_effect("a word", {"data_processor"});
+  f.add("data_processor", p.data_processor,
+        "SyntheticDataProcessor takes random numbers for images; of other names the files say what they are");
+  declare_synthetic(f, p.random);
   f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
 }
 
@@ -171,6 +179,11 @@ void refuse_given(fields& f, const char* name, const std::string& why) {
 void check_inputs(fields& f, const options& o, const mode_of_images& now) {
   const std::string &train = o.common.train_input.data_dir, &held_out = o.common.eval_input.data_dir;
   const bool is_drawn = train.empty() && held_out.empty();
+  if (o.has_random_images()) {
+    for (const char* name : {"drawn_images", "train_test_split", "augment_data", "class_id"})
+      refuse_given(f, name, "is of images, and data_processor takes random numbers");
+    return;
+  }
   if (now.evaluates && held_out.empty() && !train.empty())
     throw std::invalid_argument(
         "eval_input.data_dir is missing: name a folder of images to evaluate with, or give --data_dir, of "
@@ -229,6 +242,10 @@ ml::image_source source_of(const options& o, const input_params& in, const image
   return trains ? first : rest;
 }
 ml::dataset data_of(const options& o, const input_params& in, const image_params& p, bool trains) {
+  if (o.has_random_images())
+    return ml::synthetic_features(synthetic_settings_of(in, p.random.num_examples, trains),
+                                  static_cast<int>(p.image_shape[0] * p.image_shape[1]),
+                                  static_cast<int>(p.image_shape[2]), static_cast<int>(o.model.classes));
   const bool drawn_of_one_channel = !in.data_dir.empty() || p.image_shape[2] == 1;
   if (!drawn_of_one_channel)
     throw std::invalid_argument("image_shape: drawn images have 1 channel; give --data_dir for more");
@@ -388,8 +405,9 @@ int run(int argc, char** argv) {
   task t{.program = "wsl-unet",
          .model = [u = o.unet()] { return u.build(); },
          .model_words = words_of(o),
-         .data_words = p.train_input.data_dir.empty() ? "shapes that this program draws"
-                                                      : "images of " + p.train_input.data_dir,
+         .data_words = o.has_random_images()            ? "random numbers in place of images"
+                       : p.train_input.data_dir.empty() ? "shapes that this program draws"
+                                                        : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes)};
   // Images that a mode does not look at are not read; their number of pixels is that of the others.

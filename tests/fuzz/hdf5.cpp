@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The readers of HDF5: examples in all forms, and tokens in a row. libhdf5, as it is installed, gets the same
-// bytes.
+// The readers of HDF5: examples in all forms, those of encoders and encoder-decoders, and tokens in a row.
+// libhdf5, as it is installed, gets the same bytes.
+#include <wsl/ml/data/hdf5/encoder_decoder.hpp>
 #include <wsl/ml/data/hdf5/language.hpp>
+#include <wsl/ml/data/hdf5/masked.hpp>
 
 #include "fuzz.hpp"
 
@@ -27,6 +29,42 @@ void hdf5(std::string_view bytes) {
   for (const i32 id : ids) holds(id >= 0 && id < 100);
 }
 
-const enter all{{"hdf5", &hdf5}};
+/// The numbers by name of an example.
+std::vector<std::vector<i32>> example_of(const dataset& d, i64 which) {
+  std::vector<std::vector<i32>> all;
+  for (const named_field& x : d.named) all.emplace_back(static_cast<std::size_t>(x.count));
+  const std::vector<std::span<i32>> rooms(all.begin(), all.end());
+  d.get(which, {.ids = {}, .features = {}, .targets = {}, .named = rooms});
+  return all;
+}
+void all_below(const std::vector<i32>& numbers, i32 limit, bool may_be_ignored = false) {
+  for (const i32 x : numbers) holds((x >= 0 && x < limit) || (may_be_ignored && x == ignored_label));
+}
+void masked(const std::string& file) {
+  const text_task t = hdf5_masked({.paths = {file}, .vocabulary = 100});
+  for (i64 i : {i64{0}, t.data.count - 1}) {
+    const auto x = example_of(t.data, i);
+    all_below(x[0], 100), all_below(x[1], 2), all_below(x[2], 2), all_below(x[3], 100, true);
+    for (std::size_t k = 0; k < x[0].size(); ++k) holds(x[1][k] || x[3][k] == ignored_label);
+  }
+}
+void read_and_written(const std::string& file) {
+  const text_task t = hdf5_encoder_decoder({.paths = {file}, .vocabulary = 100});
+  for (i64 i : {i64{0}, t.data.count - 1}) {
+    const auto x = example_of(t.data, i);
+    all_below(x[0], 100), all_below(x[1], 2), all_below(x[2], 100), all_below(x[3], 100, true);
+    for (std::size_t k = 0; k + 1 < x[3].size(); ++k)
+      holds(x[3][k] == ignored_label || x[3][k + 1] == ignored_label || x[2][k + 1] == x[3][k]);
+  }
+}
+void hdf5_text_of_models(std::string_view bytes) {
+  const memory_file f(bytes);
+  try {
+    masked(f.name());
+  } catch (const file_error&) {}
+  read_and_written(f.name());
+}
+
+const enter all{{"hdf5", &hdf5}, {"hdf5_text", &hdf5_text_of_models}};
 
 }  // namespace

@@ -2,7 +2,7 @@
 // The readers of training: texts, images, token files, models, checkpoints and loss curves.
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
-#include <wsl/ml/data/token_file.hpp>
+#include <wsl/ml/data/token_shards.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
@@ -61,11 +61,20 @@ void text(std::string_view bytes) {
 void token_files(std::string_view bytes) {
   const memory_file f(bytes);
   const tokens x = read_tokens(f.name());
-  const bool wide = x.numbers().index() == 1;
+  const bool wide = x.are_wide();
   write_tokens(scratch() + "/tokens", x, wide ? token_format::llmc_llama3 : token_format::llmc);
   const tokens y = read_tokens(scratch() + "/tokens");
-  holds(x.size() == y.size() && x.numbers().index() == y.numbers().index());
+  holds(x.size() == y.size() && x.are_wide() == y.are_wide());
   for (i64 i = 0; i < x.size(); ++i) holds(x[i] == y[i]);
+  // And twice, as two shards.
+  const token_format form = format_of_tokens(f.name());
+  write_tokens(scratch() + "/tokens", x, form);
+  const tokens both = read_token_files({f.name(), scratch() + "/tokens"});
+  holds(both.size() == 2 * x.size() && both.largest() == x.largest());
+  std::vector<i32> all(static_cast<std::size_t>(both.size()));
+  both.copy(0, all);
+  for (i64 i = 0; i < both.size(); ++i)
+    holds(both[i] == x[i % x.size()] && both[i] == all[static_cast<std::size_t>(i)]);
 }
 void llmc(std::string_view bytes) {
   const memory_file f(bytes);

@@ -14,23 +14,46 @@
 
 namespace wsl::support {
 
+namespace detail {
+
+/// Throws file_error if something could not be done with the folder of that name.
+inline void must_folder(const char* what, const std::string& name, const std::error_code& why) {
+  if (why)
+    throw file_error(std::string("wsl: cannot ") + what + " the folder " + name + ": " + why.message());
+}
+/// The path of a folder, which may not be there yet.
+inline std::filesystem::path folder_path(const std::string& name) {
+  std::error_code why;
+  std::filesystem::path path = std::filesystem::weakly_canonical(name, why);
+  must_folder("make", name, why);
+  return path.has_filename() ? path : path.parent_path();  // the name may end with a slash
+}
+/// Throws file_error if there is something that a new folder would replace.
+inline void require_free_folder(const std::filesystem::path& path, const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  const fs::file_status there = fs::status(path, why);
+  if (fs::exists(there) && (!fs::is_directory(there) || !fs::is_empty(path, why)))
+    throw file_error("wsl: " + name + (fs::is_directory(there) ? " has files" : " is no folder") +
+                     ": give a new folder, so that nothing is written over");
+  if (path == fs::current_path(why))
+    throw file_error("wsl: " + name + " is the working folder, which cannot be replaced: give a new folder");
+}
+/// Where the files of a folder are written.
+inline std::filesystem::path unfinished_of(const std::filesystem::path& path) {
+  return path.string() + ".unfinished";
+}
+
+}  // namespace detail
+
 class whole_folder {
  public:
   /// All functions throw file_error with the folder's name and the reason. The folders that it is in are
   /// made.
-  explicit whole_folder(const std::string& name) : name_(name) {
+  explicit whole_folder(const std::string& name) : name_(name), path_(detail::folder_path(name)) {
     namespace fs = std::filesystem;
-    path_ = fs::weakly_canonical(name, why_);
-    if (!path_.has_filename()) path_ = path_.parent_path();  // the name ends with a slash
-    must("make");
-    const fs::file_status there = fs::status(path_, why_);
-    if (fs::exists(there) && (!fs::is_directory(there) || !fs::is_empty(path_, why_)))
-      throw file_error("wsl: " + name_ + (fs::is_directory(there) ? " has files" : " is no folder") +
-                       ": give a new folder, so that nothing is written over");
-    if (path_ == fs::current_path(why_))
-      throw file_error("wsl: " + name_ +
-                       " is the working folder, which cannot be replaced: give a new folder");
-    unfinished_ = path_.string() + ".unfinished";
+    detail::require_free_folder(path_, name);
+    unfinished_ = detail::unfinished_of(path_);
     fs::remove_all(unfinished_, why_);  // of a process that was killed
     if (!why_) fs::create_directories(unfinished_, why_);
     must("make");
@@ -54,10 +77,7 @@ class whole_folder {
   }
 
  private:
-  void must(const char* what) const {
-    if (why_)
-      throw file_error(std::string("wsl: cannot ") + what + " the folder " + name_ + ": " + why_.message());
-  }
+  void must(const char* what) const { detail::must_folder(what, name_, why_); }
 
   std::string name_;
   std::filesystem::path path_, unfinished_;

@@ -212,10 +212,11 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
+    const std::vector<int> lengths = ml::lengths_of(n, b);
     ml::pipeline_step step{.of = &s,
                            .arrays = &arrays,
                            .sequences = b.sequences,
-                           .length = b.length,
+                           .lengths = &lengths,
                            .micro_batches = 3,
                            .optimize = {.rate = 0.5f},
                            .backward = true};

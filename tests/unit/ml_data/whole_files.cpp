@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <wsl/support/resumable_folder.hpp>
 #include <wsl/support/whole_folder.hpp>
 
 #include "files.hpp"
@@ -61,6 +62,57 @@ TEST_CASE("A folder is written completely or not at all, and never over another"
   support::write_whole_file(out / "b", "2");
   out.finish();
   CHECK(read_whole(here / "empty/b") == "2");
+}
+
+TEST_CASE("A folder that was begun goes on, with the same recipe only") {
+  const files::folder here;
+  const std::string name = here / "made", unfinished = name + ".unfinished";
+  { support::resumable_folder out(name, "r"); }
+  CHECK_FALSE(fs::exists(unfinished));  // nothing was recorded
+  {
+    support::resumable_folder out(name, "r");
+    CHECK(out.state().empty());
+    support::write_whole_file(out / "a", "1");
+    out.record("one");
+    // What a process that is killed leaves: a file that nothing is recorded of, and one that has not its
+    // name.
+    files::write(out / "b", "half"), files::write(out / "c.unfinished", "x");
+    CHECK_THAT(files::refusal([&] { support::resumable_folder(name, "r"); }),
+               Contains("another process makes the folder " + name));
+  }
+  CHECK_THAT(files::refusal([&] { support::resumable_folder(name, "s"); }),
+             Contains("was begun with other settings or of other files: go on with those, or remove it"));
+  {
+    support::resumable_folder out(name, "r");
+    CHECK(out.state() == "one");
+    CHECK(read_whole(out / "a") == "1");
+    CHECK_FALSE(fs::exists(out / "c.unfinished"));
+    support::write_whole_file(out / "b", "2");
+    out.record("two"), out.finish();
+  }
+  const auto names_in = [](const std::string& folder) {
+    std::vector<std::string> all;
+    for (const auto& x : fs::directory_iterator(folder)) all.push_back(x.path().filename());
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  CHECK(names_in(name) == std::vector<std::string>{"a", "b"});
+  CHECK_FALSE(fs::exists(unfinished));
+  CHECK_THAT(files::refusal([&] { support::resumable_folder(name, "r"); }), Contains("made has files"));
+  // Killed between the name of the folder and the end: it is finished once more.
+  files::write(name + "/resume.recipe", "r"), files::write(name + "/resume.state", "two");
+  {
+    support::resumable_folder out(name, "r");
+    CHECK(out.state() == "two");
+    out.finish();
+  }
+  CHECK(names_in(name) == std::vector<std::string>{"a", "b"});
+  // What was killed before it had a recipe begins again.
+  fs::create_directories(here / "other.unfinished");
+  files::write(here / "other.unfinished/a", "x");
+  support::resumable_folder out(here / "other", "r");
+  CHECK(out.state().empty());
+  CHECK_FALSE(fs::exists(out / "a"));
 }
 
 }  // namespace

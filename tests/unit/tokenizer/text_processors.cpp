@@ -138,7 +138,7 @@ TEST_CASE("Processors and their settings are found by the names of the Model Zoo
   strings names;
   for (text_processor p : text_processors()) {
     names.push_back(name_of(p));
-    CHECK(name_of(text_processor_of(names.back())) == names.back());
+    CHECK(text_processor_of(names.back(), kind_of(p)).index() == p.index());
     strings settings, accepted;
     each_setting(p, [&]<class T>(const char* name, T&, const char* help) {
       static_assert(std::is_same_v<T, bool> || std::is_same_v<T, int> || std::is_same_v<T, f64> ||
@@ -151,13 +151,14 @@ TEST_CASE("Processors and their settings are found by the names of the Model Zoo
       CHECK(std::find(settings.begin(), settings.end(), s) == settings.end());
     std::sort(settings.begin(), settings.end());
     CHECK(std::adjacent_find(settings.begin(), settings.end()) == settings.end());
-    CHECK(std::binary_search(settings.begin(), settings.end(), "do_lower"));
+    CHECK(std::binary_search(settings.begin(), settings.end(), "do_lower") !=
+          (names.back() == "SyntheticDataProcessor"));
   }
-  CHECK(names == strings{"BertCSVDynamicMaskDataProcessor", "BertCSVDataProcessor",
-                         "BertClassifierDataProcessor", "SST2DataProcessor", "MNLIDataProcessor",
-                         "BertTokenClassifierDataProcessor", "BertSumCSVDataProcessor", "QADataProcessor",
-                         "DPRHDF5DataProcessor", "T5DynamicDataProcessor",
-                         "TransformerDynamicDataProcessor"});
+  CHECK(names == strings{"BertCSVDynamicMaskDataProcessor", "BertCSVDataProcessor", "BertHDF5DataProcessor",
+                         "SyntheticDataProcessor", "BertClassifierDataProcessor", "SST2DataProcessor",
+                         "MNLIDataProcessor", "BertTokenClassifierDataProcessor", "BertSumCSVDataProcessor",
+                         "QADataProcessor", "DPRHDF5DataProcessor", "T5DynamicDataProcessor",
+                         "T5HDF5DataProcessor", "SyntheticDataProcessor", "TransformerDynamicDataProcessor"});
   CHECK_THROWS_WITH(
       text_processor_of("BertData"),
       Contains("there is no data_processor 'BertData' of text; known are BertCSVDynamicMaskDataProcessor, "));
@@ -178,7 +179,11 @@ TEST_CASE("Settings are read by their names") {
 TEST_CASE("Settings that are missing or not honoured are refused") {
   const zoo in;
   for (const text_processor& p : text_processors())
-    CHECK_THROWS_WITH(task_of(p, text_use::training), Contains("data_dir is missing"));
+    if (std::string(name_of(p)) != "SyntheticDataProcessor")
+      CHECK_THROWS_WITH(task_of(p, text_use::training), Contains("data_dir is missing"));
+  CHECK_THROWS_WITH(
+      in.of<bert_hdf5_processor>("some.h5").task(text_use::training),
+      Contains("the data of BertHDF5DataProcessor are HDF5, and this program was built without libhdf5"));
   sst2_processor sst = in.of<sst2_processor>("sst2");
   sst.max_sequence_length = 0;
   CHECK_THROWS_WITH(sst.task(text_use::training),
@@ -212,6 +217,36 @@ TEST_CASE("Settings that are missing or not honoured are refused") {
                     Contains("do_lower is set, but this tokenizer does not make texts lower case"));
   sst.do_lower = false;
   CHECK_THROWS_WITH(sst.task(text_use::training), Contains("has no token <s>, which an encoder needs"));
+}
+
+TEST_CASE("Processors of random numbers have a vocabulary of numbers") {
+  synthetic_encoder_processor encoder;
+  encoder.vocab_size = 20, encoder.max_sequence_length = 8, encoder.num_examples = 3;
+  const text_task hidden = encoder.task(text_use::training);
+  CHECK(hidden.vocabulary == 20);
+  CHECK(hidden.data.count == 3);
+  CHECK(hidden.token_types == 2);
+  const tokenizer words = tokenizer::from_json(encoder.vocabulary(), "numbers");
+  CHECK(words.size() == 20);
+  CHECK(words.encode("7 19 what", {.add_special_tokens = false}) == std::vector<i32>{7, 19, 0});
+  CHECK(words.id("[MASK]") == 4);
+  synthetic_encoder_decoder_processor pairs;
+  pairs.vocab_size = 20, pairs.sequences.src_max_sequence_length = 6,
+  pairs.sequences.tgt_max_sequence_length = 4;
+  pairs.sequences.sos_token = "<pad>";  // as T5
+  const text_task t = pairs.task(text_use::training);
+  CHECK(t.data.count == endless_examples);
+  std::vector<std::vector<i32>> all{std::vector<i32>(6), std::vector<i32>(6), std::vector<i32>(4),
+                                    std::vector<i32>(4)};
+  const std::vector<std::span<i32>> rooms(all.begin(), all.end());
+  t.data.get(5, {.ids = {}, .features = {}, .targets = {}, .named = rooms});
+  CHECK(all[2].front() == 1);
+  CHECK(all[3].back() == 2);
+  pairs.vocab_size = 3;
+  CHECK_THROWS_WITH(pairs.task(text_use::training),
+                    Contains("a vocabulary of 3 tokens has no room for 3 special ones"));
+  CHECK_THROWS_WITH(text_processor_of("T5HDF5DataProcessor", text_kind::encoder),
+                    Contains("there is no data_processor 'T5HDF5DataProcessor'"));
 }
 
 }  // namespace

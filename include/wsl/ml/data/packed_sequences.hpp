@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "../../core/scalar.hpp"
@@ -32,6 +33,18 @@ struct packing_settings {
 
 class example_packer {
  public:
+  /// Its knowledge of the documents before the next one.
+  struct state {
+    std::vector<i32> waiting = {};  ///< tokens that no example has yet
+    i64 too_short = 0, too_long = 0;
+  };
+  state now() const { return {waiting_, too_short_, too_long_}; }
+  /// Goes on from there, without examples.
+  void resume(state from) {
+    waiting_ = std::move(from.waiting), too_short_ = from.too_short, too_long_ = from.too_long;
+    examples_.clear();
+  }
+
   /// Throws std::invalid_argument for a length below 1.
   explicit example_packer(packing_settings how) : how_(std::move(how)) {
     if (how_.length < 1)

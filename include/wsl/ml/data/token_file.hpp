@@ -20,14 +20,16 @@ namespace wsl::ml {
 
 enum class token_format : u8 { llmc, llmc_llama3, raw };
 
-/// Tokens of 16 or 32 bits, in memory or in a mapped file. Copies share the numbers.
+/// Tokens of 16 or 32 bits, in memory or in mapped files, one behind the other. Copies share the numbers.
 class tokens {
  public:
   tokens() = default;
   tokens(std::vector<u16> numbers) { keep(std::move(numbers)); }
   tokens(std::vector<u32> numbers) { keep(std::move(numbers)); }
   template <class T>
-  tokens(mapped<T> of) : owner_(std::move(of.owner)), numbers_(of.numbers) {}
+  tokens(mapped<T> of) {
+    add(std::move(of.owner), of.numbers);
+  }
   /// Throws std::invalid_argument for a negative number.
   tokens(std::span<const i32> ids) {
     const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
@@ -39,36 +41,70 @@ class tokens {
   }
   tokens(const std::vector<i32>& ids) : tokens(std::span(ids)) {}
 
-  i64 size() const {
-    return std::visit([](const auto& x) { return static_cast<i64>(x.size()); }, numbers_);
-  }
+  i64 size() const { return parts_.empty() ? 0 : parts_.back().begin + parts_.back().size(); }
   i32 operator[](i64 i) const {
-    return std::visit([i](const auto& x) { return static_cast<i32>(x[static_cast<std::size_t>(i)]); },
-                      numbers_);
+    const part& p = part_of(i);
+    return std::visit(
+        [&](const auto& x) { return static_cast<i32>(x[static_cast<std::size_t>(i - p.begin)]); }, p.numbers);
   }
   /// Copies tokens from number `from` on, as many as there is room for.
   void copy(i64 from, std::span<i32> to) const {
-    std::visit([&](const auto& x) { std::copy_n(x.begin() + from, to.size(), to.begin()); }, numbers_);
+    if (to.empty()) return;
+    for (const part* p = &part_of(from); !to.empty(); ++p) {
+      const i64 n = std::min<i64>(std::ssize(to), p->begin + p->size() - from);
+      std::visit([&](const auto& x) { std::copy_n(x.begin() + (from - p->begin), n, to.begin()); },
+                 p->numbers);
+      from += n, to = to.subspan(static_cast<std::size_t>(n));
+    }
   }
   /// The largest number; -1 if there are no tokens.
   i32 largest() const {
-    return std::visit(
-        [](const auto& x) {
-          return x.empty() ? -1 : static_cast<i32>(*std::max_element(x.begin(), x.end()));
-        },
-        numbers_);
+    i32 most = -1;
+    each_part([&](const auto& x) {
+      if (!x.empty()) most = std::max(most, static_cast<i32>(*std::max_element(x.begin(), x.end())));
+    });
+    return most;
   }
-  const auto& numbers() const { return numbers_; }
+  /// Whether some are stored in 32 bits.
+  bool are_wide() const {
+    return std::any_of(parts_.begin(), parts_.end(), [](const part& p) { return p.numbers.index() == 1; });
+  }
+  /// Calls f(a span of u16 or of u32) for the tokens in their order, one part after the other.
+  template <class F>
+  void each_part(F f) const {
+    for (const part& p : parts_) std::visit(f, p.numbers);
+  }
+  /// Adds the tokens of another one behind these, without a copy.
+  void append(const tokens& next) {
+    for (const part& p : next.parts_) std::visit([&](const auto& x) { add(p.owner, x); }, p.numbers);
+  }
 
  private:
+  using spans = std::variant<std::span<const u16>, std::span<const u32>>;
+  struct part {
+    std::shared_ptr<const void> owner;
+    spans numbers;
+    i64 begin;  // the tokens before it
+    i64 size() const {
+      return std::visit([](const auto& x) { return static_cast<i64>(x.size()); }, numbers);
+    }
+  };
+
   template <class T>
   void keep(std::vector<T> x) {
     const auto all = std::make_shared<const std::vector<T>>(std::move(x));
-    owner_ = all, numbers_ = std::span<const T>(*all);
+    add(all, std::span<const T>(*all));
+  }
+  void add(std::shared_ptr<const void> owner, spans numbers) {
+    parts_.push_back({std::move(owner), numbers, size()});
+  }
+  /// That of a token which is there. A part without tokens begins where the next one does.
+  const part& part_of(i64 i) const {
+    return *std::prev(std::upper_bound(parts_.begin(), parts_.end(), i,
+                                       [](i64 at, const part& p) { return at < p.begin; }));
   }
 
-  std::shared_ptr<const void> owner_;
-  std::variant<std::span<const u16>, std::span<const u32>> numbers_;
+  std::vector<part> parts_;
 };
 
 /// The first words of the files of llm.c.
@@ -78,14 +114,22 @@ struct token_magic {
 inline constexpr token_magic gpt2_tokens{20240520, 1}, llama3_tokens{20240801, 7};
 inline constexpr std::size_t llmc_header = 256;  ///< words
 
+/// The format of a file, by its first word. Throws file_error if it cannot be read.
+inline token_format format_of_tokens(const std::string& name) {
+  input_file in(name);
+  const i32 magic = in.left() >= 4 ? in.take<i32>(1, "the magic number")[0] : 0;
+  return magic == gpt2_tokens.magic     ? token_format::llmc
+         : magic == llama3_tokens.magic ? token_format::llmc_llama3
+                                        : token_format::raw;
+}
+
 /// Opens a file of either format; that of llm.c is recognized by its magic number. The tokens stay in the
 /// file, which must not be truncated while they are used. Throws file_error.
 inline tokens read_tokens(const std::string& name) {
+  const token_format form = format_of_tokens(name);
+  const bool gpt2 = form == token_format::llmc;
   input_file in(name);
-  const auto magic = in.left() >= 4 ? in.take<i32>(1, "the magic number")[0] : 0;
-  const bool gpt2 = magic == gpt2_tokens.magic, llama3 = magic == llama3_tokens.magic;
-  if (!gpt2 && !llama3) {
-    in.go_to(0);
+  if (form == token_format::raw) {
     if (in.size() % 2)
       throw in.error(
           "tokens of 16 bits fill an even number of bytes, not {}: this is no file of tokens, or it is cut "
@@ -93,7 +137,6 @@ inline tokens read_tokens(const std::string& name) {
           in.size());
     return in.map<u16>(in.size() / 2, "tokens");
   }
-  in.go_to(0);
   const std::vector<i32> header = in.take<i32>(llmc_header, "the header of 256 words");
   const i32 version = gpt2 ? gpt2_tokens.version : llama3_tokens.version;
   if (header[1] != version)
@@ -132,14 +175,12 @@ inline void write_tokens(const std::string& name, const tokens& x, token_format 
     const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
     out.write(header.data(), sizeof header);
   }
-  std::visit(
-      [&]<class T>(std::span<const T> numbers) {
-        if ((sizeof(T) == 4) == wide) return out.write(numbers.data(), numbers.size() * sizeof(T));
-        for (T id : numbers)
-          wide ? out.write(std::array{static_cast<u32>(id)}.data(), 4)
-               : out.write(std::array{static_cast<u16>(id)}.data(), 2);
-      },
-      x.numbers());
+  x.each_part([&]<class T>(std::span<const T> numbers) {
+    if ((sizeof(T) == 4) == wide) return out.write(numbers.data(), numbers.size() * sizeof(T));
+    for (T id : numbers)
+      wide ? out.write(std::array{static_cast<u32>(id)}.data(), 4)
+           : out.write(std::array{static_cast<u16>(id)}.data(), 2);
+  });
   out.finish();
 }
 

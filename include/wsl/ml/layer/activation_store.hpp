@@ -118,7 +118,8 @@ class activation_store {
   int length_of_axis(int axis) const { return axes_[static_cast<std::size_t>(axis)].length; }
   i64 token_of_batch(int t) const {
     const i64 here = first_token() + t,
-              all = random.length && &axis() == &axes_.front() ? random.length : length();
+              all = random.lengths.empty() ? length()
+                                           : random.lengths[static_cast<std::size_t>(&axis() - axes_.data())];
     return (random.first_sequence + here / length()) * all + here % length();
   }
   /// Whether the store has room for these tokens, as `resize` says.

@@ -103,6 +103,7 @@ class attention_stage final : public stage {
   }
   bool needs_whole_sequences() const override { return true; }
   bool sees_padding() const override { return !heads_.causal; }
+  bool sees_padding_of(int k) const override { return sees_padding() && (!is_cross_ || k > 0); }
   int padding_mask() const override { return is_masked_ ? static_cast<int>(inputs.size()) - 1 : -1; }
   prefix_features reads_of_prefix() const override {
     if (!heads_.causal || is_cross_ || is_masked_ || has_table()) return {};

@@ -152,6 +152,8 @@ class stage {
   /// that it does not see, its number is `padding_mask`; -1: none is.
   virtual bool sees_padding() const { return needs_whole_sequences(); }
   virtual int padding_mask() const { return -1; }
+  /// The same of the tokens of input k alone: the queries of cross-attention do not change each other.
+  virtual bool sees_padding_of(int /*k*/) const { return sees_padding(); }
   /// The features of earlier tokens with which it computes a later part of a sequence all the same. If the
   /// first token that it sees has a position p > 0, they are in activation_store::prefix, those of its own
   /// tokens from row p on; the stage adds the gradients of the earlier ones to prefix_gradient.

@@ -4,6 +4,8 @@
 // state. However the batch is divided over workers, the same numbers are dropped, and the backward pass finds
 // them without a mask in memory.
 #pragma once
+#include <span>
+
 #include "loop.hpp"
 
 namespace wsl::ml {
@@ -24,8 +26,9 @@ struct dropout_generator {
   bool on = false;         ///< whether the step trains; false: nothing is dropped, as in evaluation
   u32 key = 0;             ///< the key of the step
   i64 first_sequence = 0;  ///< number in the batch of the first sequence on this PE
-  /// Tokens of a sequence of the batch, where those here have been shortened (model/padding.hpp); 0: as many.
-  int length = 0;
+  /// Tokens of a sequence of the batch on each axis, where those here have been shortened
+  /// (model/padding.hpp); empty: as many.
+  std::span<const int> lengths = {};
 };
 
 /// With which probability numbers of a row are dropped, and the key of the row.

@@ -5,7 +5,7 @@
 //   data (n, 5, length)                 also attention_span and position_ids, of packed documents
 //   data_0 (n, k, length), data_1, ...  with `data_0_features` and so on in data_params.json
 //   input_ids (n, length), labels, ...  one dataset a name
-//   data (n, 2, length), labels (n, 3, m) of BERT; and example_0, example_1, ... of (3, length)
+//   data (n, 2, length), labels (n, 3, m) of BERT (masked.hpp); and example_0, example_1, ... of (3, length)
 #pragma once
 #include "files.hpp"
 
@@ -31,12 +31,18 @@ class hdf5_examples {
         const hdf5_rows& x = p.sets.emplace_back(name, set, cache);
         add_fields(x, std::move(names), fields, numbers);
       };
-      if (all.empty()) throw file_error(fmt::format("wsl: {}: the file has no datasets", name));
+      if (all.empty())
+        throw file_error(
+            fmt::format("wsl: {}: the file has no datasets outside of groups: make examples of text "
+                        "with `wsl-data convert`",
+                        name));
       p.is_old = is_in(all, "example_0");
       if (p.is_old) take_old(p, all, cache, fields, numbers);
       else if (is_in(all, "data")) {
-        add("data", names_of_data(name));
-        if (is_in(all, "labels")) add("labels", {"labels", "masked_lm_positions", "masked_lm_mask"});
+        const bool of_bert = is_in(all, "labels");
+        add("data", names_of_data(name, of_bert));
+        if (of_bert) add("labels", {"labels", "masked_lm_positions", "masked_lm_mask"});
+        if (is_in(all, "next_sentence_label")) add("next_sentence_label", {"next_sentence_label"});
       } else if (is_in(all, "data_0")) {
         const nlohmann::json params = hdf5_params(name);
         for (int k = 0; is_in(all, fmt::format("data_{}", k)); ++k) {
@@ -134,8 +140,14 @@ class hdf5_examples {
                                        [](i64 i, const part& p) { return i < p.begin; }));
   }
 
-  static std::vector<std::string> names_of_data(const std::string& file) {
+  /// Those of BERT have labels in a dataset of its own, which the list of the Model Zoo names as well.
+  static std::vector<std::string> names_of_data(const std::string& file, bool of_bert = false) {
     std::vector<std::string> names = names_in_params(hdf5_params(file), "features", file);
+    if (of_bert) {
+      for (const char* elsewhere : {"labels", "masked_lm_positions", "masked_lm_mask", "masked_lm_weights"})
+        std::erase(names, elsewhere);
+      if (names.empty()) names = {"input_ids", "attention_mask", "token_type_ids"};
+    }
     if (names.empty()) names = {"input_ids", "attention_mask", "labels", "attention_span", "position_ids"};
     return names;
   }
@@ -201,9 +213,23 @@ class hdf5_examples {
       bad_hdf5(
           p.file, p.sets.front().name(),
           fmt::format("its shape is ({}), that of dataset '{}' in {} ({}): files that are read together have "
-                      "examples of one form",
+                      "examples of one form{}",
                       shape_text(p.sets.front().shape()), parts_.front().sets.front().name(), files_.front(),
-                      shape_text(parts_.front().sets.front().shape())));
+                      shape_text(parts_.front().sets.front().shape()), first_difference(fields)));
+  }
+
+  /// ", and these have no 'labels'", where the datasets of both are alike but for others beside them.
+  std::string first_difference(const std::vector<hdf5_field>& fields) const {
+    for (std::size_t k = 0; k < std::max(fields.size(), fields_.size()); ++k) {
+      if (k >= fields.size()) return fmt::format(", and these have no '{}'", fields_[k].name);
+      if (k >= fields_.size()) return fmt::format(", and these have '{}' as well", fields[k].name);
+      if (fields[k].name != fields_[k].name)
+        return fmt::format(", and these have '{}' in the place of '{}'", fields[k].name, fields_[k].name);
+      if (fields[k].length != fields_[k].length)
+        return fmt::format(", and '{}' are {} and {} numbers", fields[k].name, fields_[k].length,
+                           fields[k].length);
+    }
+    return "";
   }
 
   std::vector<std::string> files_;

@@ -131,7 +131,8 @@ WSL_ML_COMPILED_PART std::string pipelined_trainer::first_not_finite(const batch
 
 WSL_ML_COMPILED_PART void pipelined_trainer::pass(const batch& b, pipeline_step s) {
   s.of = &strips_, s.arrays = &arrays_, s.as = how_.precision;
-  s.sequences = b.sequences, s.length = b.length, s.replicas = how_.replicas;
+  const std::vector<int> lengths = lengths_of(*network_, b);
+  s.sequences = b.sequences, s.lengths = &lengths, s.replicas = how_.replicas;
   s.micro_batches = micro_batches(b);
   const std::vector<shortened_batch> parts =
       parts_of(*network_, b, s, how_.strip_padding && !s.keeps_padding);

@@ -20,7 +20,8 @@ struct pipeline_step {
   training_arrays* arrays = nullptr;
   /// The micro-batches of each replica, one replica after the other.
   const std::vector<shortened_batch>* parts = nullptr;
-  int sequences = 0, length = 1;  ///< of the whole batch
+  int sequences = 0;                          ///< of the whole batch
+  const std::vector<int>* lengths = nullptr;  ///< its tokens of a sequence on each axis
   int micro_batches = 1;
   optimizer_step optimize = {};
   dropout_generator random = {};
@@ -50,7 +51,7 @@ inline std::vector<shortened_batch> parts_of(const network& n, const batch& all,
     for (int k = 0; k < s.micro_batches; ++k) {
       const int first = s.first_sequence(k);
       const batch part = sequences_of(all, first, s.first_sequence(k + 1) - first);
-      parts.emplace_back(n, part, strip_padding ? length_without_padding(n, part) : all.length);
+      parts.emplace_back(n, part, strip_padding ? lengths_without_padding(n, part) : lengths_of(n, part));
     }
   return parts;
 }
@@ -324,7 +325,7 @@ class strip_worker {
     const std::vector<int> lengths = lengths_of(n, b);
     if (!store.fits(b.sequences, lengths))
       store.resize(here_->widths, n.stages().size(), b.sequences, lengths);
-    store.random = {step_.random.on, step_.random.key, step_.first_sequence(k), step_.length};
+    store.random = {step_.random.on, step_.random.key, step_.first_sequence(k), *step_.lengths};
     store.format = step_.as;
     give(store, n, b, me.x() == 0);
     store.weight *= step_.optimize.loss_scale;
@@ -333,8 +334,9 @@ class strip_worker {
   void keep_logits(activation_store& store, const batch& part) {
     const int v = step_.arrays->model->logits();
     const matrix<f32> y = store.value(v);
-    const int padding = step_.arrays->model->info(v).axis == 0 ? step_.length - part.length : 0,
-              of_sequence = y.rows() / std::max(1, part.sequences);
+    const int of_sequence = y.rows() / std::max(1, part.sequences),
+              of_axis = step_.arrays->model->info(v).axis,
+              padding = (*step_.lengths)[static_cast<std::size_t>(of_axis)] - of_sequence;
     for (int s = 0; s < part.sequences; ++s) {
       const f32* const from = y.row(s * of_sequence);
       logits.insert(logits.end(), from, from + i64{of_sequence} * y.columns());

@@ -9,9 +9,11 @@
 // those of batches (../../batches.hpp), and no part of these. A path is a file or a folder (files_of).
 // Numbers of 0 and empty texts that have no default must be given.
 #pragma once
+#include <functional>
 #include <optional>
 #include <variant>
 
+#include "../../synthetic.hpp"
 #include "classified_text.hpp"
 #include "corrupted_text.hpp"
 #include "masked_text.hpp"
@@ -126,6 +128,75 @@ struct bert_csv_processor : encoder_input {
                       .next_sentences = !disable_nsp},
                      with());
   }
+};
+
+/// Reads the examples of a processor of HDF5, for a vocabulary of so many tokens. Programs with the part
+/// wsl::hdf5 set it, and without it there is this refusal.
+template <class Processor>
+using hdf5_reader = std::function<text_task(const Processor&, int vocabulary)>;
+[[noreturn]] inline void refuse_hdf5(const char* processor) {
+  throw std::invalid_argument(
+      fmt::format("wsl: the data of {} are HDF5, and this program was built without libhdf5: install it (on "
+                  "Debian libhdf5-dev) and build again, or give text",
+                  processor));
+}
+
+/// Hidden words in HDF5 (hdf5/masked.hpp).
+struct bert_hdf5_processor : encoder_input {
+  static constexpr const char* name = "BertHDF5DataProcessor";
+  bool disable_nsp = false;
+  hdf5_reader<bert_hdf5_processor> reads = {};
+
+  template <class F>
+  void each(F&& f) {
+    encoder_input::each(f);
+    f("disable_nsp", disable_nsp, "without the task of next sentences");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_input::accepted(f);
+    f("use_vsl", "false"), f("sort_files", "true"), f("pad_last", "false");
+    f("dataset_map_fn", "null");
+  }
+  text_task task(text_use) const {
+    check();
+    if (!reads) refuse_hdf5(name);
+    return reads(*this, by().size());
+  }
+};
+
+/// Random numbers in place of sequences with hidden words, whose tokens are numbers.
+struct synthetic_encoder_processor : encoder_input {
+  static constexpr const char* name = "SyntheticDataProcessor";
+  bool disable_nsp = false;
+  int num_examples = 0, vocab_size = 0;
+  u64 seed = 1;  ///< shuffle_seed, another one for each part of the data
+
+  template <class F>
+  void each(F&& f) {
+    f("max_sequence_length", max_sequence_length, "tokens of a sequence, special ones included");
+    f("disable_nsp", disable_nsp, "without the task of next sentences");
+    f("num_examples", num_examples, "examples; 0: without end");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    f("vocab_size", "any");  // that of the model is taken
+  }
+  static std::vector<std::string> special() { return {"[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"}; }
+  std::string vocabulary() const { return vocabulary_of_numbers(vocab_size, special()); }
+  text_task task(text_use) const {
+    constexpr f64 hidden = 0.15;  // as BERT
+    text_task t;
+    t.vocabulary = with().size(), t.token_types = disable_nsp ? 1 : 2;
+    t.data = synthetic_masked({seed, num_examples}, max_sequence_length, t.vocabulary,
+                              static_cast<int>(special().size()), !disable_nsp,
+                              {hidden, std::max(1, static_cast<int>(hidden * max_sequence_length)), false});
+    t.about = fmt::format("random sequences of {} tokens with hidden words", max_sequence_length);
+    return t;
+  }
+
+ private:
+  tokenizer with() const { return words ? *words : tokenizer::from_json(vocabulary(), "the vocabulary"); }
 };
 
 /// The classes of texts, or of pairs of them, in any tables.
@@ -448,10 +519,73 @@ struct transformer_dynamic_processor : encoder_decoder_input {
   }
 };
 
-using text_processor =
-    std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_classifier_processor,
-                 sst2_processor, mnli_processor, bert_token_classifier_processor, bert_sum_csv_processor,
-                 qa_processor, dpr_processor, t5_dynamic_processor, transformer_dynamic_processor>;
+/// Texts that are read and written in HDF5 (hdf5/encoder_decoder.hpp), which have the lengths of sequences.
+struct t5_hdf5_processor : encoder_decoder_input {
+  static constexpr const char* name = "T5HDF5DataProcessor";
+  int extra_ids = 0;
+  hdf5_reader<t5_hdf5_processor> reads = {};
+
+  template <class F>
+  void each(F&& f) {
+    encoder_decoder_input::each(f);
+    f("extra_ids", extra_ids, "sentinels behind the vocabulary");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    encoder_decoder_input::accepted(f);
+    f("use_vsl", "false");
+  }
+  text_task task(text_use) const {
+    check();
+    if (!reads) refuse_hdf5(name);
+    return reads(*this, vocabulary_with_sentinels(by(), extra_ids));
+  }
+};
+
+/// Random numbers in place of texts that are read and written, whose tokens are numbers.
+struct synthetic_encoder_decoder_processor : encoder_decoder_input {
+  static constexpr const char* name = "SyntheticDataProcessor";
+  int num_examples = 0, vocab_size = 0;
+  u64 seed = 1;  ///< shuffle_seed, another one for each part of the data
+
+  template <class F>
+  void each(F&& f) {
+    f("src_max_sequence_length", sequences.src_max_sequence_length, "tokens that are read");
+    f("tgt_max_sequence_length", sequences.tgt_max_sequence_length, "tokens that are written");
+    f("num_examples", num_examples, "examples; 0: without end");
+  }
+  template <class F>
+  void accepted(F&& f) const {
+    f("vocab_size", "any");  // that of the model is taken
+  }
+  std::vector<std::string> special() const {
+    std::vector<std::string> all;
+    for (const std::string& token :
+         {sequences.oov_token, sequences.pad_token, sequences.sos_token, sequences.eos_token})
+      if (std::find(all.begin(), all.end(), token) == all.end()) all.push_back(token);
+    return all;
+  }
+  std::string vocabulary() const { return vocabulary_of_numbers(vocab_size, special()); }
+  text_task task(text_use) const {
+    const tokenizer with = words ? *words : tokenizer::from_json(vocabulary(), "the vocabulary");
+    const encoder_decoder_tokens tokens = encoder_decoder_tokens::of(sequences, with);
+    text_task t;
+    t.vocabulary = with.size();
+    t.data = synthetic_pairs({seed, num_examples}, tokens.sources, tokens.targets, t.vocabulary,
+                             static_cast<int>(special().size()), tokens.begin, tokens.end);
+    t.about = fmt::format("random pairs of {} and {} tokens", tokens.sources, tokens.targets);
+    return t;
+  }
+};
+
+using text_processor = std::variant<bert_csv_dynamic_mask_processor, bert_csv_processor, bert_hdf5_processor,
+                                    synthetic_encoder_processor, bert_classifier_processor, sst2_processor,
+                                    mnli_processor, bert_token_classifier_processor, bert_sum_csv_processor,
+                                    qa_processor, dpr_processor, t5_dynamic_processor, t5_hdf5_processor,
+                                    synthetic_encoder_decoder_processor, transformer_dynamic_processor>;
+
+/// The kinds of models whose examples a processor makes. Processors of different kinds may have one name.
+enum class text_kind : u8 { encoder, encoder_decoder };
 
 namespace detail {
 
@@ -469,10 +603,19 @@ inline std::vector<text_processor> text_processors() {
 inline const char* name_of(const text_processor& p) {
   return std::visit([](const auto& x) { return x.name; }, p);
 }
-/// The processor of a name, with its defaults. Throws std::invalid_argument if there is none.
-inline text_processor text_processor_of(std::string_view name) {
+inline text_kind kind_of(const text_processor& p) {
+  return std::visit(
+      []<class T>(const T&) {
+        return std::is_base_of_v<encoder_decoder_input, T> ? text_kind::encoder_decoder : text_kind::encoder;
+      },
+      p);
+}
+/// The processor of a name, of one kind if it is given, with its defaults. Throws std::invalid_argument if
+/// there is none.
+inline text_processor text_processor_of(std::string_view name, std::optional<text_kind> kind = {}) {
   std::string known;
   for (const text_processor& p : text_processors()) {
+    if (kind && kind_of(p) != *kind) continue;
     if (name == name_of(p)) return p;
     known += (known.empty() ? "" : ", ") + std::string(name_of(p));
   }

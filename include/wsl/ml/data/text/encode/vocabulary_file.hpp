@@ -93,6 +93,25 @@ inline nlohmann::json json_of_whole_words(const std::string& name, const std::st
 
 }  // namespace detail
 
+/// The tokenizer.json of numbers as words, with blanks between them, for data whose tokens have no words: the
+/// first tokens are special ones of these names, the first of which is the unknown one, and each other token
+/// is its number. Throws std::invalid_argument for a vocabulary without room for them.
+inline std::string vocabulary_of_numbers(int size, const std::vector<std::string>& special) {
+  if (size <= std::ssize(special))
+    throw std::invalid_argument(fmt::format(
+        "wsl: a vocabulary of {} tokens has no room for {} special ones and others", size, special.size()));
+  nlohmann::json vocabulary = nlohmann::json::object(), added = nlohmann::json::array();
+  for (int id = 0; id < size; ++id)
+    vocabulary[id < std::ssize(special) ? special[static_cast<std::size_t>(id)] : std::to_string(id)] = id;
+  for (const std::string& token : special) detail::add_special(added, vocabulary, token);
+  return nlohmann::json{
+      {"version", "1.0"},
+      {"model", {{"type", "WordLevel"}, {"unk_token", special.front()}, {"vocab", vocabulary}}},
+      {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+      {"added_tokens", added}}
+      .dump();
+}
+
 /// BERT's WordPiece with the tokens of a list. `lowers` also leaves out accents. Throws file_error if a token
 /// is there twice, or one of [UNK], [CLS] and [SEP] is missing.
 inline tokenizer word_pieces_of_list(const std::string& name, bool lowers) {
