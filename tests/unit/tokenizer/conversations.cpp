@@ -234,13 +234,14 @@ chat_list read(const std::string& file, const std::string& lines, const std::str
   return chat_list(records({file}), key);
 }
 
+bool same(const std::vector<chat_message>& a, const std::vector<chat_message>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.role == y.role && x.content == y.content;
+  });
+}
+
 TEST_CASE("Chats are read in the forms of the field") {
   const files::folder here;
-  const auto same = [](const std::vector<chat_message>& a, const std::vector<chat_message>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-      return x.role == y.role && x.content == y.content;
-    });
-  };
   const std::vector<chat_message> expected{{"system", "S"}, {"user", "Why?"}, {"assistant", "So.\nThere."}};
   const std::string openai =
       R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Why?"}, )"
