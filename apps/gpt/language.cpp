@@ -745,11 +745,6 @@ prompts held_out_prompts(language_params& o, const completing_params& how, const
     if (!from.empty()) require_same_form(from, marks);
     return std::move(asked);
   }
-  if (!o.train.pairs.are_given() && o.eval.pairs.are_given()) o.train.pairs = o.eval.pairs;
-  if (!o.train.pairs.are_given())
-    throw std::invalid_argument(
-        "predict completes the prompts of pairs and answers the questions of chats: give prompt_key and "
-        "completion_key, or messages_key; a running text goes on with the mode sample");
   const paired_text x = pairs_of(o, saved, from, true);
   if (!from.empty()) require_same_marks(from, x.marks, x.words);
   return prompts_of(x);
@@ -760,6 +755,11 @@ prompts held_out_prompts(language_params& o, const completing_params& how, const
 void predict(language_params& o, completing_params how) {
   check(how);
   take_preferences_for_pairs(o, how);
+  if (!o.train.pairs.are_given()) o.train.pairs = o.eval.pairs;
+  if (!o.train.pairs.are_given() && o.train.messages_key.empty() && o.eval.messages_key.empty())
+    throw std::invalid_argument(
+        "predict completes the prompts of pairs and answers the questions of chats: give prompt_key and "
+        "completion_key, or messages_key; a running text goes on with the mode sample");
   if (!o.hf.empty() && how.file.empty())
     throw std::invalid_argument(
         "predict --hf needs --predictions, the file to write: a run has its own, and this model is of none");

@@ -86,10 +86,10 @@ void declare_pairs(train_app::fields& f, pair_params& p) {
 
 paired_text read_pairs(const pair_words& asked) {
   const bool of_characters = are_characters(asked.words);
-  const auto held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
   const auto train = asked.only_held_out
                          ? std::optional<read_texts>()
                          : texts_of(asked.train, "train_input", asked.of_train, of_characters);
+  const auto held_out = texts_of(asked.held_out, "eval_input", asked.of_held_out, of_characters);
   const std::string& given = asked.of_train.separator;
   const std::string separator = !given.empty() ? given : asked.kept ? asked.kept->separator : usual_separator;
   std::string letters = separator + "\n";
