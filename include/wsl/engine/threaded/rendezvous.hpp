@@ -4,7 +4,9 @@
 // unread. No buffer is touched. Within a partition this happens at once. Between partitions it takes three
 // supersteps: in the first the receiver requests the words that it lacks, in the second the sender grants its
 // memory, in the third the receiver's partition copies. From its grant until that superstep has ended nothing
-// runs on the sender, so its memory does not change, whatever the program does.
+// runs on the sender, so its memory does not change, whatever the program does. An array for several
+// receivers goes the same way if all of them are in other partitions: it is granted when each has requested
+// it.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"
