@@ -178,7 +178,7 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
   i64 p = 0;
   for (; p + side <= k; p += side) step(a[0] + p, a_row[0], a[1] + p, a_row[1], b + p * b_row, b_row);
   if (p < k) {  // terms beyond k are zeros
-    alignas(64) f32 of_a[2][side * side] = {}, of_b[side * 2 * side] = {};
+    alignas(64) f32 of_a[2][std::size_t{side * side}] = {}, of_b[std::size_t{2 * side * side}] = {};
     const i64 left = k - p;
     for (int t = 0; t <= int{lower}; ++t)
       for (i64 i = 0; i < side; ++i)
@@ -199,7 +199,8 @@ void multiply_block_of_tiles(const block& x) {
   constexpr int side = Tiles::rows, above = rows < side ? rows : side, below = rows - above,
                 rest = below ? below : above, deepest = 128;  // dense::depth
   constexpr bool is_whole = rest == side;
-  alignas(64) f32 of_a[is_whole ? 1 : side * deepest], of_c[is_whole ? 1 : side * vectors * side];
+  alignas(64) f32 of_a[std::size_t{is_whole ? 1 : side * deepest}],
+      of_c[std::size_t{is_whole ? 1 : side * vectors * side}];
   const f32* a[2] = {x.a, below ? x.a + side * x.a_row : x.a};
   f32* c[2] = {x.c, below ? x.c + side * x.c_row : x.c};
   i64 a_row[2] = {x.a_row, x.a_row}, c_row[2] = {x.c_row, x.c_row};
