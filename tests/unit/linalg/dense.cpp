@@ -212,9 +212,9 @@ TEST_CASE("Tile registers compute what their manual says, and other rows and col
   };
   if (!__builtin_cpu_supports("avx512f")) SUCCEED("the processor has no AVX-512");
   else
-    for (int m : {1, 16, 17, 32, 48, 71, 90})
-      for (int n : {1, 16, 32, 64, 70})
-        for (int k : {1, 2, 31, 32, 33, 256, 300}) {
+    for (int m : {1, 17, 48, 71})
+      for (int n : {1, 32, 70})
+        for (int k : {2, 31, 64, 300}) {
           const std::vector<f32> c = product_of(dense::microkernels_with_tiles<tiles_in_memory>, m, k, n);
           if (dense::detail::processor_has_tiles()) CHECK(product_of(dense::microkernels_with_tiles<>, m, k, n) == c);
           // element by element: the sums of 32 products each, of even k and of odd
