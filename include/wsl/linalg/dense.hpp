@@ -171,7 +171,8 @@ inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const ma
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int even = static_cast<int>(i64{c.rows()} * (n + 1) / blocks),
-              end = std::min(c.rows(), (even + u.whole_rows - 1) / u.whole_rows * u.whole_rows), rows = end - i;
+              end = std::min(c.rows(), (even + u.whole_rows - 1) / u.whole_rows * u.whole_rows),
+              rows = end - i;
     after.prefetch(n, blocks);
     block x{&a(i, 0), a.row_stride(), a.column_stride(), b,    b_row,
             c.row(i), c.row_stride(), a.columns(),       sets, {{b, 0}, {b, 0}}};
@@ -289,8 +290,8 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
 /// together, and with AMX those of 32 k's, the even and the odd ones apart; both with roundings of their own,
 /// and both take subnormal numbers for zeros and make subnormal sums zero. So the bits differ between
 /// processors with and without them, by twice the error above; and by the terms with a subnormal factor and
-/// 2^-126 for each term, which come on top of the error. They depend neither on how a product is cut into rows
-/// and columns, nor on a cut along k at a multiple of 32.
+/// 2^-126 for each term, which come on top of the error. They depend neither on how a product is cut into
+/// rows and columns, nor on a cut along k at a multiple of 32.
 template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
                   const dense::microkernels& u = dense::best_microkernels()) {

@@ -207,7 +207,8 @@ TEST_CASE("Tile registers compute what their manual says, and other rows and col
   const auto a = random_numbers<bf16>(90 * 300, 6), b = random_numbers<bf16>(300 * 70, 7);
   const auto product_of = [&](const dense::microkernels& u, int m, int k, int n) {
     std::vector<f32> c(static_cast<std::size_t>(m * n));
-    multiply(matrix(c.data(), m, n), matrix<const bf16>(a.data(), m, k), matrix<const bf16>(b.data(), k, n), u);
+    multiply(matrix(c.data(), m, n), matrix<const bf16>(a.data(), m, k), matrix<const bf16>(b.data(), k, n),
+             u);
     return c;
   };
   if (!__builtin_cpu_supports("avx512f")) SUCCEED("the processor has no AVX-512");
@@ -216,7 +217,8 @@ TEST_CASE("Tile registers compute what their manual says, and other rows and col
       for (int n : {1, 32, 70})
         for (int k : {2, 31, 64, 300}) {
           const std::vector<f32> c = product_of(dense::microkernels_with_tiles<tiles_in_memory>, m, k, n);
-          if (dense::detail::processor_has_tiles()) CHECK(product_of(dense::microkernels_with_tiles<>, m, k, n) == c);
+          if (dense::detail::processor_has_tiles())
+            CHECK(product_of(dense::microkernels_with_tiles<>, m, k, n) == c);
           // element by element: the sums of 32 products each, of even k and of odd
           for (int i = 0; i < m; i += 7)
             for (int j = 0; j < n; j += 3) {

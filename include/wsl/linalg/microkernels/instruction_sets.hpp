@@ -152,7 +152,7 @@ struct avx512_bf16 : avx512 {
     multiply_block<pair_product, lanes, r, v>(x);
   }
 };
-/// One or two tiles of rows times one or two tiles of columns of C, in up to four registers; two more have the
+/// One or two tiles of rows times one or two of columns of C, in up to four registers; two more have the
 /// terms of A and two those of B.
 template <class Tiles, bool lower, bool right>
 void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* b, i64 b_row,
@@ -160,7 +160,8 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
   constexpr int side = Tiles::columns;
   if (sets) Tiles::template zero<0>();
   else Tiles::template load<0>(c[0], c_row[0]);
-  if constexpr (right) sets ? Tiles::template zero<1>() : Tiles::template load<1>(c[0] + side, c_row[0]);
+  if constexpr (right)
+    sets ? Tiles::template zero<1>() : Tiles::template load<1>(c[0] + side, c_row[0]);
   if constexpr (lower) sets ? Tiles::template zero<2>() : Tiles::template load<2>(c[1], c_row[1]);
   if constexpr (lower && right)
     sets ? Tiles::template zero<3>() : Tiles::template load<3>(c[1] + side, c_row[1]);
@@ -182,7 +183,8 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
     const i64 left = k - p;
     for (int t = 0; t <= int{lower}; ++t)
       for (i64 i = 0; i < side; ++i)
-        std::memcpy(of_a[t] + i * side, a[t] + i * a_row[t] + p, static_cast<std::size_t>(left) * sizeof(f32));
+        std::memcpy(of_a[t] + i * side, a[t] + i * a_row[t] + p,
+                    static_cast<std::size_t>(left) * sizeof(f32));
     for (i64 i = 0; i < left; ++i)
       std::memcpy(of_b + i * 2 * side, b + (p + i) * b_row, (right ? 2 : 1) * side * sizeof(f32));
     step(of_a[0], side, of_a[1], side, of_b, 2 * side);
@@ -217,12 +219,14 @@ void multiply_block_of_tiles(const block& x) {
     a[last] = of_a, a_row[last] = x.k, c[last] = of_c, c_row[last] = vectors * side;
   }
   for (int v = 0; v < vectors; v += 2) {
-    multiply_tiles<Tiles, (below > 0), (vectors > 1)>(a, a_row, x.b + v * side, x.b_row, c, c_row, x.k, x.sets);
+    multiply_tiles<Tiles, (below > 0), (vectors > 1)>(a, a_row, x.b + v * side, x.b_row, c, c_row, x.k,
+                                                      x.sets);
     c[0] += 2 * side, c[1] += 2 * side;
   }
   if constexpr (!is_whole)
     for (int i = 0; i < rest; ++i)
-      std::memcpy(x.c + (last * side + i) * x.c_row, of_c + i * vectors * side, vectors * side * sizeof(f32));
+      std::memcpy(x.c + (last * side + i) * x.c_row, of_c + i * vectors * side,
+                  vectors * side * sizeof(f32));
 }
 
 template <class Tiles>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tile registers of AMX: eight of 16 rows of 64 bytes. One instruction multiplies the pairs of bf16 of two
-// of them and adds the products to a third, 512 pairs in 16 cycles: eight times the rate of AVX512-BF16 on the
-// same core. microkernels.hpp chooses them where the processor and the kernel have them. Instructions are
-// written out, because compilers offer them only to functions for such a processor.
+// The tile registers of AMX: eight of 16 rows of 64 bytes. One instruction multiplies the pairs of bf16 of
+// two of them and adds the products to a third. microkernels.hpp chooses them where the processor and the
+// kernel have them. Instructions are written out, because compilers offer them only to functions for such a
+// processor.
 #pragma once
 #include "../../core/scalar.hpp"
 

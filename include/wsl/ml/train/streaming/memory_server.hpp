@@ -128,7 +128,8 @@ struct memory_server {
   void take_first() { take_gradient(*arrivals[first].of); }
 
   using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
-                          local<&memory_server::send_next>, local<&memory_server::receive>, local<&memory_server::taken>,
+                          local<&memory_server::send_next>, local<&memory_server::receive>,
+                          local<&memory_server::taken>,
                           sends<wires::all_weight_tiles>, reads<wires::to_server, wires::all_sums>>;
 
  private:

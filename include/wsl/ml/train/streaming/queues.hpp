@@ -42,7 +42,7 @@ class tile_queue {
   precision as_ = precision::f32;
 };
 
-/// What may be under way for gradients at a worker, one of each at a time: sums from the neighbours to the
+/// The ways that gradients take at a worker, each with one of them at a time: sums from the neighbours to the
 /// north and to the south are added to its own, and its sums go to the server beside it or to a neighbour.
 enum class gradient_port : u8 { from_north, from_south, to_server, to_south, to_north };
 
