@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models to train, with a batch that is made up.
 #pragma once
+#include <optional>
 #include <random>
+#include <string_view>
 #include <vector>
 #include <wsl/ml.hpp>
 #include <wsl/ml/model/encoder.hpp>
@@ -90,6 +92,28 @@ inline lesson translations() {
                   {"decoder_input_ids", std::span<const i32>(t.of_decoder)},
                   {"labels", std::span<const i32>(t.targets)}};
   return t;
+}
+/// GPT-2 with 124 million parameters, sequences of 64 tokens.
+inline lesson gpt2(int sequences) {
+  return text({.vocabulary = 50257,
+               .positions = 1024,
+               .layers = 12,
+               .heads = 12,
+               .width = 768,
+               .between = ml::nonlinearity::gelu_tanh},
+              sequences, 64);
+}
+
+inline constexpr const char* names_of_lessons = "mnist, char, 124m, 124m-16, bert, t5 and unet";
+inline std::optional<lesson> lesson_named(std::string_view model) {
+  if (model == "mnist") return images();
+  if (model == "char") return characters();
+  if (model == "124m") return gpt2(4);
+  if (model == "124m-16") return gpt2(16);
+  if (model == "bert") return hidden_words();
+  if (model == "t5") return translations();
+  if (model == "unet") return pixels();
+  return std::nullopt;
 }
 
 }  // namespace bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char,
-// 124m, bert, t5 and unet. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident
+// 124m (4 sequences of 64), 124m-16 (16 of them), bert, t5 and unet. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident
 // (no wafer: two threads, all weights where they lie); and loops, a program of plain loops, whose first
 // losses must be those of streaming. The batch is made up, and learned by heart: a run whose loss does not
 // fall is an error. `run` prints it beside PyTorch. `predicted` is a way of its own: bench_train <model>
@@ -23,20 +23,8 @@ using namespace wsl;
 using bench::lesson;
 
 lesson of(std::string_view model) {
-  if (model == "mnist") return bench::images();
-  if (model == "char") return bench::characters();
-  if (model == "bert") return bench::hidden_words();
-  if (model == "t5") return bench::translations();
-  if (model == "unet") return bench::pixels();
-  if (model == "124m")
-    return bench::text({.vocabulary = 50257,
-                        .positions = 1024,
-                        .layers = 12,
-                        .heads = 12,
-                        .width = 768,
-                        .between = ml::nonlinearity::gelu_tanh},
-                       4, 64);
-  std::fprintf(stderr, "the models are mnist, char, 124m, bert, t5 and unet\n");
+  if (std::optional<lesson> work = bench::lesson_named(model)) return std::move(*work);
+  std::fprintf(stderr, "the models are %s\n", bench::names_of_lessons);
   std::exit(1);
 }
 

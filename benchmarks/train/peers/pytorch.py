@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The same steps with PyTorch: pytorch.py <model> <steps> <threads> prints the median of their milliseconds.
+# The same steps with PyTorch: pytorch.py <model> <steps> <threads> [bf16] [compile] prints the median of their
+# milliseconds; with bf16 by autocast, with compile through torch.compile.
 import math, sys, time
 import torch
 from torch import nn
@@ -149,7 +150,7 @@ class UNet(nn.Module):
         return self.head(x)
 
 
-model, steps, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+model, steps, threads, ways = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 if model == "mnist":
@@ -169,15 +170,20 @@ elif model == "char":
     net = Decoder(65, 64, 4, 4, 128, 64, False, "none")
     x, y = torch.randint(65, (12, 64)), torch.randint(65, (12 * 64,))
 else:
+    sequences = 16 if model == "124m-16" else 4
     net = Decoder(50257, 1024, 12, 12, 768, 64, True, "tanh")
-    x, y = torch.randint(50257, (4, 64)), torch.randint(50257, (4 * 64,))
+    x, y = torch.randint(50257, (sequences, 64)), torch.randint(50257, (sequences * 64,))
 loss = F.binary_cross_entropy_with_logits if model == "unet" else F.cross_entropy
 adam = torch.optim.Adam(net.parameters(), 3e-4)
+if "compile" in ways:
+    net = torch.compile(net)
 times = []
 for step in range(steps + 1):
     start = time.perf_counter()
     adam.zero_grad(set_to_none=True)
-    loss(net(x), y).backward()
+    with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in ways):
+        error = loss(net(x), y)
+    error.backward()
     adam.step()
     times.append(1e3 * (time.perf_counter() - start))
 print(f"{sorted(times[1:])[steps // 2]:.3f}")

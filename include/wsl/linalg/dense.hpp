@@ -132,7 +132,7 @@ class padded_block {
   }
 
  private:
-  alignas(64) f32 numbers_[448];  // the largest block: 14 x 32
+  alignas(64) f32 numbers_[max_rows * widest_panel];
   matrix<f32> c_;
   int width_;
 };
@@ -170,7 +170,9 @@ inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const ma
   const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
-    const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
+    const int even = static_cast<int>(i64{c.rows()} * (n + 1) / blocks),
+              end = std::min(c.rows(), (even + u.whole_rows - 1) / u.whole_rows * u.whole_rows),
+              rows = end - i;
     after.prefetch(n, blocks);
     block x{&a(i, 0), a.row_stride(), a.column_stride(), b,    b_row,
             c.row(i), c.row_stride(), a.columns(),       sets, {{b, 0}, {b, 0}}};
@@ -271,7 +273,10 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
   using of_a = std::remove_const_t<A>;
   using of_b = std::remove_const_t<B>;
   if constexpr (std::is_same_v<of_a, bf16> && std::is_same_v<of_b, bf16>)
-    if (u.of_pairs) return multiply_terms<2, of_a, of_b>(*u.of_pairs, c, a, b, sets);
+    if (u.of_pairs) {
+      if (u.of_pairs->prepare) u.of_pairs->prepare();
+      return multiply_terms<2, of_a, of_b>(*u.of_pairs, c, a, b, sets);
+    }
   multiply_terms<1, of_a, of_b>(u, c, a, b, sets);
 }
 
@@ -282,10 +287,11 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
 /// + |C|). Throws std::invalid_argument if the shapes do not fit.
 ///
 /// If A and B are bf16 and the processor has AVX512-BF16, it adds the products of k and k + 1 for even k
-/// together, with roundings of its own, takes subnormal numbers for zeros and makes subnormal sums zero. So
-/// the bits differ between processors with and without it, by twice the error above; and by the terms with a
-/// subnormal factor and 2^-126 for each term, which come on top of the error with it. They depend neither on
-/// how a product is cut into rows and columns, nor on a cut along k at an even place.
+/// together, and with AMX those of 32 k's, the even and the odd ones apart; both with roundings of their own,
+/// and both take subnormal numbers for zeros and make subnormal sums zero. So the bits differ between
+/// processors with and without them, by twice the error above; and by the terms with a subnormal factor and
+/// 2^-126 for each term, which come on top of the error. They depend neither on how a product is cut into
+/// rows and columns, nor on a cut along k at a multiple of 32.
 template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
                   const dense::microkernels& u = dense::best_microkernels()) {

@@ -8,7 +8,10 @@
 // neighbours along k: vdpbf16ps adds the two products of two pairs to an f32. That is twice the products of
 // an f32 microkernel with the same loads and stores, so the bound is the same as there, the rate of the
 // multiplying instruction (one of 16 lanes a cycle on Zen 4): a step of a 6 x 64 block issues 24 of them
-// beside 4 vector loads and 6 broadcasts. `scripts/bench gemm` compares them with OpenBLAS and LIBXSMM.
+// beside 4 vector loads and 6 broadcasts. Where the processor has AMX
+// (Sapphire Rapids and later), whose vdpbf16ps has half the rate of an f32 fma, pairs are multiplied in tile
+// registers: a block of 32 x 32 in four of them, with two tiles of A and two of B for 16 terms of k.
+// `scripts/bench gemm` compares them with OpenBLAS and LIBXSMM.
 #pragma once
 #include "../core/half.hpp"
 #include "../support/compiled.hpp"

@@ -15,7 +15,9 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, threads_of(how), how.queues, how.order, {how.pes_per_partition},
+      : threaded_engine(plan, threads_of(how), how.queues, how.order,
+                        // words that several ranks read go in a tree broadcast, not to each of them
+                        {.pes = how.pes_per_partition, .grants_multicasts = false},
                         how.rendezvous_from, nullptr, nullptr),
         who_(who),
         share_{words().net.partitions, who.size()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
 #include <wsl/linalg/dense.hpp>
@@ -18,6 +19,44 @@ std::vector<T> random_numbers(int n, unsigned seed) {
   return x;
 }
 
+#ifdef __x86_64__
+/// Tile registers in memory, which compute what Intel's manual says of TDPBF16PS, but for subnormal numbers.
+struct tiles_in_memory {
+  static constexpr int rows = 16, columns = 16;
+  static inline thread_local f32 tile[8][16][16];
+
+  static void configure() { std::memset(tile, 0, sizeof tile); }
+  template <int t>
+  static void zero() {
+    std::memset(tile[t], 0, sizeof tile[t]);
+  }
+  template <int t>
+  static void load(const f32* from, i64 row) {
+    for (int i = 0; i < 16; ++i) std::memcpy(tile[t][i], from + i * row, sizeof tile[t][i]);
+  }
+  template <int t>
+  static void store(f32* to, i64 row) {
+    for (int i = 0; i < 16; ++i) std::memcpy(to + i * row, tile[t][i], sizeof tile[t][i]);
+  }
+  template <int c, int a, int b>
+  static void multiply() {
+    const auto number = [](const f32& pair, int which) {
+      u16 bits[2];
+      std::memcpy(bits, &pair, sizeof pair);
+      return f32{bf16::from_bits(bits[which])};
+    };
+    for (int i = 0; i < 16; ++i)
+      for (int j = 0; j < 16; ++j) {
+        f32 sum[2] = {};
+        for (int k = 0; k < 16; ++k)
+          for (int which : {0, 1})
+            sum[which] = std::fma(number(tile[a][i][k], which), number(tile[b][k][j], which), sum[which]);
+        tile[c][i][j] += sum[0] + sum[1];
+      }
+  }
+};
+#endif
+
 std::vector<const dense::microkernels*> units() {
   std::vector<const dense::microkernels*> all{&dense::microkernels_of<dense::detail::baseline>};
 #ifdef __x86_64__
@@ -25,6 +64,8 @@ std::vector<const dense::microkernels*> units() {
     all.push_back(&dense::microkernels_of<dense::detail::avx2>);
   if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_of<dense::detail::avx512>);
   if (processor_has_bf16()) all.push_back(&dense::microkernels_with_bf16);
+  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_with_tiles<tiles_in_memory>);
+  if (dense::detail::processor_has_tiles()) all.push_back(&dense::microkernels_with_tiles<>);
 #endif
   return all;
 }
@@ -150,16 +191,50 @@ TEMPLATE_TEST_CASE("How a product is cut does not change a bit", "", f32, f16, b
     std::vector<f32> whole(m * n), cut(m * n);
     multiply_add(matrix(whole.data(), m, n), a, b, *u);
     const matrix<f32> c(cut.data(), m, n);
-    for (int p = 0; p < k; p += 100)
+    for (int p = 0; p < k; p += 96)
       for (int i = 0; i < m; i += 20)
         for (int j = 0; j < n; j += 30) {
-          const int rows = std::min(20, m - i), columns = std::min(30, n - j), deep = std::min(100, k - p);
+          const int rows = std::min(20, m - i), columns = std::min(30, n - j), deep = std::min(96, k - p);
           multiply_add(c.part(i, j, rows, columns), a.part(i, p, rows, deep), b.part(p, j, deep, columns),
                        *u);
         }
     CHECK(whole == cut);
   }
 }
+
+#ifdef __x86_64__
+TEST_CASE("Tile registers compute what their manual says, and other rows and columns make no difference") {
+  const auto a = random_numbers<bf16>(90 * 300, 6), b = random_numbers<bf16>(300 * 70, 7);
+  const auto product_of = [&](const dense::microkernels& u, int m, int k, int n) {
+    std::vector<f32> c(static_cast<std::size_t>(m * n));
+    multiply(matrix(c.data(), m, n), matrix<const bf16>(a.data(), m, k), matrix<const bf16>(b.data(), k, n),
+             u);
+    return c;
+  };
+  if (!__builtin_cpu_supports("avx512f")) SUCCEED("the processor has no AVX-512");
+  else
+    for (int m : {1, 17, 48, 71})
+      for (int n : {1, 32, 70})
+        for (int k : {2, 31, 64, 300}) {
+          const std::vector<f32> c = product_of(dense::microkernels_with_tiles<tiles_in_memory>, m, k, n);
+          if (dense::detail::processor_has_tiles())
+            CHECK(product_of(dense::microkernels_with_tiles<>, m, k, n) == c);
+          // element by element: the sums of 32 products each, of even k and of odd
+          for (int i = 0; i < m; i += 7)
+            for (int j = 0; j < n; j += 3) {
+              f32 sum = 0;
+              for (int first = 0; first < k; first += 32) {
+                f32 part[2] = {};
+                for (int p = first; p < std::min(k, first + 32); ++p)
+                  part[p % 2] = std::fma(f32{a[static_cast<std::size_t>(i * k + p)]},
+                                         f32{b[static_cast<std::size_t>(p * n + j)]}, part[p % 2]);
+                sum += part[0] + part[1];
+              }
+              REQUIRE(c[static_cast<std::size_t>(i * n + j)] == sum);
+            }
+        }
+}
+#endif
 
 TEST_CASE("Shapes that do not fit are named") {
   f32 x[12]{};

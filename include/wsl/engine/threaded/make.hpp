@@ -19,7 +19,7 @@ WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); 
 WSL_COMPILED_PART engines::engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this);
   const int how_many = observer && observer->needs_one_thread() ? 1 : threads ? threads : default_threads();
-  return new engines::threaded_engine(plan, how_many, queues, order, {pes_per_partition, cut_lines},
+  return new engines::threaded_engine(plan, how_many, queues, order, {pes_per_partition, cut_lines, true},
                                       rendezvous_from, log, observer);
 }
 

@@ -27,7 +27,7 @@ struct cut_edge {
   u32 visible = 0;   ///< words that the reader may read
   u32 origin = 0;    ///< the number of words sent before the first one in the channel's buffer `words`
   const u32* words = nullptr;
-  /// words may go from memory to memory: a PE writes, and there is no other reader
+  /// words may go from memory to memory: a PE writes, and all readers are in other partitions
   bool direct = false;
   bool has_request = false;  ///< the reader's operation waits for all words ...
   u32 requested = 0;         ///< ... up to this position, as far as the writer knows

@@ -4,7 +4,9 @@
 // unread. No buffer is touched. Within a partition this happens at once. Between partitions it takes three
 // supersteps: in the first the receiver requests the words that it lacks, in the second the sender grants its
 // memory, in the third the receiver's partition copies. From its grant until that superstep has ended nothing
-// runs on the sender, so its memory does not change, whatever the program does.
+// runs on the sender, so its memory does not change, whatever the program does. An array for several
+// receivers goes the same way if all of them are in other partitions: it is granted when each has requested
+// it.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"
@@ -39,7 +41,7 @@ class rendezvous_transfers {
   /// Requests the words that the operation lacks from the sender in another partition.
   void request(partition& b, const pe_state& s, const transfer& t) {
     const u64 n = t.length - t.done;
-    if (n < rendezvous_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t))
+    if (n < rendezvous_from || t.endless() || !t.written || t.input[1] >= 0 || t.output >= 0 || !is_plain(t))
       return;
     transport_.request(b, topology::cursors_of(s), t.input[0],
                        static_cast<u32>(support::min(n, u64{1} << 30)));
@@ -94,7 +96,7 @@ class rendezvous_transfers {
   static bool apart(const transfer& writes, u32 n, const transfer& reads) {
     if (reads.input[0] < 0 || reads.output >= 0) return true;
     const u32* const first = writes.source + writes.done;
-    return reads.target && (reads.target + reads.length <= first || first + n <= reads.target);
+    return reads.written && (reads.written + reads.length <= first || first + n <= reads.written);
   }
 
   tiles& tiles_;

@@ -31,6 +31,8 @@ struct stream_end {
 struct partitioning {
   u32 pes = 256;           ///< of a partition, about
   bool cut_lines = false;  ///< within rows or columns, if there are fewer of these
+  /// an array for several readers goes from memory to memory as well, if all are in other partitions
+  bool grants_multicasts = true;
 };
 
 struct topology {
@@ -109,6 +111,12 @@ struct topology {
     if (who < pes_.size()) return cursors_of(state_of(pes_[who]));
     return {cursors.data() + first_cursor(who),
             cursors.data() + (who + 1 < writers() ? first_cursor(who + 1) : cursors.size())};
+  }
+
+  /// The numbers of a channel's cursors.
+  std::span<const u32> readers_of(const channel& c) const {
+    if (!c.listed) return {&c.first_reader, 1};
+    return {lists.data() + c.first_reader + first_listed, lists[c.first_reader]};
   }
 
   coord place_of(u32 who) const {
@@ -278,6 +286,15 @@ struct topology {
     if (!cuts_lines) partitions = support::min(partitions, lines);
     share_out(by_rows, cuts_lines);
     for (cursor& in : cursors) cut(in);
+    if (!partitioning_.grants_multicasts || machine_depth_) return;
+    for (const channel& c : channels)
+      if (c.listed && c.writer < pes_.size() && all_cross(c))
+        for (const u32 r : readers_of(c)) cut_edges[cursors[r].from].direct = true;
+  }
+  bool all_cross(const channel& c) const {
+    bool all = true;
+    for (const u32 r : readers_of(c)) all &= cursors[r].crosses;
+    return all;
   }
 
   /// Gives a cursor that reads from another partition its cut edge.

@@ -36,10 +36,7 @@ class transport {
     return v.extras_index ? partitions_[v.partition].processors[v.extras_index - 1] : nullptr;
   }
 
-  std::span<const u32> readers_of(const channel& c) const {
-    if (!c.listed) return {&c.first_reader, 1};
-    return {net.lists.data() + c.first_reader + topology::first_listed, net.lists[c.first_reader]};
-  }
+  std::span<const u32> readers_of(const channel& c) const { return net.readers_of(c); }
 
   /// The only cursor of a channel; null if there are several.
   cursor* only_reader(const channel& c) {
@@ -230,30 +227,37 @@ class transport {
     s.asked = in->head + n;
     post(b, s.writers_partition, {partition_message::what::request, number_of(*in), s.asked});
   }
-  /// The number of words, at most `wanted`, that an operation in another partition waits for, as far as the
-  /// writer knows.
+  /// The number of words, at most `wanted`, that operations in other partitions wait for, as far as the
+  /// writer knows: one on each reader of the channel.
   u32 requested(const channel& c, u64 wanted) const {
-    if (c.listed || !net.cursors[c.first_reader].is_remote()) return 0;
-    const cut_edge& s = net.cut_edges[net.cursors[c.first_reader].from];
-    const i32 open = static_cast<i32>(s.requested - c.tail());
-    return s.has_request && open > 0 ? static_cast<u32>(support::min(
-                                           wanted, u64{support::min(max_granted, static_cast<u32>(open))}))
-                                     : 0;
-  }
-  /// Grants n words if all words before them have been read; otherwise the writer is woken when they have
-  /// been.
-  bool grant(partition& b, channel& c, const u32* words, u32 n) {
-    const u32 reader = c.first_reader, place = c.tail();
-    cut_edge& s = net.cut_edges[net.cursors[reader].from];
-    if (s.credited != place) {
-      wait_for_readers(c);
-      return false;
+    u32 n = static_cast<u32>(support::min(wanted, u64{max_granted}));
+    for (const u32 r : readers_of(c)) {
+      const cursor& in = net.cursors[r];
+      if (!in.is_remote()) return 0;
+      const cut_edge& s = net.cut_edges[in.from];
+      const i32 open = static_cast<i32>(s.requested - c.tail());
+      if (!s.has_request || open <= 0) return 0;
+      n = support::min(n, static_cast<u32>(open));
     }
-    reclaim(b, c);
+    return readers_of(c).empty() ? 0 : n;
+  }
+  /// Grants n words to all readers if they have read all words before them; otherwise the writer is woken
+  /// when they have.
+  bool grant(partition& b, channel& c, const u32* words, u32 n) {
+    const u32 place = c.tail();
+    for (const u32 r : readers_of(c))
+      if (edge_of(r).credited != place) {
+        wait_for_readers(c);
+        return false;
+      }
+    if (c.words) take_back(b, c);
     c.origin += n;
-    credit(s, place + n);
     count(b, c, n);
-    post(b, s.readers_partition, {partition_message::what::grant, reader, place, words, n});
+    for (const u32 r : readers_of(c)) {
+      cut_edge& s = edge_of(r);
+      credit(s, place + n);
+      post(b, s.readers_partition, {partition_message::what::grant, r, place, words, n});
+    }
     return true;
   }
 
@@ -277,6 +281,7 @@ class transport {
   /// the limit of one grant, which bounds the memory that ranks need for it
   static constexpr u32 max_granted = 1u << 18;
 
+  cut_edge& edge_of(u32 cursor) { return net.cut_edges[net.cursors[cursor].from]; }
   u32 number_of(const cursor& in) const { return static_cast<u32>(&in - net.cursors.data()); }
   u32 task_depth_of(const channel& c) const { return support::min(depth_of(c), task_depth); }
   u32 depth_of(const channel& c) const {

@@ -42,7 +42,7 @@ struct square {
   i64 to_row;
 };
 
-inline constexpr int max_vectors = 4, max_rows = 14;
+inline constexpr int max_vectors = 4, max_rows = 32;
 
 /// The microkernels of one instruction set: blocks of up to `rows[n - 1]` rows and n vectors of `lanes`
 /// elements (none if that is 0), and the functions that pack B for them.
@@ -55,6 +55,8 @@ struct microkernels {
   copier copy[max_vectors];                    ///< [vectors - 1]
   void (*transpose)(const square&);
   const microkernels* of_pairs = nullptr;  ///< those of pairs of bf16, if the processor has them
+  int whole_rows = 1;                      ///< blocks have a multiple of so many rows where they can
+  void (*prepare)() = nullptr;             ///< called on the thread before a product, if there is something to do
 
   /// The width of the blocks, in vectors, for a C with this many columns, or for its first columns, so that
   /// little of a block is computed in vain. Wide blocks have few rows and need an A whose rows are

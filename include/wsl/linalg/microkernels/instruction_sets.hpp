@@ -2,10 +2,12 @@
 // The microkernels of each instruction set, of which best.hpp chooses.
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "../vector_code.hpp"
 #include "block.hpp"
+#include "tile_registers.hpp"
 
 namespace wsl::dense {
 
@@ -150,6 +152,91 @@ struct avx512_bf16 : avx512 {
     multiply_block<pair_product, lanes, r, v>(x);
   }
 };
+/// One or two tiles of rows times one or two of columns of C, in up to four registers; two more have the
+/// terms of A and two those of B.
+template <class Tiles, bool lower, bool right>
+void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* b, i64 b_row,
+                    f32* const (&c)[2], const i64 (&c_row)[2], i64 k, bool sets) {
+  constexpr int side = Tiles::columns;
+  if (sets) Tiles::template zero<0>();
+  else Tiles::template load<0>(c[0], c_row[0]);
+  if constexpr (right)
+    sets ? Tiles::template zero<1>() : Tiles::template load<1>(c[0] + side, c_row[0]);
+  if constexpr (lower) sets ? Tiles::template zero<2>() : Tiles::template load<2>(c[1], c_row[1]);
+  if constexpr (lower && right)
+    sets ? Tiles::template zero<3>() : Tiles::template load<3>(c[1] + side, c_row[1]);
+  const auto step = [](const f32* of_a, i64 row_of_a, const f32* below, i64 row_below, const f32* of_b,
+                       i64 row_of_b) __attribute__((always_inline)) {
+    Tiles::template load<4>(of_a, row_of_a);
+    if constexpr (lower) Tiles::template load<5>(below, row_below);
+    Tiles::template load<6>(of_b, row_of_b);
+    if constexpr (right) Tiles::template load<7>(of_b + side, row_of_b);
+    Tiles::template multiply<0, 4, 6>();
+    if constexpr (right) Tiles::template multiply<1, 4, 7>();
+    if constexpr (lower) Tiles::template multiply<2, 5, 6>();
+    if constexpr (lower && right) Tiles::template multiply<3, 5, 7>();
+  };
+  i64 p = 0;
+  for (; p + side <= k; p += side) step(a[0] + p, a_row[0], a[1] + p, a_row[1], b + p * b_row, b_row);
+  if (p < k) {  // terms beyond k are zeros
+    alignas(64) f32 of_a[2][std::size_t{side * side}] = {}, of_b[std::size_t{2 * side * side}] = {};
+    const i64 left = k - p;
+    for (int t = 0; t <= int{lower}; ++t)
+      for (i64 i = 0; i < side; ++i)
+        std::memcpy(of_a[t] + i * side, a[t] + i * a_row[t] + p,
+                    static_cast<std::size_t>(left) * sizeof(f32));
+    for (i64 i = 0; i < left; ++i)
+      std::memcpy(of_b + i * 2 * side, b + (p + i) * b_row, (right ? 2 : 1) * side * sizeof(f32));
+    step(of_a[0], side, of_a[1], side, of_b, 2 * side);
+  }
+  Tiles::template store<0>(c[0], c_row[0]);
+  if constexpr (right) Tiles::template store<1>(c[0] + side, c_row[0]);
+  if constexpr (lower) Tiles::template store<2>(c[1], c_row[1]);
+  if constexpr (lower && right) Tiles::template store<3>(c[1] + side, c_row[1]);
+}
+
+/// A block of C in tile registers. Rows that fill no tile are copied to where they do.
+template <class Tiles, int rows, int vectors>
+void multiply_block_of_tiles(const block& x) {
+  constexpr int side = Tiles::rows, above = rows < side ? rows : side, below = rows - above,
+                rest = below ? below : above, deepest = 128;  // dense::depth
+  constexpr bool is_whole = rest == side;
+  alignas(64) f32 of_a[std::size_t{is_whole ? 1 : side * deepest}],
+      of_c[std::size_t{is_whole ? 1 : side * vectors * side}];
+  const f32* a[2] = {x.a, below ? x.a + side * x.a_row : x.a};
+  f32* c[2] = {x.c, below ? x.c + side * x.c_row : x.c};
+  i64 a_row[2] = {x.a_row, x.a_row}, c_row[2] = {x.c_row, x.c_row};
+  constexpr int last = below ? 1 : 0;
+  if constexpr (!is_whole) {
+    for (int i = 0; i < side; ++i) {
+      const std::size_t n = static_cast<std::size_t>(x.k) * sizeof(f32);
+      if (i < rest) std::memcpy(of_a + i * x.k, a[last] + i * x.a_row, n);
+      else std::memset(of_a + i * x.k, 0, n);
+      if (i < rest && !x.sets)
+        std::memcpy(of_c + i * vectors * side, c[last] + i * x.c_row, vectors * side * sizeof(f32));
+      else std::memset(of_c + i * vectors * side, 0, vectors * side * sizeof(f32));
+    }
+    a[last] = of_a, a_row[last] = x.k, c[last] = of_c, c_row[last] = vectors * side;
+  }
+  for (int v = 0; v < vectors; v += 2) {
+    multiply_tiles<Tiles, (below > 0), (vectors > 1)>(a, a_row, x.b + v * side, x.b_row, c, c_row, x.k,
+                                                      x.sets);
+    c[0] += 2 * side, c[1] += 2 * side;
+  }
+  if constexpr (!is_whole)
+    for (int i = 0; i < rest; ++i)
+      std::memcpy(x.c + (last * side + i) * x.c_row, of_c + i * vectors * side,
+                  vectors * side * sizeof(f32));
+}
+
+template <class Tiles>
+struct tiles_of_bf16 : avx512 {
+  static constexpr int rows[max_vectors] = {32, 32, 0, 32};
+  template <int r, int v>
+  static void multiply(const block& x) {
+    multiply_block_of_tiles<Tiles, r, v>(x);
+  }
+};
 #endif
 
 template <class Set, int vectors>
@@ -179,6 +266,19 @@ inline constexpr microkernels microkernels_of = [] {
 inline constexpr microkernels microkernels_with_bf16 = [] {
   microkernels u = microkernels_of<detail::avx512>;
   u.of_pairs = &microkernels_of<detail::avx512_bf16>;
+  return u;
+}();
+/// The same with tile registers, which are those of AMX but in a test.
+template <class Tiles>
+inline constexpr microkernels pairs_in_tiles = [] {
+  microkernels u = microkernels_of<detail::tiles_of_bf16<Tiles>>;
+  u.whole_rows = Tiles::rows, u.prepare = &Tiles::configure;
+  return u;
+}();
+template <class Tiles = detail::tile_registers>
+inline constexpr microkernels microkernels_with_tiles = [] {
+  microkernels u = microkernels_of<detail::avx512>;
+  u.of_pairs = &pairs_in_tiles<Tiles>;
   return u;
 }();
 #endif

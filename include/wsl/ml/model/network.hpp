@@ -516,7 +516,7 @@ class network {
 /// The rows of a weight tile of `rows` rows with `size` numbers in all that are dealt out to some servers. A
 /// tile fits in a cache, has whole vectors of outputs, and every server gets as many tiles.
 inline int tile_rows(i64 size, int rows, int servers) {
-  constexpr i64 words = 32768, lanes = 16;
+  constexpr i64 words = 65536, lanes = 16;
   const i64 least = (size + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
   if (weight_tiles == 0) return 1;
   const i64 of_tile = (rows + weight_tiles - 1) / weight_tiles;

@@ -7,6 +7,16 @@
 
 namespace wsl::ml {
 
+/// The operations of a stage for each token of sequences of `length`, with those of its parameters.
+inline f64 operations_per_token(const network& n, const stage& s, int length) {
+  f64 sum = s.operations(-1, 0, n.width(s.output), length);
+  for (std::size_t which = 0; which < s.parameters.size(); ++which) {
+    const parameter& p = n.parameters()[static_cast<std::size_t>(s.parameters[which])];
+    sum += s.operations(static_cast<int>(which), p.rows, p.columns, length);
+  }
+  return n.tokens_for_each(s.output) * sum;
+}
+
 /// The operations for each token of sequences of `length`, forward and backward, as the stages count them: 6
 /// for each weight of a linear layer (4 where its input has no gradient), 2 for each bias, 7 for each feature
 /// of causal attention and token of the sequence (half of what attention to all tokens takes, and the forward
@@ -14,14 +24,7 @@ namespace wsl::ml {
 /// not counted.
 inline f64 operations_per_token(const network& n, int length) {
   f64 sum = 0;
-  for (const auto& s : n.stages()) {
-    f64 of_stage = s->operations(-1, 0, n.width(s->output), length);
-    for (std::size_t which = 0; which < s->parameters.size(); ++which) {
-      const parameter& p = n.parameters()[static_cast<std::size_t>(s->parameters[which])];
-      of_stage += s->operations(static_cast<int>(which), p.rows, p.columns, length);
-    }
-    sum += n.tokens_for_each(s->output) * of_stage;
-  }
+  for (const auto& s : n.stages()) sum += operations_per_token(n, *s, length);
   return sum;
 }
 

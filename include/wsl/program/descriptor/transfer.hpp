@@ -44,6 +44,8 @@ struct transfer {
   const u32* source = nullptr;         ///< all words that it sends, if memory holds them unchanged
   /// the destination of all words that it reads, if it stores them unchanged
   u32* target = nullptr;
+  /// the destination of what it makes of each word that it reads, if that is contiguous memory of words
+  const u32* written = nullptr;
   /// the suspended main thread that completion resumes, as a coroutine's address
   void* resumes = nullptr;
   operation_cost cost;  ///< for an engine that counts cycles; others leave it as it is

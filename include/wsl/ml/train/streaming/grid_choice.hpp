@@ -3,9 +3,9 @@
 // share out sequences, and parts of them, but each makes the gradient of all weights of its column; more
 // columns share out weights and their gradients, but exchange activations. The prediction counts products,
 // bytes and hops:
-//   products    of the row with the most tokens and the column with the most features
+//   products    of the row with the most tokens and, for each stage, the column with the most features
 //   weights     each worker reads those of its column twice, and writes and sends as many gradients
-//   gradients   the sum of a gradient goes from worker to worker of a column
+//   gradients   the sum of a gradient goes from worker to worker of a column, and each adds its own to it
 //   exchanges   each column sends what it has of a value to the C - 1 others
 //   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
 //               wait for each other about ten hops each time; the last of them has the most keys
@@ -58,33 +58,38 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
   const rows_of_wafers all_rows(cut, g, sequences, length);
   const f64 tokens = shares_sequences ? most_tokens(all_rows, rows) : static_cast<f64>(most) * length,
             share = 1. / g.columns;
-  f64 late = 0;  // operations of a token of the last row, for more keys than the mean
-  f64 widest = share, bytes = 0, moved = 0, hops = 0, gradient_hops = 0;
+  f64 operations = 0;  // of a token, on the column with the most; more for the keys of the last row
+  f64 bytes = 0, moved = 0, hops = 0, gradient_hops = 0;
+  // A number is copied on the ring, and once more to its place: four accesses of 4 bytes, on both ways.
   const auto exchange_all = [&](const std::vector<exchange>& all) {
     for (const exchange& e : all)
-      hops += 2. * (g.columns - 1), moved += 2 * 4 * tokens * n.width(e.value) * (1 - share);
+      hops += 2. * (g.columns - 1), moved += 2 * 16 * tokens * n.width(e.value) * (1 - share);
   };
   for (const auto& s : n.stages()) {
     exchange_all(cut.before(*s)), exchange_all(cut.after(*s));
-    if (s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head)
-      widest = std::max(widest, static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output));
+    const bool is_cut = s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head;
+    const f64 widest =
+        is_cut ? static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output) : share;
+    operations += widest * operations_per_token(n, *s, length);
     for (int p : s->parameters) {
-      bytes += 4. * 4 * static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
-               (cut.is_cut(*s) ? share : 1);
+      const f64 numbers = static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
+                          (cut.is_cut(*s) ? share : 1);
+      // Of the workers of a column all but one add: they read two numbers and write one.
+      bytes += 4. * 4 * numbers + 4. * 3 * numbers * (g.rows - 1) / g.rows;
       if (!cut.is_cut(*s)) hops += g.columns - 1;
       gradient_hops += g.rows - 1;
     }
     if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
       const int window = s->reads_of_prefix().window;
       const f64 before = std::min<f64>(length - tokens, window ? window - 1 : length);
-      if (!window) late += s->operations(-1, 0, n.width(s->output), length) * before / length;
+      if (!window) operations += widest * s->operations(-1, 0, n.width(s->output), length) * before / length;
       hops += 3. * (10 + std::ceil(before / tokens)), moved += 3 * 4 * before * features;
     }
     if (const f64 pixels = shares_sequences ? most_borrowed(all_rows, rows, *s) : 0; pixels > 0)
       hops += 3 * 10, moved += 3 * 4 * pixels * cut.features_read(*s, 0);
   }
-  return (operations_per_token(n, length) + late) * tokens * widest / of.operations +
-         (bytes + moved) / of.bytes + hops * of.hop + gradient_hops * of.gradient_hop;
+  return operations * tokens / of.operations + (bytes + moved) / of.bytes + hops * of.hop +
+         gradient_hops * of.gradient_hop;
 }
 
 /// The grid of the settings, with what they leave open chosen for batches of so many sequences, which pass in

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A memory server owns a share of the parameters and of the optimizer state, after the MemoryX of Cerebras'
 // weight streaming. It sends its weight tiles in the order of the schedule, receives their gradients, and
-// updates the parameters. Sending and receiving go on at the same time, each at the pace of the wafer.
+// updates the parameters. Sending and receiving go on at the same time, each at the pace of the wafer. An
+// update is computed beside the tasks, while the workers compute, so that the servers of all rows are at work
+// at the same time.
 #pragma once
 #include <cmath>
 
@@ -21,9 +23,16 @@ struct memory_server {
   training_arrays* arrays = nullptr;
   optimizer_step optimize;
   precision as = precision::f32;       ///< the format of travelling weights
-  std::size_t sent = 0, received = 0;  ///< indices in the schedule
+  std::size_t sent = 0, received = 0;  ///< indices in the schedule, of what is sent and received next
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
-  std::vector<f32> arrived, gathered, leaving;
+  std::vector<f32> gathered, leaving;
+  /// A gradient may come while the one before it is at work.
+  struct arrival {
+    const weight_transfer* of = nullptr;
+    std::vector<f32> numbers;
+  } arrivals[2];
+  int first = 0, arrived = 0;  ///< the first of those that have come, and their number
+  bool receives = false, computes = false;
   std::vector<f32> of_tokens;  ///< sums over all tokens that have come, for the workers
   bool has_sums = false;       ///< they have come and have not been sent
   bool waits_for_sums = false;
@@ -42,7 +51,8 @@ struct memory_server {
     if (schedule->of().is_first()) not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
     has_sums = waits_for_sums = false;
-    arrived.resize(schedule->max_size());
+    first = arrived = 0, receives = computes = false;
+    for (arrival& x : arrivals) x.numbers.resize(schedule->max_size());
     send_next(me);
     receive_next(me);
   }
@@ -72,11 +82,14 @@ struct memory_server {
              then<&memory_server::send_next>());
   }
   void receive_next(pe& me) {
+    if (receives || arrived == 2) return;
     while (received < transfers() && !transfer_at(received).is_returned_to(wires::index_in_column(me)))
       ++received;
     if (received == transfers()) return;
-    thread_times::now_at(transfer_at(received).of->number);
-    const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
+    const weight_transfer& t = transfer_at(received++);
+    thread_times::now_at(t.of->number);
+    receives = true, coming().of = &t;
+    const auto to = mem(numbers_of(coming()));
     child = 1;
     if (children())
       me.async(wsl::add(to, fabin(wires::to_server), fabin(wires::up(grid, 0, column))),
@@ -87,20 +100,46 @@ struct memory_server {
   /// that are children of this server in the tree of wafers have been added.
   void receive(pe& me) {
     if (child < children()) {
-      const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
+      const auto to = mem(numbers_of(coming()));
       return me.async(wsl::add(to, to, fabin(wires::up(grid, child++, column))),
                       then<&memory_server::receive>());
     }
-    const weight_transfer& t = transfer_at(received++);
-    t.is_of_sums() ? take_sums(me, t) : take_gradient(t);
+    receives = false, ++arrived;
+    take(me);
+  }
+  /// Takes what has come, in order; a long gradient beside the tasks.
+  void take(pe& me) {
+    while (arrived > 0 && !computes) {
+      const weight_transfer& t = *arrivals[first].of;
+      if (t.is_of_sums()) take_sums(me, t), drop_first();
+      else if (t.size() < beside_from) take_first(), drop_first();
+      else {
+        computes = true;
+        me.async_compute<&memory_server::take_first>(*this, then<&memory_server::taken>());
+      }
+    }
     receive_next(me);
   }
+  void taken(pe& me) {
+    computes = false;
+    drop_first();
+    take(me);
+  }
+  void take_first() { take_gradient(*arrivals[first].of); }
 
   using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
                           local<&memory_server::send_next>, local<&memory_server::receive>,
+                          local<&memory_server::taken>,
                           sends<wires::all_weight_tiles>, reads<wires::to_server, wires::all_sums>>;
 
  private:
+  /// numbers from which an update takes longer than it takes to compute it beside the tasks
+  static constexpr std::size_t beside_from = 8192;
+
+  arrival& coming() { return arrivals[(first + arrived) % 2]; }
+  static std::span<f32> numbers_of(arrival& a) { return std::span(a.numbers).first(a.of->size()); }
+  f32* first_numbers() { return arrivals[first].numbers.data(); }
+  void drop_first() { first = 1 - first, --arrived; }
   int children() const { return wires::children(0, grid.wafers); }
   std::size_t transfers() const { return schedule->transfers().size(); }
   const weight_transfer& transfer_at(std::size_t k) const { return schedule->transfers()[k]; }
@@ -135,7 +174,7 @@ struct memory_server {
   }
   /// The sums over all tokens go back to the workers. The next can only come when these have arrived there.
   void take_sums(pe& me, const weight_transfer& t) {
-    of_tokens.assign(arrived.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(t.size()));
+    of_tokens.assign(first_numbers(), first_numbers() + t.size());
     has_sums = true;
     if (std::exchange(waits_for_sums, false)) send_next(me);
   }
@@ -143,12 +182,12 @@ struct memory_server {
     const thread_times::span updating(t.of->number, work_kind::update);
     returned += 4 * t.size();
     // A worker whose loss is not finite says so in the first number of every gradient, so no tile is updated.
-    if (!std::isfinite(arrived[0])) lost_gradient_of(t);
+    if (!std::isfinite(first_numbers()[0])) lost_gradient_of(t);
     const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
     if (!used_in_place) add_to_gradients(t);
     if (t.last_gradient && schedule->of().is_last())
       each_tile(t, [&](const weight_transfer& tile) {
-        finish(tile, used_in_place ? arrived.data() : gradient_of(tile));
+        finish(tile, used_in_place ? first_numbers() : gradient_of(tile));
       });
   }
   void add_to_gradients(const weight_transfer& t) {
@@ -156,7 +195,7 @@ struct memory_server {
       add(matrix(to.data(), 1, static_cast<int>(to.size())),
           matrix<const f32>(x, 1, static_cast<int>(to.size())));
     };
-    f32* from = arrived.data();
+    f32* from = first_numbers();
     if (t.gathered_rows.empty()) return accumulate(part(arrays->gradients, t), from);
     for (i32 r : t.gathered_rows)
       accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
@@ -171,7 +210,7 @@ struct memory_server {
     not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
   }
   void discard(const weight_transfer& t, f32* gradient) {
-    if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
+    if (gradient != first_numbers()) std::fill_n(gradient, t.size(), 0.f);
   }
   static f64 squares(const f32* x, std::size_t n) {
     f64 sum = 0;

@@ -57,7 +57,7 @@ class worker {
     schedule_ = &(*s.schedules)[static_cast<std::size_t>(column_)];
     begin(me, s);
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
-    out_.begin(schedule_->max_size(), grid_.rows);
+    out_.begin(schedule_->max_size(), grid_.rows, wires::index_in_column(me));
     in_.resize(static_cast<std::size_t>(grid_.rows));
     for (tile_queue& q : in_) q.begin(schedule_->max_words(s.as), s.as);
     arriving_.assign(max_arriving, nothing_arrives);
@@ -120,9 +120,10 @@ class worker {
     receive_from_all(me, layer_);
     me.activate<&worker::work>();
   }
-  template <direction d>
-  void sent(pe& me) {
-    out_.finish(d);
+  /// A gradient has passed a port.
+  template <gradient_port p>
+  void passed(pe& me) {
+    out_.finish(p);
     send_gradients(me);
     me.activate<&worker::work>();
   }
@@ -260,40 +261,27 @@ class worker {
     });
     return all[static_cast<std::size_t>(slot)]();
   }
-  static completion then_sent(direction d) {
-    return d == direction::server  ? then<&worker::sent<direction::server>>()
-           : d == direction::south ? then<&worker::sent<direction::south>>()
-                                   : then<&worker::sent<direction::north>>();
-  }
 
-  /// Sends gradients toward their servers, each as a sum with those from beyond this worker. At the worker
-  /// above which the server stands, the sums from both ends of the column meet. One gradient at a time leaves
-  /// in each direction, and one at a time comes from each neighbour.
+  /// Sends gradients toward their servers, each as a sum with those from beyond this worker, which are added
+  /// to it in memory: a neighbour's gradient then comes from memory to memory. At the worker above which the
+  /// server stands, the sums from both ends of the column meet, first that from the north.
   void send_gradients(pe& me) {
     const int y = wires::index_in_column(me);
-    const bool above = y > 0, below = y + 1 < grid_.rows;
-    while (const weight_transfer* t = out_.next(schedule_->transfers())) {
-      const direction d = t->server == y  ? direction::server
-                          : t->server > y ? direction::south
-                                          : direction::north;
-      // The neighbours from which sums come.
-      const bool north = above && d != direction::north, south = below && d != direction::south;
-      if (out_.busy(d) || (north && (out_.busy(direction::server) || out_.busy(direction::south))) ||
-          (south && (out_.busy(direction::server) || out_.busy(direction::north))))
-        return;
-      const auto mine = mem(out_.of(*t));
-      const auto to = fabout(d == direction::server  ? wires::to_server
-                             : d == direction::south ? wires::south_from(y)
-                                                     : wires::north_from(y));
-      const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));
-      out_.start(*t, d);
-      if (north && south)
-        me.async(map_each([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south),
-                 then_sent(d));
-      else if (north) me.async(wsl::add(to, from_north, mine), then_sent(d));
-      else if (south) me.async(wsl::add(to, mine, from_south), then_sent(d));
-      else me.async(mov(to, mine), then_sent(d));
-    }
+    start_adding<gradient_port::from_north>(me, wires::south_from(y + 1));
+    start_adding<gradient_port::from_south>(me, wires::north_from(y + 1));
+    start_sending<gradient_port::to_server>(me, wires::to_server);
+    start_sending<gradient_port::to_south>(me, wires::south_from(y));
+    start_sending<gradient_port::to_north>(me, wires::north_from(y));
+  }
+  template <gradient_port from>
+  void start_adding(pe& me, color<f32> sums) {
+    if (const weight_transfer* t = out_.start(schedule_->transfers(), from))
+      me.async(wsl::add(mem(out_.of(*t)), fabin(sums), mem(out_.of(*t))), then<&worker::passed<from>>());
+  }
+  template <gradient_port to>
+  void start_sending(pe& me, color<f32> sums) {
+    if (const weight_transfer* t = out_.start(schedule_->transfers(), to))
+      me.async(mov(fabout(sums), mem(out_.of(*t))), then<&worker::passed<to>>());
   }
 
   static constexpr int max_arriving = 16;  // tiles that arrive at a time, each with a task of its own
@@ -327,8 +315,9 @@ class worker {
   using tasks = task_list<
       launch<&worker::step>, wsl::use<&worker::along_row>, wsl::use<&worker::along_column>,
       wsl::use<&worker::with_neighbours>, numbered<max_arriving, received_in>,
-      local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
-      local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
+      local<&worker::passed<gradient_port::from_north>>, local<&worker::passed<gradient_port::from_south>>,
+      local<&worker::passed<gradient_port::to_server>>, local<&worker::passed<gradient_port::to_south>>,
+      local<&worker::passed<gradient_port::to_north>>, local<&worker::work>, local<&worker::computed>,
       reads<wires::all_weight_tiles>,
       sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
             wires::north_from(1)>,
