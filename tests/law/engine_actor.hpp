@@ -284,6 +284,7 @@ struct actor {
   }
 
   void say(pe& me, const job& j, int i) {
+    me.set_main_priority(static_cast<main_priority>(j.plus % 4));
     for (int n = 1; n <= j.n; ++n) {
       send(me, j.out, static_cast<u32>(n) * j.factor + j.plus + race);
       if (j.control_every && n % j.control_every == 0) steer_others(me, j.out, n);
@@ -307,8 +308,9 @@ struct actor {
     const completion done = j.joins == 1   ? then<&actor::joined>()
                             : j.joins == 2 ? unblocks<&actor::joined>()
                                            : finish(i);
-    if (j.opens >= 0) me.async(op, done, completion{completion::effect::unblock_color, j.opens});
-    else me.async(op, done);
+    const completion opens = j.opens >= 0 ? completion{completion::effect::unblock_color, j.opens} : then_nothing;
+    if (j.factor % 4 == 3) me.async(op, done, opens);  // with the machine's priority
+    else me.async(op, done, opens, static_cast<priority>(j.factor % 4));
   }
 
   void start_on_words(pe& me, const job& j, int i) {

@@ -117,7 +117,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
     for (const step& x : processors_[s.index].script)
-      sum += x.what == step::computes ? x.value : x.what == step::sends || x.what == step::reopens;
+      sum += x.what == step::computes ? x.value : x.what != step::starts;
     return sum + static_cast<u64>(journal - noted_);
   }
 
@@ -158,7 +158,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::map<int, queue> down;  // by color: to the processor
   };
   struct step {
-    enum { computes, sends, starts, reopens } what;
+    enum { computes, sends, starts, reopens, prioritizes } what;
     u64 value;
     int color;
     bool control;
@@ -170,6 +170,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<std::pair<int, word>> outbox;  // with their colors
     std::map<int, transfer> threads;          // 0: the main thread's own
     int turn = 0;
+    int of_tasks = 1;  // the main thread's priority; those of microthreads are 0, 2 and 4
     std::map<int, u64> torn_down;  // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
@@ -358,14 +359,23 @@ class timed_oracle final : public engine, private cycle_counter {
     const int threads = 1 + (p.threads.empty() ? 0 : p.threads.rbegin()->first);
     const int all_threads = std::max(threads, p.turn + 1);
     bool starved = false, held_up = !p.outbox.empty();
-    for (int k = 0; k < all_threads; ++k) {
-      const int thread = (p.turn + k) % all_threads;
-      if (!can_act(p, s, thread, starved, held_up)) continue;
-      act(p, s, thread);
-      p.turn = thread + 1;
-      return;
-    }
+    for (int rank = 4; rank >= 0; --rank)
+      for (int k = 0; k < all_threads; ++k) {
+        const int thread = (p.turn + k) % all_threads;
+        if (rank_of(p, thread) != rank || !can_act(p, s, thread, starved, held_up)) continue;
+        act(p, s, thread);
+        p.turn = thread + 1;
+        return;
+      }
     p.stalled = starved ? &oracle_cycles::starved : held_up ? &oracle_cycles::held_up : nullptr;
+  }
+
+  int rank_of(const processor& p, int thread) const {
+    const auto found = p.threads.find(thread);
+    if (thread == 0 || found == p.threads.end()) return p.of_tasks;
+    const transfer& t = found->second;
+    const auto of_machine = t.input[0] >= 0 || t.input[1] >= 0 ? target().reading : target().other;
+    return 2 * (t.priority >= 0 ? t.priority : static_cast<int>(of_machine));
   }
 
   void get_on(processor& p, pe_state& s) {
@@ -452,6 +462,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
       if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
+      if (x.what == step::prioritizes) p.of_tasks = 1 + static_cast<int>(x.value);
       if (x.what == step::reopens)
         router_at({s.x, s.y}).router_switches.at(x.color).open(static_cast<int>(x.value));
       if (x.what != step::computes || --x.value == 0) p.script.pop_front();
@@ -561,6 +572,11 @@ class timed_oracle final : public engine, private cycle_counter {
     if (!running_ || cycles == 0) return;
     note_sends();
     processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
+  }
+  void prioritize(main_priority of_tasks) override {
+    note_sends();
+    processors_[running_->index].script.push_back(
+        {step::prioritizes, static_cast<u64>(of_tasks), 0, false});
   }
   void operate(const operation_cost& what, u64 elements) override {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));

@@ -17,6 +17,14 @@ struct simd_widths {
   friend constexpr bool operator==(const simd_widths&, const simd_widths&) = default;
 };
 
+/// The priority of an operation in flight, a microthread, for its PE's datapath: `me.async(op,
+/// priority::high)` (CSL's .priority).
+enum class priority : i8 { low, medium, high };
+
+/// The priority of the thread that runs a PE's tasks: between low and medium microthreads, like the medium ones,
+/// between these and high ones, or like the high ones (CSL's main_thread_priority).
+enum class main_priority : i8 { medium_low, medium, medium_high, high };
+
 struct machine {
   const char* name;
   int width, height;    ///< largest rectangle of PEs a program may use
@@ -49,6 +57,8 @@ struct machine {
   int operation_setup;  ///< cycles to issue a descriptor operation
   int call;             ///< cycles that `map_each` takes for an element
   int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
+  priority reading;     ///< of an operation in flight that reads from the fabric, if it names none
+  priority other;       ///< of one that does not
   simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
@@ -82,6 +92,8 @@ inline constexpr machine wse2{
     .operation_setup = 6,
     .call = 6,
     .fabric_width = 1,
+    .reading = priority::high,
+    .other = priority::low,
     .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 inline constexpr machine wse3{
@@ -113,6 +125,8 @@ inline constexpr machine wse3{
     .operation_setup = 6,
     .call = 6,
     .fabric_width = 2,
+    .reading = priority::low,
+    .other = priority::low,
     .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
 inline constexpr machine host{
@@ -144,6 +158,8 @@ inline constexpr machine host{
     .operation_setup = 1,
     .call = 1,
     .fabric_width = 1,
+    .reading = priority::low,
+    .other = priority::low,
     .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 }  // namespace wsl

@@ -159,6 +159,52 @@ const engines::pe_cycles& cycles_of(fabric& f, coord c) {
   return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
 }
 
+/// The west end sends eight words while its task computes for a hundred cycles; the east end notes when it has
+/// them.
+struct rivals {
+  f32 sum = 0;
+  u64 end = 0;
+  template <class... Options>
+  void compute(pe& me, Options... how) {
+    me.async(mov(fabout(red, 8), 1.f), how...);
+    me.spend(100);
+  }
+  template <main_priority of_tasks, priority of_it>
+  void contend(pe& me) {
+    me.set_main_priority(of_tasks);
+    compute(me, of_it);
+  }
+  void by_default(pe& me) { compute(me); }
+  void take(pe& me) { me.async(add(&sum, 0.f, fabin(red, 8)), then<&rivals::done>()); }
+  void done(pe& me) { end = me.now(); }
+  template <main_priority of_tasks>
+  using against = task_list<launch<&rivals::contend<of_tasks, priority::low>>,
+                            launch<&rivals::contend<of_tasks, priority::medium>>,
+                            launch<&rivals::contend<of_tasks, priority::high>>>;
+  using tasks = task_list<launch<&rivals::by_default>, against<main_priority::medium_low>,
+                          against<main_priority::medium>, against<main_priority::medium_high>,
+                          against<main_priority::high>, launch<&rivals::take>, local<&rivals::done>, sends<red>,
+                          reads<red>>;
+};
+
+/// The time at which the east end has the words.
+template <auto Launch>
+u64 words_end(const machine& m = counted) {
+  layout l{m, 2, 1};
+  l.place<rivals>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  fabric f{l, timed{}};
+  f.start<&rivals::take>(column(1));
+  f.launch<Launch>(column(0));
+  CHECK(f.program_at<rivals>({1, 0}).sum == 8);
+  return f.program_at<rivals>({1, 0}).end;
+}
+template <main_priority of_tasks>
+std::vector<u64> words_end_against() {
+  return {words_end<&rivals::contend<of_tasks, priority::low>>(),
+          words_end<&rivals::contend<of_tasks, priority::medium>>(),
+          words_end<&rivals::contend<of_tasks, priority::high>>()};
+}
+
 }  // namespace
 
 TEST_CASE("operations over memory take a setup and the elements divided by the width") {
@@ -173,6 +219,28 @@ TEST_CASE("operations over memory take a setup and the elements divided by the w
   for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
   CHECK(o.cycles == p.at[p.n - 1]);
   CHECK(cycles_of(f, {0, 0}).tasks == o.cycles);
+}
+
+TEST_CASE("of the threads that can move, the one with the highest priority does, and equals take turns") {
+  // After start, setting of the priority, and setup: the words leave the ramp from the next cycle on, cross it,
+  // a link and the other ramp, are taken, and another task starts.
+  const u64 first = 10 + 1 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
+  const u64 after_main = first + 100, in_turn = first + (8 - 1);
+  using expected = std::vector<u64>;
+  CHECK(words_end_against<main_priority::medium_low>() == expected{after_main, first, first});
+  CHECK(words_end_against<main_priority::medium>() == expected{after_main, in_turn, first});
+  CHECK(words_end_against<main_priority::medium_high>() == expected{after_main, after_main, first});
+  CHECK(words_end_against<main_priority::high>() == expected{after_main, after_main, in_turn});
+}
+
+TEST_CASE("an operation without a priority has that of its machine") {
+  const u64 first = 10 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
+  CHECK(words_end<&rivals::by_default>() == first + 100);
+  machine m = counted;
+  m.other = priority::medium;
+  CHECK(words_end<&rivals::by_default>(m) == first);
+  m.other = priority::low, m.reading = priority::high;  // it does not read
+  CHECK(words_end<&rivals::by_default>(m) == first + 100);
 }
 
 TEST_CASE("a message takes its words, its hops and two ramps") {

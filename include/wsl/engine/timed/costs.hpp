@@ -7,7 +7,7 @@
 
 #include "../../core/fault.hpp"
 #include "../../core/machine.hpp"
-#include "../../program/descriptor/cost.hpp"
+#include "../../program/descriptor/transfer.hpp"
 
 namespace wsl::timing {
 
@@ -37,6 +37,12 @@ constexpr int fabric_width(const machine& m, const operation_cost& e) {
 /// The cycles for which such a move occupies the PE's datapath.
 constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) {
   return e.what == work::call ? static_cast<u64>(m.call) : 1;
+}
+
+/// The priority of an operation in flight.
+constexpr priority priority_of(const machine& m, const engines::transfer& t) {
+  if (t.priority >= 0) return static_cast<priority>(t.priority);
+  return t.input[0] >= 0 ? m.reading : m.other;
 }
 
 /// Throws fault naming a member of the machine with which the rules cannot count: they need a cycle between

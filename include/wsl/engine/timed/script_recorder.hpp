@@ -74,6 +74,12 @@ class script_recorder final : private cycle_counter {
   }
 
  private:
+  void prioritize(main_priority of_tasks) override {
+    if (!running_) return;
+    note_sends();
+    processor_->script.push_back({act::kind::prioritize, 0, false, static_cast<u64>(of_tasks)});
+    ++spent_;
+  }
   // Adds the words that the running task has sent since the last call to its script.
   void note_sends() {
     journal_.take(*running_, [&](const wavelet& w) {

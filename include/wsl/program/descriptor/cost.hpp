@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 
+#include "../../core/machine.hpp"
 #include "memory.hpp"
 
 namespace wsl::detail {
@@ -32,6 +33,7 @@ class cycle_counter {
  public:
   virtual void spend(u64 cycles) = 0;
   virtual void operate(const operation_cost& what, u64 elements) = 0;
+  virtual void prioritize(main_priority of_tasks) = 0;
 
  protected:
   ~cycle_counter() = default;
