@@ -3,7 +3,9 @@
 // every router, queue and PE of the grid, however idle. It shares no code with the engine but the costs
 // of an operation (engine/timed/costs.hpp), the PEs' memories and the faults of programs.
 #pragma once
+#include <algorithm>
 #include <deque>
+#include <list>
 #include <map>
 #include <vector>
 
@@ -164,12 +166,17 @@ class timed_oracle final : public engine, private cycle_counter {
     bool control;
     transfer op = {};
   };
+  struct held {
+    memory_operand what;
+    bool stays;  // it has been used twice in this place
+  };
   struct processor {
     std::deque<host_call> calls;
     std::deque<step> script;
     std::deque<std::pair<int, word>> outbox;  // with their colors
     std::map<int, transfer> threads;          // 0: the main thread's own
     int turn = 0;
+    std::list<held> registers[3];  // the descriptors of each role, the newest first
     int of_tasks = 1;  // the main thread's priority; those of microthreads are 0, 2 and 4
     std::map<int, u64> torn_down;  // colors, and from when on their tasks may run
     void* resumes = nullptr;
@@ -540,7 +547,10 @@ class timed_oracle final : public engine, private cycle_counter {
     ++total_.tasks;
     acted_ = true;
     p.script.push_back({step::computes, static_cast<u64>(target().task_start), 0, false});
-    run_on(s, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
+    run_on(s, [&] {
+      spend(b.cycles);
+      b.run(s.memory(), tiles_[s.index], input, 1);
+    });
     return true;
   }
   template <class F>
@@ -572,6 +582,26 @@ class timed_oracle final : public engine, private cycle_counter {
     if (!running_ || cycles == 0) return;
     note_sends();
     processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
+  }
+  void execute(instruction what) override { spend(timing::cycles(target(), what)); }
+  void describe(const memory_operand& d) override {
+    if (!running_) return;
+    std::list<held>& file = processors_[running_->index].registers[static_cast<int>(d.as)];
+    const auto first_that = [&](auto is) { return std::find_if(file.begin(), file.end(), is); };
+    const auto alike = [&](const held& h) { return h.what.length == d.length && h.what.step == d.step; };
+    auto it = first_that([&](const held& h) { return alike(h) && h.what.first == d.first; });
+    const bool again = it != file.end();
+    if (!again)
+      it = first_that([&](const held& h) {
+        return alike(h) && !h.stays &&
+               h.what.first + static_cast<std::uintptr_t>(d.step * d.length) == d.first;
+      });
+    if (it == file.end() && file.size() == static_cast<std::size_t>(target().descriptor_registers)) {
+      file.pop_back();
+      spend(static_cast<u64>(target().descriptor_load));
+    }
+    if (it != file.end()) file.erase(it);
+    file.push_front({d, again});
   }
   void prioritize(main_priority of_tasks) override {
     note_sends();

@@ -17,6 +17,16 @@ struct simd_widths {
   friend constexpr bool operator==(const simd_widths&, const simd_widths&) = default;
 };
 
+/// Cycles of scalar instructions. The machine's registers have 16 bits, so whole numbers of 32 take several.
+struct instruction_cycles {
+  int simple;          ///< add, sub, logic, shift, compare or move of 16 bits, a move of 32, any of these on floats
+  int simple32;        ///< the same on whole numbers of 32 bits, but a move
+  int multiply16, multiply32;  ///< of whole numbers; a product of floats is simple
+  int divide;          ///< there is no instruction: a function of the vendor's library
+  int branch;          ///< a jump that depends on a comparison
+  friend constexpr bool operator==(const instruction_cycles&, const instruction_cycles&) = default;
+};
+
 /// The priority of an operation in flight, a microthread, for its PE's datapath: `me.async(op,
 /// priority::high)` (CSL's .priority).
 enum class priority : i8 { low, medium, high };
@@ -55,7 +65,11 @@ struct machine {
   int router_depth;     ///< words that a router buffers for each color and input
   int task_start;       ///< cycles from the choice of a task to its first instruction
   int operation_setup;  ///< cycles to issue a descriptor operation
-  int call;             ///< cycles that `map_each` takes for an element
+  int call;             ///< cycles that `map_each` takes for an element, besides what its function charges
+  int descriptor_load;  ///< cycles to load the descriptor of an operand in memory that is in no register
+  /// registers for descriptors: so many for destinations, for first and for second sources
+  int descriptor_registers;
+  instruction_cycles instructions;
   int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
   priority reading;     ///< of an operation in flight that reads from the fabric, if it names none
   priority other;       ///< of one that does not
@@ -88,9 +102,12 @@ inline constexpr machine wse2{
     .prefers_injected = true,
     .swaps_colors = true,
     .router_depth = 2,
-    .task_start = 6,
-    .operation_setup = 6,
-    .call = 6,
+    .task_start = 5,
+    .operation_setup = 2,
+    .call = 1,
+    .descriptor_load = 9,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 10, .divide = 50, .branch = 1},
     .fabric_width = 1,
     .reading = priority::high,
     .other = priority::low,
@@ -121,9 +138,12 @@ inline constexpr machine wse3{
     .prefers_injected = false,
     .swaps_colors = false,
     .router_depth = 2,
-    .task_start = 6,
-    .operation_setup = 6,
-    .call = 6,
+    .task_start = 5,
+    .operation_setup = 2,
+    .call = 1,
+    .descriptor_load = 9,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 10, .divide = 50, .branch = 1},
     .fabric_width = 2,
     .reading = priority::low,
     .other = priority::low,
@@ -157,6 +177,9 @@ inline constexpr machine host{
     .task_start = 1,
     .operation_setup = 1,
     .call = 1,
+    .descriptor_load = 0,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 1, .multiply16 = 1, .multiply32 = 1, .divide = 1, .branch = 1},
     .fabric_width = 1,
     .reading = priority::low,
     .other = priority::low,

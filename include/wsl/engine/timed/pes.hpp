@@ -386,8 +386,10 @@ class timed_pes {
     p.task = b.name;
     p.task_since = now;
     p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
-    recorder_.run(p, s, b.name, rule::sends_of(b), now,
-                  [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
+    recorder_.run(p, s, b.name, rule::sends_of(b), now, [&] {
+      recorder_.declared(b.cycles);
+      b.run(s.memory(), (*tiles_)[s.index], input, 1);
+    });
   }
 
   tiles* tiles_;

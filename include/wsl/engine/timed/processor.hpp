@@ -8,6 +8,7 @@
 
 #include "../engine.hpp"
 #include "../pe_waits.hpp"
+#include "descriptor_registers.hpp"
 
 namespace wsl::engines {
 
@@ -58,6 +59,7 @@ struct timed_processor {
   /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
   u8 turn = 0;
   main_priority of_tasks = main_priority::medium_low;
+  descriptor_registers registers;
   u32 router = 0;
   u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
   u64 kept_until = 0;       ///< the datapath is occupied until then
