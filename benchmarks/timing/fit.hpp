@@ -70,20 +70,20 @@ inline constants fitted(const std::vector<program_case>& cases, constants best) 
     if (e >= least - 1e-12) return false;
     return least = e, best = c, true;
   };
+  const auto moved = [](constants& c, int i, int by) {
+    c[i] += by;
+    return c[i] >= constants::least(i) && c[i] <= constants::most(i);
+  };
   for (bool better = true; better;) {
     better = false;
     for (int i = 0; i < constants::count; ++i)
-      for (int by : {-3, -2, -1, 1, 2, 3}) {
-        constants c = best;
-        if ((c[i] += by) < constants::least(i) || c[i] > constants::most(i)) continue;
-        better |= try_it(c);
-        for (int j = 0; j < constants::count; ++j)
-          for (int against : {-2, -1, 1, 2}) {
-            constants d = c;
-            if (j == i || (d[j] += against) < constants::least(j) || d[j] > constants::most(j)) continue;
-            better |= try_it(d);
-          }
-      }
+      for (int by : {-3, -2, -1, 1, 2, 3})
+        if (constants c = best; moved(c, i, by)) better |= try_it(c);
+    for (int i = 0; i < constants::count; ++i)
+      for (int j = 0; j < constants::count; ++j)
+        for (int by : {-1, 1})
+          for (int against : {-2, -1, 1, 2})
+            if (constants c = best; i != j && moved(c, i, by) && moved(c, j, against)) better |= try_it(c);
   }
   return best;
 }

@@ -3,7 +3,7 @@
 // each addition, comparison or copy of it costs what the machine's instruction for it takes
 // (machine::instructions). Without the timed engine a counted number costs a test of a pointer; the results are
 // those of the plain type. The other way is to declare what a task costs: `costs<12, on<red, &part::hear>>`.
-// See examples/97_scalar_code.cpp.
+// docs/guide/program.md shows both.
 #pragma once
 #include <compare>
 #include <concepts>
