@@ -2,8 +2,8 @@
 // A distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM), task by task and operation by operation:
 // P x P PEs, tiles of n x n halves. In P / 2 rounds the rows are skewed; in P steps a PE multiplies its tiles
 // while the next ones travel along the rings of rows and columns. A ring is folded onto the line, 0, 2, 4, ...
-// 5, 3, 1, so that no hop is longer than two. Rounds and steps do not depend on P, so a ring of 12 stands for
-// the published ones.
+// 5, 3, 1, so that no hop is longer than two. Rounds and steps do not depend on P, so two turns of a ring of 6
+// stand for the published ones.
 #pragma once
 #include <wsl/program/counted.hpp>
 #include <wsl/program/descriptor/window.hpp>
@@ -12,7 +12,7 @@
 
 namespace timing_table {
 
-inline constexpr int ring = 12;  // P here
+inline constexpr int ring = 6, steps = 2 * ring;
 using pair = halves<f16, f16>;
 
 /// Three colors carry a ring: even PEs send away from the origin, odd ones back, and those between pass on.
@@ -46,9 +46,9 @@ struct multiplier {
   window<f16> out{mem(c)};
   u64 begin = 0, end = 0;
 
-  void start(pe& me, int steps) {
+  void start(pe& me, int times) {
     for (int k = 0; k < tile * tile; ++k) x[0][k] = x[1][k] = f16(0.25f), w[0][k] = w[1][k] = f16(0.5f);
-    rounds_left = steps / 2, steps_left = steps;
+    rounds_left = times / 2, steps_left = times;
     begin = me.now();
     skew(me);
   }
@@ -136,14 +136,14 @@ f64 mesh_gemm_cycles(const machine& m, int P) {
   for (int at = 0; at < ring; ++at)
     rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};
-  f.launch<&worker::start>(all, ring);
+  f.launch<&worker::start>(all, steps);
   u64 begin = ~u64{0}, end = 0;
   for (int i = 0; i < ring * ring; ++i) {
     const worker& p = f.program_at<worker>({i % ring, i / ring});
-    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * ring, "MeshGEMM");
+    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * steps, "MeshGEMM");
     begin = std::min(begin, p.begin), end = std::max(end, p.end);
   }
-  return static_cast<f64>(end - begin) * P / ring;
+  return static_cast<f64>(end - begin) * P / steps;
 }
 
 }  // namespace timing_table

@@ -282,7 +282,7 @@ struct actor {
     for (u32 k = 0; k < j.factor % 50; ++k) {
       const int at = static_cast<int>(j.plus % 3 == 0 ? k * 8 % 24 : j.plus % 3 == 1 ? k / 3 % 24 : k * k % 24);
       add(mem(scratch).part(at, 8), mem(scratch).part(at, 8), mem(scratch).part(static_cast<int>(k % 24), 8));
-      if (k % 5 == 0) scratch[k] = (counted<u32>(scratch[k]) * j.factor + j.plus).value();
+      if (k % 5 == 0) scratch[k] = (wsl::counted<u32>(scratch[k]) * j.factor + j.plus).value();
     }
   }
 
