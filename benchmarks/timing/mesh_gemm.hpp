@@ -12,7 +12,7 @@
 
 namespace timing_table {
 
-inline constexpr int ring = 6, steps = 2 * ring;
+inline constexpr int ring = 6, ring_steps = 2 * ring;
 using pair = halves<f16, f16>;
 
 /// Three colors carry a ring: even PEs send away from the origin, odd ones back, and those between pass on.
@@ -136,14 +136,14 @@ f64 mesh_gemm_cycles(const machine& m, int P) {
   for (int at = 0; at < ring; ++at)
     rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};
-  f.launch<&worker::start>(all, steps);
+  f.launch<&worker::start>(all, ring_steps);
   u64 begin = ~u64{0}, end = 0;
   for (int i = 0; i < ring * ring; ++i) {
     const worker& p = f.program_at<worker>({i % ring, i / ring});
-    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * steps, "MeshGEMM");
+    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * ring_steps, "MeshGEMM");
     begin = std::min(begin, p.begin), end = std::max(end, p.end);
   }
-  return static_cast<f64>(end - begin) * P / steps;
+  return static_cast<f64>(end - begin) * P / ring_steps;
 }
 
 }  // namespace timing_table

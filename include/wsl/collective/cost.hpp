@@ -21,6 +21,15 @@ inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
 /// From the end of an operation to the first word of the one that its completion starts.
 inline constexpr int restart = begin + issue;
 
+/// The two, where a function is to be asked with others.
+struct task_costs {
+  int begin = collective::begin, issue = collective::issue;
+  constexpr int restart() const { return begin + issue; }
+};
+/// With these a reduce chooses its tactic, whatever the timed engine's constants are fitted to: the colors that a
+/// layout needs and the order of additions depend on the choice, so it must not change with a measurement.
+inline constexpr task_costs choosing{6, 6};
+
 /// A copy from memory to memory.
 constexpr f64 copying(int words, std::size_t bytes) {
   return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32);

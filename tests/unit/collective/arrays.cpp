@@ -202,20 +202,23 @@ TEST_CASE("a reduce takes what is quickest for its words and colors") {
   CHECK(chosen(256, 1, 2, true) == tactic::grouped_star);
   CHECK(chosen(256, 1, 2) == tactic::chain);
   CHECK(chosen(256, 1, 8) == tactic::tree);
-  CHECK(chosen(256, 16, 8, true) == tactic::tree);
+  CHECK(chosen(256, 16, 8, true) == tactic::two_phase);
   CHECK(chosen(64, 4096, 10, true) == tactic::chain);
   CHECK(chosen(16, 1, 2, true) == tactic::star);
   CHECK(chosen(16, 2, 2, true) == tactic::grouped_star);
 }
 
-TEST_CASE("no tree, however many colors it takes, is much quicker than the choice on two") {
+TEST_CASE("no tree, however many colors it takes, is quicker than the choice on two") {
   for (int words : {1, 2, 4, 8, 16, 256, 4096})
     for (int size = 2; size <= 520; size += 7) {
       const collective::lines where{{0, size, 0, 1}, collective::axis::x, 0};
       const collective::line_reduce two_colors = collective::cheapest(where, words, 2, true),
                                     tree{tactic::tree, where, words};
+      // by the costs of the choice; by the present ones of the timed engine a tree gains up to a fifth
+      CHECK(collective::reduce_cost{two_colors, words, collective::choosing}.cycles() <=
+            1.01 * collective::reduce_cost{tree, words, collective::choosing}.cycles());
       CHECK(collective::reduce_cost{two_colors, words}.cycles() <=
-            1.12 * collective::reduce_cost{tree, words}.cycles());
+            1.2 * collective::reduce_cost{tree, words}.cycles());
     }
 }
 
