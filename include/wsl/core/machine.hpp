@@ -65,6 +65,7 @@ struct machine {
   int router_depth;     ///< words that a router buffers for each color and input
   int task_start;       ///< cycles from the choice of a task to its first instruction
   int operation_setup;  ///< cycles to issue a descriptor operation
+  int operation_least;  ///< cycles that one over memory takes at least, besides
   int call;             ///< cycles that `map_each` takes for an element, besides what its function charges
   int descriptor_load;  ///< cycles to load the descriptor of an operand in memory that is in no register
   /// registers for descriptors: so many for destinations, for first and for second sources
@@ -102,12 +103,13 @@ inline constexpr machine wse2{
     .prefers_injected = true,
     .swaps_colors = true,
     .router_depth = 2,
-    .task_start = 5,
+    .task_start = 4,
     .operation_setup = 2,
+    .operation_least = 3,
     .call = 1,
-    .descriptor_load = 9,
+    .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 10, .divide = 50, .branch = 1},
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11, .divide = 50, .branch = 1},
     .fabric_width = 1,
     .reading = priority::high,
     .other = priority::low,
@@ -130,7 +132,7 @@ inline constexpr machine wse3{
     .microthreads = 8,
     .fabric_inputs = 1,
     .memory = 48 * 1024,
-    .ramp_latency = 2,
+    .ramp_latency = 5,
     .clock_hz = 1.1e9,
     .switch_colors = 0x3333ff,
     .position_sides = 2,
@@ -138,12 +140,13 @@ inline constexpr machine wse3{
     .prefers_injected = false,
     .swaps_colors = false,
     .router_depth = 2,
-    .task_start = 5,
+    .task_start = 4,
     .operation_setup = 2,
+    .operation_least = 3,
     .call = 1,
-    .descriptor_load = 9,
+    .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 10, .divide = 50, .branch = 1},
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11, .divide = 50, .branch = 1},
     .fabric_width = 2,
     .reading = priority::low,
     .other = priority::low,
@@ -176,6 +179,7 @@ inline constexpr machine host{
     .router_depth = 2,
     .task_start = 1,
     .operation_setup = 1,
+    .operation_least = 1,
     .call = 1,
     .descriptor_load = 0,
     .descriptor_registers = 16,

@@ -26,7 +26,7 @@ constexpr color<f32> red{0}, blue{1};
 /// wse2 with constants that all differ, so that no test can confuse them.
 constexpr machine counted = [] {
   machine m = wse2;
-  m.task_start = 10, m.operation_setup = 5, m.call = 7, m.descriptor_load = 11;
+  m.task_start = 10, m.operation_setup = 5, m.call = 7, m.descriptor_load = 11, m.operation_least = 1;
   return m;
 }();
 
@@ -333,7 +333,7 @@ TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
   line.place<busy>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{line, timed{}};
   f.launch<&busy::start>(all, n);
-  const u64 alone = 5 + 2 + (5 + 200) + 5;  // launch and setup, the task, and what reads the clock
+  const u64 alone = 4 + 2 + (4 + 200) + 4;  // launch and setup, the task, and what reads the clock
   CHECK(f.program_at<busy>({1, 0}).computed == alone + static_cast<u64>(n));
   CHECK(cycles_of(f, {1, 0}).operations == static_cast<u64>(n));
 }
@@ -430,6 +430,9 @@ TEST_CASE("constants of the machines") {
   CHECK(timing::width_of_two(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
   CHECK(timing::cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}, 5) == 10);
   CHECK(timing::fabric_cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}) == 2);
+  for (u64 n : {1, 2, 6}) CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);  // at least
+  CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 7) == 4);
+  CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 0) == 0);
   for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
   for (int stride : {4, 7, 9, 12, 15, -9}) CHECK(detail::width_of_stride(stride) == 2);
   for (int stride : {8, 16, -8}) CHECK(detail::width_of_stride(stride) == 1);

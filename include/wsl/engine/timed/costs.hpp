@@ -26,7 +26,7 @@ constexpr int width_of_two(const machine& m, const operation_cost& e) {
 constexpr u64 cycles(const machine& m, const operation_cost& e, u64 n) {
   if (e.what == work::call) return n * static_cast<u64>(m.call);
   const auto w = static_cast<u64>(width_of_two(m, e));
-  return (2 * n + w - 1) / w;
+  return n == 0 ? 0 : std::max((2 * n + w - 1) / w, static_cast<u64>(m.operation_least));
 }
 
 /// The number of elements that an operation with a fabric operand moves at most at a time.
@@ -65,6 +65,7 @@ inline void must_be_countable(const machine& m) {
   at_least("router_depth", m.router_depth, 2);
   at_least("task_start", m.task_start, 1);
   at_least("operation_setup", m.operation_setup, 0);
+  at_least("operation_least", m.operation_least, 0);
   at_least("call", m.call, 1);
   at_least("descriptor_load", m.descriptor_load, 0);
   at_least("descriptor_registers", m.descriptor_registers, 1);
