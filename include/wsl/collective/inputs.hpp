@@ -50,10 +50,10 @@ constexpr bool queues(const inputs& all, int i, int later) {
 }
 
 /// The time at which the last word of the last input has been received, in this order.
-constexpr f64 taken(const inputs& all, int words, const task_costs& costs = {}) {
+constexpr f64 taken(const inputs& all, int words) {
   f64 end = 0;
   for (int i = 0; i < all.size(); ++i) {
-    const f64 before = end, ready = i ? end + costs.restart() : 0,
+    const f64 before = end, ready = i ? end + restart : 0,
               start = ready > all[i].first_word ? ready : all[i].first_word;
     end = start + words;
     for (int m = i + 1; m < all.size(); ++m)

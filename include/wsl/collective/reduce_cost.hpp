@@ -10,8 +10,7 @@ namespace wsl::collective {
 
 class reduce_cost {
  public:
-  constexpr reduce_cost(const line_reduce& line, int words, const task_costs& costs = {})
-      : line_(line), words_(words), begin(costs.begin), issue(costs.issue), restart(costs.restart()) {}
+  constexpr reduce_cost(const line_reduce& line, int words) : line_(line), words_(words) {}
 
   /// From the first operation's start to the last one's end.
   constexpr f64 cycles() const {
@@ -19,7 +18,7 @@ class reduce_cost {
     inputs all;
     f64 last_turned = 0;
     for (int side : {0, 1}) last_turned = later(last_turned, receive_from(all, side));
-    return later(last_turned, taken(all, words_, {begin, issue}));
+    return later(last_turned, taken(all, words_));
   }
 
  private:
@@ -122,7 +121,6 @@ class reduce_cost {
 
   const line_reduce& line_;
   int words_;
-  int begin, issue, restart;  // in place of the machine's
 };
 
 /// The cheapest of the tactics that need at most `colors` colors. Two phases and stars need routes with
@@ -132,8 +130,7 @@ constexpr line_reduce cheapest(const lines& where, int words, int colors, bool s
   for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {
     const line_reduce l{t, where, words};
     const bool possible = l.colors() <= colors && (t == tactic::tree || switched);
-    if (possible && reduce_cost{l, words, choosing}.cycles() < reduce_cost{chosen, words, choosing}.cycles())
-      chosen = l;
+    if (possible && reduce_cost{l, words}.cycles() < reduce_cost{chosen, words}.cycles()) chosen = l;
   }
   return chosen;
 }
