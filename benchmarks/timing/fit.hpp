@@ -45,13 +45,15 @@ struct constants {
     return m;
   }
   static constants present() {
-    return {wse2.task_start, wse2.operation_setup, wse2.operation_least, wse2.descriptor_load, wse2.instructions.multiply32,
-            timing_table::clock_reading, wse3.ramp_latency};
+    return {wse2.task_start,      wse2.operation_setup,         wse2.operation_least,
+            wse2.descriptor_load, wse2.instructions.multiply32, timing_table::clock_reading,
+            wse3.ramp_latency};
   }
 
  private:
   std::array<int*, count> members() {
-    return {&task_start, &operation_setup, &operation_least, &descriptor_load, &multiply32, &clock_reading, &ramp_latency3};
+    return {&task_start, &operation_setup, &operation_least, &descriptor_load, &multiply32, &clock_reading,
+            &ramp_latency3};
   }
 };
 

@@ -62,9 +62,15 @@ class counted {
     return static_cast<U>(value_);
   }
 
-  friend counted operator+(const counted& a, const counted& b) { return done(detail::simple_of<T>, a.value_ + b.value_); }
-  friend counted operator-(const counted& a, const counted& b) { return done(detail::simple_of<T>, a.value_ - b.value_); }
-  friend counted operator*(const counted& a, const counted& b) { return done(detail::product_of<T>, a.value_ * b.value_); }
+  friend counted operator+(const counted& a, const counted& b) {
+    return done(detail::simple_of<T>, a.value_ + b.value_);
+  }
+  friend counted operator-(const counted& a, const counted& b) {
+    return done(detail::simple_of<T>, a.value_ - b.value_);
+  }
+  friend counted operator*(const counted& a, const counted& b) {
+    return done(detail::product_of<T>, a.value_ * b.value_);
+  }
   friend counted operator/(const counted& a, const counted& b) {
     return done(detail::instruction::divide, a.value_ / b.value_);
   }

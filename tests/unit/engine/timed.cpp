@@ -430,7 +430,7 @@ TEST_CASE("constants of the machines") {
   CHECK(timing::width_of_two(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
   CHECK(timing::cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}, 5) == 10);
   CHECK(timing::fabric_cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}) == 2);
-  for (u64 n : {1, 2, 6}) CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);  // at least
+  for (u64 n : {u64{1}, u64{2}, u64{6}}) CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);  // at least
   CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 7) == 4);
   CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 0) == 0);
   for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
