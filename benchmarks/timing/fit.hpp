@@ -35,7 +35,8 @@ struct constants {
                                "instructions.multiply32", "clock_reading",   "ramp_latency of wse3"};
     return names[i];
   }
-  static int least(int i) { return i == 1 || i == 3 || i == 5 ? 0 : 1; }
+  // A descriptor has four words of 16 bits, so it takes four cycles at least to load it.
+  static int least(int i) { return i == 1 || i == 5 ? 0 : i == 3 ? 4 : 1; }
   static int most(int i) { return i == 4 ? 20 : 14; }
 
   machine on(machine m) const {
