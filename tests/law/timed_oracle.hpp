@@ -39,6 +39,7 @@ class timed_oracle final : public engine, private cycle_counter {
         processors_(tiles_.size()),
         words_(max_colors * sends_of_a_task),
         journal_(max_colors * sends_of_a_task) {
+    for (processor& p : processors_) p.of_tasks = 1 + static_cast<int>(target().tasks);
     tiles_.set_windows(windows_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
     for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;

@@ -74,6 +74,7 @@ struct machine {
   int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
   priority reading;     ///< of an operation in flight that reads from the fabric, if it names none
   priority other;       ///< of one that does not
+  main_priority tasks;  ///< of the thread that runs tasks, until the program sets it
   simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
@@ -113,6 +114,7 @@ inline constexpr machine wse2{
     .fabric_width = 1,
     .reading = priority::high,
     .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 inline constexpr machine wse3{
@@ -150,6 +152,7 @@ inline constexpr machine wse3{
     .fabric_width = 2,
     .reading = priority::low,
     .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
 inline constexpr machine host{
@@ -187,6 +190,7 @@ inline constexpr machine host{
     .fabric_width = 1,
     .reading = priority::low,
     .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 }  // namespace wsl

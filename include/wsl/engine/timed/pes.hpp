@@ -26,6 +26,7 @@ class timed_pes {
     events_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
+      processors_[i].of_tasks = target_->tasks;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
       processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
