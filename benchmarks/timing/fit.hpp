@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The constants of the machines that nobody has published, fitted to the cases that are marked for it: the whole
-// numbers with the smallest sum of squared relative errors, found by changing one or two of them at a time. All but
-// the ramp's latency of wse3 are the same for both machines.
+// The constants of the machines that nobody has published, fitted to the cases that are marked for it: the
+// whole numbers with the smallest sum of squared relative errors, found by changing one or two of them at a
+// time. All but the ramp's latency of wse3 are the same for both machines.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -100,8 +100,10 @@ inline void print_fit(const std::vector<program_case>& cases) {
   for (const constants& start : {best, constants{2, 1, 4, 1, 4, 6, 6}, constants{4, 3, 2, 10, 15, 3, 3}})
     if (const constants c = fitted(cases, start); misfit(cases, c) < misfit(cases, best)) best = c;
   std::printf("%-26s %8s %8s\n", "constant", "fitted", "in use");
-  for (int i = 0; i < constants::count; ++i) std::printf("%-26s %8d %8d\n", constants::name(i), best[i], now[i]);
-  const auto n = static_cast<f64>(std::count_if(cases.begin(), cases.end(), [](auto& c) { return c.fitted; }));
+  for (int i = 0; i < constants::count; ++i)
+    std::printf("%-26s %8d %8d\n", constants::name(i), best[i], now[i]);
+  const auto n = static_cast<f64>(
+      std::count_if(cases.begin(), cases.end(), [](const program_case& c) { return c.fitted; }));
   std::printf("%-26s %8.2f %8.2f\n\n", "root of mean square, %", 100 * std::sqrt(misfit(cases, best) / n),
               100 * std::sqrt(misfit(cases, now) / n));
   for (const bool of_fit : {true, false}) {

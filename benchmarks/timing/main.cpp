@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timed engine against published cycles: every case, misses included. docs/timing.md shows the table. The
-// constants of core/machine.hpp that nobody has published are fitted to some of the cases (`timing fit`), and the
-// other cases test them. Programs without published cycles have a table without a bound.
+// constants of core/machine.hpp that nobody has published are fitted to some of the cases (`timing fit`), and
+// the other cases test them. Programs without published cycles have a table without a bound.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -30,8 +30,8 @@ struct tally {
     const bool hit = std::abs(error) <= bound;
     ++cases, within += hit;
     worst = std::max(worst, std::abs(error));
-    std::printf("%-36s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%  %s%s\n", what, target, published, counted, error,
-                bound, group, hit ? "" : "  miss");
+    std::printf("%-36s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%  %s%s\n", what, target, published, counted,
+                error, bound, group, hit ? "" : "  miss");
     return hit;
   }
 };
@@ -63,8 +63,8 @@ void print_switched_star() {
   });
 }
 
-/// Programs with published cycles. Those of the fit are the first of their kind, or those that are sensitive to
-/// a constant; the others are tested apart.
+/// Programs with published cycles. Those of the fit are the first of their kind, or those that are sensitive
+/// to a constant; the others are tested apart.
 std::vector<program_case> programs() {
   constexpr f64 wafer = 755 * 994;  // PEs; cells a second for 100 and 1000 cells a PE (arXiv 2204.03775)
   const auto alone = [](auto run) { return [run](const machine& m) { return static_cast<f64>(run(m)); }; };

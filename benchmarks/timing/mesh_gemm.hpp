@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM), task by task and operation by operation:
-// P x P PEs, tiles of n x n halves. In P / 2 rounds the rows are skewed; in P steps a PE multiplies its tiles
-// while the next ones travel along the rings of rows and columns. A ring is folded onto the line, 0, 2, 4, ...
-// 5, 3, 1, so that no hop is longer than two. Rounds and steps do not depend on P, so two turns of a ring of 6
-// stand for the published ones.
+// A distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM), task by task and operation by
+// operation: P x P PEs, tiles of n x n halves. In P / 2 rounds the rows are skewed; in P steps a PE
+// multiplies its tiles while the next ones travel along the rings of rows and columns. A ring is folded onto
+// the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. Rounds and steps do not depend on P, so
+// two turns of a ring of 6 stand for the published ones.
 #pragma once
 #include <wsl/program/counted.hpp>
 #include <wsl/program/descriptor/window.hpp>
@@ -53,7 +53,7 @@ struct multiplier {
     skew(me);
   }
 
-  // What the original does besides operations is charged here: set_base is @set_dsd_base_addr or
+  // These charge what the original does besides operations: set_base is @set_dsd_base_addr or
   // @increment_dsd_offset, load is @load_to_dsr.
   static void set_base(pe& me, u64 times) { me.spend(2 * times); }
   static void load(pe& me, u64 times) { me.spend(times * static_cast<u64>(me.machine().descriptor_load)); }

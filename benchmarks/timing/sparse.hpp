@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Programs of one PE that the vendor's simulator of a WSE-2 has measured (github pr0f3ss/SpMM_Cerebras, 2023): an
-// element-wise product, with operands in banks that do not collide and in banks that do (src/fmacs_test), and the
-// products of a sparse matrix, here a full one of 8 x 8, with M columns, by coordinates and by columns
-// (benchmarks/memory_access_latency). The kernels walk over the matrix in scalar code, whose indices have 32
-// bits, set the addresses of two descriptors, and run an fmac.
+// Programs of one PE that the vendor's simulator of a WSE-2 has measured (github pr0f3ss/SpMM_Cerebras,
+// 2023): an element-wise product, with operands in banks that do not collide and in banks that do
+// (src/fmacs_test), and the products of a sparse matrix, here a full one of 8 x 8, with M columns, by
+// coordinates and by columns (benchmarks/memory_access_latency). The kernels walk over the matrix in scalar
+// code, whose indices have 32 bits, set the addresses of two descriptors, and run an fmac.
 #pragma once
 #include "vendor.hpp"
 
@@ -26,7 +26,8 @@ struct product {
 
 inline constexpr int matrix_size = 8;
 
-/// What both kernels have: C = A B, where C and B have M columns and their rows lie alike in the banks.
+/// The common part of both kernels: C = A B, where C and B have M columns and their rows lie alike in the
+/// banks.
 template <int M>
 struct sparse_product {
   static constexpr std::size_t cells = matrix_size * M;

@@ -120,7 +120,8 @@ struct difference {
     me.activate<&difference::exit>();
   }
   void exit(pe& me) { end = read_clock(me); }
-  using tasks = task_list<launch<&difference::receive>, local<&difference::exchange>, local<&difference::sent>,
+  using tasks = task_list<launch<&difference::receive>, local<&difference::exchange>,
+                          local<&difference::sent>,
                           local<&difference::heard, blocked>, local<&difference::exit>, sends<even, odd>,
                           reads<even, odd>>;
 };

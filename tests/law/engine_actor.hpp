@@ -280,7 +280,8 @@ struct actor {
   // Sweeps, repeats and jumps over an array, with more descriptors than a machine has registers for.
   void compute_in_memory(const job& j) {
     for (u32 k = 0; k < j.factor % 50; ++k) {
-      const int at = static_cast<int>(j.plus % 3 == 0 ? k * 8 % 24 : j.plus % 3 == 1 ? k / 3 % 24 : k * k % 24);
+      const u32 places[] = {k * 8 % 24, k / 3 % 24, k * k % 24};
+      const int at = static_cast<int>(places[j.plus % 3]);
       add(mem(scratch).part(at, 8), mem(scratch).part(at, 8), mem(scratch).part(static_cast<int>(k % 24), 8));
       if (k % 5 == 0) scratch[k] = (wsl::counted<u32>(scratch[k]) * j.factor + j.plus).value();
     }
@@ -321,7 +322,8 @@ struct actor {
     const completion done = j.joins == 1   ? then<&actor::joined>()
                             : j.joins == 2 ? unblocks<&actor::joined>()
                                            : finish(i);
-    const completion opens = j.opens >= 0 ? completion{completion::effect::unblock_color, j.opens} : then_nothing;
+    const completion opens =
+        j.opens >= 0 ? completion{completion::effect::unblock_color, j.opens} : then_nothing;
     if (j.factor % 4 == 3) me.async(op, done, opens);  // with the machine's priority
     else me.async(op, done, opens, static_cast<priority>(j.factor % 4));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What costs cycles is a task, not the declaration of what a program reads.
+// A task costs cycles; the declaration of a color that a program reads does not.
 // says: only_tasks_cost_cycles
 #include <wsl/wsl.hpp>
 

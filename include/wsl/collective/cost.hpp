@@ -11,11 +11,11 @@
 
 namespace wsl::collective {
 
-/// The WSE-2 as the formulas know it: a task begins, and an operation is issued, in 6 cycles, no descriptor is
-/// loaded, and tasks and operations in flight take turns. The timed engine's constants for the WSE-2 have been fitted to measurements since, and collectives
-/// on short vectors are quicker by them. The formulas stay, because the choice of a tactic, and with it the colors
-/// of a layout and the order of additions, must not change with a measurement; benchmarks/collectives compares
-/// them on this machine.
+/// The WSE-2 as the formulas know it: a task begins, and an operation is issued, in 6 cycles, no descriptor
+/// is loaded, and tasks and operations in flight take turns. The timed engine's constants for the WSE-2 have
+/// been fitted to measurements since, and collectives on short vectors are quicker by them. The formulas
+/// stay, because the choice of a tactic, and with it the colors of a layout and the order of additions, must
+/// not change with a measurement; benchmarks/collectives compares them on this machine.
 inline constexpr machine formula_machine = [] {
   machine m = wse2;
   m.task_start = m.operation_setup = 6;

@@ -19,8 +19,8 @@ struct simd_widths {
 
 /// Cycles of scalar instructions. The machine's registers have 16 bits, so whole numbers of 32 take several.
 struct instruction_cycles {
-  int simple;          ///< add, sub, logic, shift, compare or move of 16 bits, a move of 32, any of these on floats
-  int simple32;        ///< the same on whole numbers of 32 bits, but a move
+  int simple;  ///< add, sub, logic, shift, compare, move of 16 bits or of a float; a move of 32 bits
+  int simple32;  ///< the same on whole numbers of 32 bits, but a move
   int multiply16, multiply32;  ///< of whole numbers; a product of floats is simple
   int divide;          ///< there is no instruction: a function of the vendor's library
   int branch;          ///< a jump that depends on a comparison
@@ -31,8 +31,8 @@ struct instruction_cycles {
 /// priority::high)` (CSL's .priority).
 enum class priority : i8 { low, medium, high };
 
-/// The priority of the thread that runs a PE's tasks: between low and medium microthreads, like the medium ones,
-/// between these and high ones, or like the high ones (CSL's main_thread_priority).
+/// The priority of the thread that runs a PE's tasks: between low and medium microthreads, like the medium
+/// ones, between these and high ones, or like the high ones (CSL's main_thread_priority).
 enum class main_priority : i8 { medium_low, medium, medium_high, high };
 
 struct machine {
@@ -110,7 +110,8 @@ inline constexpr machine wse2{
     .call = 1,
     .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11, .divide = 50, .branch = 1},
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
+                     .divide = 50, .branch = 1},
     .fabric_width = 1,
     .reading = priority::high,
     .other = priority::low,
@@ -148,7 +149,8 @@ inline constexpr machine wse3{
     .call = 1,
     .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11, .divide = 50, .branch = 1},
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
+                     .divide = 50, .branch = 1},
     .fabric_width = 2,
     .reading = priority::low,
     .other = priority::low,

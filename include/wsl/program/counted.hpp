@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Numbers whose scalar arithmetic the timed engine charges by itself: `counted<f32> sum;` behaves as an f32, and
-// each addition, comparison or copy of it costs what the machine's instruction for it takes
-// (machine::instructions). Without the timed engine a counted number costs a test of a pointer; the results are
-// those of the plain type. The other way is to declare what a task costs: `costs<12, on<red, &part::hear>>`.
-// docs/guide/program.md shows both.
+// Numbers whose scalar arithmetic the timed engine charges by itself: `counted<f32> sum;` behaves as an f32,
+// and each addition, comparison or copy of it costs what the machine's instruction for it takes
+// (machine::instructions). Without the timed engine a counted number costs a test of a pointer; the results
+// are those of the plain type. The other way is to declare what a task costs: `costs<12, on<red,
+// &part::hear>>`. docs/guide/program.md shows both.
 #pragma once
 #include <compare>
 #include <concepts>
@@ -31,8 +31,8 @@ inline constexpr instruction product_of = !std::is_integral_v<T> ? instruction::
 
 }  // namespace detail
 
-/// A number of type T, of the machine's 16 or 32 bits, whose arithmetic is charged. A comparison is charged with
-/// the branch that depends on it; reading an element of an array, or copying a variable, is a move.
+/// A number of type T, of the machine's 16 or 32 bits, whose arithmetic is charged. A comparison is charged
+/// with the branch that depends on it; reading an element of an array, or copying a variable, is a move.
 template <class T>
 class counted {
  public:

@@ -121,7 +121,7 @@ struct microthread {
 
 namespace detail {
 
-/// What only an engine can do for an operation, which therefore does not move at once.
+/// Whether only an engine can do it for an operation, which therefore does not move at once.
 template <class C>
 inline constexpr bool is_by_engine = std::is_same_v<C, priority> || requires { typename C::by_engine; };
 template <class C>
@@ -171,7 +171,8 @@ class pe {
   }
 
   /// Sets the priority of the thread that runs this PE's tasks, from the next cycle on, until it is set again
-  /// (CSL's update_main_thread_priority). Only the timed engine has a use for it; a result never depends on it.
+  /// (CSL's update_main_thread_priority). Only the timed engine has a use for it; a result never depends on
+  /// it.
   void set_main_priority(main_priority of_tasks) {
     if (detail::listening_counter) [[unlikely]]
       detail::listening_counter->prioritize(of_tasks);

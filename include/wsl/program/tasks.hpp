@@ -476,8 +476,9 @@ struct long_running : task_list<Entries...> {
   }
 };
 
-/// What tasks take for their scalar code, in cycles for each run: `costs<12, on<red, &part::hear>>`. The timed
-/// engine charges it when the task begins; see program/counted.hpp for numbers that are charged as they are used.
+/// Tasks with what their scalar code takes, in cycles for each run: `costs<12, on<red, &part::hear>>`. The
+/// timed engine charges it when the task begins; see program/counted.hpp for numbers that are charged as they
+/// are used.
 template <u32 cycles, class... Entries>
 struct costs : task_list<Entries...> {
   template <class Program>

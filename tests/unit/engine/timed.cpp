@@ -160,8 +160,8 @@ const engines::pe_cycles& cycles_of(fabric& f, coord c) {
   return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
 }
 
-/// The west end sends eight words while its task computes for a hundred cycles; the east end notes when it has
-/// them.
+/// The west end sends eight words while its task computes for a hundred cycles; the east end notes when it
+/// has them.
 struct rivals {
   f32 sum = 0;
   u64 end = 0;
@@ -184,7 +184,8 @@ struct rivals {
                             launch<&rivals::contend<of_tasks, priority::high>>>;
   using tasks = task_list<launch<&rivals::by_default>, against<main_priority::medium_low>,
                           against<main_priority::medium>, against<main_priority::medium_high>,
-                          against<main_priority::high>, launch<&rivals::take>, local<&rivals::done>, sends<red>,
+                          against<main_priority::high>, launch<&rivals::take>, local<&rivals::done>,
+                          sends<red>,
                           reads<red>>;
 };
 
@@ -257,15 +258,16 @@ TEST_CASE("a descriptor that is in no register is loaded") {
   CHECK(cycles_of_copies({1, 3, 7, 1, 3, 7}) == list{copy, copy, copy, copy, copy, copy});
   CHECK(cycles_of_copies({1, 3, 7, 20, 3, 1}) == list{copy, copy, copy, load, copy, load});
   // a sweep needs one register, and leaves it at its end
-  CHECK(cycles_of_copies({0, 8, 16, 24, 40, 48, 70, 0}) == list{copy, copy, copy, copy, copy, copy, copy, load});
+  CHECK(cycles_of_copies({0, 8, 16, 24, 40, 48, 70, 0}) ==
+        list{copy, copy, copy, copy, copy, copy, copy, load});
   // one that has been used twice in a place does not move on
   CHECK(cycles_of_copies({0, 0, 8, 8, 16, 16, 24, 24}) ==
         list{copy, copy, copy, copy, copy, copy, load, copy});
 }
 
 TEST_CASE("of the threads that can move, the one with the highest priority does, and equals take turns") {
-  // After start, setting of the priority, and setup: the words leave the ramp from the next cycle on, cross it,
-  // a link and the other ramp, are taken, and another task starts.
+  // After start, setting of the priority, and setup: the words leave the ramp from the next cycle on, cross
+  // it, a link and the other ramp, are taken, and another task starts.
   const u64 first = 10 + 1 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
   const u64 after_main = first + 100, in_turn = first + (8 - 1);
   using expected = std::vector<u64>;
@@ -430,7 +432,8 @@ TEST_CASE("constants of the machines") {
   CHECK(timing::width_of_two(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
   CHECK(timing::cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}, 5) == 10);
   CHECK(timing::fabric_cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}) == 2);
-  for (u64 n : {u64{1}, u64{2}, u64{6}}) CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);  // at least
+  for (u64 n : {u64{1}, u64{2}, u64{6}})  // at least
+    CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);
   CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 7) == 4);
   CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 0) == 0);
   for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);

@@ -19,7 +19,8 @@ constexpr color<f32> red{0};
 constexpr machine slow = [] {
   machine m = wse2;
   m.task_start = 100;
-  m.instructions = {.simple = 1, .simple32 = 3, .multiply16 = 5, .multiply32 = 11, .divide = 23, .branch = 47};
+  m.instructions = {.simple = 1, .simple32 = 3, .multiply16 = 5, .multiply32 = 11,
+                    .divide = 23, .branch = 47};
   return m;
 }();
 
@@ -64,7 +65,8 @@ struct by_counting : listener<counted<f32>> {
   using tasks = task_list<on<red, &by_counting::hear>, launch<&by_counting::send>, sends<red>>;
 };
 struct by_declaration : listener<f32> {
-  using tasks = task_list<costs<2, on<red, &by_declaration::hear>>, launch<&by_declaration::send>, sends<red>>;
+  using tasks = task_list<costs<2, on<red, &by_declaration::hear>>, launch<&by_declaration::send>,
+                          sends<red>>;
 };
 struct for_nothing : listener<f32> {
   using tasks = task_list<on<red, &for_nothing::hear>, launch<&for_nothing::send>, sends<red>>;

@@ -20,7 +20,8 @@ class descriptor_registers {
       if (h.what.first == d.first && alike(h.what, d)) return h.stays = true, h.used = uses_, false;
     held* before = nullptr;
     for (held& h : file)
-      if (!h.stays && alike(h.what, d) && h.what.first + span(d) == d.first && (!before || h.used > before->used))
+      if (!h.stays && alike(h.what, d) && h.what.first + span(d) == d.first &&
+          (!before || h.used > before->used))
         before = &h;
     if (before) return *before = {d, uses_, false}, false;
     if (file.size() < static_cast<std::size_t>(registers)) return file.push_back({d, uses_, false}), false;

@@ -235,8 +235,8 @@ class timed_pes {
     for (const priority level : {priority::high, priority::medium, priority::low}) {
       const int before_main = compared_with_main(p, level);
       if (main && before_main < 0) return 0;
-      if (const int k = next_of(p, p.at_level[static_cast<int>(level)], main && before_main == 0, now); k >= 0)
-        return k;
+      const bool main_too = main && before_main == 0;
+      if (const int k = next_of(p, p.at_level[static_cast<int>(level)], main_too, now); k >= 0) return k;
     }
     return -1;
   }
@@ -314,8 +314,8 @@ class timed_pes {
     return now + held;
   }
 
-  // The main thread runs alone until a microthread that does not stand below it can move; the actor that makes
-  // this possible notes the PE.
+  // The main thread runs alone until a microthread that does not stand below it can move; the actor that
+  // makes this possible notes the PE.
   u64 compute(timed_processor& p, const act& a, u64 now) {
     u64 rivals = 0;
     for (const priority level : {priority::low, priority::medium, priority::high})
@@ -325,7 +325,7 @@ class timed_pes {
     return contended ? now + 1 : std::min(now + a.value, wake_);
   }
 
-  // What takes one turn of the main thread.
+  // Does what takes one turn of the main thread.
   void do_at_once(timed_processor& p, const pe_state& s, const act& a, u64 now) {
     if (a.what == act::kind::send) p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
     else if (a.what == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
