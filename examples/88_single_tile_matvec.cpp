@@ -13,7 +13,7 @@ using namespace wsl;
 constexpr int N = 32, W = 4, H = 3;  // tiles of N x N on W x H PEs
 
 struct tile {
-  f32 a[N * N]{}, x[N]{}, y[N]{};  // a is column after column
+  f32 a[N * N]{}, x[N]{}, gap = 0, y[N]{};  // a is column after column; the gap keeps y from the banks of a
   u64 cycles = 0;
 
   void multiply(pe& me) {

@@ -53,7 +53,7 @@ class table_of_cycles {
 
   template <auto net, int most>
   void add(const char* name, int pes, int words, const lengths& n) {
-    layout l{wse2, pes, 1};
+    layout l{collective::formula_machine, pes, 1};
     l.place<member<net, most>>(all);
     try {
       net.wire(l);
@@ -119,7 +119,7 @@ class table_of_cycles {
   void add_tiles(int columns, int lines) {
     constexpr halo_exchange<f32> rim{.first = 0, .rows = side, .columns = side, .width = width};
     constexpr int cells = rim.cells();
-    layout l{wse2, columns, lines};
+    layout l{collective::formula_machine, columns, lines};
     l.place<member<rim, cells>>(all);
     rim.wire(l);
     rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling,
@@ -137,7 +137,7 @@ class table_of_cycles {
   }
   template <auto net, int words>
   void add_rectangle(const char* name, int columns, int lines) {
-    layout l{wse2, columns, lines};
+    layout l{collective::formula_machine, columns, lines};
     l.place<member<net, words>>(all);
     net.wire(l);
     rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l),

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The inner step of a distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM): P x P PEs, tiles of
-// 12 x 12 halves. While a PE multiplies its tiles, the next ones travel along the rings of rows and columns.
-// A ring is folded onto the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. The published time
-// is that of P = 360; a step does not depend on P. The constant operation_setup is derived from this
-// measurement, so the row is calibration.
+// A distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM), task by task and operation by
+// operation: P x P PEs, tiles of n x n halves. In P / 2 rounds the rows are skewed; in P steps a PE
+// multiplies its tiles while the next ones travel along the rings of rows and columns. A ring is folded onto
+// the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. Rounds and steps do not depend on P, so
+// two turns of a ring of 6 stand for the published ones.
 #pragma once
+#include <wsl/program/counted.hpp>
+#include <wsl/program/descriptor/window.hpp>
+
 #include "line.hpp"
 
 namespace timing_table {
 
-inline constexpr int tile = 12, ring = 12;  // P here
+inline constexpr int ring = 6, ring_steps = 2 * ring;
 using pair = halves<f16, f16>;
 
 /// Three colors carry a ring: even PEs send away from the origin, odd ones back, and those between pass on.
@@ -35,67 +38,112 @@ struct folded_ring {
 
 inline constexpr folded_ring rows_ring{0, east, west}, columns_ring{3, south, north};
 
+template <int tile>
 struct multiplier {
-  f16 x[2][tile * tile]{}, w[2][tile * tile]{}, c[tile * tile]{};
-  int now = 0, steps_left = 0;
+  static constexpr std::size_t cells = tile * tile;
+  f16 x[2][cells]{}, w[2][cells]{}, c[cells]{}, echo[static_cast<std::size_t>(tile)]{};
+  int now = 0, rounds_left = 0, steps_left = 0;
+  window<f16> out{mem(c)};
   u64 begin = 0, end = 0;
 
-  void start(pe& me, int steps) {
-    for (int k = 0; k < tile * tile; ++k) x[0][k] = f16(0.25f), w[0][k] = f16(0.5f);
-    steps_left = steps;
+  void start(pe& me, int times) {
+    for (int k = 0; k < tile * tile; ++k) x[0][k] = x[1][k] = f16(0.25f), w[0][k] = w[1][k] = f16(0.5f);
+    rounds_left = times / 2, steps_left = times;
     begin = me.now();
-    me.activate<&multiplier::step>();
+    skew(me);
   }
+
+  // These charge what the original does besides operations: set_base is @set_dsd_base_addr or
+  // @increment_dsd_offset, load is @load_to_dsr.
+  static void set_base(pe& me, u64 times) { me.spend(2 * times); }
+  static void load(pe& me, u64 times) { me.spend(times * static_cast<u64>(me.machine().descriptor_load)); }
+  static void swap(pe& me) { me.spend(3); }
+
+  void skew(pe& me) {
+    if (rounds_left == 0) {
+      mov(mem(c), f16(0));
+      return step(me);
+    }
+    --rounds_left;
+    me.spend(8), swap(me);  // the two counters of rounds are compared and counted
+    set_base(me, 2), load(me, 2);
+    me.async(mov(fabout(rows_ring.out(me.x())), words(x[now])), unblocks<&multiplier::skewed>());
+    me.async(mov(words(x[1 - now]), fabin(rows_ring.in(me.x()))), then<&multiplier::skewed>());
+    now = 1 - now;
+  }
+  void skewed(pe& me) {
+    me.block<&multiplier::skewed>();
+    skew(me);
+  }
+
   void step(pe& me) {
     const int next = 1 - now;
-    me.async(mov(fabout(rows_ring.out(me.x())), words(x[now])), unblocks<&multiplier::x_sent>());
-    me.async(mov(words(x[next]), fabin(rows_ring.in(me.x()))), unblocks<&multiplier::x_here>());
-    me.async(mov(fabout(columns_ring.out(me.y())), words(w[now])), unblocks<&multiplier::w_sent>());
-    me.async(mov(words(w[next]), fabin(columns_ring.in(me.y()))), unblocks<&multiplier::w_here>());
-    for (int i = 0; i < tile; ++i)
-      for (int k = 0; k < tile; ++k) {
-        const memory<f16> row = mem(c).part(i * tile, tile);
-        fmac(row, row, mem(w[now]).part(k * tile, tile), x[now][i * tile + k]);
-      }
-    me.activate<&multiplier::x_sent>();
+    swap(me), swap(me);
+    if (steps_left-- == 0) return void(end = me.now());
+    me.spend(2);
+    set_base(me, 4), load(me, 4);
+    me.async(mov(fabout(rows_ring.out(me.x())), words(x[now])), unblocks<&multiplier::x_finished>());
+    me.async(mov(words(x[next]), fabin(rows_ring.in(me.x()))), then<&multiplier::x_finished>());
+    me.async(mov(fabout(columns_ring.out(me.y())), words(w[now])), unblocks<&multiplier::w_finished>());
+    me.async(mov(words(w[next]), fabin(columns_ring.in(me.y()))), then<&multiplier::w_finished>());
+    multiply(me);
+    now = next;
+    me.activate<&multiplier::next_step>();
   }
-  // The barrier: each task waits for one of the four transfers.
-  void x_sent(pe& me) { me.block<&multiplier::x_sent>(), me.activate<&multiplier::x_here>(); }
-  void x_here(pe& me) { me.block<&multiplier::x_here>(), me.activate<&multiplier::w_sent>(); }
-  void w_sent(pe& me) { me.block<&multiplier::w_sent>(), me.activate<&multiplier::w_here>(); }
-  void w_here(pe& me) {
-    me.block<&multiplier::w_here>();
-    now = 1 - now;
-    if (--steps_left > 0) me.activate<&multiplier::step>();
-    else end = me.now();
+  // c += a column of x times a row of w, for each of them.
+  void multiply(pe& me) {
+    set_base(me, 2), me.spend(2);  // and their lengths
+    for (counted<i16> k = i16{0}; k < i16{tile}; ++k) {
+      set_base(me, 3), load(me, 1);
+      out.set_offset(0).set_length(tile);
+      const memory<f16> column = mem(x[now]).part(k.value() * tile, tile);
+      map_each(
+          [this, &column](f16 factor) {
+            const memory<f16> row = out.next(tile);
+            fmac(row, row, column, factor);
+            return factor;
+          },
+          mem(echo), mem(w[now]).part(k.value() * tile, tile));
+    }
+  }
+  // The barrier: x_finished when x is sent and received, w_finished likewise, then both and the product.
+  void x_finished(pe& me) { me.block<&multiplier::x_finished>(), me.unblock<&multiplier::both_finished>(); }
+  void w_finished(pe& me) { me.block<&multiplier::w_finished>(), me.activate<&multiplier::both_finished>(); }
+  void both_finished(pe& me) { me.block<&multiplier::both_finished>(), me.unblock<&multiplier::next_step>(); }
+  void next_step(pe& me) {
+    me.block<&multiplier::next_step>();
+    step(me);
   }
 
   // Two halves travel in one wavelet.
-  static memory<pair> words(f16 (&numbers)[tile * tile]) {
+  static memory<pair> words(f16 (&numbers)[cells]) {
     return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
   }
 
-  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>,
-                          local<&multiplier::x_sent, blocked>, local<&multiplier::x_here, blocked>,
-                          local<&multiplier::w_sent, blocked>, local<&multiplier::w_here, blocked>,
-                          sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
+  using tasks =
+      task_list<launch<&multiplier::start>, local<&multiplier::skewed, blocked>,
+                local<&multiplier::x_finished, blocked>, local<&multiplier::w_finished, blocked>,
+                local<&multiplier::both_finished, blocked>, local<&multiplier::next_step, blocked>,
+                sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
 };
 
-/// The cycles of one step: the mean over one turn of the rings.
-inline f64 mesh_gemm_step_cycles(const machine& m) {
+/// The cycles of the product on P x P PEs.
+template <int tile>
+f64 mesh_gemm_cycles(const machine& m, int P) {
+  using worker = multiplier<tile>;
   layout mesh{m, ring, ring};
-  mesh.place<multiplier>(all);
+  mesh.place<worker>(all);
   for (int at = 0; at < ring; ++at)
     rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};
-  f.launch<&multiplier::start>(all, ring);
+  f.launch<&worker::start>(all, ring_steps);
   u64 begin = ~u64{0}, end = 0;
   for (int i = 0; i < ring * ring; ++i) {
-    const multiplier& p = f.program_at<multiplier>({i % ring, i / ring});
-    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * ring, "MeshGEMM");
+    const worker& p = f.program_at<worker>({i % ring, i / ring});
+    must_be(p.c[i % (tile * tile)], 0.25f * 0.5f * tile * ring_steps, "MeshGEMM");
     begin = std::min(begin, p.begin), end = std::max(end, p.end);
   }
-  return static_cast<f64>(end - begin) / ring;
+  return static_cast<f64>(end - begin) * P / ring_steps;
 }
 
 }  // namespace timing_table

@@ -36,15 +36,15 @@ inline int words_until_stall(const layout& line, const area& programs) {
   throw std::runtime_error("the pipeline does not stall");
 }
 
-inline int words_in_pipeline() {
+inline int words_in_pipeline(const machine& m) {
   constexpr auto in = pipe_end::even, out = pipe_end::odd;
-  layout relayed{wse2, 3, 1};
+  layout relayed{m, 3, 1};
   relayed.place<pipe_end>(all)
       .path(in, column(0), ramp >> east)
       .path(in, column(1), west >> ramp)
       .path(out, column(1), ramp >> east)
       .path(out, column(2), west >> ramp);
-  layout direct{wse2, 3, 1};
+  layout direct{m, 3, 1};
   direct.place<wire_end>(columns(0, edge, 2))
       .path(in, column(0), ramp >> east)
       .path(in, column(1), west >> east)

@@ -203,11 +203,11 @@ inline std::vector<f64> serial_stencil(std::vector<f64> u, int nz, int steps, f6
 
 /// Cycles that the slowest PE takes for a step, for each of its cells.
 template <int nz>
-f64 stencil_cycles_a_cell() {
+f64 stencil_cycles_a_cell(const machine& m) {
   using cells = column_of_cells<nz>;
   constexpr int n = side_length, steps = 4;
   constexpr f32 speed = 0.05f;
-  layout plate{wse2, n, n};
+  layout plate{m, n, n};
   plate.place<cells>(all);
   each_of_four([&]<int d>() { wire_localized_broadcast(plate, heading<d>, directions[d]); });
   fabric f{plate, timed{}};

@@ -181,7 +181,7 @@ void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
   const contest c = of<net, most>();
   for (int width : widths)
     for (int n : {1, 5, 40}) {
-      layout l{wse2, width, 1};
+      layout l{collective::formula_machine, width, 1};
       c.wire(l);
       fabric f{l, timed{}};
       for (int x = 0; x < width; ++x) {

@@ -12,6 +12,7 @@
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/layout/injection.hpp>
 #include <wsl/layout/swaps.hpp>
+#include <wsl/program/counted.hpp>
 #include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
@@ -111,6 +112,7 @@ struct actor {
   fifo<u32, 5> queues[max_fifos];
   u32 heard[colors] = {}, hash[colors] = {}, steered[colors] = {}, total[max_jobs] = {}, ends[max_jobs] = {};
   u32 race = 0, joins = 0;
+  u32 scratch[64] = {1, 2, 3, 4, 5, 6, 7, 8};
   u32 thought = 0;  // computed beside the tasks when the first job has ended
   u32 times = 0;    // a hash of the clock: no part of the digest, because engines differ in it
   u32 events = 0;   // the events that have happened and started nothing yet; bit 0: the launch still runs
@@ -184,6 +186,7 @@ struct actor {
     for (u32 w : words) d = mixed(d, w);
     for (int k = 0; k < colors; ++k) d = mixed(mixed(mixed(d, heard[k]), hash[k]), steered[k]);
     for (int i = 0; i < max_jobs; ++i) d = mixed(mixed(d, total[i]), ends[i]);
+    for (u32 w : scratch) d = mixed(d, w);
     return mixed(mixed(d, joins), thought);
   }
 
@@ -274,6 +277,16 @@ struct actor {
     return j.where.reversed ? all_of_it.reversed() : all_of_it;
   }
 
+  // Sweeps, repeats and jumps over an array, with more descriptors than a machine has registers for.
+  void compute_in_memory(const job& j) {
+    for (u32 k = 0; k < j.factor % 50; ++k) {
+      const u32 places[] = {k * 8 % 24, k / 3 % 24, k * k % 24};
+      const int at = static_cast<int>(places[j.plus % 3]);
+      add(mem(scratch).part(at, 8), mem(scratch).part(at, 8), mem(scratch).part(static_cast<int>(k % 24), 8));
+      if (k % 5 == 0) scratch[k] = (wsl::counted<u32>(scratch[k]) * j.factor + j.plus).value();
+    }
+  }
+
   void start(pe& me, const job& j, int i) {
     stir(static_cast<u32>(i));
     if (j.what == job::say) return say(me, j, i);
@@ -284,6 +297,8 @@ struct actor {
   }
 
   void say(pe& me, const job& j, int i) {
+    me.set_main_priority(static_cast<main_priority>(j.plus % 4));
+    compute_in_memory(j);
     for (int n = 1; n <= j.n; ++n) {
       send(me, j.out, static_cast<u32>(n) * j.factor + j.plus + race);
       if (j.control_every && n % j.control_every == 0) steer_others(me, j.out, n);
@@ -307,8 +322,10 @@ struct actor {
     const completion done = j.joins == 1   ? then<&actor::joined>()
                             : j.joins == 2 ? unblocks<&actor::joined>()
                                            : finish(i);
-    if (j.opens >= 0) me.async(op, done, completion{completion::effect::unblock_color, j.opens});
-    else me.async(op, done);
+    const completion opens =
+        j.opens >= 0 ? completion{completion::effect::unblock_color, j.opens} : then_nothing;
+    if (j.factor % 4 == 3) me.async(op, done, opens);  // with the machine's priority
+    else me.async(op, done, opens, static_cast<priority>(j.factor % 4));
   }
 
   void start_on_words(pe& me, const job& j, int i) {
@@ -383,6 +400,7 @@ inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them,
     if (!(wanted & color_bit(b.id))) continue;
     t.push_back(b);
     t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
+    if (b.runs()) t.back().cycles = static_cast<u32>((hears + static_cast<u64>(b.id)) % 4);
     t.back().long_running = b.what == role::local && (lengthy_ones & local_bit(b.id));
   }
   return t;

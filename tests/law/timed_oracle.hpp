@@ -3,7 +3,9 @@
 // every router, queue and PE of the grid, however idle. It shares no code with the engine but the costs
 // of an operation (engine/timed/costs.hpp), the PEs' memories and the faults of programs.
 #pragma once
+#include <algorithm>
 #include <deque>
+#include <list>
 #include <map>
 #include <vector>
 
@@ -37,6 +39,7 @@ class timed_oracle final : public engine, private cycle_counter {
         processors_(tiles_.size()),
         words_(max_colors * sends_of_a_task),
         journal_(max_colors * sends_of_a_task) {
+    for (processor& p : processors_) p.of_tasks = 1 + static_cast<int>(target().tasks);
     tiles_.set_windows(windows_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
     for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;
@@ -117,7 +120,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
     for (const step& x : processors_[s.index].script)
-      sum += x.what == step::computes ? x.value : x.what == step::sends || x.what == step::reopens;
+      sum += x.what == step::computes ? x.value : x.what != step::starts;
     return sum + static_cast<u64>(journal - noted_);
   }
 
@@ -158,11 +161,15 @@ class timed_oracle final : public engine, private cycle_counter {
     std::map<int, queue> down;  // by color: to the processor
   };
   struct step {
-    enum { computes, sends, starts, reopens } what;
+    enum { computes, sends, starts, reopens, prioritizes } what;
     u64 value;
     int color;
     bool control;
     transfer op = {};
+  };
+  struct held {
+    memory_operand what;
+    bool stays;  // it has been used twice in this place
   };
   struct processor {
     std::deque<host_call> calls;
@@ -170,6 +177,8 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<std::pair<int, word>> outbox;  // with their colors
     std::map<int, transfer> threads;          // 0: the main thread's own
     int turn = 0;
+    std::list<held> registers[3];  // the descriptors of each role, the newest first
+    int of_tasks = 1;  // the main thread's priority; those of microthreads are 0, 2 and 4
     std::map<int, u64> torn_down;  // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
@@ -358,14 +367,23 @@ class timed_oracle final : public engine, private cycle_counter {
     const int threads = 1 + (p.threads.empty() ? 0 : p.threads.rbegin()->first);
     const int all_threads = std::max(threads, p.turn + 1);
     bool starved = false, held_up = !p.outbox.empty();
-    for (int k = 0; k < all_threads; ++k) {
-      const int thread = (p.turn + k) % all_threads;
-      if (!can_act(p, s, thread, starved, held_up)) continue;
-      act(p, s, thread);
-      p.turn = thread + 1;
-      return;
-    }
+    for (int rank = 4; rank >= 0; --rank)
+      for (int k = 0; k < all_threads; ++k) {
+        const int thread = (p.turn + k) % all_threads;
+        if (rank_of(p, thread) != rank || !can_act(p, s, thread, starved, held_up)) continue;
+        act(p, s, thread);
+        p.turn = thread + 1;
+        return;
+      }
     p.stalled = starved ? &oracle_cycles::starved : held_up ? &oracle_cycles::held_up : nullptr;
+  }
+
+  int rank_of(const processor& p, int thread) const {
+    const auto found = p.threads.find(thread);
+    if (thread == 0 || found == p.threads.end()) return p.of_tasks;
+    const transfer& t = found->second;
+    const auto of_machine = t.input[0] >= 0 || t.input[1] >= 0 ? target().reading : target().other;
+    return 2 * (t.priority >= 0 ? t.priority : static_cast<int>(of_machine));
   }
 
   void get_on(processor& p, pe_state& s) {
@@ -452,6 +470,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
       if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
+      if (x.what == step::prioritizes) p.of_tasks = 1 + static_cast<int>(x.value);
       if (x.what == step::reopens)
         router_at({s.x, s.y}).router_switches.at(x.color).open(static_cast<int>(x.value));
       if (x.what != step::computes || --x.value == 0) p.script.pop_front();
@@ -529,7 +548,10 @@ class timed_oracle final : public engine, private cycle_counter {
     ++total_.tasks;
     acted_ = true;
     p.script.push_back({step::computes, static_cast<u64>(target().task_start), 0, false});
-    run_on(s, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
+    run_on(s, [&] {
+      spend(b.cycles);
+      b.run(s.memory(), tiles_[s.index], input, 1);
+    });
     return true;
   }
   template <class F>
@@ -561,6 +583,31 @@ class timed_oracle final : public engine, private cycle_counter {
     if (!running_ || cycles == 0) return;
     note_sends();
     processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
+  }
+  void execute(instruction what) override { spend(timing::cycles(target(), what)); }
+  void describe(const memory_operand& d) override {
+    if (!running_) return;
+    std::list<held>& file = processors_[running_->index].registers[static_cast<int>(d.as)];
+    const auto first_that = [&](auto is) { return std::find_if(file.begin(), file.end(), is); };
+    const auto alike = [&](const held& h) { return h.what.length == d.length && h.what.step == d.step; };
+    auto it = first_that([&](const held& h) { return alike(h) && h.what.first == d.first; });
+    const bool again = it != file.end();
+    if (!again)
+      it = first_that([&](const held& h) {
+        return alike(h) && !h.stays &&
+               h.what.first + static_cast<std::uintptr_t>(d.step * d.length) == d.first;
+      });
+    if (it == file.end() && file.size() == static_cast<std::size_t>(target().descriptor_registers)) {
+      file.pop_back();
+      spend(static_cast<u64>(target().descriptor_load));
+    }
+    if (it != file.end()) file.erase(it);
+    file.push_front({d, again});
+  }
+  void prioritize(main_priority of_tasks) override {
+    note_sends();
+    processors_[running_->index].script.push_back(
+        {step::prioritizes, static_cast<u64>(of_tasks), 0, false});
   }
   void operate(const operation_cost& what, u64 elements) override {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));

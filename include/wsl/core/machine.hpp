@@ -17,6 +17,24 @@ struct simd_widths {
   friend constexpr bool operator==(const simd_widths&, const simd_widths&) = default;
 };
 
+/// Cycles of scalar instructions. The machine's registers have 16 bits, so whole numbers of 32 take several.
+struct instruction_cycles {
+  int simple;  ///< add, sub, logic, shift, compare, move of 16 bits or of a float; a move of 32 bits
+  int simple32;  ///< the same on whole numbers of 32 bits, but a move
+  int multiply16, multiply32;  ///< of whole numbers; a product of floats is simple
+  int divide;          ///< there is no instruction: a function of the vendor's library
+  int branch;          ///< a jump that depends on a comparison
+  friend constexpr bool operator==(const instruction_cycles&, const instruction_cycles&) = default;
+};
+
+/// The priority of an operation in flight, a microthread, for its PE's datapath: `me.async(op,
+/// priority::high)` (CSL's .priority).
+enum class priority : i8 { low, medium, high };
+
+/// The priority of the thread that runs a PE's tasks: between low and medium microthreads, like the medium
+/// ones, between these and high ones, or like the high ones (CSL's main_thread_priority).
+enum class main_priority : i8 { medium_low, medium, medium_high, high };
+
 struct machine {
   const char* name;
   int width, height;    ///< largest rectangle of PEs a program may use
@@ -47,8 +65,16 @@ struct machine {
   int router_depth;     ///< words that a router buffers for each color and input
   int task_start;       ///< cycles from the choice of a task to its first instruction
   int operation_setup;  ///< cycles to issue a descriptor operation
-  int call;             ///< cycles that `map_each` takes for an element
+  int operation_least;  ///< cycles that one over memory takes at least, besides
+  int call;             ///< cycles that `map_each` takes for an element, besides what its function charges
+  int descriptor_load;  ///< cycles to load the descriptor of an operand in memory that is in no register
+  /// registers for descriptors: so many for destinations, for first and for second sources
+  int descriptor_registers;
+  instruction_cycles instructions;
   int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
+  priority reading;     ///< of an operation in flight that reads from the fabric, if it names none
+  priority other;       ///< of one that does not
+  main_priority tasks;  ///< of the thread that runs tasks, until the program sets it
   simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
@@ -78,10 +104,18 @@ inline constexpr machine wse2{
     .prefers_injected = true,
     .swaps_colors = true,
     .router_depth = 2,
-    .task_start = 6,
-    .operation_setup = 6,
-    .call = 6,
+    .task_start = 4,
+    .operation_setup = 2,
+    .operation_least = 3,
+    .call = 1,
+    .descriptor_load = 7,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
+                     .divide = 50, .branch = 1},
     .fabric_width = 1,
+    .reading = priority::high,
+    .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 inline constexpr machine wse3{
@@ -101,7 +135,7 @@ inline constexpr machine wse3{
     .microthreads = 8,
     .fabric_inputs = 1,
     .memory = 48 * 1024,
-    .ramp_latency = 2,
+    .ramp_latency = 5,
     .clock_hz = 1.1e9,
     .switch_colors = 0x3333ff,
     .position_sides = 2,
@@ -109,10 +143,18 @@ inline constexpr machine wse3{
     .prefers_injected = false,
     .swaps_colors = false,
     .router_depth = 2,
-    .task_start = 6,
-    .operation_setup = 6,
-    .call = 6,
+    .task_start = 4,
+    .operation_setup = 2,
+    .operation_least = 3,
+    .call = 1,
+    .descriptor_load = 7,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
+                     .divide = 50, .branch = 1},
     .fabric_width = 2,
+    .reading = priority::low,
+    .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
 inline constexpr machine host{
@@ -142,8 +184,15 @@ inline constexpr machine host{
     .router_depth = 2,
     .task_start = 1,
     .operation_setup = 1,
+    .operation_least = 1,
     .call = 1,
+    .descriptor_load = 0,
+    .descriptor_registers = 16,
+    .instructions = {.simple = 1, .simple32 = 1, .multiply16 = 1, .multiply32 = 1, .divide = 1, .branch = 1},
     .fabric_width = 1,
+    .reading = priority::low,
+    .other = priority::low,
+    .tasks = main_priority::medium_low,
     .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 }  // namespace wsl

@@ -55,6 +55,7 @@ struct binding {
   int arrivals = 0;           ///< local: activations that start it, which are counted; 0: they are one bit
   bool urgent = false;        ///< data, local: runs before tasks that are not
   bool long_running = false;  ///< local: runs after tasks that do not compute long
+  u32 cycles = 0;             ///< data, local, control, launch: that each run takes for its scalar code
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }

@@ -121,8 +121,11 @@ struct microthread {
 
 namespace detail {
 
+/// Whether only an engine can do it for an operation, which therefore does not move at once.
 template <class C>
-inline constexpr bool is_completion = std::is_same_v<C, completion> || requires { typename C::by_engine; };
+inline constexpr bool is_by_engine = std::is_same_v<C, priority> || requires { typename C::by_engine; };
+template <class C>
+inline constexpr bool is_completion = std::is_same_v<C, completion> || is_by_engine<C>;
 
 }  // namespace detail
 
@@ -165,6 +168,14 @@ class pe {
   void spend(u64 cycles) {
     if (detail::listening_counter) [[unlikely]]
       detail::listening_counter->spend(cycles);
+  }
+
+  /// Sets the priority of the thread that runs this PE's tasks, from the next cycle on, until it is set again
+  /// (CSL's update_main_thread_priority). Only the timed engine has a use for it; a result never depends on
+  /// it.
+  void set_main_priority(main_priority of_tasks) {
+    if (detail::listening_counter) [[unlikely]]
+      detail::listening_counter->prioritize(of_tasks);
   }
 
   /// Sends one wavelet. If the output queue is full, the wavelet leaves when there is room; until then this
@@ -266,10 +277,10 @@ class pe {
     static_assert(
         known,
         "wsl: the completions of an operation are calls: then<&part::sent>(), unblocks<&part::next>(), "
-        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}");
+        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}, priority::high");
     if constexpr (known) {
       state_.interrupt();
-      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
+      if constexpr (!(detail::is_by_engine<Completion> || ...)) {
         at_once now;
         if ((knows(when_complete) && ...) && !op.may_use_the_stack() && moves_at_once<lone_reader>(op, now)) {
           (happen(when_complete, when_complete.id), ...);
@@ -425,7 +436,7 @@ class pe {
                                         Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
       if (op.may_use_the_stack()) op.must_outlive_the_task();
-      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
+      if constexpr (!(detail::is_by_engine<Completion> || ...)) {
         at_once now;
         if (me.moves_at_once<through_engine>(op, now)) {
           (me.happen(when_complete, me.place_of(when_complete)), ...);
@@ -477,6 +488,7 @@ class pe {
       detail::the_machine_has_no_such_microthread(state_.image->engine->target(), on.number);
     t.microthread = static_cast<i8>(on.number);
   }
+  static void attach(engines::transfer& t, priority of_it) { t.priority = static_cast<i8>(of_it); }
 
   engines::pe_state state_;
 };

@@ -440,6 +440,7 @@ namespace detail {
 // not constexpr on purpose: the compiler's error message then shows their names
 inline void only_data_tasks_and_local_tasks_are_urgent() {}
 inline void only_local_tasks_are_long_running() {}
+inline void only_tasks_cost_cycles() {}
 
 }  // namespace detail
 
@@ -471,6 +472,21 @@ struct long_running : task_list<Entries...> {
     for (detail::binding* b = to; b != to + long_running::size; ++b) {
       if (b->what != detail::role::local) detail::only_local_tasks_are_long_running();
       b->long_running = true;
+    }
+  }
+};
+
+/// Tasks with what their scalar code takes, in cycles for each run: `costs<12, on<red, &part::hear>>`. The
+/// timed engine charges it when the task begins; see program/counted.hpp for numbers that are charged as they
+/// are used.
+template <u32 cycles, class... Entries>
+struct costs : task_list<Entries...> {
+  template <class Program>
+  static consteval void write(detail::binding* to) {
+    task_list<Entries...>::template write<Program>(to);
+    for (detail::binding* b = to; b != to + costs::size; ++b) {
+      if (!b->runs()) detail::only_tasks_cost_cycles();
+      b->cycles = cycles;
     }
   }
 };

@@ -26,13 +26,13 @@ constexpr color<f32> red{0}, blue{1};
 /// wse2 with constants that all differ, so that no test can confuse them.
 constexpr machine counted = [] {
   machine m = wse2;
-  m.task_start = 10, m.operation_setup = 5, m.call = 7;
+  m.task_start = 10, m.operation_setup = 5, m.call = 7, m.descriptor_load = 11, m.operation_least = 1;
   return m;
 }();
 
 /// The cycles that each operation of a task takes, as the task's clock shows them.
 struct calculator {
-  f32 a[16]{}, b[16]{}, gap[2]{}, c[16]{}, wide[128]{};
+  f32 a[16]{}, b[16]{}, gap[1]{}, c[16]{}, wide[128]{};
   f16 halves[12]{}, others[12]{};
   u64 at[16]{};
   int n = 0;
@@ -42,7 +42,7 @@ struct calculator {
     me.spend(3), note(me);
     mov(mem(a), mem(c)), note(me);              // one source, two a cycle
     add(mem(a), mem(a), mem(b)), note(me);      // sources 64 bytes apart: they clash
-    add(mem(a), mem(b), mem(c)), note(me);      // 72 bytes apart: they do not
+    add(mem(a), mem(b), mem(c)), note(me);      // 68 bytes apart: they do not
     fmac(mem(a), mem(b), mem(c), 2), note(me);  // one a cycle
     fmax(mem(a), mem(b), mem(c)), note(me);
     add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
@@ -53,6 +53,7 @@ struct calculator {
     // rows are as good as arrays
     add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);
     add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);  // and clash as they do
+    fmac(mem(a), mem(a), mem(b), 2), note(me);  // one in two cycles
   }
   using tasks = task_list<launch<&calculator::start>>;
 };
@@ -159,6 +160,53 @@ const engines::pe_cycles& cycles_of(fabric& f, coord c) {
   return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
 }
 
+/// The west end sends eight words while its task computes for a hundred cycles; the east end notes when it
+/// has them.
+struct rivals {
+  f32 sum = 0;
+  u64 end = 0;
+  template <class... Options>
+  void compute(pe& me, Options... how) {
+    me.async(mov(fabout(red, 8), 1.f), how...);
+    me.spend(100);
+  }
+  template <main_priority of_tasks, priority of_it>
+  void contend(pe& me) {
+    me.set_main_priority(of_tasks);
+    compute(me, of_it);
+  }
+  void by_default(pe& me) { compute(me); }
+  void take(pe& me) { me.async(add(&sum, 0.f, fabin(red, 8)), then<&rivals::done>()); }
+  void done(pe& me) { end = me.now(); }
+  template <main_priority of_tasks>
+  using against = task_list<launch<&rivals::contend<of_tasks, priority::low>>,
+                            launch<&rivals::contend<of_tasks, priority::medium>>,
+                            launch<&rivals::contend<of_tasks, priority::high>>>;
+  using tasks = task_list<launch<&rivals::by_default>, against<main_priority::medium_low>,
+                          against<main_priority::medium>, against<main_priority::medium_high>,
+                          against<main_priority::high>, launch<&rivals::take>, local<&rivals::done>,
+                          sends<red>,
+                          reads<red>>;
+};
+
+/// The time at which the east end has the words.
+template <auto Launch>
+u64 words_end(const machine& m = counted) {
+  layout l{m, 2, 1};
+  l.place<rivals>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  fabric f{l, timed{}};
+  f.start<&rivals::take>(column(1));
+  f.launch<Launch>(column(0));
+  CHECK(f.program_at<rivals>({1, 0}).sum == 8);
+  return f.program_at<rivals>({1, 0}).end;
+}
+template <main_priority of_tasks>
+std::vector<u64> words_end_against() {
+  return {words_end<&rivals::contend<of_tasks, priority::low>>(),
+          words_end<&rivals::contend<of_tasks, priority::medium>>(),
+          words_end<&rivals::contend<of_tasks, priority::high>>()};
+}
+
 }  // namespace
 
 TEST_CASE("operations over memory take a setup and the elements divided by the width") {
@@ -168,11 +216,75 @@ TEST_CASE("operations over memory take a setup and the elements divided by the w
   const outcome o = f.launch();
   const calculator& p = f.program_at<calculator>({0, 0});
   const u64 expected[] = {10,     3,     5 + 8,      5 + 16, 5 + 8,  5 + 16, 5 + 16,
-                          5 + 16, 5 + 3, 5 + 16 * 7, 5,      5 + 16, 5 + 8,  5 + 16};
+                          5 + 16, 5 + 3, 5 + 16 * 7, 5,      5 + 16, 5 + 8,  5 + 16, 5 + 32};
   CHECK(p.at[0] == expected[0]);
   for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
   CHECK(o.cycles == p.at[p.n - 1]);
   CHECK(cycles_of(f, {0, 0}).tasks == o.cycles);
+}
+
+namespace {
+
+/// Copies parts of an array, as told, and notes the cycles of each copy.
+struct reader_of_parts {
+  f32 from[128]{}, to[8]{};
+  std::vector<u64> cycles;
+  void read(pe& me, std::span<const int> places) {
+    for (int at : places) {
+      const u64 begin = me.now();
+      mov(mem(to), mem(from).part(at, 8));
+      cycles.push_back(me.now() - begin);
+    }
+  }
+  using tasks = task_list<launch<&reader_of_parts::read>>;
+};
+
+std::vector<u64> cycles_of_copies(std::vector<int> places) {
+  machine m = counted;
+  m.descriptor_registers = 3;
+  layout one{m, 1, 1};
+  one.place<reader_of_parts>(all);
+  fabric f{one, timed{}};
+  f.launch<&reader_of_parts::read>(all, std::span<const int>(places));
+  return f.program_at<reader_of_parts>({0, 0}).cycles;
+}
+
+}  // namespace
+
+TEST_CASE("a descriptor that is in no register is loaded") {
+  using list = std::vector<u64>;
+  const u64 copy = 5 + 4, load = copy + 11;
+  // three registers hold the first three descriptors, the fourth goes over the oldest
+  CHECK(cycles_of_copies({1, 3, 7, 1, 3, 7}) == list{copy, copy, copy, copy, copy, copy});
+  CHECK(cycles_of_copies({1, 3, 7, 20, 3, 1}) == list{copy, copy, copy, load, copy, load});
+  // a sweep needs one register, and leaves it at its end
+  CHECK(cycles_of_copies({0, 8, 16, 24, 40, 48, 70, 0}) ==
+        list{copy, copy, copy, copy, copy, copy, copy, load});
+  // one that has been used twice in a place does not move on
+  CHECK(cycles_of_copies({0, 0, 8, 8, 16, 16, 24, 24}) ==
+        list{copy, copy, copy, copy, copy, copy, load, copy});
+}
+
+TEST_CASE("of the threads that can move, the one with the highest priority does, and equals take turns") {
+  // After start, setting of the priority, and setup: the words leave the ramp from the next cycle on, cross
+  // it, a link and the other ramp, are taken, and another task starts.
+  const u64 first = 10 + 1 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
+  const u64 after_main = first + 100, in_turn = first + (8 - 1);
+  using expected = std::vector<u64>;
+  CHECK(words_end_against<main_priority::medium_low>() == expected{after_main, first, first});
+  CHECK(words_end_against<main_priority::medium>() == expected{after_main, in_turn, first});
+  CHECK(words_end_against<main_priority::medium_high>() == expected{after_main, after_main, first});
+  CHECK(words_end_against<main_priority::high>() == expected{after_main, after_main, in_turn});
+}
+
+TEST_CASE("an operation without a priority has that of its machine") {
+  const u64 first = 10 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
+  CHECK(words_end<&rivals::by_default>() == first + 100);
+  machine m = counted;
+  m.other = priority::medium;
+  CHECK(words_end<&rivals::by_default>(m) == first);
+  m.other = priority::low, m.reading = priority::high;  // it does not read
+  CHECK(words_end<&rivals::by_default>(m) == first + 100);
 }
 
 TEST_CASE("a message takes its words, its hops and two ramps") {
@@ -223,7 +335,7 @@ TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
   line.place<busy>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{line, timed{}};
   f.launch<&busy::start>(all, n);
-  const u64 alone = 6 + 6 + (6 + 200) + 6;  // launch and setup, the task, and what reads the clock
+  const u64 alone = 4 + 2 + (4 + 200) + 4;  // launch and setup, the task, and what reads the clock
   CHECK(f.program_at<busy>({1, 0}).computed == alone + static_cast<u64>(n));
   CHECK(cycles_of(f, {1, 0}).operations == static_cast<u64>(n));
 }
@@ -313,11 +425,17 @@ TEST_CASE("clocks") {
 }
 
 TEST_CASE("constants of the machines") {
-  CHECK(timing::width(wse2, {.what = work::add, .bytes = 4}) == 2);
-  CHECK(timing::width(wse3, {.what = work::add, .bytes = 2}) == 8);
-  CHECK(timing::width(wse3, {.what = work::multiply, .bytes = 4}) == 1);
-  CHECK(timing::width(wse2, {.what = work::multiply, .bytes = 2, .banks_clash = true}) == 2);
-  CHECK(timing::width(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
+  CHECK(timing::width_of_two(wse2, {.what = work::add, .bytes = 4}) == 2 * 2);
+  CHECK(timing::width_of_two(wse3, {.what = work::add, .bytes = 2}) == 2 * 8);
+  CHECK(timing::width_of_two(wse3, {.what = work::multiply, .bytes = 4}) == 2 * 1);
+  CHECK(timing::width_of_two(wse2, {.what = work::multiply, .bytes = 2, .banks_clash = true}) == 4);
+  CHECK(timing::width_of_two(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
+  CHECK(timing::cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}, 5) == 10);
+  CHECK(timing::fabric_cycles(wse2, {.what = work::multiply, .bytes = 4, .banks_clash = true}) == 2);
+  for (u64 n : {u64{1}, u64{2}, u64{6}})  // at least
+    CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, n) == 3);
+  CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 7) == 4);
+  CHECK(timing::cycles(wse2, {.what = work::add, .bytes = 4}, 0) == 0);
   for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
   for (int stride : {4, 7, 9, 12, 15, -9}) CHECK(detail::width_of_stride(stride) == 2);
   for (int stride : {8, 16, -8}) CHECK(detail::width_of_stride(stride) == 1);

@@ -76,7 +76,7 @@ TEST_CASE("a report says where the cycles went") {
   CHECK(r.seconds() == Approx(static_cast<f64>(o.cycles) / 850e6));
   CHECK(r.pes().size() == 6);
   CHECK(r.pes()[0].at == coord{5, 0});
-  CHECK(r.pes()[0].spent.tasks == 6 + 500 + 6 + 6);
+  CHECK(r.pes()[0].spent.tasks == 4 + 500 + 2 + 4);
   CHECK(r.pes()[0].spent.operations == 100);
   CHECK(r.sum().held_up > 400);  // the west end cannot send while the east end computes
   CHECK(r.links().size() == 5);

@@ -82,7 +82,7 @@ TEST_CASE("a report of cycles in which no arithmetic is charged says so", "[repo
   layout l{wse2, 1, 1};
   l.place<small>(all);
   fabric f{l, timed{}};
-  CHECK_THAT(to_text(report(f, f.launch())), mentions("cycles     6, ", "           exchange only: "));
+  CHECK_THAT(to_text(report(f, f.launch())), mentions("cycles     4, ", "           exchange only: "));
   fabric g{l};
   CHECK_THAT(to_text(report(g, g.launch())), !Catch::Contains("exchange only"));
 }

@@ -55,7 +55,7 @@ TEST_CASE("wave25: cycles of both exchanges") {
   CHECK(relayed >= 32 * nz);
   CHECK(relayed < 32 * nz * 13 / 10);
   CHECK(rotated >= 24 * nz);
-  CHECK(rotated < 24 * nz * 14 / 10);
+  CHECK(rotated < 24 * nz * 15 / 10);  // what a PE sends waits for its tasks, which have the higher priority
   CHECK(rotated < relayed);
   CHECK(relays.wafer().exchange_only());
   CHECK(to_text(time_report{rotating.wafer()}).find("exchange only") != std::string::npos);

@@ -7,36 +7,50 @@
 
 #include "../../core/fault.hpp"
 #include "../../core/machine.hpp"
-#include "../../program/descriptor/cost.hpp"
+#include "../../program/descriptor/transfer.hpp"
 
 namespace wsl::timing {
 
-/// The number of elements that an operation over memory does in a cycle, at least 1.
-constexpr int width(const machine& m, const operation_cost& e) {
+/// The number of elements that an operation over memory does in two cycles: an odd one if each takes both.
+constexpr int width_of_two(const machine& m, const operation_cost& e) {
   const bool half = e.bytes <= 2;
   int w = half ? m.simd.add16 : m.simd.add32;
   if (e.what == work::multiply) w = half ? m.simd.multiply16 : m.simd.multiply32;
   if (e.what == work::compare) w = half ? m.simd.compare16 : m.simd.compare32;
   if (e.what == work::call) w = 1;
   w = std::min<int>(w, e.stride_width);
-  return std::max(e.banks_clash ? w / 2 : w, 1);
+  return e.banks_clash ? w : 2 * w;
 }
 
 /// The cycles that an operation over memory takes for n elements, without its setup.
 constexpr u64 cycles(const machine& m, const operation_cost& e, u64 n) {
   if (e.what == work::call) return n * static_cast<u64>(m.call);
-  const auto w = static_cast<u64>(width(m, e));
-  return (n + w - 1) / w;
+  const auto w = static_cast<u64>(width_of_two(m, e));
+  return n == 0 ? 0 : std::max((2 * n + w - 1) / w, static_cast<u64>(m.operation_least));
 }
 
-/// The number of elements that an operation with a fabric operand moves at most in a cycle.
+/// The number of elements that an operation with a fabric operand moves at most at a time.
 constexpr int fabric_width(const machine& m, const operation_cost& e) {
-  return std::min(width(m, e), m.fabric_width);
+  return std::min(std::max(width_of_two(m, e) / 2, 1), m.fabric_width);
 }
 
 /// The cycles for which such a move occupies the PE's datapath.
 constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) {
-  return e.what == work::call ? static_cast<u64>(m.call) : 1;
+  if (e.what == work::call) return static_cast<u64>(m.call);
+  return width_of_two(m, e) == 1 ? 2 : 1;
+}
+
+/// The cycles of a scalar instruction.
+constexpr u64 cycles(const machine& m, instruction what) {
+  const instruction_cycles& of = m.instructions;
+  const int each[] = {of.simple, of.simple32, of.multiply16, of.multiply32, of.divide, of.branch};
+  return static_cast<u64>(each[static_cast<int>(what)]);
+}
+
+/// The priority of an operation in flight.
+constexpr priority priority_of(const machine& m, const engines::transfer& t) {
+  if (t.priority >= 0) return static_cast<priority>(t.priority);
+  return t.input[0] >= 0 ? m.reading : m.other;
 }
 
 /// Throws fault naming a member of the machine with which the rules cannot count: they need a cycle between
@@ -51,7 +65,10 @@ inline void must_be_countable(const machine& m) {
   at_least("router_depth", m.router_depth, 2);
   at_least("task_start", m.task_start, 1);
   at_least("operation_setup", m.operation_setup, 0);
+  at_least("operation_least", m.operation_least, 0);
   at_least("call", m.call, 1);
+  at_least("descriptor_load", m.descriptor_load, 0);
+  at_least("descriptor_registers", m.descriptor_registers, 1);
   at_least("fabric_width", m.fabric_width, 1);
 }
 

@@ -21,6 +21,7 @@ class timed_moves {
     flight f{.op = t};
     f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
+    f.level = timing::priority_of(target_, t);
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
     if (t.output >= 0)

@@ -26,6 +26,7 @@ class timed_pes {
     events_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
+      processors_[i].of_tasks = target_->tasks;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
       processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
@@ -162,9 +163,7 @@ class timed_pes {
     f.since = now;
     if (f.op.complete()) return finish(p, s, f.op);
     if (f.op.resumes) return void(p.own.push_back(f));
-    const u32 k = p.free_microthread();
-    p.flights[k] = f;
-    p.in_flight |= u64{1} << k;
+    p.fly(f);
   }
 
   /// Answers the questions of run_next_task about one PE.
@@ -228,17 +227,30 @@ class timed_pes {
     return true;
   }
 
-  // The thread that moves in this cycle: the first that can, beginning with the thread whose turn it is; -1
-  // if none can.
+  // The thread that moves in this cycle, -1 if none can: of those with the highest priority among them that
+  // can, the first, beginning with the thread whose turn it is.
   int next_thread(timed_processor& p, u64 now) {
     p.now = p.outbox.empty() ? timed_processor::state::idle : timed_processor::state::held_up;
     const bool main = p.in_task() && main_can_move(p, now);
+    for (const priority level : {priority::high, priority::medium, priority::low}) {
+      const int before_main = compared_with_main(p, level);
+      if (main && before_main < 0) return 0;
+      const bool main_too = main && before_main == 0;
+      if (const int k = next_of(p, p.at_level[static_cast<int>(level)], main_too, now); k >= 0) return k;
+    }
+    return -1;
+  }
+  // Above 0 if microthreads of this priority go before the main thread, 0 if they take turns with it.
+  static int compared_with_main(const timed_processor& p, priority level) {
+    return 2 * static_cast<int>(level) - (static_cast<int>(p.of_tasks) + 1);
+  }
+  int next_of(timed_processor& p, u64 among, bool main, u64 now) {
     const int from = p.turn;
     if (main && from == 0) return 0;
     const u64 later = from ? ~u64{0} << (from - 1) : ~u64{0};
-    if (const int k = first_that_moves(p, p.in_flight & later, now); k >= 0) return k + 1;
+    if (const int k = first_that_moves(p, among & later, now); k >= 0) return k + 1;
     if (main) return 0;
-    const int k = first_that_moves(p, p.in_flight & ~later, now);
+    const int k = first_that_moves(p, among & ~later, now);
     return k >= 0 ? k + 1 : -1;
   }
   int first_that_moves(timed_processor& p, u64 among, u64 now) {
@@ -293,7 +305,7 @@ class timed_pes {
     if (who == 0 && p.line < p.script.size()) {
       act& a = p.script[p.line];
       if (a.what == act::kind::busy) return compute(p, a, now);
-      a.what == act::kind::send ? send(p, a) : reopen(p, s, a, now);
+      do_at_once(p, s, a, now);
       happened_until(now + 1);
       return now + 1;
     }
@@ -302,20 +314,23 @@ class timed_pes {
     return now + held;
   }
 
-  // The main thread runs alone until a microthread can move; the actor that makes this possible notes the PE.
+  // The main thread runs alone until a microthread that does not stand below it can move; the actor that
+  // makes this possible notes the PE.
   u64 compute(timed_processor& p, const act& a, u64 now) {
-    const bool contended = first_that_moves(p, p.in_flight, now) >= 0;
+    u64 rivals = 0;
+    for (const priority level : {priority::low, priority::medium, priority::high})
+      if (compared_with_main(p, level) >= 0) rivals |= p.at_level[static_cast<int>(level)];
+    const bool contended = first_that_moves(p, rivals, now) >= 0;
     p.become(timed_processor::state::computing, now);
     return contended ? now + 1 : std::min(now + a.value, wake_);
   }
 
-  void send(timed_processor& p, const act& a) {
-    p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
-    ++p.line;
-    ++p.spent.tasks;
-  }
-  void reopen(timed_processor& p, const pe_state& s, const act& a, u64 now) {
-    mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
+  // Does what takes one turn of the main thread.
+  void do_at_once(timed_processor& p, const pe_state& s, const act& a, u64 now) {
+    if (a.what == act::kind::send) p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
+    else if (a.what == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
+    else
+      mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;
     ++p.spent.tasks;
   }
@@ -343,7 +358,7 @@ class timed_pes {
     if (f.op.complete()) {
       if (traced)
         note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
-      p.in_flight &= ~(u64{1} << k);
+      p.land(k);
       finish(p, s, f.op);
     }
     return p.kept_until - now;
@@ -372,8 +387,10 @@ class timed_pes {
     p.task = b.name;
     p.task_since = now;
     p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
-    recorder_.run(p, s, b.name, rule::sends_of(b), now,
-                  [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
+    recorder_.run(p, s, b.name, rule::sends_of(b), now, [&] {
+      recorder_.declared(b.cycles);
+      b.run(s.memory(), (*tiles_)[s.index], input, 1);
+    });
   }
 
   tiles* tiles_;

@@ -8,6 +8,7 @@
 
 #include "../engine.hpp"
 #include "../pe_waits.hpp"
+#include "descriptor_registers.hpp"
 
 namespace wsl::engines {
 
@@ -24,11 +25,11 @@ struct pe_cycles {
 
 /// One step of a task's script.
 struct act {
-  enum class kind : u8 { busy, send, start, reopen };
+  enum class kind : u8 { busy, send, start, reopen, prioritize };
   kind what;
   u8 color = 0;
   bool control = false;
-  u64 value = 0;  ///< cycles, the wavelet's bits, or the phase
+  u64 value = 0;  ///< cycles, the wavelet's bits, the phase, or the priority
 };
 
 /// An operation in flight, with the parts of its transfer that every move needs.
@@ -37,6 +38,7 @@ struct flight {
   u32 in[2] = {}, out = 0;  ///< its pipes, if the operation has such operands
   u32 width = 1;            ///< elements it moves at most in a cycle
   u32 hold = 1;             ///< cycles for which a move occupies the datapath
+  priority level = priority::low;
   u64 sharing_queue = 0;    ///< the colors that share the output's queue
   u64 since = 0;
 };
@@ -50,11 +52,14 @@ struct timed_processor {
   support::flat_queue<wavelet> outbox;   ///< sent by tasks, not yet in an output queue
   support::flat_queue<flight> asked;     ///< operations that the running task will start
   support::flat_vector<flight> flights;  ///< the microthreads, by their numbers ...
-  u64 in_flight = 0;                     ///< ... and which of them are in use
+  u64 in_flight = 0;                     ///< ... and which of them are in use,
+  u64 at_level[3] = {};                  ///< and those among them of each priority
   support::flat_vector<flight> own;      ///< the operation that the main thread waits for, if it waits
   void* resumes = nullptr;               ///< the main thread's task, resumed when that operation is complete
   /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
   u8 turn = 0;
+  main_priority of_tasks = main_priority::medium_low;
+  descriptor_registers registers;
   u32 router = 0;
   u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
   u64 kept_until = 0;       ///< the datapath is occupied until then
@@ -102,10 +107,17 @@ struct timed_processor {
       if (w.color == color) return true;
     return false;
   }
-  u32 free_microthread() {
+  /// Puts an operation in flight, on the microthread with the lowest free number.
+  void fly(const flight& f) {
     const auto k = static_cast<u32>(std::countr_one(in_flight));
     if (k == flights.size()) flights.push_back({});
-    return k;
+    flights[k] = f;
+    in_flight |= u64{1} << k;
+    at_level[static_cast<int>(f.level)] |= u64{1} << k;
+  }
+  void land(u32 k) {
+    in_flight &= ~(u64{1} << k);
+    at_level[static_cast<int>(flights[k].level)] &= ~(u64{1} << k);
   }
 
   void settle(u64 at) {

@@ -48,7 +48,10 @@ class script_recorder final : private cycle_counter {
     journal_.send_control(from, color, type, bits);
   }
 
-  /// Whether any task has charged arithmetic: with me.spend, or with a descriptor operation that computes.
+  /// Charges what the task list says that the running task costs.
+  void declared(u64 cycles) { spend(cycles); }
+  /// Whether any task has charged arithmetic: with me.spend, counted numbers or its declared cost, or with a
+  /// descriptor operation that computes.
   bool charges_arithmetic() const { return charges_arithmetic_; }
 
   /// Throws fault if the running task may not start this operation.
@@ -74,6 +77,17 @@ class script_recorder final : private cycle_counter {
   }
 
  private:
+  void describe(const memory_operand& operand) override {
+    if (running_ && processor_->registers.must_load(operand, engine_->target().descriptor_registers))
+      take_turns(static_cast<u64>(engine_->target().descriptor_load));
+  }
+  void execute(instruction what) override { spend(timing::cycles(engine_->target(), what)); }
+  void prioritize(main_priority of_tasks) override {
+    if (!running_) return;
+    note_sends();
+    processor_->script.push_back({act::kind::prioritize, 0, false, static_cast<u64>(of_tasks)});
+    ++spent_;
+  }
   // Adds the words that the running task has sent since the last call to its script.
   void note_sends() {
     journal_.take(*running_, [&](const wavelet& w) {

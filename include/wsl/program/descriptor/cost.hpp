@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 
+#include "../../core/machine.hpp"
 #include "memory.hpp"
 
 namespace wsl::detail {
@@ -27,11 +28,27 @@ struct operation_cost {
   bool banks_clash = false;  ///< two sources lie in the same half of the banks
 };
 
+/// An operand in memory, as a descriptor register holds it.
+struct memory_operand {
+  enum class role : u8 { destination, first_source, second_source };
+  std::uintptr_t first = 0;  ///< the address of its first element
+  i64 step = 0;              ///< bytes from one element to the next
+  int length = 0;
+  role as = role::destination;
+};
+
+/// The kind of a scalar instruction; see machine::instructions.
+enum class instruction : u8 { simple, simple32, multiply16, multiply32, divide, branch };
+
 /// Counts the work of tasks other than sending and receiving.
 class cycle_counter {
  public:
+  /// An operation begins whose operand this is.
+  virtual void describe(const memory_operand& operand) = 0;
+  virtual void execute(instruction what) = 0;
   virtual void spend(u64 cycles) = 0;
   virtual void operate(const operation_cost& what, u64 elements) = 0;
+  virtual void prioritize(main_priority of_tasks) = 0;
 
  protected:
   ~cycle_counter() = default;
@@ -64,12 +81,13 @@ struct cost_of_operands {
     const u8 allowed = width_of_stride(elements);
     sum.stride_width = allowed < sum.stride_width ? allowed : sum.stride_width;
   }
-  /// The memory has 8 banks of 16 bits; two wide reads in one cycle need opposite halves.
+  /// The memory has 8 banks of 16 bits. Two reads of 32 bits in a cycle need banks that differ modulo 4, so
+  /// the operands must lie 4 bytes apart, modulo 8.
   template <class T>
   void source(const T* first, i64 elements) {
     stride<T>(elements);
     const auto at = reinterpret_cast<std::uintptr_t>(first);
-    if (has_source && (at - first_source) % 16 != 8) sum.banks_clash = true;
+    if (has_source && (at - first_source) % 8 != 4) sum.banks_clash = true;
     if (!has_source) first_source = at;
     has_source = true;
   }

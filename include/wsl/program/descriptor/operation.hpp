@@ -202,8 +202,10 @@ class [[nodiscard(
   }
 
   constexpr void run_now() const {
-    if (!std::is_constant_evaluated() && detail::listening_counter) [[unlikely]]
+    if (!std::is_constant_evaluated() && detail::listening_counter) [[unlikely]] {
+      describe_operands(*detail::listening_counter);
       detail::listening_counter->operate(cost(), static_cast<u64>(length_));
+    }
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
@@ -255,8 +257,10 @@ class [[nodiscard(
         "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
     engines::transfer t;
     t.name = name_;
-    if (detail::listening_counter) [[unlikely]]
+    if (detail::listening_counter) [[unlikely]] {
+      describe_operands(*detail::listening_counter);
       t.cost = cost();
+    }
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
     t.move = [](engines::transfer& self, const u32* const* input, u32* output, u32 n) {
@@ -395,6 +399,26 @@ class [[nodiscard(
     else operands.template width<T>();
     detail::with(src_, [&](const auto&... s) { (add_source(operands, s), ...); });
     return operands.sum;
+  }
+  [[gnu::cold, gnu::noinline]] void describe_operands(detail::cycle_counter& counter) const {
+    using as = detail::memory_operand::role;
+    if (length_ == 0) return;
+    describe(counter, dst_, as::destination);
+    as role = as::first_source;
+    detail::with(src_, [&](const auto&... s) {
+      ((describe(counter, s, role), role = as::second_source), ...);
+    });
+  }
+  template <class X>
+  void describe(detail::cycle_counter& counter, const X& x, detail::memory_operand::role as) const {
+    if constexpr (lies_in_memory<X>) {
+      const auto* first = [&] {
+        if constexpr (detail::is_memory<X>) return x.first();
+        else return x.place(0);
+      }();
+      counter.describe({reinterpret_cast<std::uintptr_t>(first), static_cast<i64>(x.stride()) *
+                            static_cast<i64>(sizeof(typename X::element)), length_, as});
+    }
   }
   // Of several rows the first counts. A FIFO is excepted because the position of its elements changes.
   template <class X>

@@ -38,6 +38,7 @@ struct transfer {
   i8 each_time = -1;       ///< local task that is activated each time elements have moved
   /// the microthread that the program chose, -1 if it left that to the library
   i8 microthread = -1;
+  i8 priority = -1;  ///< that the program chose, -1 if it left that to the machine
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
   fifo_state* signals = nullptr;       ///< the counter that its completion increments
