@@ -402,7 +402,7 @@ struct deaf {
   using tasks = task_list<on<red, &deaf::take, blocked>>;
 };
 
-u64 counted(const deadlock& d, int color) {
+u64 count_of(const deadlock& d, int color) {
   u64 n = 0;
   for (const wait& w : d.open()) n += w.color == color ? w.count : 0;
   return n;
@@ -451,8 +451,8 @@ TEMPLATE_LIST_TEST_CASE("the counts of each color add up to what was sent", "", 
     f.launch<&two_color_giver::give>(at(0, 0));
     FAIL("nothing waits");
   } catch (const deadlock& d) {
-    CHECK(counted(d, 0) == 70);
-    CHECK(counted(d, 1) == 30);
+    CHECK(count_of(d, 0) == 70);
+    CHECK(count_of(d, 1) == 30);
   }
 }
 

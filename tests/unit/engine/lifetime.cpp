@@ -20,32 +20,32 @@ namespace {
 constexpr color<f32> red{0};
 
 std::atomic<int> alive{0};  // PEs run on several threads
-struct counted {
-  counted() { ++alive; }
-  counted(const counted&) = delete;
-  counted& operator=(const counted&) = delete;
-  ~counted() { --alive; }
+struct instance {
+  instance() { ++alive; }
+  instance(const instance&) = delete;
+  instance& operator=(const instance&) = delete;
+  ~instance() { --alive; }
 };
 
 struct alignas(128) owner {
-  counted self;
+  instance self;
   std::unique_ptr<int> heap = std::make_unique<int>(7);
   std::array<f32, 4> x{};
   int awake = 0;
   task wait(pe&, int rounds) {
-    const counted local_variable;
+    const instance local_variable;
     for (int i = 0; i < rounds; ++i) {
       co_await mov(mem(x), fabin(red));
       ++awake;
     }
   }
   task fail(pe&) {
-    const counted local_variable;
+    const instance local_variable;
     co_await mov(mem(x), fabin(red));
     throw std::runtime_error("after the wait");
   }
   task fail_at_once(pe&) {
-    const counted local_variable;
+    const instance local_variable;
     if (heap) throw std::runtime_error("before the wait");
     co_return;
   }

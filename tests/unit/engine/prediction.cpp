@@ -12,7 +12,7 @@ using namespace wsl;
 namespace {
 
 u64 units = 0;
-u64 counted() { return units; }
+u64 units_so_far() { return units; }
 
 /// PE x works for 10 (x + 1) units, and then for ten times as many in a job.
 struct uneven {
@@ -64,7 +64,7 @@ constexpr barrier_cost always_awake{.alone = 1, .a_thread = 2, .spin = 1e9, .wak
 
 scaling_profile profile_of(std::vector<int> threads, const barrier_cost& cost = always_awake) {
   units = 0;
-  return scaling_profile(threads, counted, cost);
+  return scaling_profile(threads, units_so_far, cost);
 }
 threaded by_pe(scaling_profile& p) { return {.threads = 1, .pes_per_partition = 1, .observer = &p}; }
 /// In units, which the profile takes for nanoseconds.

@@ -441,7 +441,7 @@ layout filtered_row(int width, const Filter& f) {
 }
 
 /// Counts as the machine's registers do: from `start`, back to 0 after `period` - 1.
-std::vector<i32> counted(int n, int first, int last, int period, int start) {
+std::vector<i32> kept_words(int n, int first, int last, int period, int start) {
   std::vector<i32> kept;
   int counter = ((start % period) + period) % period;
   for (int i = 0; i < n; ++i, counter = counter == period - 1 ? 0 : counter + 1)
@@ -460,7 +460,7 @@ TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE b
         fabric f{filtered_row(6, c), TestType{}};
         f.launch<&source::count>(at(0, 0), 30);
         for (int x = 1; x < 5; ++x)
-          CHECK(heard(f, x, 0) == counted(30, 0, keep - 1, 7, start + (x - 1) * per_column));
+          CHECK(heard(f, x, 0) == kept_words(30, 0, keep - 1, 7, start + (x - 1) * per_column));
         CHECK(heard(f, 5, 0).size() == 30);
       }
 }

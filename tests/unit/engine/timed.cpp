@@ -22,9 +22,8 @@ using Catch::Contains;
 namespace {
 
 constexpr color<f32> red{0}, blue{1};
-/// wse2 with three constants that differ from each other, so that no test can confuse them.
 /// wse2 with constants that all differ, so that no test can confuse them.
-constexpr machine counted = [] {
+constexpr machine countable = [] {
   machine m = wse2;
   m.task_start = 10, m.operation_setup = 5, m.call = 7, m.descriptor_load = 11, m.operation_least = 1;
   return m;
@@ -148,7 +147,7 @@ struct clock_reader {
 
 template <class Engine>
 clock_reader clocks_on(const Engine& engine) {
-  layout one{counted, 1, 1};
+  layout one{countable, 1, 1};
   one.place<clock_reader>(all);
   fabric f{one, engine};
   f.launch();
@@ -191,7 +190,7 @@ struct rivals {
 
 /// The time at which the east end has the words.
 template <auto Launch>
-u64 words_end(const machine& m = counted) {
+u64 words_end(const machine& m = countable) {
   layout l{m, 2, 1};
   l.place<rivals>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{l, timed{}};
@@ -210,7 +209,7 @@ std::vector<u64> words_end_against() {
 }  // namespace
 
 TEST_CASE("operations over memory take a setup and the elements divided by the width") {
-  layout one{counted, 1, 1};
+  layout one{countable, 1, 1};
   one.place<calculator>(all);
   fabric f{one, timed{}};
   const outcome o = f.launch();
@@ -240,7 +239,7 @@ struct reader_of_parts {
 };
 
 std::vector<u64> cycles_of_copies(std::vector<int> places) {
-  machine m = counted;
+  machine m = countable;
   m.descriptor_registers = 3;
   layout one{m, 1, 1};
   one.place<reader_of_parts>(all);
@@ -280,7 +279,7 @@ TEST_CASE("of the threads that can move, the one with the highest priority does,
 TEST_CASE("an operation without a priority has that of its machine") {
   const u64 first = 10 + 5 + (8 - 1) + 1 + 2 + 1 + 2 + 1 + 10;
   CHECK(words_end<&rivals::by_default>() == first + 100);
-  machine m = counted;
+  machine m = countable;
   m.other = priority::medium;
   CHECK(words_end<&rivals::by_default>(m) == first);
   m.other = priority::low, m.reading = priority::high;  // it does not read
@@ -289,7 +288,7 @@ TEST_CASE("an operation without a priority has that of its machine") {
 
 TEST_CASE("a message takes its words, its hops and two ramps") {
   const int p = GENERATE(2, 3, 9, 64), n = GENERATE(1, 2, 7, 256);
-  const machine m = GENERATE(false, true) ? counted : wse2;
+  const machine m = GENERATE(false, true) ? countable : wse2;
   fabric f{line_of(m, p), timed{}};
   const outcome o = f.launch<&messenger::start>(all, n);
   const messenger& last = f.program_at<messenger>({p - 1, 0});
@@ -303,7 +302,7 @@ TEST_CASE("a message takes its words, its hops and two ramps") {
 }
 
 TEST_CASE("a second launch goes on from the time of the first") {
-  fabric f{line_of(counted, 4), timed{}};
+  fabric f{line_of(countable, 4), timed{}};
   const outcome first = f.launch<&messenger::start>(all, 8);
   const u64 after_first = f.program_at<messenger>({3, 0}).end;
   CHECK(f.launch<&messenger::start>(all, 8) == first);
@@ -379,7 +378,7 @@ struct commander {
 }  // namespace
 
 TEST_CASE("a switch turns for the wavelet behind the command, without a pause") {
-  layout l{counted, 3, 1};
+  layout l{countable, 3, 1};
   l.place<commander>(all);
   l.path(red, column(1), ramp >> west, switches{.pos1 = {.to = east}});
   l.path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
@@ -392,7 +391,7 @@ TEST_CASE("a switch turns for the wavelet behind the command, without a pause") 
 }
 
 TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
-  layout l{counted, 2, 1};
+  layout l{countable, 2, 1};
   l.place<commander>(all).path(red, column(1), west >> ramp);
   l.path(red, column(0), ramp >> east, switches{.pos1 = {.to = east}});  // the table speaks of advance, too
   fabric f{l, timed{}};

@@ -23,18 +23,18 @@ struct farthest {
   std::atomic<int> x = -1;
 };
 
-struct counted {
+struct numbered {
   void start(pe& me) {
     ++me.probe<task_counts>().tasks;
     if (me.north_edge()) ++me.probe<task_counts>().first_row;
     if (me.east_edge()) me.probe<farthest>().x = me.x();
   }
-  using tasks = task_list<launch<&counted::start>>;
+  using tasks = task_list<launch<&numbered::start>>;
 };
 
 template <class Engine>
 void is_shared_on(const Engine& choice) {
-  fabric f{layout{wse2, 7, 5}.place<counted>(all), choice}, other{layout{wse2, 2, 2}.place<counted>(all)};
+  fabric f{layout{wse2, 7, 5}.place<numbered>(all), choice}, other{layout{wse2, 2, 2}.place<numbered>(all)};
   f.launch();
   CHECK(f.probe<task_counts>().tasks == 35);
   CHECK(f.probe<task_counts>().first_row == 7);

@@ -40,7 +40,7 @@ layout plain(int w, int h) {
 }
 
 template <class T>
-std::vector<T> counted(std::size_t n, T first = 1) {
+std::vector<T> ascending(std::size_t n, T first = 1) {
   std::vector<T> v(n);
   std::iota(v.begin(), v.end(), first);
   return v;
@@ -79,7 +79,7 @@ TEST_CASE("copies place each element where the order says", "[device]") {
     device d{f};
     const region r = f.plan().inside(s.where);
     const int w = r.columns(), h = r.rows();
-    const auto sent = counted<f32>(static_cast<std::size_t>(3 * w * h));
+    const auto sent = ascending<f32>(static_cast<std::size_t>(3 * w * h));
     d.copy_in(&part::row, s.where, sent, by);
 
     int touched = 0;
@@ -170,8 +170,8 @@ TEST_CASE("a broadcast gives rows, columns or all PEs the same block", "[device]
     device d{f};
     const region r = f.plan().inside(s.where);
     const int w = r.columns(), h = r.rows();
-    const auto per_row = counted<f32>(static_cast<std::size_t>(3 * h)),
-               per_column = counted<f32>(static_cast<std::size_t>(3 * w), 1000);
+    const auto per_row = ascending<f32>(static_cast<std::size_t>(3 * h)),
+               per_column = ascending<f32>(static_cast<std::size_t>(3 * w), 1000);
     const auto check = [&](auto expected) {
       for (int k = 0; k < r.count(); ++k)
         for (int i = 0; i < 3; ++i)
@@ -246,7 +246,7 @@ TEST_CASE("one symbol serves programs of several types", "[device]") {
   fabric f{l};
   device d{f};
   const symbol rows{&part::row, &other::row};
-  const auto sent = counted<f32>(24);
+  const auto sent = ascending<f32>(24);
   d.copy_in(rows, all, sent);
   CHECK(f.read(1, 1, &other::row) == std::array<f32, 3>{16, 17, 18});
   CHECK(f.read(2, 0, &part::row)[0] == 7);

@@ -48,7 +48,7 @@ layout rows_of_adders(int w, int h) {
   return l;
 }
 
-std::vector<f32> counted(std::size_t n) {
+std::vector<f32> ascending(std::size_t n) {
   std::vector<f32> v(n);
   std::iota(v.begin(), v.end(), 1.f);
   return v;
@@ -62,7 +62,7 @@ TEST_CASE("words pass through a fabric that is never launched", "[stream]") {
   fabric f{rows_of_adders(w, h)};
   device d{f};
   const std::size_t rows = static_cast<std::size_t>(h);
-  const auto words = counted(5 * rows);
+  const auto words = ascending(5 * rows);
   d.stream_in(in, words);
   CHECK(d.ready(out) == 0);
   CHECK(d.run().delivered > 0);
@@ -112,7 +112,7 @@ TEST_CASE("a stream over strided PEs, and one in two parts", "[stream]") {
 TEST_CASE("more words than a chunk", "[stream]") {
   fabric f{rows_of_adders(1, 2)};
   device d{f};
-  const auto words = counted(2000);
+  const auto words = ascending(2000);
   std::vector<f32> got(2000), expected(words);
   for (f32& x : expected) x += 1;
   d.stream_in(in, words);
@@ -182,7 +182,7 @@ TEST_CASE("words that nobody takes are a deadlock", "[stream]") {
   device d{f};
   d.stream_in(in, std::array{1.f});
   d.run();
-  d.stream_in(in, counted(100));
+  d.stream_in(in, ascending(100));
   CHECK_THROWS_AS(d.run(), deadlock);
 }
 
@@ -194,10 +194,10 @@ TEST_CASE("a program that waits for more words can be read in between", "[stream
   device d{f};
   f.start(all);
   std::vector<f32> got(4), more(8);
-  d.stream_in(in, counted(4));
+  d.stream_in(in, ascending(4));
   d.stream_out(out, got);
   CHECK_THROWS_AS(d.stream_out(out, more), deadlock);
-  d.stream_in(in, counted(4));
+  d.stream_in(in, ascending(4));
   d.run();
   CHECK(f.read(0, 0, &blocks::sum)[7] == 4);
 }
