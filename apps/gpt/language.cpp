@@ -752,7 +752,7 @@ prompts held_out_prompts(language_params& o, const completing_params& how, const
 
 }  // namespace
 
-void predict(language_params& o, completing_params how) {
+void predict(const fields& f, language_params& o, completing_params how) {
   check(how);
   take_preferences_for_pairs(o, how);
   if (!o.train.pairs.are_given()) o.train.pairs = o.eval.pairs;
@@ -770,10 +770,11 @@ void predict(language_params& o, completing_params how) {
   // A run that began with a model of Hugging Face has a copy of its tokenizer.
   if (!from.empty()) take_tokenizer_beside(o, from);
   const prompts asked = held_out_prompts(o, how, from);
-  write_completions(
-      o.hf.empty() ? trained_model(o) : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter), asked,
-      how, o.common.precision.format(), o.common.run.threads,
-      how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file);
+  file_of_predictions to(f, how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file,
+                         "predictions");
+  write_completions(o.hf.empty() ? trained_model(o)
+                                 : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter),
+                    asked, how, o.common.precision.format(), o.common.run.threads, to);
 }
 
 stored_model trained_model(language_params& o) {
