@@ -1528,9 +1528,10 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   const std::string params = (std::filesystem::path(checkpoint).parent_path() / "params.yaml").string();
   if (!override_it)
     throw std::invalid_argument(
-        checkpoint + " is of another model: " + differs + ": leave these options out" +
-        (std::filesystem::exists(params) ? ", or give --params " + params + " if there are none" : "") +
-        ", or --override_model true takes its weights for this model" +
+        checkpoint + " is of another model: " + differs +
+        ": leave these options out, or --override_model true takes its weights for this model" +
+        (std::filesystem::exists(params) ? "; where none of them is given, --params " + params + " has its settings"
+                                         : "") +
         (differs.starts_with("vocab_size")
              ? "; on a text of other characters --checkpoint_path " + checkpoint +
                    " --load_checkpoint_states model takes its weights and vocabulary"
