@@ -654,8 +654,10 @@ task task_of(const std::string& program, language_params& p, bool trains) {
   // A run that goes on needs nothing of the folder that it began with.
   const std::string& words = p.train.tokenizer_dir;
   if (const std::string from = checkpoint_of_run(p.common.run, trains);
-      !from.empty() && !words.empty() && !std::filesystem::exists(words))
+      !from.empty() && !words.empty() && !std::filesystem::exists(words)) {
     take_tokenizer_beside(p, from);
+    if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
+  }
   task t = task_with_data(program, p, trains);
   const bool has_examples = p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
   std::error_code none;
