@@ -108,7 +108,7 @@ void predict(train_app::machine& trained, const ml::dual_encoder& pair, const ml
     return train_app::file_of_predictions(f, fmt::format("{}/{}", folder, name));
   };
   train_app::file_of_predictions questions_file = file("questions.npy"), passages_file = file("passages.npy"),
-                                found_file = file("predictions.jsonl");
+                                 found_file = file("predictions.jsonl");
   const ml::retrieval_data& data = texts.data();
   const std::vector<f32> of_passages = vectors_of(trained, pair, false, texts.passages(), p),
                          of_questions = vectors_of(trained, pair, true, texts.questions(), p);

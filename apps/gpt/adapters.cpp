@@ -64,10 +64,11 @@ void require_rank(train_app::fields& f, const lora_params& p) {
                                        {"target_modules", !p.targets.words.empty()}})
     if (const train_app::field& x = *f.named(lora_field(name)).front();
         is_given && rank.given.starts_with("--") && !x.given.starts_with("--"))
-      throw std::invalid_argument(fmt::format(
-          "{} null: these params have adapters, with {} {}, and a run keeps those that it has: leave it out, or take "
-          "another --model_dir",
-          rank.given, name, x.text()));
+      throw std::invalid_argument(
+          fmt::format("{} null: these params have adapters, with {} {}, and a run keeps those that it has: "
+                      "leave it out, or take "
+                      "another --model_dir",
+                      rank.given, name, x.text()));
     else if (is_given)
       throw std::invalid_argument(fmt::format(
           "lora.{} {} is of low-rank adapters, and lora_rank is missing: give --lora_rank, or leave "

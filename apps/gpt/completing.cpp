@@ -123,7 +123,9 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
 
 void declare_completing(train_app::fields& f, completing_params& p) {
   f.options_of("predict");
-  f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right, and of preferences max_position_embeddings")
+  f.add("max_new_tokens", p.max_new_tokens,
+        "of a completion; null: those of the longest that is right, and of preferences "
+        "max_position_embeddings")
       .at_least(1);
   f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
   f.add("predict_temperature", p.temperature, "0 takes the best token; above, tokens are drawn").at_least(0);

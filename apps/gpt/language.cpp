@@ -293,15 +293,15 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
 /// is not given is that of the checkpoint `from`, if it is not empty.
 chat_words chats_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
-    const char* const other = p->stride                           ? "stride"
-                              : !p->pairs.prompt_key.empty()      ? "prompt_key"
-                              : !p->pairs.completion_key.empty()  ? "completion_key"
-                              : !p->pairs.separator.empty()       ? "separator"
-                                                                  : nullptr;
+    const char* const other = p->stride                          ? "stride"
+                              : !p->pairs.prompt_key.empty()     ? "prompt_key"
+                              : !p->pairs.completion_key.empty() ? "completion_key"
+                              : !p->pairs.separator.empty()      ? "separator"
+                                                                 : nullptr;
     if (other)
       throw std::invalid_argument(
-          fmt::format("{0}.{1} is of {2}, and messages_key says that the data are chats: leave --{1} out", section,
-                      other, p->stride ? "a running text" : "pairs"));
+          fmt::format("{0}.{1} is of {2}, and messages_key says that the data are chats: leave --{1} out",
+                      section, other, p->stride ? "a running text" : "pairs"));
   }
   if (!o.model.max_position_embeddings)
     throw std::invalid_argument("model.max_position_embeddings is missing");
@@ -333,13 +333,13 @@ task task_with_chats(const std::string& program, language_params& o, bool trains
 /// The data of a run with preferences, whose marks may be those of a checkpoint, and the sizes that follow.
 preference_words preferences_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
-    const char* const other = p->stride                           ? "stride"
-                              : p->pack_sequences                 ? "pack_sequences"
-                              : !p->messages_key.empty()          ? "messages_key"
-                              : !p->pairs.completion_key.empty()  ? "completion_key"
-                              : !p->hdf5.data_subset.empty()      ? "data_subset"
-                              : !p->hdf5.mixture.empty()          ? "mixture"
-                                                                  : nullptr;
+    const char* const other = p->stride                          ? "stride"
+                              : p->pack_sequences                ? "pack_sequences"
+                              : !p->messages_key.empty()         ? "messages_key"
+                              : !p->pairs.completion_key.empty() ? "completion_key"
+                              : !p->hdf5.data_subset.empty()     ? "data_subset"
+                              : !p->hdf5.mixture.empty()         ? "mixture"
+                                                                 : nullptr;
     if (other)
       throw std::invalid_argument(fmt::format(
           "{0}.chosen_key says that the data are preferences, and {0} has {1}, which is of other data: leave "
@@ -352,10 +352,10 @@ preference_words preferences_of(language_params& o, const std::string& saved, co
   }
   for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}})
     if (!p->chosen_key.empty() && p->chosen_key == p->rejected_key)
-      throw std::invalid_argument(
-          fmt::format("{0}.chosen_key and rejected_key are both '{1}', so that nothing is preferred: name the fields "
-                      "of the chosen and of the rejected answers",
-                      section, p->chosen_key));
+      throw std::invalid_argument(fmt::format(
+          "{0}.chosen_key and rejected_key are both '{1}', so that nothing is preferred: name the fields "
+          "of the chosen and of the rejected answers",
+          section, p->chosen_key));
   if (o.train.chosen_key.empty())
     throw std::invalid_argument(
         "eval_input.chosen_key says that the data are preferences: give train_input.chosen_key and "
@@ -401,7 +401,8 @@ void set_dropout(language_params& o) {
 
 task task_with_preferences(const std::string& program, language_params& o, bool trains) {
   const run_params& r = o.common.run;
-  const preference_words asked = preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains));
+  const preference_words asked =
+      preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains));
   const preference_text x = read_preferences(asked);
   set_vocabulary(o, x.words, x.largest);
   set_dropout(o);
@@ -580,7 +581,8 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
                                        {&p.common.eval_input, &p.eval, "eval_input"}})
     if (!in->data_dir.empty() && !x->hdf5.mixture.empty())
       throw std::invalid_argument(fmt::format(
-          "{0}.data_dir and {0}.mixture both name the data: leave one of them out, or --{0}.data_dir null", section));
+          "{0}.data_dir and {0}.mixture both name the data: leave one of them out, or --{0}.data_dir null",
+          section));
   const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
              holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
   if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))
@@ -659,9 +661,11 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
   }
   task t = task_with_data(program, p, trains);
-  const bool has_examples = p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
+  const bool has_examples =
+      p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
   std::error_code none;
-  if (has_examples && std::filesystem::equivalent(p.common.train_input.data_dir, p.common.eval_input.data_dir, none))
+  if (has_examples &&
+      std::filesystem::equivalent(p.common.train_input.data_dir, p.common.eval_input.data_dir, none))
     t.data_words += "; these are the examples to train with, so that their loss says nothing of others";
   t.add_to_folder = [hf = p.hf, words = p.train.tokenizer_dir](const std::string& folder) {
     keep_words(hf, words, folder);
@@ -809,9 +813,9 @@ void predict(const fields& f, language_params& o, completing_params how) {
   const prompts asked = held_out_prompts(o, how, from);
   file_of_predictions to(f, how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file,
                          "predictions");
-  write_completions(o.hf.empty() ? trained_model(o)
-                                 : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter),
-                    asked, how, o.common.precision.format(), o.common.run.threads, to);
+  write_completions(
+      o.hf.empty() ? trained_model(o) : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter), asked,
+      how, o.common.precision.format(), o.common.run.threads, to);
 }
 
 stored_model trained_model(language_params& o) {

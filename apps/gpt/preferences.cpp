@@ -143,13 +143,14 @@ void require_same_objective(const std::string& checkpoint, const ml::text_by_nam
     const auto found = facts.find(name);  // those of earlier versions do not say it
     if (found == facts.end() || found->second == value) continue;
     const char* const between = there.empty() ? "" : ", ";
-    there += fmt::format("{}{} {}", between, name, found->second), here += fmt::format("{}{}", between, value);
+    there += fmt::format("{}{} {}", between, name, found->second),
+        here += fmt::format("{}{}", between, value);
   }
   if (there.empty()) return;
-  throw std::invalid_argument(
-      fmt::format("{0} has learnt with {1}, and these params have {2}: go on with what the run has, or begin one "
-                  "with its weights: --checkpoint_path {0} --load_checkpoint_states model and another --model_dir",
-                  checkpoint, there, here));
+  throw std::invalid_argument(fmt::format(
+      "{0} has learnt with {1}, and these params have {2}: go on with what the run has, or begin one "
+      "with its weights: --checkpoint_path {0} --load_checkpoint_states model and another --model_dir",
+      checkpoint, there, here));
 }
 
 void require_same_marks(const std::string& checkpoint, const preference_marks& ours) {
@@ -245,8 +246,9 @@ preference_text read_preferences(const preference_words& asked) {
                              b = encoded(held_out, by, asked.held_out_length);
   const auto about = [](const ml::preference_pairs& p, const ml::preference_file& in) {
     const i64 equal = equal_answers(in);
-    return p.about() + (equal ? fmt::format(", the two answers of {} are equal, from which nothing is learnt", equal)
-                              : "");
+    return p.about() +
+           (equal ? fmt::format(", the two answers of {} are equal, from which nothing is learnt", equal)
+                  : "");
   };
   return {.train = asked.are_scored ? a.scored_data() : a.data(),
           .held_out = asked.are_scored ? b.scored_data() : b.data(),
@@ -254,7 +256,8 @@ preference_text read_preferences(const preference_words& asked) {
           .marks = by.marks(),
           .largest = std::max({a.largest(), b.largest(), by.padding()}),
           .about = fmt::format("{}{}: {}; held out: {}", asked.train,
-                               are_chats ? ", in the form " + by.marks().form : "", about(a, train), about(b, held_out))};
+                               are_chats ? ", in the form " + by.marks().form : "", about(a, train),
+                               about(b, held_out))};
 }
 
 }  // namespace gpt_app

@@ -16,8 +16,8 @@ namespace train_app {
 
 class file_of_predictions {
  public:
-  /// Of a name, which `option` gives; `f` has what the run reads. Throws std::invalid_argument if the file may
-  /// not be written over, as does `finish` if that is so by then, and support::file_error if it cannot be
+  /// Of a name, which `option` gives; `f` has what the run reads. Throws std::invalid_argument if the file
+  /// may not be written over, as does `finish` if that is so by then, and support::file_error if it cannot be
   /// written.
   file_of_predictions(const fields& f, std::string name, std::string option = "out");
 

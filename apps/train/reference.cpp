@@ -87,9 +87,8 @@ std::optional<std::vector<f32>> reference_file::read() const {
 
 void reference_file::write(const std::vector<f32>& numbers) const {
   app::make_folder(std::filesystem::path(name_).parent_path());
-  ml::write_safetensors(
-      name_, {ml::tensor_view(tensor, {pairs_, 2}, numbers)},
-      {{key_fact, key_}, {sum_fact, text_of_fingerprint(fingerprint_of_numbers(numbers))}});
+  ml::write_safetensors(name_, {ml::tensor_view(tensor, {pairs_, 2}, numbers)},
+                        {{key_fact, key_}, {sum_fact, text_of_fingerprint(fingerprint_of_numbers(numbers))}});
 }
 
 }  // namespace train_app

@@ -314,14 +314,15 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   return to;
 }
 
-/// A file that stands in the way of a new run: not hidden, no log of a command, and no file of a reference, which
-/// runs may share. Empty if there is none.
+/// A file that stands in the way of a new run: not hidden, no log of a command, and no file of a reference,
+/// which runs may share. Empty if there is none.
 std::string file_of_others(const std::filesystem::path& folder) {
   std::string first;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const bool may_stay = name.starts_with(".") || name.starts_with("reference_") || name.starts_with("log") ||
-                          name.ends_with(".log") || name.ends_with(".out") || name.ends_with(".err");
+    const bool may_stay = name.starts_with(".") || name.starts_with("reference_") ||
+                          name.starts_with("log") || name.ends_with(".log") || name.ends_with(".out") ||
+                          name.ends_with(".err");
     if (entry.is_regular_file() && !may_stay && (first.empty() || name < first)) first = name;
   }
   return first;
@@ -454,10 +455,10 @@ void require_writable(const std::filesystem::path& folder, const std::string& fi
   while (there.has_relative_path() && !std::filesystem::exists(there, none)) there = there.parent_path();
   const bool is_folder = std::filesystem::is_directory(there, none);
   if (is_folder && ::access(there.c_str(), W_OK | X_OK) == 0) return;
-  throw std::runtime_error(fmt::format("cannot write in {} {}: {}{}: take another --{}", field, folder.string(),
-                                       there.string(),
-                                       is_folder ? fmt::format(": {}", std::strerror(errno)) : " is no folder",
-                                       field.substr(field.rfind('.') + 1)));
+  throw std::runtime_error(
+      fmt::format("cannot write in {} {}: {}{}: take another --{}", field, folder.string(), there.string(),
+                  is_folder ? fmt::format(": {}", std::strerror(errno)) : " is no folder",
+                  field.substr(field.rfind('.') + 1)));
 }
 
 }  // namespace
@@ -492,19 +493,19 @@ void session::require_own_folder() const {
     require_writable(task_.preferences->cache, "dpo.reference_cache");
   if (!std::filesystem::is_directory(folder) || is_of_run(folder)) return;
   if (const std::string name = file_of_others(folder); !name.empty())
-    throw std::invalid_argument(
-        fmt::format("model_dir {} is the folder of no run and has files, such as {}, among which a new run would "
-                    "write its own: give a new or an empty folder as --model_dir",
-                    folder.string(), name));
+    throw std::invalid_argument(fmt::format(
+        "model_dir {} is the folder of no run and has files, such as {}, among which a new run would "
+        "write its own: give a new or an empty folder as --model_dir",
+        folder.string(), name));
 }
 
 /// Throws std::invalid_argument for a model of which nothing is trained.
 void session::require_trained() const {
   if (task_.model().trained_count() == 0 && !task_.adapters.empty())
-    throw std::invalid_argument(
-        fmt::format("optimizer.frozen_parameters {} are the adapters, too, which alone are trained beside a frozen "
-                    "model: leave it out; it is of runs without adapters",
-                    in_brackets(params_.optimizer.frozen.words)));
+    throw std::invalid_argument(fmt::format(
+        "optimizer.frozen_parameters {} are the adapters, too, which alone are trained beside a frozen "
+        "model: leave it out; it is of runs without adapters",
+        in_brackets(params_.optimizer.frozen.words)));
   if (task_.model().trained_count() == 0)
     throw std::invalid_argument(
         fmt::format("optimizer.frozen_parameters {} are all that the model has: leave some out, and they are "
@@ -1223,11 +1224,11 @@ void session::eval_all() {
 void session::require_same_reference(u64 fingerprint) const {
   const std::string ours = text_of_fingerprint(fingerprint);
   if (kept_reference_.empty() || kept_reference_ == ours) return;
-  throw std::invalid_argument(
-      fmt::format("{} was compared with a reference whose weights have the fingerprint {}, and those of {} have {}: "
-                  "give the model as it was, as --reference_model{}",
-                  keeps_reference_, kept_reference_, task_.preferences->reference_name, ours,
-                  with_new_states(ml::checkpoint(keeps_reference_))));
+  throw std::invalid_argument(fmt::format(
+      "{} was compared with a reference whose weights have the fingerprint {}, and those of {} have {}: "
+      "give the model as it was, as --reference_model{}",
+      keeps_reference_, kept_reference_, task_.preferences->reference_name, ours,
+      with_new_states(ml::checkpoint(keeps_reference_))));
 }
 
 /// Takes the log-probabilities of the run's reference from its files, where the reference itself is no longer
@@ -1237,23 +1238,23 @@ bool session::take_kept_reference(bool of_train, bool of_held_out) {
   if (ranks::any(ranks::root() && p.read_reference)) return false;
   u64 fingerprint = 0;
   const std::string& text = kept_reference_;
-  if (ranks::root() &&
-      std::from_chars(text.data(), text.data() + text.size(), fingerprint, 16).ptr != text.data() + text.size())
-    throw ml::file_error(fmt::format("{}: '{}' should be a fingerprint, not '{}'", keeps_reference_,
-                                     fact_of_reference, text));
+  if (ranks::root() && std::from_chars(text.data(), text.data() + text.size(), fingerprint, 16).ptr !=
+                           text.data() + text.size())
+    throw ml::file_error(
+        fmt::format("{}: '{}' should be a fingerprint, not '{}'", keeps_reference_, fact_of_reference, text));
   for (const auto& [wanted, data, to] : {std::tuple(of_train, &task_.train, &of_reference_),
                                          {of_held_out, &task_.held_out, &of_reference_held_out_}}) {
     if (!wanted || !to->empty()) continue;
     if (ranks::root()) {
-      const reference_file kept(p.cache.empty() ? params_.run.model_dir : p.cache, *data, fingerprint, p.is_mean,
-                                params_.precision.format());
+      const reference_file kept(p.cache.empty() ? params_.run.model_dir : p.cache, *data, fingerprint,
+                                p.is_mean, params_.precision.format());
       std::optional<std::vector<wsl::f32>> found = text.empty() ? std::nullopt : kept.read();
       if (!found)
-        throw std::invalid_argument(
-            fmt::format("dpo.reference_model {} is not there, and {} has no log-probabilities by it for the {} pairs "
-                        "of {}: bring it back, or name its new place with --reference_model",
-                        p.reference_name, p.cache.empty() ? params_.run.model_dir : p.cache, data->count,
-                        data == &task_.train ? "train_input" : "eval_input"));
+        throw std::invalid_argument(fmt::format(
+            "dpo.reference_model {} is not there, and {} has no log-probabilities by it for the {} pairs "
+            "of {}: bring it back, or name its new place with --reference_model",
+            p.reference_name, p.cache.empty() ? params_.run.model_dir : p.cache, data->count,
+            data == &task_.train ? "train_input" : "eval_input"));
       *to = std::move(*found);
       say("The log-probabilities of the reference are those of %s\n", kept.name().c_str());
     }
@@ -1513,8 +1514,8 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
   std::string differs;
   // A field of adapters that is not there is none of the run's.
   const auto absent = [](const std::string& name, const std::string& value) {
-    const bool is_of_adapters = name.starts_with("lora_") || name == "target_modules" || name == "use_rslora" ||
-                                name == "rank_pattern" || name == "alpha_pattern";
+    const bool is_of_adapters = name.starts_with("lora_") || name == "target_modules" ||
+                                name == "use_rslora" || name == "rank_pattern" || name == "alpha_pattern";
     return !is_of_adapters ? "the usual" : value == "true" ? "false" : "none";
   };
   for (const auto& [name, value] : ours)
@@ -1530,8 +1531,9 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
     throw std::invalid_argument(
         checkpoint + " is of another model: " + differs +
         ": leave these options out, or --override_model true takes its weights for this model" +
-        (std::filesystem::exists(params) ? "; where none of them is given, --params " + params + " has its settings"
-                                         : "") +
+        (std::filesystem::exists(params)
+             ? "; where none of them is given, --params " + params + " has its settings"
+             : "") +
         (differs.starts_with("vocab_size")
              ? "; on a text of other characters --checkpoint_path " + checkpoint +
                    " --load_checkpoint_states model takes its weights and vocabulary"

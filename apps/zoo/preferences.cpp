@@ -43,9 +43,10 @@ void set_reference(train_app::task& t, const options& o) {
   const std::string& from = o.preferences.reference_model;
   const std::string of_run = checkpoint_of_run(o.common.run);
   if (!of_run.empty() && is_reward_checkpoint(of_run))
-    throw std::invalid_argument(of_run +
-                                " is of a run that trains a reward model, and model.reward_head is false: leave it "
-                                "out, or take another --model_dir");
+    throw std::invalid_argument(
+        of_run +
+        " is of a run that trains a reward model, and model.reward_head is false: leave it "
+        "out, or take another --model_dir");
   // The run has the numbers of its reference in a file.
   if (!from.empty() && !of_run.empty() && !std::filesystem::exists(from)) return;
   if (from.empty())
