@@ -186,7 +186,7 @@ said_answers answers(train_app::machine& m, const ml::text_task& from, const ml:
 
 void predict(train_app::machine& m, const ml::text_task& from, const ml::text_processor& by,
              ml::encoder_task task, int batch_size, const train_app::fields& f, const std::string& file) {
-  text_app::file_of_predictions out(f, file);
+  train_app::file_of_predictions out(f, file);
   std::printf("%s\n", from.about.c_str());
   std::string text;
   switch (task) {
@@ -197,7 +197,7 @@ void predict(train_app::machine& m, const ml::text_task& from, const ml::text_pr
     case ml::encoder_task::sequence_classes: text = classes_of_sequences(m, from, batch_size); break;
     case ml::encoder_task::token_classes: text = classes_of_tokens(m, from, batch_size); break;
     case ml::encoder_task::span: {
-      text_app::file_of_predictions table(f, std::filesystem::path(file).replace_extension(".tsv").string());
+      train_app::file_of_predictions table(f, std::filesystem::path(file).replace_extension(".tsv").string());
       said_answers said = answers(m, from, std::get<ml::qa_processor>(by), batch_size);
       text = std::move(said.json);
       if (table.name() != file) table.write(said.table);

@@ -105,10 +105,10 @@ void predict(train_app::machine& trained, const ml::dual_encoder& pair, const ml
              const train_app::fields& f, const train_app::common_params& p, const search_settings& how,
              const std::string& folder) {
   const auto file = [&](const char* name) {
-    return text_app::file_of_predictions(f, fmt::format("{}/{}", folder, name));
+    return train_app::file_of_predictions(f, fmt::format("{}/{}", folder, name));
   };
-  text_app::file_of_predictions questions_file = file("questions.npy"), passages_file = file("passages.npy"),
-                                found_file = file("predictions.jsonl");
+  train_app::file_of_predictions questions_file = file("questions.npy"), passages_file = file("passages.npy"),
+                                 found_file = file("predictions.jsonl");
   const ml::retrieval_data& data = texts.data();
   const std::vector<f32> of_passages = vectors_of(trained, pair, false, texts.passages(), p),
                          of_questions = vectors_of(trained, pair, true, texts.questions(), p);
@@ -150,7 +150,7 @@ void predict(train_app::machine& trained, const ml::dual_encoder& pair, const ml
 void encode_passages(train_app::machine& trained, const ml::dual_encoder& pair, const ml::text_task& passages,
                      const train_app::fields& f, const train_app::common_params& p,
                      const std::string& folder) {
-  text_app::file_of_predictions out(f, fmt::format("{}/passages.npy", folder));
+  train_app::file_of_predictions out(f, fmt::format("{}/passages.npy", folder));
   std::printf("%s\n", passages.about.c_str());
   out.add(npy_header(passages.data.count, pair.width()));
   each_vectors(trained, pair, false, passages, p,

@@ -55,17 +55,25 @@ lora_params params_of(const ml::lora_settings& s) {
 /// Throws std::invalid_argument for settings of adapters where there are none.
 void require_rank(train_app::fields& f, const lora_params& p) {
   const lora_params usual;
+  const train_app::field& rank = *f.named(lora_field("lora_rank")).front();
   for (const auto& [name, is_given] : {std::pair("lora_alpha", p.alpha != usual.alpha),
                                        {"lora_dropout", p.dropout != usual.dropout},
                                        {"use_rslora", p.rank_stabilized},
                                        {"rank_pattern", !p.rank_pattern.empty()},
                                        {"alpha_pattern", !p.alpha_pattern.empty()},
                                        {"target_modules", !p.targets.words.empty()}})
-    if (is_given)
+    if (const train_app::field& x = *f.named(lora_field(name)).front();
+        is_given && rank.given.starts_with("--") && !x.given.starts_with("--"))
+      throw std::invalid_argument(
+          fmt::format("{} null: these params have adapters, with {} {}, and a run keeps those that it has: "
+                      "leave it out, or take "
+                      "another --model_dir",
+                      rank.given, name, x.text()));
+    else if (is_given)
       throw std::invalid_argument(fmt::format(
           "lora.{} {} is of low-rank adapters, and lora_rank is missing: give --lora_rank, or leave "
           "it out",
-          name, f.named(lora_field(name)).front()->text()));
+          name, x.text()));
 }
 
 /// Throws ml::file_error for a folder of something else than adapters.

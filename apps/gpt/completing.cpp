@@ -12,8 +12,6 @@
 #include <wsl/ml/write/writer.hpp>
 #include <wsl/support/progress.hpp>
 
-#include "../files.hpp"
-
 namespace gpt_app {
 namespace {
 
@@ -67,7 +65,7 @@ void say_left_out(const prompts& asked) {
 }
 
 void complete_all(stored_model& m, const prompts& asked, const completing_params& p, ml::precision format,
-                  int threads, const std::string& file) {
+                  int threads, train_app::file_of_predictions& to) {
   const whole_pattern pattern(p.pattern);
   // The weights of a computation in float16 or cbfloat16 are those of f32, rounded.
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
@@ -118,15 +116,16 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
                 static_cast<f64>(tokens_written) / static_cast<f64>(count),
                 known ? fmt::format(", those that are right {:.2f}", static_cast<f64>(tokens_right) / n).c_str()
                       : "");
-  app::write_file(file, lines);
-  std::printf("%s\n", file.c_str());
+  to.write(lines);
 }
 
 }  // namespace
 
 void declare_completing(train_app::fields& f, completing_params& p) {
   f.options_of("predict");
-  f.add("max_new_tokens", p.max_new_tokens, "of a completion; null: those of the longest that is right")
+  f.add("max_new_tokens", p.max_new_tokens,
+        "of a completion; null: those of the longest that is right, and of preferences "
+        "max_position_embeddings")
       .at_least(1);
   f.add("limit", p.limit, "only the first prompts; null: all").at_least(1);
   f.add("predict_temperature", p.temperature, "0 takes the best token; above, tokens are drawn").at_least(0);
@@ -143,9 +142,9 @@ void declare_completing(train_app::fields& f, completing_params& p) {
 void check(const completing_params& p) { whole_pattern{p.pattern}; }
 
 void write_completions(stored_model m, const prompts& asked, const completing_params& p, ml::precision format,
-                       int threads, const std::string& file) {
+                       int threads, train_app::file_of_predictions& to) {
   try {
-    complete_all(m, asked, p, format, threads, file);
+    complete_all(m, asked, p, format, threads, to);
   } catch (const ml::not_finite& e) { throw ml::file_error(m.name + ": " + std::string(e.what()).substr(5)); }
 }
 

@@ -3,6 +3,7 @@
 // what is right.
 #pragma once
 #include <fields.hpp>
+#include <file_of_predictions.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -47,6 +48,6 @@ struct prompts {
 /// the mean lengths. Throws std::invalid_argument, and wsl::ml::file_error for a model whose logits are NaN or
 /// infinite.
 void write_completions(stored_model m, const prompts& asked, const completing_params& p,
-                       wsl::ml::precision format, int threads, const std::string& file);
+                       wsl::ml::precision format, int threads, train_app::file_of_predictions& to);
 
 }  // namespace gpt_app

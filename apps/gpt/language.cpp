@@ -292,11 +292,17 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
 /// The chats of a run, as the vocabulary and the length of sequences let them be read. An end of an answer that
 /// is not given is that of the checkpoint `from`, if it is not empty.
 chat_words chats_of(language_params& o, const std::string& saved, const std::string& from) {
-  for (const text_params* p : {&o.train, &o.eval})
-    if (p->stride || p->pairs.are_given() || !p->pairs.separator.empty())
+  for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
+    const char* const other = p->stride                          ? "stride"
+                              : !p->pairs.prompt_key.empty()     ? "prompt_key"
+                              : !p->pairs.completion_key.empty() ? "completion_key"
+                              : !p->pairs.separator.empty()      ? "separator"
+                                                                 : nullptr;
+    if (other)
       throw std::invalid_argument(
-          "stride is of a running text, prompt_key, completion_key and separator are of pairs, and "
-          "messages_key says that the data are chats: leave one of them out");
+          fmt::format("{0}.{1} is of {2}, and messages_key says that the data are chats: leave --{1} out",
+                      section, other, p->stride ? "a running text" : "pairs"));
+  }
   if (!o.model.max_position_embeddings)
     throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
@@ -327,18 +333,29 @@ task task_with_chats(const std::string& program, language_params& o, bool trains
 /// The data of a run with preferences, whose marks may be those of a checkpoint, and the sizes that follow.
 preference_words preferences_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
-    if (p->stride || p->pack_sequences || !p->messages_key.empty() || !p->pairs.completion_key.empty() ||
-        !p->hdf5.data_subset.empty() || !p->hdf5.mixture.empty())
-      throw std::invalid_argument(
-          fmt::format("{0}.chosen_key says that the data are preferences, and {0} has stride, "
-                      "pack_sequences, messages_key, "
-                      "completion_key, data_subset or mixture, which are of other data: leave them out",
-                      section));
+    const char* const other = p->stride                          ? "stride"
+                              : p->pack_sequences                ? "pack_sequences"
+                              : !p->messages_key.empty()         ? "messages_key"
+                              : !p->pairs.completion_key.empty() ? "completion_key"
+                              : !p->hdf5.data_subset.empty()     ? "data_subset"
+                              : !p->hdf5.mixture.empty()         ? "mixture"
+                                                                 : nullptr;
+    if (other)
+      throw std::invalid_argument(fmt::format(
+          "{0}.chosen_key says that the data are preferences, and {0} has {1}, which is of other data: leave "
+          "--{1} out",
+          section, other));
     if (p->chosen_key.empty() != p->rejected_key.empty())
       throw std::invalid_argument(fmt::format(
           "{}.chosen_key and rejected_key belong together: name both fields of the files of preferences",
           section));
   }
+  for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}})
+    if (!p->chosen_key.empty() && p->chosen_key == p->rejected_key)
+      throw std::invalid_argument(fmt::format(
+          "{0}.chosen_key and rejected_key are both '{1}', so that nothing is preferred: name the fields "
+          "of the chosen and of the rejected answers",
+          section, p->chosen_key));
   if (o.train.chosen_key.empty())
     throw std::invalid_argument(
         "eval_input.chosen_key says that the data are preferences: give train_input.chosen_key and "
@@ -384,8 +401,9 @@ void set_dropout(language_params& o) {
 
 task task_with_preferences(const std::string& program, language_params& o, bool trains) {
   const run_params& r = o.common.run;
-  const preference_text x =
-      read_preferences(preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains)));
+  const preference_words asked =
+      preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains));
+  const preference_text x = read_preferences(asked);
   set_vocabulary(o, x.words, x.largest);
   set_dropout(o);
   task t = with_model(program, o, x.about, x.words);
@@ -407,9 +425,13 @@ task task_with_preferences(const std::string& program, language_params& o, bool 
   }
   t.train = x.train, t.held_out = x.held_out;
   t.facts.merge(x.marks.facts());
-  t.require_same_meaning = same_meaning(o, trains, x.words, [marks = x.marks](const std::string& checkpoint) {
-    require_same_marks(checkpoint, marks);
-  });
+  const ml::text_by_name objective = objective_of(o.preferences, o.model.reward_head, asked.keys);
+  t.facts.insert(objective.begin(), objective.end());
+  t.require_same_meaning =
+      same_meaning(o, trains, x.words, [trains, objective, marks = x.marks](const std::string& checkpoint) {
+        require_same_marks(checkpoint, marks);
+        if (trains) require_same_objective(checkpoint, objective);
+      });
   return t;
 }
 
@@ -555,6 +577,12 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
     throw std::invalid_argument(
         "model.reward_head: a reward model learns from preferences: give chosen_key and rejected_key");
   if (has_random_tokens(p)) return task_with_random_tokens(program, p);
+  for (const auto& [in, x, section] : {std::tuple(&p.common.train_input, &p.train, "train_input"),
+                                       {&p.common.eval_input, &p.eval, "eval_input"}})
+    if (!in->data_dir.empty() && !x->hdf5.mixture.empty())
+      throw std::invalid_argument(fmt::format(
+          "{0}.data_dir and {0}.mixture both name the data: leave one of them out, or --{0}.data_dir null",
+          section));
   const bool trains_hdf5 = is_hdf5(input_of(p.common.train_input, p.train)),
              holds_out_hdf5 = is_hdf5(input_of(p.common.eval_input, p.eval));
   if (trains_hdf5 != holds_out_hdf5 && (trains_hdf5 ? !p.common.eval_input.data_dir.empty() : true))
@@ -614,10 +642,31 @@ void keep_words(const std::string& hf, const std::string& tokenizer_dir, const s
     wsl::support::write_whole_file(to, settings.dump(2) + "\n");
 }
 
+/// Takes the copy of a tokenizer beside a checkpoint, since the folder that the run began with may have gone.
+void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
+  const std::string folder = std::filesystem::absolute(checkpoint).parent_path();
+  if (!fact_of(checkpoint, "vocabulary").starts_with("characters") &&
+      !std::filesystem::is_directory(o.train.tokenizer_dir) && ml::tokenizer::is_in(folder))
+    o.train.tokenizer_dir = folder;
+}
+
 }  // namespace
 
 task task_of(const std::string& program, language_params& p, bool trains) {
+  // A run that goes on needs nothing of the folder that it began with.
+  const std::string& words = p.train.tokenizer_dir;
+  if (const std::string from = checkpoint_of_run(p.common.run, trains);
+      !from.empty() && !words.empty() && !std::filesystem::exists(words)) {
+    take_tokenizer_beside(p, from);
+    if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
+  }
   task t = task_with_data(program, p, trains);
+  const bool has_examples =
+      p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
+  std::error_code none;
+  if (has_examples &&
+      std::filesystem::equivalent(p.common.train_input.data_dir, p.common.eval_input.data_dir, none))
+    t.data_words += "; these are the examples to train with, so that their loss says nothing of others";
   t.add_to_folder = [hf = p.hf, words = p.train.tokenizer_dir](const std::string& folder) {
     keep_words(hf, words, folder);
   };
@@ -661,14 +710,6 @@ void refuse_options(fields& f, std::initializer_list<const char*> names, const s
 }
 
 namespace {
-
-/// Takes the copy of a tokenizer beside a checkpoint, since the folder that the run began with may have gone.
-void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
-  const std::string folder = std::filesystem::absolute(checkpoint).parent_path();
-  if (!fact_of(checkpoint, "vocabulary").starts_with("characters") &&
-      !std::filesystem::is_directory(o.train.tokenizer_dir) && ml::tokenizer::is_in(folder))
-    o.train.tokenizer_dir = folder;
-}
 
 /// A run's last checkpoint, or the one that was asked for, and its vocabulary. Throws std::invalid_argument
 /// if there is none, or if it is of another model.
@@ -752,7 +793,7 @@ prompts held_out_prompts(language_params& o, const completing_params& how, const
 
 }  // namespace
 
-void predict(language_params& o, completing_params how) {
+void predict(const fields& f, language_params& o, completing_params how) {
   check(how);
   take_preferences_for_pairs(o, how);
   if (!o.train.pairs.are_given()) o.train.pairs = o.eval.pairs;
@@ -770,10 +811,11 @@ void predict(language_params& o, completing_params how) {
   // A run that began with a model of Hugging Face has a copy of its tokenizer.
   if (!from.empty()) take_tokenizer_beside(o, from);
   const prompts asked = held_out_prompts(o, how, from);
+  file_of_predictions to(f, how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file,
+                         "predictions");
   write_completions(
       o.hf.empty() ? trained_model(o) : pretrained_model(o.hf, o.train.tokenizer_dir, o.lora.adapter), asked,
-      how, o.common.precision.format(), o.common.run.threads,
-      how.file.empty() ? o.common.run.model_dir + "/predictions.jsonl" : how.file);
+      how, o.common.precision.format(), o.common.run.threads, to);
 }
 
 stored_model trained_model(language_params& o) {

@@ -66,10 +66,10 @@ void begin_with(train_app::task& t, const language_params& p, std::function<wsl:
 std::unique_ptr<train_app::machine> trained(language_params& p, vocabulary& words);
 
 /// Completes the held-out pairs of a run (`write_completions`), the prompts of its held-out preferences, or
-/// answers the last questions of its held-out chats, into its folder; or those of a model of `hf`. Throws
-/// std::invalid_argument if there is no checkpoint, if the data are a running text, or if the run had other
-/// marks of its pairs or chats.
-void predict(language_params& p, completing_params how);
+/// answers the last questions of its held-out chats, into its folder; or those of a model of `hf`. `f` has
+/// what is read, over which nothing is written. Throws std::invalid_argument if there is no checkpoint, if
+/// the data are a running text, or if the run had other marks of its pairs or chats.
+void predict(const train_app::fields& f, language_params& p, completing_params how);
 
 /// The same model, whose weights are read where they lie: the averages of them if the run keeps those.
 stored_model trained_model(language_params& p);

@@ -181,7 +181,7 @@ int run(int argc, char** argv) {
       ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o, f), 0;
-  if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
+  if (*mode == "predict") return gpt_app::predict(f, o, o.completing), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
   task t = task_of("wsl-gpt", o, *mode != "eval" && *mode != "eval_all");

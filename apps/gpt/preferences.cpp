@@ -37,6 +37,16 @@ std::string letters_of(const ml::preference_file& in) {
   return all;
 }
 
+/// The examples of which both answers are the same.
+i64 equal_answers(const ml::preference_file& in) {
+  i64 equal = 0;
+  for (i64 k = 0; k < in.count(); ++k) {
+    const ml::preference_example x = in.at(k);
+    equal += x.chosen == x.rejected;
+  }
+  return equal;
+}
+
 ml::preference_pairs encoded(const ml::preference_file& in, const preference_encoder& by, int length) {
   ml::preference_pairs all({.length = length, .begin = by.begin(), .end = by.padding()});
   ml::add_preferences(
@@ -112,6 +122,35 @@ std::optional<preference_marks> preference_marks::of(const std::string& checkpoi
     return m;
   }
   return m.padding ? std::optional(m) : std::nullopt;
+}
+
+ml::text_by_name objective_of(const preference_params& p, bool are_scored, const ml::preference_keys& keys) {
+  ml::text_by_name all{{"train_input.prompt_key", keys.prompt},
+                       {"train_input.chosen_key", keys.chosen},
+                       {"train_input.rejected_key", keys.rejected}};
+  if (are_scored) return all;
+  all["dpo.loss_type"] = p.loss_type, all["dpo.beta"] = fmt::format("{}", p.beta);
+  all["dpo.label_smoothing"] = fmt::format("{}", p.label_smoothing);
+  all["dpo.dpop_penalty_weight"] = p.penalty >= 0 ? fmt::format("{}", p.penalty) : "null";
+  all["dpo.reference_free"] = p.reference_free ? "true" : "false";
+  return all;
+}
+
+void require_same_objective(const std::string& checkpoint, const ml::text_by_name& ours) {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  std::string there, here;
+  for (const auto& [name, value] : ours) {
+    const auto found = facts.find(name);  // those of earlier versions do not say it
+    if (found == facts.end() || found->second == value) continue;
+    const char* const between = there.empty() ? "" : ", ";
+    there += fmt::format("{}{} {}", between, name, found->second),
+        here += fmt::format("{}{}", between, value);
+  }
+  if (there.empty()) return;
+  throw std::invalid_argument(fmt::format(
+      "{0} has learnt with {1}, and these params have {2}: go on with what the run has, or begin one "
+      "with its weights: --checkpoint_path {0} --load_checkpoint_states model and another --model_dir",
+      checkpoint, there, here));
 }
 
 void require_same_marks(const std::string& checkpoint, const preference_marks& ours) {
@@ -205,13 +244,20 @@ preference_text read_preferences(const preference_words& asked) {
         "write both in one way");
   const ml::preference_pairs a = encoded(train, by, asked.length),
                              b = encoded(held_out, by, asked.held_out_length);
+  const auto about = [](const ml::preference_pairs& p, const ml::preference_file& in) {
+    const i64 equal = equal_answers(in);
+    return p.about() +
+           (equal ? fmt::format(", the two answers of {} are equal, from which nothing is learnt", equal)
+                  : "");
+  };
   return {.train = asked.are_scored ? a.scored_data() : a.data(),
           .held_out = asked.are_scored ? b.scored_data() : b.data(),
           .words = by.words(),
           .marks = by.marks(),
           .largest = std::max({a.largest(), b.largest(), by.padding()}),
           .about = fmt::format("{}{}: {}; held out: {}", asked.train,
-                               are_chats ? ", in the form " + by.marks().form : "", a.about(), b.about())};
+                               are_chats ? ", in the form " + by.marks().form : "", about(a, train),
+                               about(b, held_out))};
 }
 
 }  // namespace gpt_app

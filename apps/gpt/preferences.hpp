@@ -42,6 +42,12 @@ struct preference_marks {
   /// wsl::ml::file_error.
   static std::optional<preference_marks> of(const std::string& checkpoint);
 };
+/// What a run learns from its preferences, as checkpoints keep it: names of fields and their values.
+wsl::ml::text_by_name objective_of(const preference_params& p, bool are_scored,
+                                   const wsl::ml::preference_keys& keys);
+/// Throws std::invalid_argument, with both, if the run of a checkpoint has learnt something else.
+void require_same_objective(const std::string& checkpoint, const wsl::ml::text_by_name& ours);
+
 /// Throws std::invalid_argument, with both, if a checkpoint keeps other marks.
 void require_same_marks(const std::string& checkpoint, const preference_marks& ours);
 

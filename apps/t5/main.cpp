@@ -257,7 +257,7 @@ struct written_texts {
 /// Writes what the model makes of each held-out text, and compares it with what was to be written.
 void predict(const fields& f, options& o, const run_of_texts& r, const text_app::stage& now) {
   if (o.predictions.empty()) o.predictions = fmt::format("{}/predictions.txt", o.common.run.model_dir);
-  text_app::file_of_predictions out(f, o.predictions),
+  train_app::file_of_predictions out(f, o.predictions),
       table(f, std::filesystem::path(o.predictions).replace_extension(".tsv").string());
   const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   const ml::tokenizer words = r.meaning.words();

@@ -96,7 +96,8 @@ std::string names_of(const program_words& words) {
 
 /// The params that a run in the folder wrote, if there is one. Throws std::invalid_argument if it is a run of
 /// another program.
-std::string params_of_run(const program_words& words, fields& f, const std::vector<given_option>& given) {
+std::string params_of_run(const program_words& words, const std::string& mode, fields& f,
+                          const std::vector<given_option>& given) {
   const auto folders = f.named("model_dir");
   if (folders.empty()) return {};
   std::string folder = *std::get<std::string*>(folders.front()->where);
@@ -110,8 +111,13 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   if (!std::filesystem::exists(file)) return "";
   const std::string text = app::read_file(file), first = text.substr(0, text.find('\n'));
   if (first.starts_with(params_of) && first != params_of + words.name)
-    throw std::invalid_argument(folder + " has a run of " + first.substr(params_of.size()) +
-                                ": give another --model_dir");
+    throw std::invalid_argument(
+        folder + " has a run of " + first.substr(params_of.size()) + ": give another --model_dir" +
+        (mode == "export" && first.ends_with(" wsl-zoo")
+             ? "; `wsl-zoo checkpoint convert " + folder +
+                   " --src-fmt wsl --tgt-fmt hf --output-dir OUT` writes the files of this one, and with "
+                   "--adapter-only its adapters"
+             : ""));
   return file.string();
 }
 
@@ -210,7 +216,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 
-  if (const std::string of_run = params_of_run(words, f, given); file.empty()) {
+  if (const std::string of_run = params_of_run(words, mode, f, given); file.empty()) {
     file = of_run;
     if (!file.empty() && ranks::root())
       std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());

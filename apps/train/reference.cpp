@@ -43,6 +43,8 @@ void add_all(wsl::support::fingerprint& f, const ml::dataset& d) {
 
 }  // namespace
 
+std::string text_of_fingerprint(u64 fingerprint) { return fmt::format("{:016x}", fingerprint); }
+
 u64 fingerprint_of(const ml::network& n, const ml::weights& w, const std::string& architecture) {
   wsl::support::fingerprint f;
   f.add(architecture.data(), architecture.size());
@@ -59,7 +61,7 @@ reference_file::reference_file(const std::filesystem::path& folder, const ml::da
   wsl::support::fingerprint f;
   add_all(f, data);
   f.add(of_weights), f.add(is_mean), f.add(format);
-  key_ = fmt::format("{:016x}", f.value());
+  key_ = text_of_fingerprint(f.value());
   name_ = (folder / fmt::format("reference_{}.safetensors", key_)).string();
 }
 
@@ -74,7 +76,7 @@ std::optional<std::vector<f32>> reference_file::read() const {
     if (fact(key_fact) != key_)
       throw ml::file_error(name_ + ": it is of another reference, or of other data");
     std::vector<f32> numbers = in.numbers(tensor, {pairs_, 2});
-    if (fact(sum_fact) != fmt::format("{:016x}", fingerprint_of_numbers(numbers)))
+    if (fact(sum_fact) != text_of_fingerprint(fingerprint_of_numbers(numbers)))
       throw ml::file_error(name_ + ": it is damaged");
     return numbers;
   } catch (const ml::file_error& e) {
@@ -85,9 +87,8 @@ std::optional<std::vector<f32>> reference_file::read() const {
 
 void reference_file::write(const std::vector<f32>& numbers) const {
   app::make_folder(std::filesystem::path(name_).parent_path());
-  ml::write_safetensors(
-      name_, {ml::tensor_view(tensor, {pairs_, 2}, numbers)},
-      {{key_fact, key_}, {sum_fact, fmt::format("{:016x}", fingerprint_of_numbers(numbers))}});
+  ml::write_safetensors(name_, {ml::tensor_view(tensor, {pairs_, 2}, numbers)},
+                        {{key_fact, key_}, {sum_fact, text_of_fingerprint(fingerprint_of_numbers(numbers))}});
 }
 
 }  // namespace train_app

@@ -22,7 +22,8 @@ struct preference_run {
   f64 beta = 1;  ///< the factor of rewards
   /// The network of the reference, whose output are numbers of sequences; none: there is no reference.
   std::function<wsl::ml::network()> reference = {};
-  /// Its weights; called by the first process.
+  /// Its weights; called by the first process. None: they are no longer there, and a run that goes on has its
+  /// numbers in a file.
   std::function<wsl::ml::weights()> read_reference = {};
   std::string reference_name = {};  ///< where they come from, for people
   std::string architecture = {};    ///< of the reference: fields of its model and their values
@@ -49,6 +50,8 @@ class reference_file {
   wsl::u64 pairs_;
 };
 
+/// As the names of files and checkpoints have it.
+std::string text_of_fingerprint(wsl::u64 fingerprint);
 /// A fingerprint of the weights of a network with their names, and of what else its architecture says.
 wsl::u64 fingerprint_of(const wsl::ml::network& n, const wsl::ml::weights& w,
                         const std::string& architecture);

@@ -156,6 +156,14 @@ void share_numbers(std::vector<wsl::f32>& numbers) {
 }
 
 constexpr const char* fact_of_pairs = "log.preferences";
+/// The name under which checkpoints keep the fingerprint of the weights with which preferences are compared.
+constexpr const char* fact_of_reference = "dpo.reference";
+/// That of a checkpoint; empty if it is of no such run, or of an earlier version.
+std::string reference_in(const std::string& checkpoint) {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto found = facts.find(fact_of_reference);
+  return found == facts.end() ? "" : found->second;
+}
 
 /// The preferences since the last log entry, as a checkpoint keeps them, and back; older checkpoints have
 /// none.
@@ -271,6 +279,15 @@ std::string newest_checkpoint(const std::string& folder) {
   return newest.value_or("");
 }
 
+/// Whether a run of one of these programs has begun in a folder.
+bool is_of_run(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  if (!ml::checkpoints(folder.string()).steps().empty() || fs::exists(folder / "loss.csv")) return true;
+  if (fs::exists(folder / "earlier_1")) return true;  // a run that was set aside, and the next was killed
+  const fs::path params = folder / "params.yaml";
+  return fs::is_regular_file(params) && app::read_file(params).starts_with(params_of);
+}
+
 /// Moves what a run has written into a folder of its own in the run's folder, so that a new run mixes with
 /// nothing and nothing is lost. Returns the folder; empty if there was no run.
 std::filesystem::path set_aside(const std::filesystem::path& folder) {
@@ -295,6 +312,20 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
                                ": take another --model_dir");
   }
   return to;
+}
+
+/// A file that stands in the way of a new run: not hidden, no log of a command, and no file of a reference,
+/// which runs may share. Empty if there is none.
+std::string file_of_others(const std::filesystem::path& folder) {
+  std::string first;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool may_stay = name.starts_with(".") || name.starts_with("reference_") ||
+                          name.starts_with("log") || name.ends_with(".log") || name.ends_with(".out") ||
+                          name.ends_with(".err");
+    if (entry.is_regular_file() && !may_stay && (first.empty() || name < first)) first = name;
+  }
+  return first;
 }
 
 /// Lines "name: value", as a checkpoint keeps them, and back.
@@ -418,15 +449,16 @@ std::string with_new_states(const ml::checkpoint& c) {
 }
 
 /// Throws std::runtime_error if nothing can be written in the folder, or if it cannot be made.
-void require_writable(const std::filesystem::path& folder) {
+void require_writable(const std::filesystem::path& folder, const std::string& field) {
   std::error_code none;
   std::filesystem::path there = std::filesystem::absolute(folder, none);
   while (there.has_relative_path() && !std::filesystem::exists(there, none)) there = there.parent_path();
   const bool is_folder = std::filesystem::is_directory(there, none);
   if (is_folder && ::access(there.c_str(), W_OK | X_OK) == 0) return;
-  throw std::runtime_error("cannot write in model_dir " + folder.string() + ": " + there.string() +
-                           (is_folder ? ": " + std::string(std::strerror(errno)) : " is no folder") +
-                           ": take another --model_dir");
+  throw std::runtime_error(
+      fmt::format("cannot write in {} {}: {}{}: take another --{}", field, folder.string(), there.string(),
+                  is_folder ? fmt::format(": {}", std::strerror(errno)) : " is no folder",
+                  field.substr(field.rfind('.') + 1)));
 }
 
 }  // namespace
@@ -452,8 +484,28 @@ named_words session::architecture() const {
   return all;
 }
 
+/// Throws std::runtime_error if the run cannot write in its folder or in that of its reference, and
+/// std::invalid_argument if a new run would write among the files of others.
+void session::require_own_folder() const {
+  const std::filesystem::path folder = params_.run.model_dir;
+  require_writable(folder, "model_dir");
+  if (task_.preferences && !task_.preferences->cache.empty())
+    require_writable(task_.preferences->cache, "dpo.reference_cache");
+  if (!std::filesystem::is_directory(folder) || is_of_run(folder)) return;
+  if (const std::string name = file_of_others(folder); !name.empty())
+    throw std::invalid_argument(fmt::format(
+        "model_dir {} is the folder of no run and has files, such as {}, among which a new run would "
+        "write its own: give a new or an empty folder as --model_dir",
+        folder.string(), name));
+}
+
 /// Throws std::invalid_argument for a model of which nothing is trained.
 void session::require_trained() const {
+  if (task_.model().trained_count() == 0 && !task_.adapters.empty())
+    throw std::invalid_argument(fmt::format(
+        "optimizer.frozen_parameters {} are the adapters, too, which alone are trained beside a frozen "
+        "model: leave it out; it is of runs without adapters",
+        in_brackets(params_.optimizer.frozen.words)));
   if (task_.model().trained_count() == 0)
     throw std::invalid_argument(
         fmt::format("optimizer.frozen_parameters {} are all that the model has: leave some out, and they are "
@@ -789,6 +841,7 @@ bool session::resume(ml::batches* data) {
     say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
     return false;
   }
+  if (ranks::root()) kept_reference_ = reference_in(from), keeps_reference_ = from;
   const ml::data_position at = load(from, data != nullptr);
   if (data) resume_data(*data, at, from);
   if (data && ranks::root() &&
@@ -809,6 +862,7 @@ void session::save(const ml::checkpoints& to, const ml::batches& data,
                          {"log.losses", fmt::format("{}", losses.losses)},
                          {"weights", std::string(name_of(params_.precision.format()))}};
   if (task_.preferences) facts[fact_of_pairs] = text_of(unlogged_pairs_.so_far());
+  if (!reference_.empty()) facts[fact_of_reference] = reference_;
   best_.add_facts(facts);
   if (const auto& frozen = params_.optimizer.frozen.words; !frozen.empty())
     facts[fact_of_frozen] = in_brackets(frozen);
@@ -849,6 +903,7 @@ void session::train(bool and_eval) {
     throw std::invalid_argument(
         "runconfig.early_stopping_patience and keep_best_checkpoint are of evaluations on the way: take the "
         "mode train_and_eval, or --early_stopping_patience 0 --keep_best_checkpoint false");
+  if (ranks::root()) require_own_folder();
   require_same();
   require_trained();
   predict_threads();
@@ -1135,6 +1190,8 @@ void session::eval_all() {
   ranks::share({&count, 1});
   steps.resize(static_cast<std::size_t>(count));  // other processes may not see the folder
   ranks::share(steps);
+  if (const auto newest = ranks::root() ? all.newest() : std::nullopt)
+    kept_reference_ = reference_in(*newest), keeps_reference_ = *newest;
   find_reference(false, true);
   ml::best_loss lowest;
   i64 evaluated = 0;
@@ -1163,15 +1220,62 @@ void session::eval_all() {
       lowest.loss(), all.name_of(lowest.step()).c_str());
 }
 
+/// Throws std::invalid_argument if the run was compared with another reference.
+void session::require_same_reference(u64 fingerprint) const {
+  const std::string ours = text_of_fingerprint(fingerprint);
+  if (kept_reference_.empty() || kept_reference_ == ours) return;
+  throw std::invalid_argument(fmt::format(
+      "{} was compared with a reference whose weights have the fingerprint {}, and those of {} have {}: "
+      "give the model as it was, as --reference_model{}",
+      keeps_reference_, kept_reference_, task_.preferences->reference_name, ours,
+      with_new_states(ml::checkpoint(keeps_reference_))));
+}
+
+/// Takes the log-probabilities of the run's reference from its files, where the reference itself is no longer
+/// there. Returns false if it is; throws std::invalid_argument if the files have gone, too.
+bool session::take_kept_reference(bool of_train, bool of_held_out) {
+  const preference_run& p = *task_.preferences;
+  if (ranks::any(ranks::root() && p.read_reference)) return false;
+  u64 fingerprint = 0;
+  const std::string& text = kept_reference_;
+  if (ranks::root() && std::from_chars(text.data(), text.data() + text.size(), fingerprint, 16).ptr !=
+                           text.data() + text.size())
+    throw ml::file_error(
+        fmt::format("{}: '{}' should be a fingerprint, not '{}'", keeps_reference_, fact_of_reference, text));
+  for (const auto& [wanted, data, to] : {std::tuple(of_train, &task_.train, &of_reference_),
+                                         {of_held_out, &task_.held_out, &of_reference_held_out_}}) {
+    if (!wanted || !to->empty()) continue;
+    if (ranks::root()) {
+      const reference_file kept(p.cache.empty() ? params_.run.model_dir : p.cache, *data, fingerprint,
+                                p.is_mean, params_.precision.format());
+      std::optional<std::vector<wsl::f32>> found = text.empty() ? std::nullopt : kept.read();
+      if (!found)
+        throw std::invalid_argument(fmt::format(
+            "dpo.reference_model {} is not there, and {} has no log-probabilities by it for the {} pairs "
+            "of {}: bring it back, or name its new place with --reference_model",
+            p.reference_name, p.cache.empty() ? params_.run.model_dir : p.cache, data->count,
+            data == &task_.train ? "train_input" : "eval_input"));
+      *to = std::move(*found);
+      say("The log-probabilities of the reference are those of %s\n", kept.name().c_str());
+    }
+    share_numbers(*to);
+  }
+  reference_ = text;
+  return true;
+}
+
 /// Finds the log-probabilities of the reference for the data that are needed, in a file or by computing them.
 void session::find_reference(bool of_train, bool of_held_out) {
   if (!task_.preferences || !task_.preferences->reference) return;
+  if (take_kept_reference(of_train, of_held_out)) return;
   const preference_run& p = *task_.preferences;
   std::optional<ml::weights> weights;
   i64 of_weights = 0;
   if (ranks::root()) {
     weights = p.read_reference();
-    of_weights = std::bit_cast<i64>(fingerprint_of(p.reference(), *weights, p.architecture));
+    const u64 fingerprint = fingerprint_of(p.reference(), *weights, p.architecture);
+    require_same_reference(fingerprint);
+    of_weights = std::bit_cast<i64>(fingerprint), reference_ = text_of_fingerprint(fingerprint);
   }
   ranks::share({&of_weights, 1});
   std::unique_ptr<machine> by;
@@ -1253,7 +1357,7 @@ void session::validate() {
                     .c_str());
   predict_threads();
   if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
-  if (ranks::root()) require_writable(params_.run.model_dir);
+  if (ranks::root()) require_own_folder();
   const std::string from = ranks::root() ? checkpoint_to_train_from(params_.run) : "";
   if (task_.begin && !ranks::any(!from.empty()))
     if (machine& empty = wafer(); ranks::root()) task_.begin(empty.run());
@@ -1408,22 +1512,32 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
                                 theirs.begin()->first + " and no " + ours.front().first +
                                 ": give a checkpoint of this program");
   std::string differs;
+  // A field of adapters that is not there is none of the run's.
+  const auto absent = [](const std::string& name, const std::string& value) {
+    const bool is_of_adapters = name.starts_with("lora_") || name == "target_modules" ||
+                                name == "use_rslora" || name == "rank_pattern" || name == "alpha_pattern";
+    return !is_of_adapters ? "the usual" : value == "true" ? "false" : "none";
+  };
   for (const auto& [name, value] : ours)
     if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
       differs += (differs.empty() ? "" : ", ") + name + " is " +
-                 (there == theirs.end() ? "the usual" : there->second) + " there, not " + value;
+                 (there == theirs.end() ? absent(name, value) : there->second) + " there, not " + value;
   for (const auto& [name, value] : theirs)
     if (std::none_of(ours.begin(), ours.end(), [&](const auto& o) { return o.first == name; }))
-      differs += (differs.empty() ? "" : ", ") + name + " is " + value + " there, not the usual";
+      differs += (differs.empty() ? "" : ", ") + name + " is " + value + " there, not " + absent(name, value);
   if (differs.empty()) return;
+  const std::string params = (std::filesystem::path(checkpoint).parent_path() / "params.yaml").string();
   if (!override_it)
-    throw std::invalid_argument(checkpoint + " is of another model: " + differs +
-                                ": leave these options out, or --override_model true takes its weights "
-                                "for this model" +
-                                (differs.starts_with("vocab_size")
-                                     ? "; on a text of other characters --checkpoint_path " + checkpoint +
-                                           " --load_checkpoint_states model takes its weights and vocabulary"
-                                     : ""));
+    throw std::invalid_argument(
+        checkpoint + " is of another model: " + differs +
+        ": leave these options out, or --override_model true takes its weights for this model" +
+        (std::filesystem::exists(params)
+             ? "; where none of them is given, --params " + params + " has its settings"
+             : "") +
+        (differs.starts_with("vocab_size")
+             ? "; on a text of other characters --checkpoint_path " + checkpoint +
+                   " --load_checkpoint_states model takes its weights and vocabulary"
+             : ""));
   std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 

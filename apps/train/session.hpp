@@ -119,7 +119,10 @@ class session {
   wsl::scaling_prediction predicted_step(machine& wafer, wsl::scaling_profile& profile) const;
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
+  void require_own_folder() const;
   void find_reference(bool of_train, bool of_held_out);
+  bool take_kept_reference(bool of_train, bool of_held_out);
+  void require_same_reference(wsl::u64 fingerprint) const;
   std::vector<wsl::f32> reference_of(const wsl::ml::dataset& data, int batch_size, machine& by) const;
   wsl::ml::data_position load(const std::string& checkpoint, bool trains);
   void require_resumable(const std::string& checkpoint) const;
@@ -155,6 +158,8 @@ class session {
   wsl::ml::best_loss best_;                    ///< known to the first process
   wsl::ml::preference_metrics unlogged_pairs_;                  ///< of the steps since the last log entry
   std::vector<wsl::f32> of_reference_, of_reference_held_out_;  ///< two numbers for each pair of the data
+  std::string reference_;                                       ///< its fingerprint; empty: not known
+  std::string kept_reference_, keeps_reference_;  ///< that of the run, and the checkpoint that says it
   int status_ = 0;
 };
 

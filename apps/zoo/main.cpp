@@ -132,7 +132,7 @@ int run(int argc, char** argv) {
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "predict" && !o.scores.file.empty()) return print_scores(f, o), 0;
-  if (*mode == "predict") return gpt_app::predict(o, o.completing), 0;
+  if (*mode == "predict") return gpt_app::predict(f, o, o.completing), 0;
   if (reads_file) return evaluate(o), 0;
   if (*mode == "verify") return run_verify(o);
   // The files are checked before a network is built of what config.json says.

@@ -14,6 +14,12 @@ namespace {
 namespace ml = wsl::ml;
 namespace ranks = train_app::ranks;
 
+/// The checkpoint of a run that goes on or is evaluated; empty if there is none.
+std::string checkpoint_of_run(const train_app::run_params& r) {
+  if (r.checkpoint_asked) return r.load_checkpoint_states == "model" ? "" : r.checkpoint_path;
+  return r.autoload_last_checkpoint ? ml::checkpoints(r.model_dir).newest().value_or("") : "";
+}
+
 /// The decoder of a reference. A checkpoint says it in its params, a folder in its configuration. Throws
 /// std::invalid_argument for a reward model.
 ml::decoder decoder_of(const std::string& path) {
@@ -35,6 +41,14 @@ ml::decoder decoder_of(const std::string& path) {
 
 void set_reference(train_app::task& t, const options& o) {
   const std::string& from = o.preferences.reference_model;
+  const std::string of_run = checkpoint_of_run(o.common.run);
+  if (!of_run.empty() && is_reward_checkpoint(of_run))
+    throw std::invalid_argument(
+        of_run +
+        " is of a run that trains a reward model, and model.reward_head is false: leave it "
+        "out, or take another --model_dir");
+  // The run has the numbers of its reference in a file.
+  if (!from.empty() && !of_run.empty() && !std::filesystem::exists(from)) return;
   if (from.empty())
     throw std::invalid_argument(
         "dpo.reference_model is missing: the preferences are compared with a model, the one of --hf or of "

@@ -102,10 +102,10 @@ stored_model model_for(options& o, gpt_app::preference_words& how) {
 
 void print_scores(train_app::fields& f, options& o) {
   const scoring& s = o.scores;
-  for (const char* name : {"limit", "max_new_tokens"})
-    for (const train_app::field* x : f.named(std::string("predict.") + name))
-      if (x->given.starts_with("--"))
-        throw std::invalid_argument(x->given + " is of completions, and --score gives scores: leave it out");
+  for (const train_app::field& x : f.all())
+    if (x.section == "predict" && x.given.starts_with("--") && x.name != "score" && x.name != "text_key" &&
+        x.name != "answer_key")
+      throw std::invalid_argument(x.given + " is of completions, and --score prints scores: leave it out");
   gpt_app::preference_words how;
   how.words = {.kind = o.train.vocabulary,
                .tokenizer_dir = o.train.tokenizer_dir,

@@ -185,6 +185,8 @@ stored_model read_checkpoint(const std::string& path) {
   return m;
 }
 
+bool is_reward_checkpoint(const std::string& file) { return model_in(ml::checkpoint(file)).second; }
+
 void fold(stored_model& m) {
   if (!m.adapted) return;
   if (m.is_reward) {

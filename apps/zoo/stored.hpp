@@ -66,6 +66,8 @@ stored_model read_model(const std::string& path);
 std::string checkpoint_file(const std::string& path);
 /// Reads the weights of a checkpoint, and of its params the model. Throws wsl::ml::file_error.
 stored_model read_checkpoint(const std::string& path);
+/// Whether a checkpoint has a reward model, as its params say. Throws wsl::ml::file_error.
+bool is_reward_checkpoint(const std::string& file);
 /// Folds the adapters of a model into their layers.
 void fold(stored_model& m);
 /// Writes the weights as the checkpoint of step 0 in a folder, with params.yaml, so that `fit`, `eval` and

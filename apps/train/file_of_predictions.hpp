@@ -4,21 +4,22 @@
 // file that has the name by chance, and the texts themselves stay. The hidden file .predictions beside it
 // keeps the fingerprints of what has been written.
 #pragma once
-#include <fields.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <wsl/support/fingerprint.hpp>
 #include <wsl/support/whole_file.hpp>
 
-namespace text_app {
+#include "fields.hpp"
+
+namespace train_app {
 
 class file_of_predictions {
  public:
-  /// Of a name, which the option --out gives; `f` has what the run reads. Throws std::invalid_argument if the
-  /// file may not be written over, as does `finish` if that is so by then, and support::file_error if it
-  /// cannot be written.
-  file_of_predictions(const train_app::fields& f, std::string name);
+  /// Of a name, which `option` gives; `f` has what the run reads. Throws std::invalid_argument if the file
+  /// may not be written over, as does `finish` if that is so by then, and support::file_error if it cannot be
+  /// written.
+  file_of_predictions(const fields& f, std::string name, std::string option = "out");
 
   /// Adds bytes to the file, which nobody sees before `finish`. Throws support::file_error.
   void add(std::string_view bytes);
@@ -32,10 +33,10 @@ class file_of_predictions {
  private:
   void require_own() const;
 
-  std::string name_;
+  std::string name_, option_;
   std::optional<wsl::support::whole_file>
       file_;  // always there: it is made when the name is known to be free
   wsl::support::fingerprint written_;
 };
 
-}  // namespace text_app
+}  // namespace train_app
