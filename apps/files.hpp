@@ -26,6 +26,13 @@ inline void make_folder(const std::filesystem::path& path) {
   if (why) throw std::runtime_error("cannot make the folder " + path.string() + ": " + why.message());
 }
 
+/// Throws std::invalid_argument if there is something at a path that a command would write.
+inline void require_free(const std::filesystem::path& path, std::string_view option) {
+  if (std::filesystem::exists(std::filesystem::symlink_status(path)))
+    throw std::invalid_argument(path.string() + " is there already, and nothing is written over it: give another " +
+                                std::string(option) + ", or remove it");
+}
+
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));

@@ -2,6 +2,7 @@
 // The end of an application: each error is reported in one sentence after the program's name, with exit
 // status 1, and so is a failure to write all of the standard output.
 #pragma once
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -22,6 +23,8 @@ inline void complain(const std::string& sentence) {
 /// Runs an application's main part and reports its exceptions. Returns the exit status.
 template <class F>
 int run(const char* program, F f) {
+  // so that a limit on the size of files is reported as an error, like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const int status = f();
     if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;

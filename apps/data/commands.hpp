@@ -39,6 +39,11 @@ struct encoding {
   bool add_special = true, match_special = true;
   wsl::ml::token_format form = wsl::ml::token_format::llmc;
 };
+/// What the header of a file of tokens says of their vocabulary: its size, or 0 for that of the form.
+int size_in_header(int vocabulary, wsl::ml::token_format form);
+/// Writes the tokenizer of a file or a folder, whose tokenizer.json is `json`, and what says which of its
+/// tokens begin and end a text.
+void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from);
 /// Prints or writes tokens.
 void encode(const encoding&);
 /// Prints the text of tokens: of those given, or of a file's. `special` keeps special tokens in it.

@@ -51,22 +51,21 @@ std::unique_ptr<example_maker> language_examples(const example_conversion& how);
 std::unique_ptr<example_maker> masked_examples(const example_conversion& how);
 std::unique_ptr<example_maker> corrupted_examples(const example_conversion& how);
 
-/// Writes the tokenizer of a file or a folder, whose tokenizer.json is `json`, and what says which of its
-/// tokens begin and end a text.
-void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from);
-
-/// Calls f(k) for each k below n on all cores, and throws what one of them throws.
+/// Calls f(k) for each k below n on all cores, and throws what the first of them throws: those before it have
+/// been begun, and are awaited.
 template <class F>
 void on_all_cores(i64 n, F f) {
   std::atomic<i64> next = 0;
   std::exception_ptr failed;
+  i64 first = n;  // of those that failed
   std::mutex mutex;
   const auto work = [&] {
     for (i64 k; (k = next++) < n;) try {
         f(k);
       } catch (...) {
         const std::lock_guard lock(mutex);
-        failed = std::current_exception(), next = n;
+        next = n;
+        if (k < first) first = k, failed = std::current_exception();
       }
   };
   {

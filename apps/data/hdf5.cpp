@@ -90,14 +90,6 @@ std::string example_conversion::settings() const {
       .dump();
 }
 
-void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from) {
-  support::write_whole_file(folder + "/tokenizer.json", json);
-  const fs::path beside = fs::is_directory(from) ? fs::path(from) : fs::path(from).parent_path();
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
-    if (fs::exists(beside / name))
-      support::write_whole_file(folder + "/" + name, read_text((beside / name).string()));
-}
-
 void convert_to_examples(const example_conversion& how, const std::string& out) {
   if (how.prompt_key.empty() != how.completion_key.empty())
     refuse("--prompt_key and --completion_key belong together: give both, or neither for running text");

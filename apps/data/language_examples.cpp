@@ -42,6 +42,9 @@ class documents {
     if (tables && tables < std::ssize(files))
       refuse(
           "some files are examples with columns (.jsonl, .csv, .tsv) and some are text: convert them apart");
+    if (tables && how.lines)
+      refuse(fmt::format("--lines divides texts (.txt), and {} has an example a line already: leave it out",
+                         files.front()));
     if (tables) {
       table_.emplace(files);
       for (const std::string& column : columns())
@@ -68,7 +71,7 @@ class documents {
   std::vector<std::string> texts(i64 which) const {
     std::vector<std::string> all;
     if (table_)
-      for (const std::string& column : columns()) all.push_back(table_->text(which, column));
+      for (const std::string& column : columns()) all.push_back(table_->string(which, column));
     else if (how_.lines) {
       const auto k = std::upper_bound(begins_.begin(), begins_.end(), which) - begins_.begin() - 1;
       all.emplace_back(
@@ -181,12 +184,13 @@ class language_maker final : public example_maker {
             {"taken", of_last_ - packer_.count()},
             {"waiting", before_.waiting},
             {"too_short", before_.too_short},
-            {"too_long", before_.too_long}};
+            {"too_long", before_.too_long},
+            {"empty", empty_before_}};
   }
   bool resume(const nlohmann::json& state) override {
     packer_.resume({state.at("waiting").get<std::vector<i32>>(), state.at("too_short").get<i64>(),
                     state.at("too_long").get<i64>()});
-    next_ = state.at("document").get<i64>();
+    next_ = state.at("document").get<i64>(), empty_ = state.at("empty").get<i64>();
     if (next_ < 0 || next_ > from_.count()) return false;
     add();
     const i64 taken = state.at("taken").get<i64>();
@@ -200,7 +204,7 @@ class language_maker final : public example_maker {
     return {{"features", features},          {"features_len", features.size()},
             {"max_seq_length", how_.length}, {"max_sequence_length", how_.length},
             {"vocab_size", by_.size()},      {"eos_id", by_.end},
-            {"pad_id", by_.padding}};
+            {"pad_id", by_.padding},         {"dataset", {{"training_objective", "clm"}}}};
   }
   std::string left_out() const override {
     std::string text;
@@ -209,16 +213,18 @@ class language_maker final : public example_maker {
           fmt::format("; {} sequences of fewer than {} tokens are left out", packer_.too_short(), how_.least);
     if (packer_.too_long())
       text += fmt::format("; {} pairs are left out, which have no room", packer_.too_long());
+    if (empty_) text += fmt::format("; {} documents are left out, which are empty", empty_);
     return text;
   }
   void write_vocabulary(const std::string& folder) const override { by_.write(folder, how_.tokenizer); }
 
  private:
   void add() {
-    before_ = packer_.now();
+    before_ = packer_.now(), empty_before_ = empty_;
     const i64 had = packer_.count();
     if (next_ == from_.count()) packer_.finish();
     else if (const auto x = tokens_of(next_); x.size() == 2) packer_.add(x[0], x[1]);
+    else if (x[0].empty()) ++empty_;
     else packer_.add(x[0]);
     of_last_ = packer_.count() - had, ++next_;
   }
@@ -243,6 +249,7 @@ class language_maker final : public example_maker {
   encoder_of_text by_;
   example_packer packer_;
   example_packer::state before_;  // the document that was added last
+  i64 empty_ = 0, empty_before_ = 0;  // documents without a text, and those before the last document
   i64 next_ = 0, of_last_ = 0;    // the document that comes next, and the examples of the last one
   std::deque<std::vector<std::vector<i32>>> encoded_;
   i64 first_encoded_ = 0;

@@ -185,7 +185,8 @@ class corrupted_maker final : public text_maker {
             {"eos_token", s.eos_token},
             {"pad_token", s.pad_token},
             {"oov_token", s.oov_token},
-            {"seed", how_.seed}};
+            {"seed", how_.seed},
+            {"dataset", {{"training_objective", "span_corruption"}}}};
   }
 
  private:
@@ -208,6 +209,9 @@ class corrupted_maker final : public text_maker {
 
 std::unique_ptr<example_maker> masked_examples(const example_conversion& how) {
   require_tokenizer(how);
+  if (!(how.masked_lm_prob > 0 && how.masked_lm_prob <= 1))  // nor what is no number
+    throw std::invalid_argument(
+        fmt::format("--masked_lm_prob is above 0 and at most 1, such as 0.15, not {}", how.masked_lm_prob));
   return std::make_unique<masked_maker>(how);
 }
 std::unique_ptr<example_maker> corrupted_examples(const example_conversion& how) {

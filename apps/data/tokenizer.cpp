@@ -30,14 +30,24 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 constexpr const char *begin_of_turn = "<|im_start|>", *end_of_turn = "<|im_end|>";
 
-/// Writes the chat template and the tokens that end a text beside a tokenizer, as transformers read them.
-void write_chat_files(const std::string& file, const std::string& end_of_text, const tokenizer& t) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (std::filesystem::path(file).filename() != "tokenizer.json")
+constexpr const char *chat_file = "tokenizer_config.json", *ends_file = "generation_config.json";
+
+/// Throws std::invalid_argument if a training would write over a file, or has no place for the files of chats.
+void check_places(const tokenizer_training& how) {
+  app::require_free(how.out, "--out");
+  if (!how.chats) return;
+  const std::filesystem::path file = how.out;
+  if (file.filename() != "tokenizer.json")
     throw std::invalid_argument(
         fmt::format("--chat writes files that belong to a tokenizer.json, and --out is {}: end it with "
                     "/tokenizer.json",
-                    file));
+                    how.out));
+  for (const char* name : {chat_file, ends_file}) app::require_free(file.parent_path() / name, "--out");
+}
+
+/// Writes the chat template and the tokens that end a text beside a tokenizer, as transformers read them.
+void write_chat_files(const std::string& file, const std::string& end_of_text, const tokenizer& t) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const nlohmann::json config{
       {"tokenizer_class", "PreTrainedTokenizerFast"},
       {"eos_token", end_of_text},
@@ -48,13 +58,23 @@ void write_chat_files(const std::string& file, const std::string& end_of_text, c
        "{% endif %}"}};
   const i32 end = t.id(end_of_text).value();
   const nlohmann::json generation{{"eos_token_id", {end, t.id(end_of_turn).value()}}, {"pad_token_id", end}};
-  support::write_whole_file((folder / "tokenizer_config.json").string(), config.dump(2) + "\n");
-  support::write_whole_file((folder / "generation_config.json").string(), generation.dump(2) + "\n");
+  support::write_whole_file((folder / chat_file).string(), config.dump(2) + "\n");
+  support::write_whole_file((folder / ends_file).string(), generation.dump(2) + "\n");
 }
 
 }  // namespace
 
+void write_tokenizer(const std::string& folder, const std::string& json, const std::string& from) {
+  namespace fs = std::filesystem;
+  support::write_whole_file(folder + "/tokenizer.json", json);
+  const fs::path beside = fs::is_directory(from) ? fs::path(from) : fs::path(from).parent_path();
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
+    if (fs::exists(beside / name))
+      support::write_whole_file(folder + "/" + name, read_text((beside / name).string()));
+}
+
 void train_tokenizer(const tokenizer_training& how) {
+  check_places(how);
   std::vector<std::string> special = how.special;
   if (how.chats)
     for (const char* token : {begin_of_turn, end_of_turn})
@@ -80,6 +100,7 @@ void train_tokenizer(const tokenizer_training& how) {
 void encode(const encoding& how) {
   if (how.file.empty() && !how.has_text)
     throw std::invalid_argument("what is there to encode? give --text or --in");
+  if (!how.out.empty()) app::require_free(how.out, "--out");
   const tokenizer by = tokenizer::from_file(how.tokenizer);
   const std::string text = how.file.empty() ? how.text : read_text(how.file);
   const stopwatch since;
@@ -87,7 +108,7 @@ void encode(const encoding& how) {
       by.encode(text, {.add_special_tokens = how.add_special, .match_special_tokens = how.match_special});
   const f64 rate = since.rate(text.size());
   if (how.out.empty()) return print(fmt::format("{}\n", fmt::join(ids, " ")));
-  write_tokens(how.out, tokens(ids), how.form);
+  write_tokens(how.out, tokens(ids), how.form, size_in_header(by.size(), how.form));
   print(fmt::format(
       "{}: {} tokens of {} bytes, {:.2f} bytes each; {:.1f} MB/s\n", how.out, ids.size(), text.size(),
       static_cast<f64>(text.size()) / static_cast<f64>(std::max<std::size_t>(ids.size(), 1)), rate));

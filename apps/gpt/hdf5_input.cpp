@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <wsl/ml/data/hdf5/language.hpp>
 #include <wsl/ml/data/subset.hpp>
 #include <wsl/ml/data/vocabulary.hpp>
@@ -51,6 +53,52 @@ fs::path folder_of(const std::string& path) {
   return fs::is_directory(path) ? fs::path(path) : fs::path(path).parent_path();
 }
 
+/// The vocabulary beside some data.
+struct words_beside {
+  fs::path folder;
+  bool is_tokenizer = false, is_characters = false;
+};
+words_beside words_in(const fs::path& folder) {
+  const std::string here = folder.empty() ? "." : folder.string();
+  const bool has_tokenizer = ml::tokenizer::is_in(here);
+  return {here, has_tokenizer, !has_tokenizer && fs::exists(folder / "vocab.json")};
+}
+bool are_same(const words_beside& a, const words_beside& b) {
+  if (a.is_tokenizer && b.is_tokenizer) return have_same_tokens(a.folder.string(), b.folder.string());
+  if (!a.is_characters || !b.is_characters) return false;
+  const auto letters_in = [](const words_beside& x) {
+    return ml::read_characters((x.folder / "vocab.json").string()).letters();
+  };
+  return letters_in(a) == letters_in(b);
+}
+
+/// Throws std::invalid_argument if vocabularies beside the files are not the one of the run, or each other's;
+/// files without one may be of any.
+void require_one_vocabulary(const std::vector<std::string>& files, const std::string& tokenizer_dir) {
+  const auto kind_of = [](const words_beside& x) { return x.is_tokenizer ? "the tokenizer" : "characters"; };
+  std::optional<words_beside> first;
+  if (!tokenizer_dir.empty()) first = words_beside{.folder = tokenizer_dir, .is_tokenizer = true};
+  std::vector<fs::path> seen;
+  for (const std::string& file : files) {
+    const fs::path folder = folder_of(file);
+    if (std::find(seen.begin(), seen.end(), folder) != seen.end()) continue;
+    seen.push_back(folder);
+    const words_beside x = words_in(folder);
+    if (!x.is_tokenizer && !x.is_characters) continue;
+    if (!first) first = x;
+    if (are_same(*first, x)) continue;
+    const std::string of_first = first->folder.string();
+    throw std::invalid_argument(
+        tokenizer_dir.empty()
+            ? fmt::format("the examples in {} are of {} there, and those in {} of {} there: a run has one "
+                          "vocabulary; convert the texts of one of them again with the --tokenizer of the other",
+                          of_first, kind_of(*first), x.folder.string(), kind_of(x))
+            : fmt::format("the examples in {0} are of {1} there, and the run's tokenizer is that in {2}, which "
+                          "has other tokens: convert the texts again with `wsl-data convert --tokenizer {2}`",
+                          x.folder.string(), kind_of(x), of_first));
+  }
+}
+
 /// Finds the vocabulary that the options name, or that is beside the files.
 void take_words(hdf5_corpus& c, const hdf5_corpus_words& asked, const std::vector<std::string>& paths) {
   const fs::path folder = folder_of(paths.front()), letters = folder / "vocab.json";
@@ -89,6 +137,11 @@ hdf5_corpus read_hdf5_corpus(const hdf5_corpus_words& asked) {
   if (paths_of(asked.train).empty())
     throw std::invalid_argument("train_input.data_dir is missing: name a folder with files of HDF5");
   const std::vector<std::string> paths = ml::hdf5_files_of(paths_of(asked.train));
+  std::vector<std::string> all = paths;
+  const bool has_held_out = !paths_of(asked.held_out).empty();
+  if (has_held_out)
+    for (std::string& file : ml::hdf5_files_of(paths_of(asked.held_out))) all.push_back(std::move(file));
+  require_one_vocabulary(all, asked.tokenizer_dir);
   hdf5_corpus c;
   take_words(c, asked, paths);
   c.vocab_size = asked.vocab_size ? asked.vocab_size : c.words.size();
@@ -97,7 +150,6 @@ hdf5_corpus read_hdf5_corpus(const hdf5_corpus_words& asked) {
                                                                     params["vocab_size"].is_number_integer())
     c.vocab_size = params["vocab_size"].get<int>();
   c.train = read(asked.train, c.vocab_size, "train_input");
-  const bool has_held_out = !paths_of(asked.held_out).empty();
   c.held_out = has_held_out ? read(asked.held_out, c.vocab_size, "eval_input") : c.train;
   c.about = about(asked.train, c.train) + (has_held_out ? "; held out: " + about(asked.held_out, c.held_out)
                                                         : "; nothing is held out, evaluations read the same");

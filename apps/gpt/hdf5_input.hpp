@@ -20,6 +20,9 @@ struct hdf5_params {
 /// Declares the fields of an input, after those of every trainer.
 void declare_hdf5(train_app::fields& f, hdf5_params& p);
 
+/// Throws std::invalid_argument, with the list, for a data_processor that language models do not have.
+void check_processor(const std::string& section, const std::string& name);
+
 /// One of the inputs of a run: train_input or eval_input.
 struct hdf5_input {
   std::string data_dir;

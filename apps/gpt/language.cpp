@@ -174,7 +174,8 @@ std::function<void(const std::string&)> same_meaning(const language_params& o, b
 
 task task_with(const std::string& program, language_params& o, const corpus& text, bool trains) {
   model_params& m = o.model;
-  if (!m.vocab_size) m.vocab_size = text.words.size();
+  if (!m.vocab_size) m.vocab_size = text.words.size() ? text.words.size() : text.vocab_size;
+  if (o.train.tokenizer_dir.empty()) o.train.tokenizer_dir = text.tokenizer_dir;
   if (!m.vocab_size)
     throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
   check_vocabulary(o, text);
@@ -520,6 +521,8 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
 }
 
 void complete(fields& f, language_params& p) {
+  check_processor("train_input", p.train.hdf5.data_processor);
+  check_processor("eval_input", p.eval.hdf5.data_processor);
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   // The stride of a configuration is that of its running text, which options may replace with
   // documents.
@@ -558,11 +561,6 @@ void complete(fields& f, language_params& p) {
 namespace {
 
 task task_with_data(const std::string& program, language_params& p, bool trains) {
-  for (const text_params* x : {&p.train, &p.eval})
-    if (x->hdf5.data_processor == "DpoHDF5DataProcessor")
-      throw std::invalid_argument(
-          "data_processor DpoHDF5DataProcessor: preferences in HDF5 are not read: give the .jsonl, .csv or "
-          ".tsv of which they were made, with chosen_key and rejected_key");
   const auto are_preferences = [](const text_params& x) {
     return !x.chosen_key.empty() || !x.rejected_key.empty();
   };

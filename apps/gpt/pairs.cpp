@@ -35,7 +35,7 @@ read_texts texts_of(const std::string& where, const char* section, const pair_pa
   read_texts all{.from = ml::records(ml::files_of({where}, {".jsonl", ".csv", ".tsv"}))};
   for (i64 i = 0; i < all.from.count(); ++i) {
     text_pair& x =
-        all.pairs.emplace_back(all.from.text(i, p.prompt_key), all.from.text(i, p.completion_key), i);
+        all.pairs.emplace_back(all.from.string(i, p.prompt_key), all.from.string(i, p.completion_key), i);
     if (!of_characters) continue;
     for (std::string* text : {&x.prompt, &x.completion}) std::ranges::replace(*text, '\n', ' ');
   }

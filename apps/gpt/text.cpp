@@ -135,14 +135,27 @@ std::string words_of(const names& files) {
 struct meaning {
   std::string kind, from;  ///< characters, gpt2, llama3; empty if it is not known
   std::optional<ml::characters> letters;
+  std::string tokenizer = {};  ///< the folder of the tokenizer; empty: none
+  int size = 0;                ///< of another vocabulary, of which only the size is known
 };
+
+bool are_same(const meaning& a, const meaning& b) {
+  const auto letters_of = [](const meaning& m) { return m.letters ? m.letters->letters() : ""; };
+  return a.kind == b.kind && a.size == b.size && letters_of(a) == letters_of(b) &&
+         (a.tokenizer.empty() == b.tokenizer.empty()) &&
+         (a.tokenizer.empty() || have_same_tokens(a.tokenizer, b.tokenizer));
+}
 
 meaning meaning_of(const fs::path& file) {
   const fs::path folder = file.parent_path(), letters = folder / "vocab.json";
-  const bool has_words = fs::exists(folder / "merges.txt") || fs::exists(folder / "vocab.bpe");
-  if (has_words) return {"gpt2", "the words beside " + file.string(), {}};
-  if (fs::exists(letters)) return {"characters", letters.string(), ml::read_characters(letters)};
   ml::input_file in(file);
+  if (in.size() == 0)
+    throw ml::file_error("wsl: " + file.string() +
+                         " is empty: write it again with `wsl-data tokenize`, or leave it out of data_dir");
+  const std::string here = folder.empty() ? "." : folder.string();
+  if (ml::tokenizer::is_in(here)) return {"gpt2", "the words beside " + file.string(), {}, here};
+  if (fs::exists(letters)) return {"characters", letters.string(), ml::read_characters(letters)};
+  if (const int size = ml::vocabulary_of_tokens(file)) return {"", "the header of " + file.string(), {}, "", size};
   const wsl::i32 magic = in.left() >= 4 ? in.take<wsl::i32>(1, "the magic number")[0] : 0;
   if (magic == ml::gpt2_tokens.magic) return {"gpt2", "the header of " + file.string(), {}};
   if (magic == ml::llama3_tokens.magic) return {"llama3", "the header of " + file.string(), {}};
@@ -155,9 +168,8 @@ meaning meaning_of(const fs::path& file) {
 meaning meaning_of(const names& files) {
   const meaning first = meaning_of(fs::path(files.front()));
   for (const std::string& file : files)
-    if (const meaning x = meaning_of(fs::path(file));
-        x.kind != first.kind || (x.letters && x.letters->letters() != first.letters->letters()))
-      contradiction(files.front() + " and " + file + " have tokens of two vocabularies");
+    if (!are_same(meaning_of(fs::path(file)), first))
+      contradiction(files.front() + " and " + file + " have tokens of two vocabularies: make both with one tokenizer");
   return first;
 }
 
@@ -188,12 +200,19 @@ void check_range(const names& files, const ml::tokens& x, const vocabulary& word
 
 corpus of_tokens(const names& train, const names& held_out, const corpus_words& asked) {
   const meaning t = meaning_of(train), h = meaning_of(held_out);
-  const auto letters_of = [](const meaning& m) { return m.letters ? m.letters->letters() : ""; };
-  if (t.kind != h.kind || letters_of(t) != letters_of(h))
-    contradiction(words_of(train) + " and " + words_of(held_out) + " have tokens of two vocabularies");
+  if (!are_same(t, h))
+    contradiction(words_of(train) + " and " + words_of(held_out) + " have tokens of two vocabularies: make both with one tokenizer");
   if (!asked.kind.empty() && !t.kind.empty() && asked.kind != t.kind)
     contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are " +
                   t.kind + ": take --vocabulary " + (t.kind == "llama3" ? "null" : t.kind));
+  if (t.size && asked.tokenizer_dir.empty() && !asked.kind.empty())
+    contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are of another of " +
+                  std::to_string(t.size) + ": give its folder with --tokenizer_dir, or take --vocabulary null");
+  if (!t.tokenizer.empty() && !asked.tokenizer_dir.empty() && !have_same_tokens(t.tokenizer, asked.tokenizer_dir))
+    contradiction(words_of(train) + " has tokens of the tokenizer in " + t.tokenizer +
+                  ", and that of the run is in " + asked.tokenizer_dir +
+                  ": they are not the same; make the tokens again with `wsl-data tokenize --tokenizer " +
+                  asked.tokenizer_dir + "`");
   const std::string& kind = t.kind.empty() ? asked.kind : t.kind;
   if (kind == "characters" && !t.letters)
     contradiction(
@@ -210,17 +229,20 @@ corpus of_tokens(const names& train, const names& held_out, const corpus_words& 
            .held_out = ml::read_token_files(held_out),
            .words = {},
            .about = {}};
-  const std::string folder = !asked.tokenizer_dir.empty() ? asked.tokenizer_dir
-                             : t.from.starts_with("the words beside")
-                                 ? fs::path(train.front()).parent_path().string()
-                                 : "";
+  const std::string& folder = !asked.tokenizer_dir.empty() ? asked.tokenizer_dir : t.tokenizer;
   if (t.letters) c.words = vocabulary(*t.letters);
   else if (kind == "gpt2" || !folder.empty()) c.words = vocabulary::gpt2(folder);
+  if (t.size && c.words.size() && c.words.size() != t.size)
+    contradiction("by " + t.from + " the tokens are of a vocabulary of " + std::to_string(t.size) +
+                  ", and the tokenizer in " + folder + " has " + std::to_string(c.words.size()) +
+                  ": name the one that made them");
+  c.vocab_size = t.size, c.tokenizer_dir = folder;
   const std::string by = t.letters        ? t.from
                          : folder.empty() ? "the vocabulary of GPT-2"
                                           : "the tokenizer in " + folder;
   check_range(train, c.train, c.words, by), check_range(held_out, c.held_out, c.words, by);
   const std::string what = !folder.empty() ? " (by " + by + ")"
+                           : t.size        ? " (of a vocabulary of " + std::to_string(t.size) + ", by their header)"
                            : kind.empty()  ? ""
                            : t.letters     ? " (characters)"
                                            : " (" + kind + (t.kind.empty() ? ")" : ", by their header)");
@@ -229,6 +251,20 @@ corpus of_tokens(const names& train, const names& held_out, const corpus_words& 
 }
 
 }  // namespace
+
+bool have_same_tokens(const std::string& one, const std::string& other) {
+  if (fs::equivalent(one, other)) return true;
+  const ml::tokenizer a = ml::tokenizer::from_file(one), b = ml::tokenizer::from_file(other);
+  const auto token_of = [](const ml::tokenizer& t, wsl::i32 id) {
+    try {
+      return t.token(id);
+    } catch (const std::invalid_argument&) { return std::string(); }  // a number that no token has
+  };
+  if (a.size() != b.size()) return false;
+  for (wsl::i32 id = 0; id < a.size(); ++id)
+    if (token_of(a, id) != token_of(b, id)) return false;
+  return true;
+}
 
 std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);

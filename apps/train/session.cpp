@@ -896,8 +896,6 @@ bool session::has_stopped_improving() const {
 }
 
 void session::train(bool and_eval) {
-  // so that a limit on the size of files is reported as an error, like a full disk
-  std::signal(SIGXFSZ, SIG_IGN);
   const run_params& r = params_.run;
   if (!and_eval && (r.early_stopping_patience || r.keep_best_checkpoint))
     throw std::invalid_argument(

@@ -27,14 +27,18 @@ struct text_to_score {
 text_to_score read_text(const ml::records& in, i64 which, const scoring& s, const std::string& prompt_key) {
   text_to_score x;
   if (in.has(s.text_key) && in.find(which, s.text_key)) {
-    x.whole = in.text(which, s.text_key);
+    x.whole = in.string(which, s.text_key);
     return x;
   }
-  if (!in.has(s.answer_key) || !in.find(which, s.answer_key))
+  const auto is_there = [&](const std::string& key) { return in.fields(which).contains(key); };
+  if (!in.has(s.answer_key) || !in.find(which, s.answer_key)) {
+    for (const std::string& key : {s.text_key, s.answer_key})
+      if (is_there(key)) throw in.error(which, key, "it is empty: write a text, or leave the line out");
     throw in.error(
         which, s.text_key,
         "there is none, and no '" + s.answer_key + "' either: give a text, or a prompt and an answer");
-  x.of.prompt = in.text(which, prompt_key), x.of.chosen = in.text(which, s.answer_key);
+  }
+  x.of.prompt = in.string(which, prompt_key), x.of.chosen = in.string(which, s.answer_key);
   return x;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tokens on disk, in two formats:
 //   llm.c     256 words of header (magic number, version, count), then the tokens: 16 bits each for GPT-2,
-//             32 bits each for Llama 3
+//             32 bits each for Llama 3; the word behind the count, which llm.c leaves 0 and does not read, is
+//             the size of another vocabulary than theirs
 //   nanoGPT   nothing but the tokens, 16 bits each
 // (karpathy/llm.c dev/data/data_common.py, karpathy/nanoGPT data/*/prepare.py)
 #pragma once
@@ -159,9 +160,18 @@ inline tokens read_tokens(const std::string& name) {
   return all;
 }
 
-/// Writes a file. Throws std::invalid_argument if a token does not fit the format, or the number of tokens
+/// The size of a vocabulary that is neither GPT-2's nor Llama 3's, as the header of a file says; 0 if it does
+/// not. Throws file_error if it cannot be read.
+inline int vocabulary_of_tokens(const std::string& name) {
+  if (format_of_tokens(name) == token_format::raw) return 0;
+  input_file in(name);
+  return std::max(0, in.take<i32>(4, "the header of 256 words")[3]);
+}
+
+/// Writes a file; `vocabulary` is the size of one that is neither GPT-2's nor Llama 3's, which a header keeps.
+/// Throws std::invalid_argument if a token does not fit the format, or the number of tokens
 /// the header of llm.c; file_error if the file cannot be written.
-inline void write_tokens(const std::string& name, const tokens& x, token_format how) {
+inline void write_tokens(const std::string& name, const tokens& x, token_format how, int vocabulary = 0) {
   const bool wide = how == token_format::llmc_llama3;
   if (!wide && x.largest() > std::numeric_limits<u16>::max())
     throw std::invalid_argument(fmt::format(
@@ -172,7 +182,7 @@ inline void write_tokens(const std::string& name, const tokens& x, token_format 
   support::whole_file out(name);
   if (how != token_format::raw) {
     const token_magic m = wide ? llama3_tokens : gpt2_tokens;
-    const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
+    const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size()), vocabulary};
     out.write(header.data(), sizeof header);
   }
   x.each_part([&]<class T>(std::span<const T> numbers) {

@@ -60,6 +60,9 @@ inline void append_utf8(std::string& text, char32_t point) {
 /// Reads a text file. Throws file_error, with the place, if it is not UTF-8.
 inline std::string read_text(const std::string& name) {
   std::string text = read_whole(name);
+  if (text.starts_with("\x1f\x8b"))
+    throw file_error(fmt::format(
+        "wsl: {}: this is not UTF-8, but compressed by gzip: write it without, as `gunzip -k` does", name));
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = detail::first_code_point(std::string_view(text).substr(at)).bytes;
     if (!bytes)

@@ -24,6 +24,7 @@ struct hdf5_encoder_decoder_settings {
 inline text_task hdf5_encoder_decoder(const hdf5_encoder_decoder_settings& how) {
   const auto all = std::make_shared<const detail::text_rows>(hdf5_files_of(how.paths));
   const hdf5_examples& x = all->all();
+  require_objective(x.files(), "span_corruption"), require_whole(x, how.paths);
   const int sources = all->length_of("input_ids", {"attention_mask"}),
             targets = all->length_of("labels", {"decoder_input_ids", "decoder_attention_mask"});
   x.field("attention_mask"), x.field("decoder_input_ids");

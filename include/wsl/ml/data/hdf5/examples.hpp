@@ -69,6 +69,12 @@ class hdf5_examples {
   }
 
   i64 count() const { return count_; }
+  /// The examples of a file; 0 if it is none of these.
+  i64 count_in(const std::string& file) const {
+    const auto at =
+        std::find_if(parts_.begin(), parts_.end(), [&](const part& p) { return p.file == file; });
+    return at == parts_.end() ? 0 : at->count;
+  }
   const std::vector<std::string>& files() const { return files_; }
   const std::vector<hdf5_field>& fields() const { return fields_; }
   /// The field of a name; none if there is none.
@@ -237,6 +243,27 @@ class hdf5_examples {
   std::vector<hdf5_field> fields_;
   i64 count_ = 0, size_ = 0;
 };
+
+/// Throws file_error if a folder that is read whole has fewer examples than its data_params.json counts.
+/// Files that are named one by one may be a part of a conversion.
+inline void require_whole(const hdf5_examples& all, const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  for (const std::string& path : paths) {
+    if (!fs::is_directory(path)) continue;
+    const std::vector<std::string> files = hdf5_files_of({path});
+    const nlohmann::json params = hdf5_params(files.front());
+    if (!params.is_object() || !params.contains("n_examples") || !params["n_examples"].is_number_integer())
+      continue;
+    i64 there = 0;
+    for (const std::string& file : files) there += all.count_in(file);
+    if (const i64 said = params["n_examples"].get<i64>(); there < said)
+      throw file_error(
+          fmt::format("wsl: {}: data_params.json counts {} examples, and the {} files there have {}: a file is "
+                      "missing; fetch it or convert the texts again, or name the files one by one in data_dir "
+                      "to take a part",
+                      path, said, files.size(), there));
+  }
+}
 
 /// Tokens in a row, the dataset 'data' of (n) of one file or of several, which continue each other. They are
 /// cut into sequences of any length when they are read.

@@ -29,6 +29,13 @@ inline std::vector<std::string> hdf5_files_of(const std::vector<std::string>& pa
   std::vector<fs::path> all;
   for (const std::string& path : paths) {
     if (!file_exists(path)) throw file_error(fmt::format("wsl: {}: there is no such file or folder", path));
+    const fs::path named = fs::path(path).lexically_normal();
+    for (const fs::path& part : named)
+      if (part.extension() == ".unfinished")
+        throw file_error(
+            fmt::format("wsl: {} is of a conversion that has not finished: give the command of `wsl-data "
+                        "convert` again, which goes on, and then read {}",
+                        path, part.stem().string()));
     if (!fs::is_directory(path)) {
       all.emplace_back(path);
       continue;
@@ -97,6 +104,42 @@ inline nlohmann::json hdf5_params(const std::string& file) {
   if (!all.is_object())
     throw file_error(fmt::format("wsl: {}: it is no object in JSON: mend it, or take it away", name));
   return all;
+}
+
+/// What examples train for, as `dataset.training_objective` of data_params.json names it: that of decoders is
+/// written as "clm", of encoders as "mlm", as in the Model Zoo, and of encoder-decoders as "span_corruption".
+/// Empty if it is not said.
+inline std::string objective_in_params(const nlohmann::json& params) {
+  if (!params.is_object() || !params.contains("dataset") || !params["dataset"].is_object()) return "";
+  const nlohmann::json& dataset = params["dataset"];
+  return dataset.contains("training_objective") && dataset["training_objective"].is_string()
+             ? dataset["training_objective"].get<std::string>()
+             : "";
+}
+
+/// That examples are of another objective than the reader's, to be thrown: "clm", "mlm" or "span_corruption".
+inline file_error other_objective(const std::string& file, std::string_view theirs, std::string_view ours) {
+  const auto about = [](std::string_view objective) {
+    return objective == "clm"   ? "the next token of a decoder (wsl-gpt and wsl-zoo, --form gpt)"
+           : objective == "mlm" ? "the hidden tokens of an encoder (wsl-bert, --form bert)"
+                                : "the left-out spans of an encoder-decoder (wsl-t5, --form t5)";
+  };
+  return file_error(
+      fmt::format("wsl: {}: the labels of these examples are {}, and {} are read here: take the program that "
+                  "trains for them, or convert the texts again with the --form of this one",
+                  file, about(theirs), about(ours)));
+}
+
+/// Throws file_error if data_params.json beside some file names an objective that another reader has.
+inline void require_objective(const std::vector<std::string>& files, std::string_view ours) {
+  const auto folder_of = [](const std::string& file) { return std::filesystem::path(file).parent_path(); };
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const std::string& file = files[k];
+    if (k > 0 && folder_of(file) == folder_of(files[k - 1])) continue;
+    const std::string theirs = objective_in_params(hdf5_params(file));
+    for (const std::string_view other : {"clm", "mlm", "span_corruption"})
+      if (theirs == other && other != ours) throw other_objective(file, theirs, ours);
+  }
 }
 
 /// The names that one of its lists has; empty if there is none. Throws file_error for another value.

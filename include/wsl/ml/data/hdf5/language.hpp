@@ -56,15 +56,42 @@ inline dataset hdf5_sequences(const std::vector<std::string>& files, const hdf5_
           }};
 }
 
+/// Whether labels are those of hidden tokens: of the first examples most tokens that are seen have none, and
+/// no label is the next token.
+inline bool are_hidden(const hdf5_examples& all, const hdf5_field& ids, const hdf5_field& labels,
+                       const hdf5_field& mask) {
+  constexpr i64 most = 16;
+  i64 seen = 0, labelled = 0, next = 0;
+  std::vector<i32> numbers(static_cast<std::size_t>(all.size()));
+  for (i64 which = 0; which < std::min(all.count(), most); ++which) {
+    all.read(which, numbers);
+    for (i64 t = 0; t + 1 < ids.length; ++t) {
+      const auto at = [&](const hdf5_field& x, i64 i) { return numbers[static_cast<std::size_t>(x.at + i)]; };
+      if (at(mask, t) == 0) continue;
+      ++seen;
+      if (at(labels, t) == decoder::no_label) continue;
+      ++labelled, next += at(labels, t) == at(ids, t + 1);
+    }
+  }
+  constexpr i64 enough = 8;  // labels, not to judge by chance
+  return labelled >= enough && 2 * labelled < seen && next == 0;
+}
+
 }  // namespace detail
 
 /// Targets are the labels, or decoder::no_label where the mask is 0 or the label -100. Throws file_error for
-/// files of another form, and std::invalid_argument for settings that do not fit them; `get` throws
+/// files of another form or objective, and std::invalid_argument for settings that do not fit them; `get` throws
 /// file_error for a token beyond the vocabulary and a mask of other numbers than 0 and 1.
 inline dataset hdf5_text(const hdf5_text_settings& how) {
   const std::vector<std::string> files = hdf5_files_of(how.paths);
   if (hdf5_corpus::is_in(files.front())) return detail::hdf5_sequences(files, how);
   const auto all = std::make_shared<const hdf5_examples>(files);
+  require_objective(files, "clm"), require_whole(*all, how.paths);
+  for (const auto& [name, objective] : {std::pair("decoder_input_ids", "span_corruption"),
+                                        {"masked_lm_positions", "mlm"},
+                                        {"token_type_ids", "mlm"},
+                                        {"next_sentence_label", "mlm"}})
+    if (all->find(name)) throw other_objective(files.front(), objective, "clm");
   const hdf5_field ids = all->field("input_ids"), labels = all->field("labels"),
                    mask =
                        all->find("attention_mask") ? *all->find("attention_mask") : all->field("input_mask");
@@ -88,6 +115,7 @@ inline dataset hdf5_text(const hdf5_text_settings& how) {
     throw std::invalid_argument(
         fmt::format("wsl: max_sequence_length is {}, and the examples of {} have {} tokens: leave it out",
                     how.max_sequence_length, files.front(), ids.length));
+  if (detail::are_hidden(*all, ids, labels, mask)) throw other_objective(files.front(), "mlm", "clm");
   const int length = static_cast<int>(ids.length);
   return {
       .count = all->count(),

@@ -52,19 +52,35 @@ inline void put_labels(const text_rows::row& r, bool has_places, const char* pla
   }
 }
 
+/// Whether each label of the first example is the next token, as of decoders; none is hidden.
+inline bool are_next_tokens(const text_rows& all) {
+  const text_rows::row r = all.read(0);
+  const std::span<const i32> ids = r["input_ids"], seen = r["attention_mask"], labels = r["labels"];
+  std::size_t compared = 0;
+  for (std::size_t t = 0; t + 1 < ids.size(); ++t) {
+    if (!seen[t]) continue;
+    if (labels[t] != ids[t + 1]) return false;
+    ++compared;
+  }
+  return compared > 2;
+}
+
 }  // namespace detail
 
-/// Throws file_error for files of another form, and std::invalid_argument for settings that do not fit them;
+/// Throws file_error for files of another form or objective, and std::invalid_argument for settings that do not fit them;
 /// rows are looked at when they are read.
 inline text_task hdf5_masked(const hdf5_masked_settings& how) {
   const auto all = std::make_shared<const detail::text_rows>(hdf5_files_of(how.paths));
   const hdf5_examples& x = all->all();
   const int length = all->length_of("input_ids", {"attention_mask", "token_type_ids"});
+  require_objective(x.files(), "mlm"), require_whole(x, how.paths);
+  if (x.find("decoder_input_ids")) throw other_objective(x.files().front(), "span_corruption", "mlm");
   x.field("attention_mask"), x.field("labels");
   const bool has_places = x.find("masked_lm_positions"), has_types = x.find("token_type_ids");
   const char* const mask = detail::places_mask_of(x);
   if (has_places) x.field(mask), all->length_of("labels", {"masked_lm_positions", mask});
-  else all->length_of("input_ids", {"labels"});
+  else if (all->length_of("input_ids", {"labels"}); detail::are_next_tokens(*all))
+    throw other_objective(x.files().front(), "clm", "mlm");
   if (how.max_sequence_length && how.max_sequence_length != length)
     throw std::invalid_argument(
         fmt::format("wsl: max_sequence_length is {}, and the examples of {} have {} tokens: leave it out",

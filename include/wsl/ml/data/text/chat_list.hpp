@@ -73,13 +73,14 @@ class chat_list {
  private:
   std::vector<chat_message> of_alpaca(i64 which) const {
     const auto text = [&](const char* field) {
-      std::string found = from_.text(which, field);
+      std::string found = from_.string(which, field);
       if (is_empty(found))
         throw from_.error(which, field, "it is empty: fill it in, or leave the example out");
       return found;
     };
     std::string question = text("instruction");
-    if (const auto more = from_.find(which, "input"); more && !is_empty(*more)) question += "\n\n" + *more;
+    if (from_.find(which, "input"))
+      if (const std::string more = from_.string(which, "input"); !is_empty(more)) question += "\n\n" + more;
     std::vector<chat_message> all{{"user", std::move(question)}};
     if (from_.find(which, "output")) all.push_back({"assistant", text("output")});
     return all;

@@ -81,11 +81,11 @@ class preference_file {
   };
   /// A text, or what is a list of messages in JSON.
   content read(i64 which, const std::string& key) const {
-    content x{.text = in_.text(which, key)};
-    if (!x.text.starts_with('[')) return x;
-    const nlohmann::json list = nlohmann::json::parse(x.text, nullptr, false);
-    if (!list.is_array() || list.empty() || !list[0].is_object()) return x;
-    x.is_chat = true, x.text.clear();
+    const std::string text = in_.text(which, key);
+    const nlohmann::json list =
+        text.starts_with('[') ? nlohmann::json::parse(text, nullptr, false) : nlohmann::json();
+    if (!list.is_array() || list.empty() || !list[0].is_object()) return {.text = in_.string(which, key)};
+    content x{.is_chat = true};
     for (const nlohmann::json& m : list) {
       if (!m.is_object() || !m.contains("role") || !m["role"].is_string() || !m.contains("content") ||
           !m["content"].is_string())

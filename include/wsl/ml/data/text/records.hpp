@@ -31,13 +31,20 @@ class json_lines {
   i64 count() const { return static_cast<i64>(lines_.size()); }
   bool has(std::string_view) const { return true; }  // each line may have others
   std::string text(i64 which, std::string_view key) const {
-    const i64 line = lines_[static_cast<std::size_t>(which)];
-    const nlohmann::json object = nlohmann::json::parse(in_.line(line), nullptr, false);
-    if (!object.is_object()) throw no_object(line);
-    const auto found = object.find(key);
-    if (found == object.end())
-      throw in_.error(line, fmt::format("the object lacks '{}': add it, or name another field", key));
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    const nlohmann::json found = value(which, key);
+    return found.is_string() ? found.get<std::string>() : found.dump();
+  }
+  std::string string(i64 which, std::string_view key) const {
+    const nlohmann::json found = value(which, key);
+    if (found.is_string()) return found.get<std::string>();
+    throw error(which, key,
+                fmt::format("it is {}, not a text: write a text in quotation marks, name another field, or "
+                            "leave the line out",
+                            found.is_null()      ? "null"
+                            : found.is_boolean() ? "true or false"
+                            : found.is_number()  ? "a number"
+                            : found.is_array()   ? "a list"
+                                                 : "an object"));
   }
   std::optional<std::string> find(i64 which, std::string_view key) const {
     const nlohmann::json object =
@@ -55,6 +62,15 @@ class json_lines {
   }
 
  private:
+  nlohmann::json value(i64 which, std::string_view key) const {
+    const i64 line = lines_[static_cast<std::size_t>(which)];
+    const nlohmann::json object = nlohmann::json::parse(in_.line(line), nullptr, false);
+    if (!object.is_object()) throw no_object(line);
+    const auto found = object.find(key);
+    if (found == object.end())
+      throw in_.error(line, fmt::format("the object lacks '{}': add it, or name another field", key));
+    return *found;
+  }
   file_error no_object(i64 line) const {
     return in_.error(line, "it is no object in JSON: write one object a line, without ends of lines inside");
   }
@@ -69,6 +85,7 @@ class table {
   i64 count() const { return in_.count(); }
   bool has(std::string_view column) const { return in_.find(column).has_value(); }
   std::string text(i64 which, std::string_view column) const { return in_.at(which, in_.column(column)); }
+  std::string string(i64 which, std::string_view column) const { return text(which, column); }
   std::optional<std::string> find(i64 which, std::string_view column) const {
     if (const auto at = in_.find(column)) return in_.at(which, *at);
     return {};
@@ -191,10 +208,16 @@ class records {
   bool has(std::string_view column) const {
     return std::visit([&](const auto& f) { return f.has(column); }, *files_.front());
   }
-  /// A text of an example. Throws file_error, with the file and the line, if it has none of that name.
+  /// A text of an example; what is no text in JSON, as JSON writes it. Throws file_error, with the file and
+  /// the line, if it has none of that name.
   std::string text(i64 which, std::string_view column) const {
     const place at = place_of(which);
     return std::visit([&](const auto& f) { return f.text(at.which, column); }, *at.file);
+  }
+  /// The same of what must be a text. Throws file_error for null, a number, a list or an object, too.
+  std::string string(i64 which, std::string_view column) const {
+    const place at = place_of(which);
+    return std::visit([&](const auto& f) { return f.string(at.which, column); }, *at.file);
   }
   /// The same; nothing if the example has none of that name, or an empty one.
   std::optional<std::string> find(i64 which, std::string_view column) const {
