@@ -88,7 +88,7 @@ struct corpus {
   wsl::ml::tokens train, held_out;
   vocabulary words;
   int vocab_size = 0;         ///< that of a vocabulary of which only the size is known; 0: words.size()
-  std::string tokenizer_dir;  ///< the folder of the tokenizer beside the tokens; empty: none
+  std::string tokenizer_dir = {};  ///< the folder of the tokenizer beside the tokens; empty: none
   std::string about;  ///< a description for people
   /// no file or option names the vocabulary, so it is the characters of the text
   bool is_vocabulary_assumed = false;
