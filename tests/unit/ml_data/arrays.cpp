@@ -164,6 +164,13 @@ TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
   CHECK(open[1] == 128255);  // also in tokens that were opened before
   files::write(name, "");
   CHECK(read_tokens(name).size() == 0);
+  for (token_format how : {token_format::llmc, token_format::raw, token_format::llmc_llama3}) {
+    write_tokens(name, tokens(std::vector<i32>{0, 299}), how, 300);
+    CHECK(vocabulary_of_tokens(name) == (how == token_format::raw ? 0 : 300));
+    CHECK(read_tokens(name)[1] == 299);
+    write_tokens(name, small, how);
+    CHECK(vocabulary_of_tokens(name) == 0);
+  }
 }
 
 TEST_CASE("Token files that are none are refused") {

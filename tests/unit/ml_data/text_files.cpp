@@ -116,6 +116,18 @@ TEST_CASE("Examples come from tables and objects in any number of files") {
   CHECK_THAT(files::refusal([&] { records r({in / "a.txt"}); }), Contains(".csv, .tsv or .jsonl"));
 }
 
+TEST_CASE("What must be a text is one") {
+  const files::folder in;
+  files::write(in / "a.jsonl", "{\"t\": \"a\"}\n\n{\"t\": null}\n{\"t\": 5}\n{\"t\": [\"a\"]}\n{\"t\": {}}\n{\"t\": true}\n");
+  const records all({in / "a.jsonl"});
+  CHECK(all.string(0, "t") == "a");
+  CHECK(all.text(2, "t") == "5");
+  const char* const kinds[] = {"null", "a number", "a list", "an object", "true or false"};
+  for (i64 k = 0; k < 5; ++k)
+    CHECK_THAT(files::refusal([&] { all.string(k + 1, "t"); }),
+               Contains(fmt::format("line {}: 't': it is {}, not a text", k + 3, kinds[k])));
+}
+
 TEST_CASE("A folder means the files of its meta.dat, or those with an ending") {
   const files::folder in;
   for (const char* name : {"b.csv", "a.csv", "c.txt"}) files::write(in / name, "x\n1\n");
