@@ -118,7 +118,8 @@ TEST_CASE("Examples come from tables and objects in any number of files") {
 
 TEST_CASE("What must be a text is one") {
   const files::folder in;
-  files::write(in / "a.jsonl", "{\"t\": \"a\"}\n\n{\"t\": null}\n{\"t\": 5}\n{\"t\": [\"a\"]}\n{\"t\": {}}\n{\"t\": true}\n");
+  files::write(in / "a.jsonl",
+               "{\"t\": \"a\"}\n\n{\"t\": null}\n{\"t\": 5}\n{\"t\": [\"a\"]}\n{\"t\": {}}\n{\"t\": true}\n");
   const records all({in / "a.jsonl"});
   CHECK(all.string(0, "t") == "a");
   CHECK(all.text(2, "t") == "5");

@@ -67,7 +67,8 @@ inline bool are_next_tokens(const text_rows& all) {
 
 }  // namespace detail
 
-/// Throws file_error for files of another form or objective, and std::invalid_argument for settings that do not fit them;
+/// Throws file_error for files of another form or objective, and std::invalid_argument for settings that do
+/// not fit them;
 /// rows are looked at when they are read.
 inline text_task hdf5_masked(const hdf5_masked_settings& how) {
   const auto all = std::make_shared<const detail::text_rows>(hdf5_files_of(how.paths));
