@@ -201,7 +201,7 @@ void check_range(const names& files, const ml::tokens& x, const vocabulary& word
 corpus of_tokens(const names& train, const names& held_out, const corpus_words& asked) {
   const meaning t = meaning_of(train), h = meaning_of(held_out);
   if (!are_same(t, h))
-    contradiction(words_of(train) + " and " + words_of(held_out) + 
+    contradiction(words_of(train) + " and " + words_of(held_out) +
                   " have tokens of two vocabularies: make both with one tokenizer");
   if (!asked.kind.empty() && !t.kind.empty() && asked.kind != t.kind)
     contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are " +
