@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <cerrno>
@@ -314,15 +315,16 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   return to;
 }
 
-/// A file that stands in the way of a new run: not hidden, no log of a command, and no file of a reference,
-/// which runs may share. Empty if there is none.
+/// A file that stands in the way of a new run: not hidden, no log, script or configuration of a user, and no file
+/// of a reference, which runs may share. Empty if there is none.
 std::string file_of_others(const std::filesystem::path& folder) {
   std::string first;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const bool may_stay = name.starts_with(".") || name.starts_with("reference_") ||
-                          name.starts_with("log") || name.ends_with(".log") || name.ends_with(".out") ||
-                          name.ends_with(".err");
+    const bool may_stay =
+        name.starts_with(".") || name.starts_with("reference_") || name.starts_with("log") ||
+        std::ranges::any_of(std::array{".log", ".out", ".err", ".sh", ".sbatch", ".yaml", ".yml"},
+                            [&](const char* end) { return name.ends_with(end); });
     if (entry.is_regular_file() && !may_stay && (first.empty() || name < first)) first = name;
   }
   return first;
