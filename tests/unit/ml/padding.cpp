@@ -159,13 +159,13 @@ TEST_CASE("Padding of what is read and of what is written is left out, each by i
     CHECK(piped.losses[static_cast<std::size_t>(k)] == Approx(streamed.step(x.all(), 0.01)).epsilon(1e-5));
 
   const ml::network n = translator(ml::position_encoding::relative, 0);
-  using lengths = std::vector<int>;
-  CHECK(ml::lengths_without_padding(n, x.all()) == lengths{12, 10});
-  CHECK(ml::lengths_without_padding(n, ml::sequences_of(x.all(), 0, 2)) == lengths{9, 7});
-  CHECK(ml::lengths_without_padding(n, ml::sequences_of(x.all(), 3, 1)) == lengths{5, 2});
+  using of_axes = std::vector<int>;
+  CHECK(ml::lengths_without_padding(n, x.all()) == of_axes{12, 10});
+  CHECK(ml::lengths_without_padding(n, ml::sequences_of(x.all(), 0, 2)) == of_axes{9, 7});
+  CHECK(ml::lengths_without_padding(n, ml::sequences_of(x.all(), 3, 1)) == of_axes{5, 2});
   ml::batch all_seen = x.all();
   all_seen.named.erase(all_seen.named.begin() + 1);  // so that all of what is read is seen
-  CHECK(ml::lengths_without_padding(n, ml::sequences_of(all_seen, 3, 1)) == lengths{12, 2});
+  CHECK(ml::lengths_without_padding(n, ml::sequences_of(all_seen, 3, 1)) == of_axes{12, 2});
   // A mask of the loss is of what is written.
   std::vector<f32> mask(60);
   std::vector<i32> classes(60, 1);
@@ -173,7 +173,7 @@ TEST_CASE("Padding of what is read and of what is written is left out, each by i
   ml::batch masked = x.all();
   masked.mask = mask, masked.named.back() = {"labels", std::span<const i32>(classes)};
   const ml::batch pair = ml::sequences_of(masked, 0, 2);
-  REQUIRE(ml::lengths_without_padding(n, pair) == lengths{9, 3});
+  REQUIRE(ml::lengths_without_padding(n, pair) == of_axes{9, 3});
   const ml::shortened_batch kept(n, pair, {9, 3});
   CHECK(kept.view().mask.size() == 6);
   CHECK(kept.view().named[0].ids.size() == 18);
@@ -183,12 +183,12 @@ TEST_CASE("Padding of what is read and of what is written is left out, each by i
 TEST_CASE("Padding stays where the model sees it") {
   const padded x, ignored(ml::decoder::no_label);
   const ml::network d = decoder(), e = encoder();
-  using lengths = std::vector<int>;
-  CHECK(ml::lengths_without_padding(d, x.masked()) == lengths{12});
-  CHECK(ml::lengths_without_padding(d, ml::sequences_of(x.masked(), 0, 1)) == lengths{3});
-  CHECK(ml::lengths_without_padding(d, ml::sequences_of(x.masked(), 1, 3)) == lengths{9});
+  using of_axes = std::vector<int>;
+  CHECK(ml::lengths_without_padding(d, x.masked()) == of_axes{12});
+  CHECK(ml::lengths_without_padding(d, ml::sequences_of(x.masked(), 0, 1)) == of_axes{3});
+  CHECK(ml::lengths_without_padding(d, ml::sequences_of(x.masked(), 1, 3)) == of_axes{9});
   CHECK(ml::lengths_without_padding(d, ml::sequences_of(x.ignored(), 0, 1)) ==
-        lengths{12});  // nothing says that it is padding
+        of_axes{12});  // nothing says that it is padding
   CHECK(ml::lengths_without_padding(e, ml::sequences_of(ignored.seen_by_attention(), 3, 1)).front() == 5);
   ml::batch all_seen = ignored.seen_by_attention();
   all_seen.named.erase(all_seen.named.begin() + 1);
