@@ -79,6 +79,12 @@ struct machine {
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
 
+namespace detail {
+/// No source tells those of the two wafers apart.
+inline constexpr instruction_cycles instructions_of_wafers{
+    .simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11, .divide = 50, .branch = 1};
+}  // namespace detail
+
 inline constexpr machine wse2{
     .name = "wse2",
     .width = 750,
@@ -110,8 +116,7 @@ inline constexpr machine wse2{
     .call = 1,
     .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
-                     .divide = 50, .branch = 1},
+    .instructions = detail::instructions_of_wafers,
     .fabric_width = 1,
     .reading = priority::high,
     .other = priority::low,
@@ -149,8 +154,7 @@ inline constexpr machine wse3{
     .call = 1,
     .descriptor_load = 7,
     .descriptor_registers = 16,
-    .instructions = {.simple = 1, .simple32 = 2, .multiply16 = 1, .multiply32 = 11,
-                     .divide = 50, .branch = 1},
+    .instructions = detail::instructions_of_wafers,
     .fabric_width = 2,
     .reading = priority::low,
     .other = priority::low,
