@@ -279,6 +279,9 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
   check_decoder("StarCoder", with([](decoder& d) { d.kv_heads = 1, d.between = nonlinearity::relu; }));
   check_decoder("fixed positions",
                 with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
+  check_decoder("a factor of tokens, positions and their norm", with([](decoder& d) {
+                  d.position = positioning::fixed, d.embedding_norm = true, d.embedding_scale = 3;
+                }));
   check_decoder("Bloom", with([](decoder& d) {
                   d.position = positioning::alibi, d.embedding_norm = true,
                   d.between = nonlinearity::quick_gelu;
