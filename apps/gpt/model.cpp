@@ -105,8 +105,8 @@ ml::decoder_starts starts_of(const mup_params& m) {
 ml::decoder with_mup_of(ml::decoder d, const mup_params& m) {
   d.starts = starts_of(m);
   if (!m.is_given()) return d;
-  d = with_mup(std::move(d), {.width = static_cast<int>(m.base_hidden_size),
-                              .filter = static_cast<int>(m.base_filter_size),
+  d = with_mup(std::move(d), {.width = m.base_hidden_size,
+                              .filter = m.base_filter_size,
                               .logits = static_cast<wsl::f32>(m.logits_alpha > 0 ? m.logits_alpha : 1),
                               .logits_by_root = !m.logits_by_d});
   for (const std::string& group : m.own_rates) {
@@ -374,9 +374,6 @@ void complete_mup(train_app::fields& f, model_params& m, const train_app::number
     refuse("mup_base_hidden_size",
            "is given without mup_base_filter_size: muP needs both; give --mup_base_filter_size, the filter_size of "
            "the base model, or leave both out");
-  for (const auto& [name, size] : {std::pair("mup_base_hidden_size", m.mup.base_hidden_size),
-                                   {"mup_base_filter_size", m.mup.base_filter_size}})
-    if (size != std::floor(size)) refuse(name, fmt::format("is a whole number of features, not {}", size));
   if (!is_mup) {
     for (const auto& [name, is_set] : {std::pair("output_logits_alpha", m.mup.logits_alpha > 0),
                                        {"scale_output_logits_by_d", !m.mup.logits_by_d}})

@@ -18,7 +18,7 @@ namespace wsl::ml {
 
 /// The base model, for which the settings were tuned.
 struct mup_base {
-  int width = 0, filter = 0;    ///< the features of a token, and those inside its feed-forward part
+  f64 width = 0, filter = 0;    ///< the features of a token, and those inside its feed-forward part
   f32 logits = 1;               ///< a tuned factor of the logits (output_logits_alpha of the Zoo)
   bool logits_by_root = false;  ///< logits are divided by the root of the ratio of the widths
 };
@@ -42,15 +42,15 @@ struct mup_factors {
 inline mup_factors mup_factors_for(int width, int filter, int layers, const mup_base& base) {
   for (const auto& [what, size] : {std::pair("the width of the base model", base.width),
                                    {"the filter of the base model", base.filter},
-                                   {"the width of the model", width},
-                                   {"the filter of the model", filter},
-                                   {"the number of blocks", layers}})
-    if (size < 1) throw std::invalid_argument(fmt::format("wsl: muP: {} is positive, not {}", what, size));
+                                   {"the width of the model", static_cast<f64>(width)},
+                                   {"the filter of the model", static_cast<f64>(filter)},
+                                   {"the number of blocks", static_cast<f64>(layers)}})
+    if (!(size > 0) || std::isinf(size))
+      throw std::invalid_argument(fmt::format("wsl: muP: {} is positive, not {}", what, size));
   if (!(base.logits > 0) || std::isinf(base.logits))
     throw std::invalid_argument(
         fmt::format("wsl: muP: the factor of the logits is positive and finite, not {}", base.logits));
-  const f64 m = static_cast<f64>(width) / base.width, of_filter = static_cast<f64>(filter) / base.filter,
-            depth = 2. * layers;
+  const f64 m = width / base.width, of_filter = filter / base.filter, depth = 2. * layers;
   return {.inside = 1 / std::sqrt(m),
           .projection = 1 / std::sqrt(depth * m),
           .down = 1 / std::sqrt(depth * of_filter),
