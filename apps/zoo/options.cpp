@@ -27,6 +27,7 @@ void declare(train_app::fields& f, options& o) {
         "a file of texts (.jsonl, .csv, .tsv) to which a reward model gives scores, instead of completions");
   f.add("text_key", o.scores.text_key, "its field of whole texts");
   f.add("answer_key", o.scores.answer_key, "or that of answers, to the prompts of prompt_key");
+  declare_grid(f, o.grid);
   f.options_of("eval");
   f.add("text", o.eval_of.text,
         "a file of text, of which the loss and the perplexity of a token are printed");

@@ -102,7 +102,7 @@ TEST_CASE("muP without a size says which is missing") {
                     "wsl: muP: the filter of the base model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.filter = 256}),
                     "wsl: muP: the width of the base model is positive, not 0");
-  CHECK_THROWS_WITH(with_mup({}, {.width = 256, .filter = 8}), "wsl: muP: the width of the model is positive, not 0");
+  CHECK_THROWS_WITH(ml::with_mup({}, {.width = 256, .filter = 8}), "wsl: muP: the width of the model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.width = 256, .filter = 8, .logits = -1}),
                     "wsl: muP: the factor of the logits is positive and finite, not -1");
 }
