@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/coordinate_check.hpp>
@@ -15,9 +16,11 @@ namespace {
 namespace ml = wsl::ml;
 using wsl::i64;
 
-/// The largest exponent with which a size may grow with the width: of sizes that grow, such as the logits of the
-/// standard parametrization, it is about 1.
+/// The largest exponent with which sizes may grow with the width: it is near 0 with muP, and without from 0.5, of
+/// logits, to 2, of the outputs of blocks.
 constexpr f64 bound = 0.25;
+constexpr ml::coordinate::kind kinds[] = {ml::coordinate::kind::block, ml::coordinate::kind::scores,
+                                          ml::coordinate::kind::logits};
 
 /// The sizes at each width, before the first step and after each.
 ml::coordinate_check sizes_of(const options& o, const train_app::task& t, const std::vector<gpt_app::model_params>& models,
@@ -125,14 +128,17 @@ int check_coordinates(train_app::fields& f, options& o) {
   add_lines(chart, mup, g.check_steps, "", false), add_lines(chart, standard, g.check_steps, ", without", true);
   app::write_file(folder + "/coord_check.svg", chart.svg());
 
-  const auto in_words = [](const ml::coordinate_check& of) {
-    const auto& r = of.steepest(1);
-    return fmt::format("{}: {} after step {} grows with the power {:.2f} of the width",
-                       r.slope() <= bound ? "stable" : "not stable", r.name, r.step, r.slope());
+  const auto is_stable = [](const ml::coordinate_check& of) {
+    return std::ranges::all_of(kinds, [&](ml::coordinate::kind k) { return of.growth(k, 1) <= bound; });
   };
-  std::printf("coord_check: with muP sizes are %s; without they are %s; the bound is %g\n", in_words(mup).c_str(),
+  const auto in_words = [&](const ml::coordinate_check& of) {
+    return fmt::format("{}stable (outputs of blocks grow with the power {:.2f} of the width, scores {:.2f}, logits {:.2f})",
+                       is_stable(of) ? "" : "not ", of.growth(kinds[0], 1), of.growth(kinds[1], 1),
+                       of.growth(kinds[2], 1));
+  };
+  std::printf("coord_check: with muP sizes are %s, without %s; the bound is %g\n", in_words(mup).c_str(),
               in_words(standard).c_str(), bound);
-  return mup.steepest(1).slope() <= bound ? 0 : 1;
+  return is_stable(mup) ? 0 : 1;
 }
 
 }  // namespace zoo_app

@@ -4,7 +4,7 @@
 // and with them the learning rate that is best changes (Yang et al., arXiv 2203.03466, appendix D.1).
 //   coordinate_check sizes;
 //   for (int width : {64, 128, 256}) ... sizes.add(width, step, coordinates_of(d, n, w, batch));
-//   sizes.steepest(1).slope   // near 0 if they are stable
+//   sizes.growth(coordinate::kind::logits, 1)   // near 0 if they are stable
 #pragma once
 #include <fmt/format.h>
 
@@ -22,7 +22,10 @@ namespace wsl::ml {
 
 /// The mean absolute value of some numbers that a model computes.
 struct coordinate {
+  /// Of the output of a block, the scores of its attention, or the logits of the model.
+  enum class kind : u8 { block, scores, logits };
   std::string name;
+  kind of = kind::block;
   f64 size = 0;
 };
 
@@ -73,11 +76,11 @@ inline std::vector<coordinate> coordinates_of(const decoder& d, const network& n
   for (int l = 0; l < d.layers; ++l) {
     const std::string name = fmt::format("layer {}", l);
     const int qkv = value_called(name + (d.position == positioning::rotary ? " rotary" : " qkv"));
-    all.push_back({name, detail::mean_size(store.value(value_called(name + " sum 2")))});
-    all.push_back({name + " scores",
+    all.push_back({name, coordinate::kind::block, detail::mean_size(store.value(value_called(name + " sum 2")))});
+    all.push_back({name + " scores", coordinate::kind::scores,
                    detail::mean_size_of_scores(d, l, store.value(qkv), b.sequences, b.length)});
   }
-  all.push_back({"logits", detail::mean_size(store.value(n.logits()))});
+  all.push_back({"logits", coordinate::kind::logits, detail::mean_size(store.value(n.logits()))});
   return all;
 }
 
@@ -86,6 +89,7 @@ class coordinate_check {
  public:
   struct row {
     std::string name;
+    coordinate::kind of = coordinate::kind::block;
     i64 step = 0;
     std::vector<f64> widths = {}, sizes = {};
 
@@ -97,20 +101,22 @@ class coordinate_check {
     for (const coordinate& c : all) {
       const auto found = std::find_if(rows_.begin(), rows_.end(),
                                       [&](const row& r) { return r.name == c.name && r.step == step; });
-      row& r = found == rows_.end() ? rows_.emplace_back(row{c.name, step}) : *found;
+      row& r = found == rows_.end() ? rows_.emplace_back(row{c.name, c.of, step}) : *found;
       r.widths.push_back(width), r.sizes.push_back(c.size);
     }
   }
   const std::vector<row>& rows() const { return rows_; }
 
-  /// The row that grows fastest with the width, of those of this step and later ones. Throws std::invalid_argument if
-  /// there is none, or for fewer than two widths.
-  const row& steepest(i64 first_step) const {
-    const row* found = nullptr;
+  /// The exponent with which sizes of a kind grow with the width, the mean over all layers, this step and later ones:
+  /// scores of a single layer and step vary much more. Throws std::invalid_argument if there are none, or for fewer
+  /// than two widths.
+  f64 growth(coordinate::kind of, i64 first_step) const {
+    f64 sum = 0;
+    int n = 0;
     for (const row& r : rows_)
-      if (r.step >= first_step && (!found || r.slope() > found->slope())) found = &r;
-    if (!found) throw std::invalid_argument(fmt::format("wsl: no coordinates are known of step {} and later", first_step));
-    return *found;
+      if (r.of == of && r.step >= first_step) sum += r.slope(), ++n;
+    if (!n) throw std::invalid_argument(fmt::format("wsl: no coordinates are known of step {} and later", first_step));
+    return sum / n;
   }
 
  private:
