@@ -29,6 +29,12 @@ std::string shown(f64 loss) {
   return std::isnan(loss) ? "-" : loss == trials::diverged ? "diverged" : fmt::format("{:.4f}", loss);
 }
 
+/// Throws std::invalid_argument for a model that cannot be, whatever the data say of its vocabulary and sequences.
+void require_possible(gpt_app::model_params m) {
+  m.vocab_size = std::max(1, m.vocab_size), m.max_position_embeddings = std::max(1, m.max_position_embeddings);
+  m.decoder();
+}
+
 /// The cell of a width with the least loss; none if no run has ended with a finite one.
 const cell* best_of(const std::vector<cell>& cells, f64 width, const trials& of) {
   const cell* best = nullptr;
@@ -92,7 +98,7 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
           run.seed = o.common.train_input.shuffle_seed = static_cast<wsl::i64>(seed);
           add("seed", seed);
         }
-        o.model.decoder();  // throws for a model that cannot be
+        require_possible(o.model);
         run.model_dir = folder + "/" + name;
         c.runs.push_back(all.size());
         all.push_back({name, f.kept_text(), run.max_steps});
