@@ -89,7 +89,9 @@ std::optional<ml::initial> start_of(const train_app::normal_part& p) {
 }
 /// The starts of the Zoo's initializers: where one is not given, another takes its place or the usual one.
 ml::decoder_starts starts_of(const mup_params& m) {
-  const auto or_else = [](std::optional<ml::initial> a, const std::optional<ml::initial>& b) { return a ? a : b; };
+  const auto or_else = [](std::optional<ml::initial> a, const std::optional<ml::initial>& b) {
+    return a ? a : b;
+  };
   const auto all = start_of(m.initializer);
   ml::decoder_starts s{.embedding = start_of(m.embedding),
                        .qkv = all,
@@ -177,37 +179,38 @@ ml::decoder model_params::decoder() const {
         "model.load_balancing_loss_coef is of num_experts, which is not given: leave it out");
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
-  ml::decoder d{.vocabulary = vocab_size,
-          .positions = max_position_embeddings,
-          .layers = layers,
-          .heads = heads,
-          .width = hidden_size,
-          .filter = filter_size,
-          .bias = biases,
-          .between = nonlinearity_of(nonlinearity),
-          .epsilon = static_cast<wsl::f32>(epsilon),
-          .deviation = static_cast<wsl::f32>(deviation),
-          .kv_heads = kv_groups,
-          .norm = norm == "rmsnorm" ? ml::normalization::rmsnorm : ml::normalization::layernorm,
-          .position = positioning_of(positions),
-          .rotary_features = rotary_dim,
-          .rotary_base = rope_theta,
-          .order = order_of(*this),
-          .tied = share_embedding_weights,
-          .dropout = static_cast<wsl::f32>(dropout),
-          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
-          .rotary_scale = scaling_of(*this),
-          .head_width = head_dim,
-          .window = window,
-          .attention_scale = scale_of(*this),
-          .scale_by_layer = scale_by_layer,
-          .embedding_norm = embedding_norm,
-          .unused_positions = unused_positions,
-          .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
-          .logit_scale = static_cast<wsl::f32>(logits_scale),
-          .experts = experts,
-          .experts_per_token = experts_of_token,
-          .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
+  ml::decoder d{
+      .vocabulary = vocab_size,
+      .positions = max_position_embeddings,
+      .layers = layers,
+      .heads = heads,
+      .width = hidden_size,
+      .filter = filter_size,
+      .bias = biases,
+      .between = nonlinearity_of(nonlinearity),
+      .epsilon = static_cast<wsl::f32>(epsilon),
+      .deviation = static_cast<wsl::f32>(deviation),
+      .kv_heads = kv_groups,
+      .norm = norm == "rmsnorm" ? ml::normalization::rmsnorm : ml::normalization::layernorm,
+      .position = positioning_of(positions),
+      .rotary_features = rotary_dim,
+      .rotary_base = rope_theta,
+      .order = order_of(*this),
+      .tied = share_embedding_weights,
+      .dropout = static_cast<wsl::f32>(dropout),
+      .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+      .rotary_scale = scaling_of(*this),
+      .head_width = head_dim,
+      .window = window,
+      .attention_scale = scale_of(*this),
+      .scale_by_layer = scale_by_layer,
+      .embedding_norm = embedding_norm,
+      .unused_positions = unused_positions,
+      .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
+      .logit_scale = static_cast<wsl::f32>(logits_scale),
+      .experts = experts,
+      .experts_per_token = experts_of_token,
+      .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
   return with_mup_of(std::move(d), mup);
 }
 
@@ -317,14 +320,17 @@ namespace {
 /// The fields of muP and the initializers.
 void declare_mup(train_app::fields& f, model_params& m) {
   f.add("embedding_initializer", m.mup.embedding,
-        "how the tables of tokens and positions start: normal, truncated_normal, or a map with std, a and b; null: as "
+        "how the tables of tokens and positions start: normal, truncated_normal, or a map with std, a and b; "
+        "null: as "
         "initializer_range says");
   f.add("initializer", m.mup.initializer,
-        "how the matrices of blocks start; null: as initializer_range says, and those that add to the residual with "
+        "how the matrices of blocks start; null: as initializer_range says, and those that add to the "
+        "residual with "
         "that / sqrt(2 num_hidden_layers)");
   f.add("output_layer_initializer", m.mup.output,
         "how those start that add to the residual; null: as initializer, without muP");
-  f.add("ffn_initializer", m.mup.ffn, "how the first matrices of the feed-forward part start; null: as initializer");
+  f.add("ffn_initializer", m.mup.ffn,
+        "how the first matrices of the feed-forward part start; null: as initializer");
   f.add("ffn_output_layer_initializer", m.mup.ffn_output,
         "how its last starts; null: as output_layer_initializer, with muP as initializer_range says");
   constexpr f64 largest = 1 << 20;
@@ -348,7 +354,8 @@ void declare_mup(train_app::fields& f, model_params& m) {
     if (!p.is_given() || !p.ffn_output.name.empty() || (p.output.name.empty() && p.initializer.name.empty()))
       return std::string();
     return fmt::format(
-        "model.ffn_output_layer_initializer is not given: with muP the last matrices of the feed-forward part start "
+        "model.ffn_output_layer_initializer is not given: with muP the last matrices of the feed-forward "
+        "part start "
         "with initializer_range {}, as in the Model Zoo",
         m.deviation);
   });
@@ -362,31 +369,35 @@ void complete_mup(train_app::fields& f, model_params& m, const train_app::number
   };
   const auto refuse = [&](const char* name, const std::string& why) {
     const std::string& place = given(name);
-    throw std::invalid_argument((place.empty() || place.starts_with("--") ? "" : place + ": ") + "model." + name +
-                                " " + why);
+    throw std::invalid_argument((place.empty() || place.starts_with("--") ? "" : place + ": ") + "model." +
+                                name + " " + why);
   };
   const bool is_mup = m.mup.base_hidden_size > 0 || m.mup.base_filter_size > 0;
   if (is_mup && !m.mup.is_given())
     refuse("mup_base_filter_size",
-           "is given without mup_base_hidden_size: muP needs both; give --mup_base_hidden_size, the hidden_size of "
+           "is given without mup_base_hidden_size: muP needs both; give --mup_base_hidden_size, the "
+           "hidden_size of "
            "the base model, or leave both out");
   if (is_mup && !(m.mup.base_filter_size > 0))
     refuse("mup_base_hidden_size",
-           "is given without mup_base_filter_size: muP needs both; give --mup_base_filter_size, the filter_size of "
+           "is given without mup_base_filter_size: muP needs both; give --mup_base_filter_size, the "
+           "filter_size of "
            "the base model, or leave both out");
   if (!is_mup) {
     for (const auto& [name, is_set] : {std::pair("output_logits_alpha", m.mup.logits_alpha > 0),
                                        {"scale_output_logits_by_d", !m.mup.logits_by_d}})
       if (is_set)
         refuse(name,
-               "is of muP, and does nothing without mup_base_hidden_size and mup_base_filter_size: give both, or "
+               "is of muP, and does nothing without mup_base_hidden_size and mup_base_filter_size: give "
+               "both, or "
                "leave it out; output_logits_scale is a factor of the logits without them");
     return;
   }
   if (m.logits_scale != 1)
     refuse("output_logits_scale",
            "is of the older form of muP, and with mup_base_hidden_size the factor of the logits is "
-           "output_logits_alpha * mup_base_hidden_size / hidden_size: leave it out, or give output_logits_alpha");
+           "output_logits_alpha * mup_base_hidden_size / hidden_size: leave it out, or give "
+           "output_logits_alpha");
   if (given("scale_qk_dot_by_d").empty() && m.attention_scale == 0) m.scale_by_d = true;
   m.mup.own_rates.clear();
   for (const auto& [name, factor] : adjusted) m.mup.own_rates.push_back(name);
@@ -453,7 +464,8 @@ void declare(train_app::fields& f, model_params& m) {
       .at_most(0.99);
   f.honours("attention_type", {"scaled_dot_product"});
   f.add("loss_scaling", m.loss_scaling,
-        "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, sequences, with "
+        "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, sequences, "
+        "with "
         "loss_weight 1 / max_sequence_length, which is the same where all tokens count")
       .one_of({"num_tokens", "batch_size"});
   f.add("loss_weight", m.loss_weight, "factor of the loss: 1, but for loss_scaling batch_size").above(0);

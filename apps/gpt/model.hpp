@@ -57,8 +57,8 @@ struct model_params {
 };
 
 /// Sets what muP makes the default where it is not given: scale_qk_dot_by_d. `adjusted` are the groups of
-/// parameters whose learning rates the optimizer's params set. Throws std::invalid_argument for fields of muP that
-/// contradict each other.
+/// parameters whose learning rates the optimizer's params set. Throws std::invalid_argument for fields of
+/// muP that contradict each other.
 void complete_mup(train_app::fields& f, model_params& m, const train_app::numbers_by_name& adjusted);
 
 /// The name of a nonlinearity.

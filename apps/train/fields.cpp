@@ -296,11 +296,15 @@ struct reader {
   void read(const YAML::Node& n, normal_part& to) const {
     to = {};
     if (n.IsMap()) read_fields(n, to);
-    else if (n.IsScalar() && (n.Scalar() == "normal" || n.Scalar() == "truncated_normal")) to.name = n.Scalar();
+    else if (n.IsScalar() && (n.Scalar() == "normal" || n.Scalar() == "truncated_normal"))
+      to.name = n.Scalar();
     if (to.name.empty())
-      wrong(n, "normal or truncated_normal, or a map such as {name: truncated_normal, std: 0.02, a: -0.04, b: 0.04}");
+      wrong(n,
+            "normal or truncated_normal, or a map such as {name: truncated_normal, std: 0.02, a: -0.04, b: "
+            "0.04}");
     if (to.name == "normal" && n.IsMap() && (n["a"] || n["b"]))
-      refuse(where, f.full_name() + ": a and b are bounds of truncated_normal, and the name is normal: leave them out");
+      refuse(where, f.full_name() +
+                        ": a and b are bounds of truncated_normal, and the name is normal: leave them out");
   }
   void read(const YAML::Node& n, rate_parts& to) const {
     if (n.IsSequence() && n.size()) {

@@ -69,9 +69,9 @@ struct initializer_part {
 };
 /// A normal distribution of initial weights, or a truncated one, as written in the file.
 struct normal_part {
-  std::string name = {};           ///< empty: not given
-  f64 mean = 0, std = 0.05;        ///< std: the standard deviation, with the usual value of the Zoo
-  f64 a = 1, b = -1;               ///< the bounds of a truncated one; numbers of these signs: 2 std from 0
+  std::string name = {};     ///< empty: not given
+  f64 mean = 0, std = 0.05;  ///< std: the standard deviation, with the usual value of the Zoo
+  f64 a = 1, b = -1;         ///< the bounds of a truncated one; numbers of these signs: 2 std from 0
 };
 /// One of several data, as written in the file.
 struct mixture_source {

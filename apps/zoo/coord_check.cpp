@@ -16,15 +16,15 @@ namespace {
 namespace ml = wsl::ml;
 using wsl::i64;
 
-/// The largest exponent with which sizes may grow with the width: it is near 0 with muP, and without from 0.5, of
-/// logits, to 2, of the outputs of blocks.
+/// The largest exponent with which sizes may grow with the width: it is near 0 with muP, and without from
+/// 0.5, of logits, to 2, of the outputs of blocks.
 constexpr f64 bound = 0.25;
 constexpr ml::coordinate::kind kinds[] = {ml::coordinate::kind::block, ml::coordinate::kind::scores,
                                           ml::coordinate::kind::logits};
 
 /// The sizes at each width, before the first step and after each.
-ml::coordinate_check sizes_of(const options& o, const train_app::task& t, const std::vector<gpt_app::model_params>& models,
-                              i64 steps, f64 rate) {
+ml::coordinate_check sizes_of(const options& o, const train_app::task& t,
+                              const std::vector<gpt_app::model_params>& models, i64 steps, f64 rate) {
   const train_app::common_params& p = o.common;
   ml::coordinate_check sizes;
   for (const gpt_app::model_params& m : models) {
@@ -73,8 +73,8 @@ void print_rows(const char* title, const ml::coordinate_check& sizes, const std:
     }
 }
 
-void add_lines(wsl::support::line_chart& chart, const ml::coordinate_check& sizes, i64 step, const char* words,
-               bool is_dashed) {
+void add_lines(wsl::support::line_chart& chart, const ml::coordinate_check& sizes, i64 step,
+               const char* words, bool is_dashed) {
   for (const auto& r : sizes.rows()) {
     if (r.step != step) continue;
     auto& line = chart.lines.emplace_back();
@@ -101,14 +101,15 @@ int check_coordinates(train_app::fields& f, options& o) {
   const train_app::task t = gpt_app::task_of("wsl-zoo", o, true);
   gpt_app::model_params m = o.model;
   m.hidden_size = asked.hidden_size;
-  const int base = asked.mup.is_given() ? static_cast<int>(asked.mup.base_hidden_size) : static_cast<int>(widths.front());
+  const int base =
+      asked.mup.is_given() ? static_cast<int>(asked.mup.base_hidden_size) : static_cast<int>(widths.front());
   std::vector<gpt_app::model_params> with, without;
   for (const f64 w : widths) {
     const gpt_app::model_params at = at_width(m, static_cast<int>(w));
     with.push_back(with_mup_from(at, base)), without.push_back(without_mup(at));
   }
-  std::printf("%s; widths from %g to %g, %lld steps at a learning rate of %g\n", t.data_words.c_str(), widths.front(),
-              widths.back(), static_cast<long long>(g.check_steps), peak);
+  std::printf("%s; widths from %g to %g, %lld steps at a learning rate of %g\n", t.data_words.c_str(),
+              widths.front(), widths.back(), static_cast<long long>(g.check_steps), peak);
   const ml::coordinate_check mup = sizes_of(o, t, with, g.check_steps, peak),
                              standard = sizes_of(o, t, without, g.check_steps, peak);
   print_rows(fmt::format("with muP, base width {}", base).c_str(), mup, widths);
@@ -125,16 +126,17 @@ int check_coordinates(train_app::fields& f, options& o) {
   wsl::support::line_chart chart;
   chart.title = fmt::format("mean |x| after {} steps; dashed: without muP", g.check_steps);
   chart.x = {"width", true}, chart.y = {"mean |x|", true};
-  add_lines(chart, mup, g.check_steps, "", false), add_lines(chart, standard, g.check_steps, ", without", true);
+  add_lines(chart, mup, g.check_steps, "", false),
+      add_lines(chart, standard, g.check_steps, ", without", true);
   app::write_file(folder + "/coord_check.svg", chart.svg());
 
   const auto is_stable = [](const ml::coordinate_check& of) {
     return std::ranges::all_of(kinds, [&](ml::coordinate::kind k) { return of.growth(k, 1) <= bound; });
   };
   const auto in_words = [&](const ml::coordinate_check& of) {
-    return fmt::format("{}stable (outputs of blocks grow with the power {:.2f} of the width, scores {:.2f}, logits {:.2f})",
-                       is_stable(of) ? "" : "not ", of.growth(kinds[0], 1), of.growth(kinds[1], 1),
-                       of.growth(kinds[2], 1));
+    return fmt::format(
+        "{}stable (outputs of blocks grow with the power {:.2f} of the width, scores {:.2f}, logits {:.2f})",
+        is_stable(of) ? "" : "not ", of.growth(kinds[0], 1), of.growth(kinds[1], 1), of.growth(kinds[2], 1));
   };
   std::printf("coord_check: with muP sizes are %s, without %s; the bound is %g\n", in_words(mup).c_str(),
               in_words(standard).c_str(), bound);

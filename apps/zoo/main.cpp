@@ -3,6 +3,7 @@
 // encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
 // docs/guide/zoo.md.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/reward.hpp>
 
@@ -92,7 +93,8 @@ std::vector<readers> options_of_program() {
   for (readers& r : all) {
     if (std::find(r.modes.begin(), r.modes.end(), "fit") == r.modes.end()) continue;
     r.modes.insert(r.modes.end(), {"sweep", "scaling"});
-    if (r.of == "optimizer" || r.of == "runconfig.seed" || r.of.starts_with("train_input") || r.of.starts_with("model."))
+    if (r.of == "optimizer" || r.of == "runconfig.seed" || r.of.starts_with("train_input") ||
+        r.of.starts_with("model."))
       r.modes.push_back("coord_check");
   }
   all.insert(all.end(), {{"grid.widths", {"coord_check", "sweep"}},
@@ -109,9 +111,14 @@ std::vector<readers> options_of_program() {
 std::string command_of(int argc, char** argv) {
   std::string words;
   for (int k = 0; k < argc; ++k) {
-    const std::string_view word = argv[k];
+    std::string word = argv[k];
     if (word == "--how") ++k;
-    else if (!word.starts_with("--how=")) words += (words.empty() ? "" : " ") + std::string(word);
+    if (word.starts_with("--how")) continue;
+    std::replace(word.begin(), word.end(), '\n', ' ');  // it stands in a comment of a script, too
+    const bool is_plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) || std::string_view("_-./,=:+").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    words += (words.empty() ? "" : " ") + (is_plain ? word : "'" + word + "'");
   }
   return words;
 }
@@ -136,7 +143,8 @@ int run(int argc, char** argv) {
                  {"eval", "evaluate a checkpoint on the held-out data, or a model on --text or --choices"},
                  {"eval_all", "evaluate all checkpoints in model_dir on the held-out data"},
                  {"config",
-                  "print the params with those of the model's name or of --hf, as a file for --params; config mup: "
+                  "print the params with those of the model's name or of --hf, as a file for --params; "
+                  "config mup: "
                   "make a params file of muP, see wsl-zoo config mup --help"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
@@ -145,7 +153,8 @@ int run(int argc, char** argv) {
                   "texts of --score the scores of a reward model"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
                  {"coord_check", "compare the sizes of activations at several widths, with muP and without"},
-                 {"sweep", "train with several learning rates, seeds and widths, and print a table of the losses"},
+                 {"sweep",
+                  "train with several learning rates, seeds and widths, and print a table of the losses"},
                  {"scaling", "train models of several sizes, and fit a scaling law to their losses"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),

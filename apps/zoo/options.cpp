@@ -88,8 +88,10 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
   const gpt_app::model_params asked = o.model;
   if (const std::string& place = f.named("model.mup_base_hidden_size").front()->given;
       asked.mup.base_hidden_size > 0 && !place.starts_with("--"))
-    throw std::invalid_argument(place + ": model.mup_base_hidden_size is of models that begin with random weights, "
-                                        "and --hf " + folder + " has factors of its own: leave it out");
+    throw std::invalid_argument(place +
+                                ": model.mup_base_hidden_size is of models that begin with random weights, "
+                                "and --hf " +
+                                folder + " has factors of its own: leave it out");
   const auto [family, decoder] = wsl::ml::read_hugging_face_config(folder + "/config.json");
   gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
   theirs.name = family->model_type;

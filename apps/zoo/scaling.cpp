@@ -35,7 +35,7 @@ rung rung_of(const std::string& word) {
   return {width, layers};
 }
 
-/// What a prediction is above the loss, in percent of it.
+/// A prediction is above the loss by this part of it, in percent.
 f64 percent(f64 predicted, f64 loss) { return 100 * (predicted / loss - 1); }
 
 }  // namespace
@@ -46,11 +46,13 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
   train_app::run_params& run = o.common.run;
   if (g.sizes.words.size() < 4)
     throw std::invalid_argument(
-        "scaling needs --sizes of at least 4 models, such as 32x2,48x2,64x3,96x4: the law has three numbers, and the "
+        "scaling needs --sizes of at least 4 models, such as 32x2,48x2,64x3,96x4: the law has three numbers, "
+        "and the "
         "largest model is predicted");
   if (run.max_steps < 1 || run.num_epochs || run.early_stopping_patience)
     throw std::invalid_argument(
-        "scaling stretches the schedule of --max_steps to the steps of each model: give that, and leave num_epochs and "
+        "scaling stretches the schedule of --max_steps to the steps of each model: give that, and leave "
+        "num_epochs and "
         "early_stopping_patience out");
   const std::string folder = run.model_dir;
   // The vocabulary, and with it the parameters, are those of the data.
@@ -76,7 +78,8 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
     run.max_steps = r.steps;
     const std::string name = fmt::format("size_{}x{}", r.width, r.layers);
     if (std::any_of(all.begin(), all.end(), [&](const trial& t) { return t.name == name; }))
-      throw std::invalid_argument(fmt::format("--sizes has {}x{} twice: leave one of them out", r.width, r.layers));
+      throw std::invalid_argument(
+          fmt::format("--sizes has {}x{} twice: leave one of them out", r.width, r.layers));
     run.model_dir = folder + "/" + name;
     all.push_back({name, f.kept_text(), r.steps});
     o = before;
@@ -91,19 +94,23 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
   for (std::size_t k = 0; k < ladder.size(); ++k) {
     costs.push_back(ladder[k].cost()), losses.push_back(*runs.loss(k));
     if (losses.back() == trials::diverged)
-      throw std::invalid_argument(fmt::format("the run {} diverged: give a smaller learning rate, and another --model_dir",
-                                              runs.all()[k].name));
+      throw std::invalid_argument(fmt::format(
+          "the run {} diverged: give a smaller learning rate, and another --model_dir", runs.all()[k].name));
   }
   const std::size_t fitted = costs.size() - 1;
-  const ml::power_law law = ml::fit_power_law(std::span(costs).first(fitted), std::span(losses).first(fitted)),
+  const ml::power_law law =
+                          ml::fit_power_law(std::span(costs).first(fitted), std::span(losses).first(fitted)),
                       of_all = ml::fit_power_law(costs, losses);
   std::string table = "width,layers,parameters,tokens,operations,loss,law\n";
-  std::printf("%8s %7s %11s %12s %11s %8s %8s\n", "width", "layers", "parameters", "tokens", "operations", "loss", "law");
+  std::printf("%8s %7s %11s %12s %11s %8s %8s\n", "width", "layers", "parameters", "tokens", "operations",
+              "loss", "law");
   for (std::size_t k = 0; k < ladder.size(); ++k) {
     const rung& r = ladder[k];
-    table += fmt::format("{},{},{},{},{},{},{}\n", r.width, r.layers, r.parameters, r.tokens, costs[k], losses[k], law(costs[k]));
-    std::printf("%8d %7d %11lld %12lld %11.3g %8.4f %8.4f%s\n", r.width, r.layers, static_cast<long long>(r.parameters),
-                static_cast<long long>(r.tokens), costs[k], losses[k], law(costs[k]), k == fitted ? "  predicted" : "");
+    table += fmt::format("{},{},{},{},{},{},{}\n", r.width, r.layers, r.parameters, r.tokens, costs[k],
+                         losses[k], law(costs[k]));
+    std::printf("%8d %7d %11lld %12lld %11.3g %8.4f %8.4f%s\n", r.width, r.layers,
+                static_cast<long long>(r.parameters), static_cast<long long>(r.tokens), costs[k], losses[k],
+                law(costs[k]), k == fitted ? "  predicted" : "");
   }
   wsl::support::line_chart chart;
   chart.title = "held-out loss of models of several sizes";
@@ -111,7 +118,8 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
   auto points = std::vector<std::pair<f64, f64>>();
   for (std::size_t k = 0; k < costs.size(); ++k) points.emplace_back(costs[k], losses[k]);
   chart.lines.push_back({"runs", points});
-  for (const auto& [x, name, dashes] : {std::tuple(law, "law of all but the largest", false), {of_all, "law of all", true}}) {
+  for (const auto& [x, name, dashes] :
+       {std::tuple(law, "law of all but the largest", false), {of_all, "law of all", true}}) {
     auto& line = chart.lines.emplace_back();
     line.name = name, line.is_dashed = dashes, line.has_dots = false;
     constexpr int parts = 60;
@@ -122,11 +130,13 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
   }
   app::write_file(folder + "/scaling.csv", table);
   app::write_file(folder + "/scaling.svg", chart.svg());
-  std::printf("the law of the %zu smaller models: loss = %.4g C^%.4f + %.4f, which misses them by %.4f (root of the mean square)\n",
-              fitted, law.a, law.b, law.c, law.error);
+  std::printf(
+      "the law of the %zu smaller models: loss = %.4g C^%.4f + %.4f, which misses them by %.4f (root of the "
+      "mean square)\n",
+      fitted, law.a, law.b, law.c, law.error);
   std::printf("the law of all: loss = %.4g C^%.4f + %.4f\n", of_all.a, of_all.b, of_all.c);
-  std::printf("scaling: the largest model has a loss of %.4f, and the smaller ones predict %.4f, %+.2f %%\n", losses.back(),
-              law(costs.back()), percent(law(costs.back()), losses.back()));
+  std::printf("scaling: the largest model has a loss of %.4f, and the smaller ones predict %.4f, %+.2f %%\n",
+              losses.back(), law(costs.back()), percent(law(costs.back()), losses.back()));
   return 0;
 }
 

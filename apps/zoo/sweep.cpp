@@ -29,9 +29,11 @@ std::string shown(f64 loss) {
   return std::isnan(loss) ? "-" : loss == trials::diverged ? "diverged" : fmt::format("{:.4f}", loss);
 }
 
-/// Throws std::invalid_argument for a model that cannot be, whatever the data say of its vocabulary and sequences.
+/// Throws std::invalid_argument for a model that cannot be, whatever the data say of its vocabulary and
+/// sequences.
 void require_possible(gpt_app::model_params m) {
-  m.vocab_size = std::max(1, m.vocab_size), m.max_position_embeddings = std::max(1, m.max_position_embeddings);
+  m.vocab_size = std::max(1, m.vocab_size),
+  m.max_position_embeddings = std::max(1, m.max_position_embeddings);
   m.decoder();
 }
 
@@ -43,8 +45,8 @@ const cell* best_of(const std::vector<cell>& cells, f64 width, const trials& of)
   return best;
 }
 
-void print_table(const std::vector<cell>& cells, const std::vector<f64>& widths, const std::vector<f64>& rates,
-                 const trials& of) {
+void print_table(const std::vector<cell>& cells, const std::vector<f64>& widths,
+                 const std::vector<f64>& rates, const trials& of) {
   std::printf("%8s", "width");
   for (const f64 r : rates) std::printf(" %10s", fmt::format("{:.6g}", r).c_str());
   std::printf("   best\n");
@@ -60,8 +62,10 @@ void print_table(const std::vector<cell>& cells, const std::vector<f64>& widths,
   if (!first || !last) return;
   const auto place = [&](f64 rate) { return std::find(rates.begin(), rates.end(), rate) - rates.begin(); };
   const auto apart = std::abs(place(first->rate) - place(last->rate));
-  std::printf("sweep: the best learning rates of width %g, %.6g, and of width %g, %.6g, are %td step%s of the grid apart\n",
-              widths.front(), first->rate, widths.back(), last->rate, apart, apart == 1 ? "" : "s");
+  std::printf(
+      "sweep: the best learning rates of width %g, %.6g, and of width %g, %.6g, are %td step%s of the grid "
+      "apart\n",
+      widths.front(), first->rate, widths.back(), last->rate, apart, apart == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
   train_app::run_params& run = o.common.run;
   if (run.max_steps < 1 || run.num_epochs || run.early_stopping_patience)
     throw std::invalid_argument(
-        "sweep compares runs of the same length: give --max_steps, and leave num_epochs and early_stopping_patience out");
+        "sweep compares runs of the same length: give --max_steps, and leave num_epochs and "
+        "early_stopping_patience out");
   const std::string folder = run.model_dir;
   const std::vector<f64> asked_widths = numbers_of(g.widths, "widths", true),
                          asked_rates = numbers_of(g.learning_rates, "learning_rates", false),
@@ -80,7 +85,9 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
   if (asked_rates.empty() && asked_seeds.empty() && asked_widths.empty())
     throw std::invalid_argument("sweep needs --learning_rates, --seeds or --widths, of which it trains each");
   const f64 peak = peak_rate(o.common.optimizer, run.max_steps);
-  const std::vector<f64> widths = asked_widths.empty() ? std::vector<f64>{static_cast<f64>(o.model.hidden_size)} : asked_widths,
+  const std::vector<f64> widths = asked_widths.empty()
+                                      ? std::vector<f64>{static_cast<f64>(o.model.hidden_size)}
+                                      : asked_widths,
                          rates = asked_rates.empty() ? std::vector{peak} : asked_rates,
                          seeds = asked_seeds.empty() ? std::vector{static_cast<f64>(run.seed)} : asked_seeds;
   std::vector<trial> all;
@@ -91,7 +98,9 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
       cell& c = cells.emplace_back(cell{w, rate});
       for (const f64 seed : seeds) {
         std::string name;
-        const auto add = [&](const char* what, f64 x) { name += fmt::format("{}{}_{:.6g}", name.empty() ? "" : "_", what, x); };
+        const auto add = [&](const char* what, f64 x) {
+          name += fmt::format("{}{}_{:.6g}", name.empty() ? "" : "_", what, x);
+        };
         if (!asked_widths.empty()) o.model = at_width(before.model, static_cast<int>(w)), add("width", w);
         if (!asked_rates.empty()) scale_rates(o.common.optimizer.learning_rate, rate / peak), add("lr", rate);
         if (!asked_seeds.empty()) {
@@ -115,7 +124,8 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
   for (const f64 w : widths) chart.lines.emplace_back().name = fmt::format("width {:g}", w);
   for (const cell& c : cells) {
     for (std::size_t k = 0; k < c.runs.size(); ++k)
-      if (const auto loss = runs.loss(c.runs[k])) table += fmt::format("{},{},{},{}\n", c.width, c.rate, seeds[k], *loss);
+      if (const auto loss = runs.loss(c.runs[k]))
+        table += fmt::format("{},{},{},{}\n", c.width, c.rate, seeds[k], *loss);
     const auto line = std::find(widths.begin(), widths.end(), c.width) - widths.begin();
     chart.lines[static_cast<std::size_t>(line)].points.emplace_back(c.rate, c.mean(runs));
   }

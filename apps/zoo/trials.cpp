@@ -36,15 +36,16 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
-/// Runs a command with both of its outputs in a file. Returns its exit status, 128 plus the number of a signal that
-/// ended it. It is asked to stop if this process ends.
+/// Runs a command with both of its outputs in a file. Returns its exit status, 128 plus the number of a
+/// signal that ended it. It is asked to stop if this process ends.
 int run_command(const std::vector<std::string>& words, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::fflush(stdout);
   const pid_t parent = ::getpid(), child = ::fork();
-  if (child < 0) throw std::runtime_error(fmt::format("cannot start {}: {}", words.front(), std::strerror(errno)));
+  if (child < 0)
+    throw std::runtime_error(fmt::format("cannot start {}: {}", words.front(), std::strerror(errno)));
   if (child == 0) {
     const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (file < 0 || ::dup2(file, 1) < 0 || ::dup2(file, 2) < 0) ::_exit(127);
@@ -55,7 +56,8 @@ int run_command(const std::vector<std::string>& words, const std::string& log) {
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::runtime_error(fmt::format("cannot wait for {}: {}", words.front(), std::strerror(errno)));
+    if (errno != EINTR)
+      throw std::runtime_error(fmt::format("cannot wait for {}: {}", words.front(), std::strerror(errno)));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -77,17 +79,22 @@ void declare_grid(train_app::fields& f, grid_options& g) {
         "filter_size its ratio; null: of coord_check 64,128,256,512, of sweep that of the model");
   f.add("check_steps", g.check_steps, "of coord_check: steps of training").at_least(1).at_most(1000);
   f.add("learning_rates", g.learning_rates,
-        "of sweep: the largest learning rate of each run, such as 1e-3,2e-3,4e-3: the schedule of the params times a "
+        "of sweep: the largest learning rate of each run, such as 1e-3,2e-3,4e-3: the schedule of the params "
+        "times a "
         "factor; null: that of the params");
-  f.add("seeds", g.seeds, "of sweep: values of seed and shuffle_seed, such as 1,2,3; null: those of the params");
+  f.add("seeds", g.seeds,
+        "of sweep: values of seed and shuffle_seed, such as 1,2,3; null: those of the params");
   f.add("sizes", g.sizes,
-        "of scaling: the ladder of models, hidden_size x num_hidden_layers, such as 32x2,48x3,64x4,96x6; the last is "
+        "of scaling: the ladder of models, hidden_size x num_hidden_layers, such as 32x2,48x3,64x4,96x6; the "
+        "last is "
         "predicted from the others");
-  f.add("tokens_per_parameter", g.tokens_per_parameter, "of scaling: tokens that a model trains on for each parameter")
+  f.add("tokens_per_parameter", g.tokens_per_parameter,
+        "of scaling: tokens that a model trains on for each parameter")
       .above(0)
       .at_most(1e6);
   f.add("how", g.how,
-        "of sweep and scaling: local: the runs one after the other; slurm: write a job array for sbatch, and run "
+        "of sweep and scaling: local: the runs one after the other; slurm: write a job array for sbatch, and "
+        "run "
         "nothing; table: the results of the runs that have ended")
       .one_of({"local", "slurm", "table"});
 }
@@ -100,7 +107,8 @@ std::vector<f64> numbers_of(const train_app::word_list& list, const std::string&
     const bool fits = error == std::errc{} && end == word.data() + word.size() && std::isfinite(x) &&
                       (whole ? x >= 0 && x == std::floor(x) && x < 1e9 : x > 0);
     if (!fits)
-      throw std::invalid_argument(fmt::format("--{} has '{}': it is a list of {}, with commas between them", option, word,
+      throw std::invalid_argument(fmt::format("--{} has '{}': it is a list of {}, with commas between them",
+                                              option, word,
                                               whole ? "whole numbers of at least 0" : "numbers above 0"));
     all.push_back(x);
   }
@@ -110,12 +118,14 @@ std::vector<f64> numbers_of(const train_app::word_list& list, const std::string&
   return all;
 }
 
-trials::trials(std::string folder, std::vector<trial> all) : folder_(std::move(folder)), all_(std::move(all)) {
+trials::trials(std::string folder, std::vector<trial> all)
+    : folder_(std::move(folder)), all_(std::move(all)) {
   for (const trial& t : all_)
     if (const std::string path = file(t.name + ".yaml"); fs::exists(path) && app::read_file(path) != t.params)
-      throw std::invalid_argument(path +
-                                  " has other params than this command gives the run: give the options with which "
-                                  "the folder was begun, or another --model_dir");
+      throw std::invalid_argument(
+          path +
+          " has other params than this command gives the run: give the options with which "
+          "the folder was begun, or another --model_dir");
 }
 
 std::optional<f64> trials::loss(std::size_t k) const {
@@ -132,15 +142,15 @@ std::optional<f64> trials::loss(std::size_t k) const {
 
 void trials::run_here(std::size_t k) const {
   const std::string &name = all_[k].name, log = file(name + ".log");
-  const int status = run_command(
-      {program_path(), "fit", "--params", file(name + ".yaml"), "--model_dir", file(name)}, log);
+  const int status =
+      run_command({program_path(), "fit", "--params", file(name + ".yaml"), "--model_dir", file(name)}, log);
   if (status == 0 && loss(k)) return;
   const std::string said = last_line(app::read_file(log));
   if (status == 1 && (said.find(" is NaN") != said.npos || said.find(" is infinite") != said.npos ||
                       said.find(" is not finite") != said.npos))
     return app::write_file(file(name + ".diverged"), said + "\n");
-  throw std::runtime_error(fmt::format("the run {} ended with status {}: {}: see {}; the same command goes on", name,
-                                       status, said, log));
+  throw std::runtime_error(fmt::format(
+      "the run {} ended with status {}: {}: see {}; the same command goes on", name, status, said, log));
 }
 
 void trials::write_job_array(const std::string& command) const {
@@ -156,12 +166,14 @@ void trials::write_job_array(const std::string& command) const {
           "#SBATCH --ntasks=1 --cpus-per-task=2 --time=24:00:00\n"
           "#SBATCH --output=%x-%A_%a.out --open-mode=append\n"
           "#SBATCH --requeue --signal=B:USR1@120\n"
-          "# The runs of {}, a task each. Two minutes before its time is over a run writes a checkpoint, and its task "
+          "# The runs of {}, a task each. Two minutes before its time is over a run writes a checkpoint, and "
+          "its task "
           "goes\n# into the queue again. When all have ended, `{} --how table` prints their results.\n"
           "set -euo pipefail\n"
           "folder={}\n"
           "name=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" \"$folder/trials.txt\")\n"
-          "{} fit --params \"$folder/$name.yaml\" --model_dir \"$folder/$name\" >>\"$folder/$name.log\" 2>&1 &\n"
+          "{} fit --params \"$folder/$name.yaml\" --model_dir \"$folder/$name\" >>\"$folder/$name.log\" 2>&1 "
+          "&\n"
           "run=$!\n"
           "again=\n"
           "stop() {{\n"
@@ -176,7 +188,8 @@ void trials::write_job_array(const std::string& command) const {
           "  exec scontrol requeue \"${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID\"\n"
           "fi\n"
           "# A loss that is not finite is a result, too.\n"
-          "if [[ $status == 1 ]] && tail -n 1 \"$folder/$name.log\" | grep -Eq ' is (NaN|infinite|not finite)'; then\n"
+          "if [[ $status == 1 ]] && tail -n 1 \"$folder/$name.log\" | grep -Eq ' is (NaN|infinite|not "
+          "finite)'; then\n"
           "  tail -n 1 \"$folder/$name.log\" >\"$folder/$name.unfinished\"\n"
           "  mv \"$folder/$name.unfinished\" \"$folder/$name.diverged\"\n"
           "  status=0\n"
@@ -207,7 +220,8 @@ bool trials::run(const std::string& how, const std::string& command) {
     }
   const std::size_t n = ended();
   if (n < all_.size())
-    std::printf("%zu of %zu runs have ended; the same command with --how local, or sbatch, goes on\n", n, all_.size());
+    std::printf("%zu of %zu runs have ended; the same command with --how local, or sbatch, goes on\n", n,
+                all_.size());
   return n == all_.size();
 }
 
@@ -215,13 +229,16 @@ void require_grid_of_runs(train_app::fields& f, const options& o, const std::str
   for (const train_app::field& x : f.all())
     if (!x.is_kept && !x.given.empty() && x.section != "grid")
       throw std::invalid_argument(fmt::format(
-          "{}: {} begins its runs anew, and this option is of a command that trains one: leave it out", x.given, mode));
+          "{}: {} begins its runs anew, and this option is of a command that trains one: leave it out",
+          x.given, mode));
   if (!o.common.run.checkpoint_path.empty())
     throw std::invalid_argument(
         fmt::format("runconfig.checkpoint_path: {} begins its runs with random weights: leave it out", mode));
   if (o.lora.are_given() || !o.train.chosen_key.empty())
-    throw std::invalid_argument(fmt::format(
-        "{} trains language models from their beginning: leave adapters (lora) and preferences (chosen_key) out", mode));
+    throw std::invalid_argument(
+        fmt::format("{} trains language models from their beginning: leave adapters (lora) and preferences "
+                    "(chosen_key) out",
+                    mode));
   if (train_app::ranks::size() > 1)
     throw std::invalid_argument(mode + " is the work of one process: start it without mpirun");
 }
@@ -230,13 +247,15 @@ f64 peak_rate(const train_app::optimizer_params& p, i64 steps) {
   const ml::rate::schedule rate = p.rate();
   f64 peak = 0;
   for (i64 t = 0; t < steps; ++t) peak = std::max(peak, rate(t));
-  if (!(peak > 0)) throw std::invalid_argument("optimizer.learning_rate is 0 in all steps of the run: give a larger one");
+  if (!(peak > 0))
+    throw std::invalid_argument("optimizer.learning_rate is 0 in all steps of the run: give a larger one");
   return peak;
 }
 
 void scale_rates(train_app::rate_parts& all, f64 by) {
   for (train_app::rate_part& p : all) {
-    for (f64* x : {&p.learning_rate, &p.initial_learning_rate, &p.end_learning_rate, &p.base_lr, &p.max_lr, &p.eta_min})
+    for (f64* x : {&p.learning_rate, &p.initial_learning_rate, &p.end_learning_rate, &p.base_lr, &p.max_lr,
+                   &p.eta_min})
       *x *= by;
     for (f64& x : p.learning_rates) x *= by;
   }
@@ -246,11 +265,13 @@ void stretch(train_app::rate_parts& all, i64 steps, i64 to) {
   for (train_app::rate_part& p : all) {
     if (p.scheduler == "Constant" && p.total_iters == 0) continue;
     if (p.total_iters == 0)
-      throw std::invalid_argument(fmt::format(
-          "optimizer.learning_rate: the scheduler {} is not stretched to runs of other lengths: take those with "
-          "total_iters, such as Linear and CosineDecay",
-          p.scheduler));
-    p.total_iters = std::max<i64>(1, std::llround(static_cast<f64>(p.total_iters) * static_cast<f64>(to) / static_cast<f64>(steps)));
+      throw std::invalid_argument(
+          fmt::format("optimizer.learning_rate: the scheduler {} is not stretched to runs of other lengths: "
+                      "take those with "
+                      "total_iters, such as Linear and CosineDecay",
+                      p.scheduler));
+    p.total_iters = std::max<i64>(
+        1, std::llround(static_cast<f64>(p.total_iters) * static_cast<f64>(to) / static_cast<f64>(steps)));
   }
 }
 
@@ -258,10 +279,11 @@ gpt_app::model_params at_width(const gpt_app::model_params& m, int width) {
   const int was = m.hidden_size;
   const auto scaled = [&](const char* field, int value) {
     if (i64{value} * width % was || i64{value} * width / was < 1)
-      throw std::invalid_argument(fmt::format(
-          "a width of {} is {} / {} of that of the model, and model.{} {} times that is no whole number: take multiples "
-          "of {}",
-          width, width, was, field, value, m.head_dim ? m.head_dim : was / std::max(1, m.heads)));
+      throw std::invalid_argument(
+          fmt::format("a width of {} is {} / {} of that of the model, and model.{} {} times that is no whole "
+                      "number: take multiples "
+                      "of {}",
+                      width, width, was, field, value, m.head_dim ? m.head_dim : was / std::max(1, m.heads)));
     return static_cast<int>(i64{value} * width / was);
   };
   gpt_app::model_params at = m;
@@ -276,7 +298,8 @@ gpt_app::model_params with_mup_from(const gpt_app::model_params& m, int base_wid
   gpt_app::model_params of = m;
   if (m.mup.is_given()) return of;
   of.mup.base_hidden_size = base_width;
-  of.mup.base_filter_size = static_cast<f64>(m.filter_size ? m.filter_size : 4 * m.hidden_size) * base_width / m.hidden_size;
+  of.mup.base_filter_size =
+      static_cast<f64>(m.filter_size ? m.filter_size : 4 * m.hidden_size) * base_width / m.hidden_size;
   of.scale_by_d = m.attention_scale == 0;
   return of;
 }

@@ -31,8 +31,8 @@ class line_chart {
   axis x = {}, y = {};
   std::vector<line> lines = {};
 
-  /// Points that an axis cannot have, such as numbers that are not finite, or not positive on a logarithmic one, are
-  /// left out. Each line has a color of its own, and its name stands beside the picture.
+  /// Points that an axis cannot have, such as numbers that are not finite, or not positive on a logarithmic
+  /// one, are left out. Each line has a color of its own, and its name stands beside the picture.
   std::string svg() const {
     using namespace svg;
     const range of_x = range_of(x, true), of_y = range_of(y, false);

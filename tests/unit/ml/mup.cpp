@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// muP's factors beside numbers that were computed by hand from the formulas of the Model Zoo, and beside those that
-// it publishes; and the distributions with which weights start.
+// muP's factors beside numbers that were computed by hand from the formulas of the Model Zoo, and beside
+// those that it publishes; and the distributions with which weights start.
 #include <wsl/ml/model/mup.hpp>
 #include <wsl/ml/model/weights.hpp>
 
@@ -13,7 +13,13 @@ using namespace wsl;
 
 /// Cerebras-GPT with 111 million parameters.
 ml::decoder cerebras_gpt() {
-  return {.vocabulary = 61, .positions = 16, .layers = 10, .heads = 12, .width = 768, .filter = 3072, .deviation = 0.08f};
+  return {.vocabulary = 61,
+          .positions = 16,
+          .layers = 10,
+          .heads = 12,
+          .width = 768,
+          .filter = 3072,
+          .deviation = 0.08f};
 }
 std::map<std::string, ml::parameter> named(const ml::network& n) {
   std::map<std::string, ml::parameter> all;
@@ -23,11 +29,13 @@ std::map<std::string, ml::parameter> named(const ml::network& n) {
 
 TEST_CASE("muP's factors are those of the Zoo's formulas") {
   const ml::mup_factors gpt = ml::mup_factors_for(768, 3072, 10, {.width = 256, .filter = 1024});
-  // The older form of 111m_mup.yaml has the products with 0.08 in full, and 1 / 3 for logits and learning rates.
+  // The older form of 111m_mup.yaml has the products with 0.08 in full, and 1 / 3 for logits and learning
+  // rates.
   CHECK(0.08 * gpt.inside == Approx(0.046188021535170064).epsilon(1e-14));
   CHECK(0.08 * gpt.projection == Approx(0.010327955589886445).epsilon(1e-14));
   CHECK(0.08 * gpt.down == Approx(0.010327955589886445).epsilon(1e-14));
-  for (const f64 third : {gpt.logits, gpt.rate, gpt.rate_down}) CHECK(third == Approx(0.3333333333333333).epsilon(1e-14));
+  for (const f64 third : {gpt.logits, gpt.rate, gpt.rate_down})
+    CHECK(third == Approx(0.3333333333333333).epsilon(1e-14));
 
   // m = 4, m_filter = 2736 / 1024 = 2.671875, 2 L = 48
   const ml::mup_base base{.width = 256, .filter = 1024, .logits = 2.5f};
@@ -58,7 +66,8 @@ TEST_CASE("A decoder with muP has these factors, and no other parameter has one"
       CHECK(p.rate_factor == Approx(found->second.second).epsilon(1e-6));
       ++scaled;
     } else {
-      CHECK((p.rate_factor == 1 && p.start.how == plain.at(name).start.how && p.start.size == plain.at(name).start.size));
+      CHECK((p.rate_factor == 1 && p.start.how == plain.at(name).start.how &&
+             p.start.size == plain.at(name).start.size));
     }
   }
   CHECK(scaled == 40);
@@ -68,7 +77,8 @@ TEST_CASE("A decoder with muP has these factors, and no other parameter has one"
 
   // Starts of the base model keep their kind and their bounds; factors multiply what is there.
   ml::decoder other = cerebras_gpt();
-  other.between = ml::nonlinearity::swiglu, other.filter = 2048, other.attention_scale = 0.5f, other.logit_scale = 6;
+  other.between = ml::nonlinearity::swiglu, other.filter = 2048, other.attention_scale = 0.5f,
+  other.logit_scale = 6;
   other.rates.down = 0.5f;
   other.starts.up = ml::initial::truncated_normal(1, -2, 3), other.starts.down = ml::initial::uniform(1);
   other.starts.embedding = ml::initial::normal(0.3f);
@@ -77,13 +87,15 @@ TEST_CASE("A decoder with muP has these factors, and no other parameter has one"
   const auto parts = named(wide.build());
   for (const char* name : {"layer 3 up.weight", "layer 3 gate.weight"}) {
     const ml::initial s = parts.at(name).start;
-    CHECK((s.how == ml::initial::kind::truncated_normal && s.size == 0.5f && s.least == -1 && s.most == 1.5f));
+    CHECK(
+        (s.how == ml::initial::kind::truncated_normal && s.size == 0.5f && s.least == -1 && s.most == 1.5f));
     CHECK(parts.at(name).rate_factor == 0.25f);
   }
   const ml::parameter& down = parts.at("layer 3 down.weight");
   CHECK((down.start.how == ml::initial::kind::uniform && down.rate_factor == 0.125f));
   CHECK(down.start.size == Approx(1 / std::sqrt(80.)).epsilon(1e-6));
-  for (const char* name : {"embedding.tokens", "embedding.positions"}) CHECK(parts.at(name).start.size == 0.3f);
+  for (const char* name : {"embedding.tokens", "embedding.positions"})
+    CHECK(parts.at(name).start.size == 0.3f);
 }
 
 TEST_CASE("A model of the base's size learns at the base's rates") {
@@ -102,7 +114,8 @@ TEST_CASE("muP without a size says which is missing") {
                     "wsl: muP: the filter of the base model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.filter = 256}),
                     "wsl: muP: the width of the base model is positive, not 0");
-  CHECK_THROWS_WITH(ml::with_mup({}, {.width = 256, .filter = 8}), "wsl: muP: the width of the model is positive, not 0");
+  CHECK_THROWS_WITH(ml::with_mup({}, {.width = 256, .filter = 8}),
+                    "wsl: muP: the width of the model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.width = 256, .filter = 8, .logits = -1}),
                     "wsl: muP: the factor of the logits is positive and finite, not -1");
 }
@@ -133,8 +146,9 @@ TEST_CASE("Truncated normal numbers lie within their bounds and have the varianc
   CHECK(half == Approx(1 - 2 / M_PI).epsilon(0.015));
   for (const auto& [deviation, least, most] :
        {std::tuple(0.f, -1.f, 1.f), {1.f, 0.f, 1.f}, {1.f, -1.f, 0.f}, {1.f, 1.f, -1.f}})
-    CHECK_THROWS_WITH(ml::initial::truncated_normal(deviation, least, most),
-                      "wsl: a truncated normal distribution has a positive deviation, a bound below 0 and one above it");
+    CHECK_THROWS_WITH(
+        ml::initial::truncated_normal(deviation, least, most),
+        "wsl: a truncated normal distribution has a positive deviation, a bound below 0 and one above it");
 }
 
 }  // namespace

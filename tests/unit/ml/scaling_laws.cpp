@@ -11,10 +11,12 @@ namespace {
 using namespace wsl;
 
 TEST_CASE("The fit finds the law with which losses were made") {
-  for (const auto& [a, b, c] : {std::tuple(406.4, -0.34, 1.69), {25., -0.05, 0.}, {1e3, -0.154, 0.5}, {7e9, -1.2, 2.}}) {
+  for (const auto& [a, b, c] :
+       {std::tuple(406.4, -0.34, 1.69), {25., -0.05, 0.}, {1e3, -0.154, 0.5}, {7e9, -1.2, 2.}}) {
     INFO(a << " " << b << " " << c);
     std::vector<f64> costs, losses;
-    for (int k = 0; k < 5; ++k) costs.push_back(3e9 * std::pow(8., k)), losses.push_back(a * std::pow(costs.back(), b) + c);
+    for (int k = 0; k < 5; ++k)
+      costs.push_back(3e9 * std::pow(8., k)), losses.push_back(a * std::pow(costs.back(), b) + c);
     const ml::power_law law = ml::fit_power_law(costs, losses);
     CHECK(law.b == Approx(b).epsilon(1e-4));
     CHECK(law.c == Approx(c).margin(2e-4));
@@ -35,12 +37,14 @@ TEST_CASE("The fit is that of the least squares") {
   const f64 least = squares(law);
   CHECK(law.error == Approx(std::sqrt(least / 6)).epsilon(1e-9));
   for (const f64 by : {0.999, 1.001})
-    for (const ml::power_law& other : {ml::power_law{law.a * by, law.b, law.c}, ml::power_law{law.a, law.b * by, law.c},
-                                       ml::power_law{law.a, law.b, law.c * by}})
+    for (const ml::power_law& other :
+         {ml::power_law{law.a * by, law.b, law.c}, ml::power_law{law.a, law.b * by, law.c},
+          ml::power_law{law.a, law.b, law.c * by}})
       CHECK(squares(other) > least);
 }
 
-TEST_CASE("Losses that fall to below any floor have a floor of 0, and those that do not fall have no law but it") {
+TEST_CASE(
+    "Losses that fall to below any floor have a floor of 0, and those that do not fall have no law but it") {
   const std::vector<f64> costs{1, 10, 100, 1000}, faster{8, 4, 2, 0.2}, flat{2, 2, 2, 2};
   CHECK(ml::fit_power_law(costs, faster).c == 0);
   const ml::power_law law = ml::fit_power_law(costs, flat);
@@ -49,11 +53,14 @@ TEST_CASE("Losses that fall to below any floor have a floor of 0, and those that
 
 TEST_CASE("A law needs points, and says which are none") {
   const std::vector<f64> two{1, 2}, three{1, 2, 3}, twice{1, 2, 2}, none{1, 0, 2}, negative{1, -1, 2};
-  CHECK_THROWS_WITH(ml::fit_power_law(two, two), "wsl: a power law is fitted at 3 different places at least, not 2");
-  CHECK_THROWS_WITH(ml::fit_power_law(twice, three), "wsl: a power law is fitted at 3 different places at least, not 2");
+  CHECK_THROWS_WITH(ml::fit_power_law(two, two),
+                    "wsl: a power law is fitted at 3 different places at least, not 2");
+  CHECK_THROWS_WITH(ml::fit_power_law(twice, three),
+                    "wsl: a power law is fitted at 3 different places at least, not 2");
   CHECK_THROWS_WITH(ml::fit_power_law(none, three),
                     "wsl: a power law is fitted at positive places to finite values, not at 0 to 2");
-  CHECK_THROWS_WITH(ml::fit_power_law(three, negative), "wsl: a power law is fitted to positive losses, not -1");
+  CHECK_THROWS_WITH(ml::fit_power_law(three, negative),
+                    "wsl: a power law is fitted to positive losses, not -1");
   CHECK_THROWS_WITH(ml::fit_power_law(three, two),
                     "wsl: a power law is fitted to as many values as there are places, not 2 to 3");
   CHECK(ml::log_slope(three, std::vector<f64>{5, 20, 45}) == Approx(2).epsilon(1e-12));
@@ -74,8 +81,15 @@ struct lesson {
 };
 
 TEST_CASE("The sizes of activations are those of the values that a pass computes") {
-  const ml::decoder d{.vocabulary = 23, .positions = 12, .layers = 2, .heads = 4, .width = 16, .deviation = 0.3f,
-                      .kv_heads = 2, .attention_scale = 0.7f, .scale_by_layer = true};
+  const ml::decoder d{.vocabulary = 23,
+                      .positions = 12,
+                      .layers = 2,
+                      .heads = 4,
+                      .width = 16,
+                      .deviation = 0.3f,
+                      .kv_heads = 2,
+                      .attention_scale = 0.7f,
+                      .scale_by_layer = true};
   const ml::network n = d.build();
   ml::weights w(n, 3);
   const lesson l(1);
@@ -120,13 +134,19 @@ ml::coordinate_check after_steps(bool is_mup) {
   ml::coordinate_check sizes;
   const lesson l(2);
   for (const int width : {16, 32, 64, 128}) {
-    ml::decoder d{.vocabulary = 23, .positions = 12, .layers = 2, .heads = width / 8, .width = width, .deviation = 0.08f,
+    ml::decoder d{.vocabulary = 23,
+                  .positions = 12,
+                  .layers = 2,
+                  .heads = width / 8,
+                  .width = width,
+                  .deviation = 0.08f,
                   .embedding_scale = 10};
     if (is_mup) d = with_mup(d, {.width = 16, .filter = 64});
     ml::trainer t(d.build(), ml::optimizer::adam(), {.workers = 1, .seed = 9});
     for (int step = 1; step <= 5; ++step) t.step(l.all(), 1e-2);
     ml::weights w(t.model());
-    for (std::size_t k = 0; k < w.size(); ++k) std::copy_n(t.parameters()[k].begin(), w[k].size(), w[k].begin());
+    for (std::size_t k = 0; k < w.size(); ++k)
+      std::copy_n(t.parameters()[k].begin(), w[k].size(), w[k].begin());
     sizes.add(width, 5, coordinates_of(d, t.model(), w, l.all()));
   }
   return sizes;

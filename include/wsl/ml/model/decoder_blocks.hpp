@@ -44,8 +44,8 @@ WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_s
   if (!with_head) return {.last = last, .scores = std::move(scores)};
   if (tied && bias.head)
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
-  const int logits = tied ? n.tied_linear("head", last, 0)
-                          : n.linear("head", last, vocabulary, bias.head, usual_start());
+  const int logits =
+      tied ? n.tied_linear("head", last, 0) : n.linear("head", last, vocabulary, bias.head, usual_start());
   return {last, n.scale("logit scale", logits, logit_scale), std::move(scores)};
 }
 
@@ -65,15 +65,16 @@ WSL_ML_COMPILED_PART int decoder::attention(network& n, const std::string& name,
                                             int l) const {
   const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
                               window, scale_of_layer(l)};
-  int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv,
-                     starts.qkv.value_or(usual_start()));
+  int qkv =
+      n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, starts.qkv.value_or(usual_start()));
   if (position == positioning::rotary)
     qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
                    rotary_scale, where);
   const int y = n.attention(name + "attention", qkv, shape, -1, where);
-  return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection,
-                                                starts.projection.value_or(residual())),
-                   dropout);
+  return n.dropout(
+      name + "dropout 1",
+      n.linear(name + "projection", y, width, bias.projection, starts.projection.value_or(residual())),
+      dropout);
 }
 
 WSL_ML_COMPILED_PART f32 decoder::scale_of_layer(int l) const {
@@ -136,7 +137,8 @@ WSL_ML_COMPILED_PART int decoder::normalized(network& n, const std::string& name
 
 WSL_ML_COMPILED_PART void decoder::scale_rates(network& n) const {
   if (layers < 1) return;
-  if (rates.attention != 1) n.scale_rates({"layer * qkv.weight", "layer * projection.weight"}, rates.attention);
+  if (rates.attention != 1)
+    n.scale_rates({"layer * qkv.weight", "layer * projection.weight"}, rates.attention);
   if (rates.up != 1) n.scale_rates({"layer * up.weight", "layer * gate.weight"}, rates.up);
   if (rates.down != 1) n.scale_rates({"layer * down.weight"}, rates.down);
 }

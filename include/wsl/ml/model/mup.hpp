@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // muP, the maximal update parametrization (Yang et al., arXiv 2203.03466), as the Cerebras Model Zoo has it
-// (Release_2.10.0, models/nlp/gpt2/gpt2_model.py): settings that were tuned for a small base model hold for wider
-// ones. Deviations of initial weights, learning rates and the logits get factors that follow from the widths of
-// both; then neither activations nor what a step changes of them grow with the width.
+// (Release_2.10.0, models/nlp/gpt2/gpt2_model.py): settings that were tuned for a small base model hold for
+// wider ones. Deviations of initial weights, learning rates and the logits get factors that follow from the
+// widths of both; then neither activations nor what a step changes of them grow with the width.
 //   const decoder wide = with_mup({.layers = 10, .heads = 12, .width = 768, .deviation = 0.08f,
 //                                  .embedding_scale = 10, ...}, {.width = 256, .filter = 1024});
 // The result is a decoder like any other. See docs/guide/mup.md.
@@ -23,8 +23,8 @@ struct mup_base {
   bool logits_by_root = false;  ///< logits are divided by the root of the ratio of the widths
 };
 
-/// The factors of a model, beside the settings of its base model. With m, the ratio of the widths, m_filter, that
-/// of the filters, and L blocks they are
+/// The factors of a model, beside the settings of its base model. With m, the ratio of the widths, m_filter,
+/// that of the filters, and L blocks they are
 ///   deviation of qkv, up and gate  m^-1/2         learning rate of attention, up and gate  1 / m
 ///   deviation of projection        (2 L m)^-1/2   learning rate of down                    1 / m_filter
 ///   deviation of down              (2 L m_filter)^-1/2
@@ -59,10 +59,10 @@ inline mup_factors mup_factors_for(int width, int filter, int layers, const mup_
           .rate_down = 1 / of_filter};
 }
 
-/// A decoder with these factors. Its `deviation` and `starts`, its `rates`, its factors of embedding and logits are
-/// those of the base model. Layers without a start of their own begin with the deviation, and the projection and
-/// down get their factor for the depth, also where they have a start. Scores are divided by the features of a
-/// head, unless attention_scale says otherwise. Throws what mup_factors_for throws.
+/// A decoder with these factors. Its `deviation` and `starts`, its `rates`, its factors of embedding and
+/// logits are those of the base model. Layers without a start of their own begin with the deviation, and the
+/// projection and down get their factor for the depth, also where they have a start. Scores are divided by
+/// the features of a head, unless attention_scale says otherwise. Throws what mup_factors_for throws.
 inline decoder with_mup(decoder d, const mup_base& base) {
   const mup_factors by = mup_factors_for(d.width, d.inner_width(), d.layers, base);
   const auto times = [&](std::optional<initial>& start, f64 factor) {

@@ -21,8 +21,8 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
     // Of narrow bounds a normal number is rarely within, and a uniform one rarely rejected.
     const bool is_narrow = start.most - start.least < start.size;
     for (;;) {
-      const f32 v = is_narrow ? start.least + static_cast<f32>(open_unit()) * (start.most - start.least)
-                              : normal();
+      const f32 v =
+          is_narrow ? start.least + static_cast<f32>(open_unit()) * (start.most - start.least) : normal();
       const f64 z = static_cast<f64>(v) / static_cast<f64>(start.size);
       if (is_narrow ? open_unit() < std::exp(-z * z / 2) : v >= start.least && v <= start.most) return v;
     }

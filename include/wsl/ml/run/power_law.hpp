@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A scaling law: loss = a C^b + c, in which C is what training costs, c what no model learns, and b, below 0, how
-// fast the rest of the loss falls (Kaplan et al., arXiv 2001.08361). It is fitted to the runs of small models, and
-// says what a larger one will reach:
+// A scaling law: loss = a C^b + c, in which C is what training costs, c what no model learns, and b, below
+// 0, how fast the rest of the loss falls (Kaplan et al., arXiv 2001.08361). It is fitted to the runs of
+// small models, and says what a larger one will reach:
 //   const power_law law = fit_power_law(costs, losses);
 //   law(1e20)
 // See docs/guide/scaling_laws.md.
@@ -29,21 +29,22 @@ struct power_law {
 namespace detail {
 
 /// Throws std::invalid_argument unless there are so many different positive numbers with finite values.
-inline void require_points(std::span<const f64> x, std::span<const f64> y, std::size_t fewest, const char* what) {
+inline void require_points(std::span<const f64> x, std::span<const f64> y, std::size_t fewest,
+                           const char* what) {
   if (x.size() != y.size())
-    throw std::invalid_argument(
-        fmt::format("wsl: {} is fitted to as many values as there are places, not {} to {}", what, y.size(), x.size()));
+    throw std::invalid_argument(fmt::format(
+        "wsl: {} is fitted to as many values as there are places, not {} to {}", what, y.size(), x.size()));
   for (std::size_t i = 0; i < x.size(); ++i)
     if (!(x[i] > 0) || std::isinf(x[i]) || !std::isfinite(y[i]))
-      throw std::invalid_argument(
-          fmt::format("wsl: {} is fitted at positive places to finite values, not at {} to {}", what, x[i], y[i]));
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} is fitted at positive places to finite values, not at {} to {}", what, x[i], y[i]));
   if (const std::set<f64> different(x.begin(), x.end()); different.size() < fewest)
-    throw std::invalid_argument(
-        fmt::format("wsl: {} is fitted at {} different places at least, not {}", what, fewest, different.size()));
+    throw std::invalid_argument(fmt::format("wsl: {} is fitted at {} different places at least, not {}", what,
+                                            fewest, different.size()));
 }
 
-/// The law of this exponent with the least sum of squares: a is at least 0, and c between 0 and the least loss.
-/// `middle` is the unit of x, so that no power is too large for an f64.
+/// The law of this exponent with the least sum of squares: a is at least 0, and c between 0 and the least
+/// loss. `middle` is the unit of x, so that no power is too large for an f64.
 inline power_law law_with(f64 b, std::span<const f64> x, std::span<const f64> y, f64 middle) {
   const f64 n = static_cast<f64>(x.size()), most = *std::min_element(y.begin(), y.end());
   f64 sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -67,13 +68,15 @@ inline power_law law_with(f64 b, std::span<const f64> x, std::span<const f64> y,
 
 }  // namespace detail
 
-/// Fits loss = a C^b + c by least squares: for each exponent b the best a >= 0 and c >= 0 follow from a linear
-/// system, and b is looked for from -2 to -0.001, first on a grid and then by golden sections. Throws
-/// std::invalid_argument for fewer than 3 different costs, and for costs and losses that are not positive and finite.
+/// Fits loss = a C^b + c by least squares: for each exponent b the best a >= 0 and c >= 0 follow from a
+/// linear system, and b is looked for from -2 to -0.001, first on a grid and then by golden sections. Throws
+/// std::invalid_argument for fewer than 3 different costs, and for costs and losses that are not positive
+/// and finite.
 inline power_law fit_power_law(std::span<const f64> costs, std::span<const f64> losses) {
   detail::require_points(costs, losses, 3, "a power law");
   for (const f64 y : losses)
-    if (!(y > 0)) throw std::invalid_argument(fmt::format("wsl: a power law is fitted to positive losses, not {}", y));
+    if (!(y > 0))
+      throw std::invalid_argument(fmt::format("wsl: a power law is fitted to positive losses, not {}", y));
   f64 logs = 0;
   for (const f64 x : costs) logs += std::log(x);
   const f64 middle = std::exp(logs / static_cast<f64>(costs.size()));
@@ -98,13 +101,15 @@ inline power_law fit_power_law(std::span<const f64> costs, std::span<const f64> 
   return law;
 }
 
-/// The exponent s of the line y = k x^s through logarithms with the least squares: how fast y grows with x. Throws
-/// std::invalid_argument for fewer than 2 different places, and for numbers that are not positive and finite.
+/// The exponent s of the line y = k x^s through logarithms with the least squares: how fast y grows with x.
+/// Throws std::invalid_argument for fewer than 2 different places, and for numbers that are not positive and
+/// finite.
 inline f64 log_slope(std::span<const f64> x, std::span<const f64> y) {
   detail::require_points(x, y, 2, "a slope");
   f64 sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!(y[i] > 0)) throw std::invalid_argument(fmt::format("wsl: a slope is fitted to positive values, not {}", y[i]));
+    if (!(y[i] > 0))
+      throw std::invalid_argument(fmt::format("wsl: a slope is fitted to positive values, not {}", y[i]));
     const f64 u = std::log(x[i]), v = std::log(y[i]);
     sx += u, sy += v, sxx += u * u, sxy += u * v;
   }
