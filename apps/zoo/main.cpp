@@ -89,9 +89,12 @@ std::vector<readers> options_of_program() {
                          {"dpo", together({m.trains, m.evaluates, {"predict"}})},
                          {"eval", {"eval"}},
                          {"lora.adapter", together({m.trains, {"eval", "sample", "predict"}})}});
-  // Runs of a grid are those of fit; a coordinate check takes some steps, and has no run.
+  // Runs of a grid are those of fit that begin with random weights; a coordinate check takes some steps, and has
+  // no run.
   for (readers& r : all) {
-    if (std::find(r.modes.begin(), r.modes.end(), "fit") == r.modes.end()) continue;
+    const bool is_of_others = r.of == "runconfig.hf" || r.of.starts_with("lora") || r.of == "dpo" ||
+                              r.of == "runconfig.load_checkpoint_states";
+    if (is_of_others || std::find(r.modes.begin(), r.modes.end(), "fit") == r.modes.end()) continue;
     r.modes.insert(r.modes.end(), {"sweep", "scaling"});
     if (r.of == "optimizer" || r.of == "runconfig.seed" || r.of.starts_with("train_input") ||
         r.of.starts_with("model."))
