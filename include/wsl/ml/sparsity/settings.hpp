@@ -34,9 +34,9 @@ inline const char* name_of(algorithm a) {
   return names[static_cast<int>(a)];
 }
 
-/// The first pattern: random places; the largest weights; the same number of the largest weights in each group
-/// of rows or columns, or in each row where there are no groups; a regular pattern; or the weights that are not
-/// zero, whatever the sparsity.
+/// The first pattern: random places; the largest weights; the largest of each group of inputs or outputs, or
+/// where there are no groups of each input (column); a regular pattern; or the weights that are not zero,
+/// whatever the sparsity.
 enum class init_method : u8 { random, topk, balanced_topk, checkerboard, from_zeros };
 inline const char* name_of(init_method m) {
   constexpr const char* names[] = {"random", "topk", "balanced-topk", "checkerboard", "from_zeros"};
@@ -154,7 +154,7 @@ inline void group::check() const {
   sparsity.check("sparsity"), drop_fraction.check("drop_fraction");
   if (const f64* s = sparsity.as<f64>(); s && *s == 1)
     refuse("a sparsity of 1 leaves no weight: it is from 0 to less than 1, such as 0.75");
-  if (algorithm == algorithm::gmp && sparsity.is_constant() )
+  if (algorithm == algorithm::gmp && sparsity.is_constant())
     refuse(fmt::format("a constant sparsity {} gives gmp nothing to prune: give a schedule, or take static",
                        sparsity.text()));
   if (!changes() && !sparsity.is_constant())
