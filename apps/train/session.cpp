@@ -1580,6 +1580,7 @@ std::vector<readers> common_readers() {
   const kinds_of_modes m;
   const mode_names computes = together({m.trains, m.evaluates});
   std::vector<readers> all{{"optimizer", m.trains},
+                           {"sparsity", m.trains},
                            {"optimizer.ema_decay", together({m.trains, m.evaluates, m.uses_weights})},
                            {"step", m.trains},
                            {"prediction", m.trains},
