@@ -515,6 +515,11 @@ void session::require_trained() const {
                     in_brackets(params_.optimizer.frozen.words)));
 }
 
+/// The sparsity of the params for the model.
+ml::sparsity_settings session::sparsity() const {
+  return sparsity_of(params_.sparsity, task_.model(), task_.groups, task_.names_in_zoo);
+}
+
 ml::optimizer session::rule() const { return optimizer_for(params_.optimizer, task_.model(), task_.groups); }
 
 i64 session::steps_per_epoch() const {

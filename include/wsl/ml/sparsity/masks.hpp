@@ -23,8 +23,9 @@
 
 namespace wsl::ml::sparsity {
 
-/// The number of n weights that a sparsity leaves: (1 - s) n in f32, rounded down.
+/// The number of n weights that a sparsity leaves: (1 - s) n in f32, rounded down; all where s is 0.
 inline i64 kept_of(f32 s, i64 n) {
+  if (s == 0) return n;
   const f32 density = 1 - s;
   return std::min(n, static_cast<i64>(density * static_cast<f32>(n)));
 }
