@@ -55,7 +55,7 @@ void declare_all(fields& f, options& o) {
   declare_input(f, o.common.eval_input, false),
       o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer);
+  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
         "a folder of Hugging Face with BERT or RoBERTa: a run begins with its encoder, and with new layers "

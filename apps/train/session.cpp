@@ -515,6 +515,11 @@ void session::require_trained() const {
                     in_brackets(params_.optimizer.frozen.words)));
 }
 
+/// The sparsity of the params for the model.
+ml::sparsity_settings session::sparsity() const {
+  return sparsity_of(params_.sparsity, task_.model(), task_.groups, task_.names_in_zoo);
+}
+
 ml::optimizer session::rule() const { return optimizer_for(params_.optimizer, task_.model(), task_.groups); }
 
 i64 session::steps_per_epoch() const {
@@ -1580,6 +1585,7 @@ std::vector<readers> common_readers() {
   const kinds_of_modes m;
   const mode_names computes = together({m.trains, m.evaluates});
   std::vector<readers> all{{"optimizer", m.trains},
+                           {"sparsity", m.trains},
                            {"optimizer.ema_decay", together({m.trains, m.evaluates, m.uses_weights})},
                            {"step", m.trains},
                            {"prediction", m.trains},

@@ -48,6 +48,8 @@ struct task {
   i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   named_groups groups = {};
+  /// the names of a parameter in the Model Zoo, by which patterns may choose it; none: it is known by ours only
+  zoo_names names_in_zoo = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
   /// what else checkpoints keep that gives the numbers of the model a meaning
@@ -142,6 +144,7 @@ class session {
                    const std::string& checkpoint) const;
   evaluation evaluate();
   wsl::ml::optimizer rule() const;
+  wsl::ml::sparsity_settings sparsity() const;
   void save(const wsl::ml::checkpoints& to, const wsl::ml::batches& data,
             const wsl::ml::training_loop::unlogged& losses);
   bool has_stopped_improving() const;

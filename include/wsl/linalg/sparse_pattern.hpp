@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pattern of a sparse matrix: the places that may hold a number other than zero, in compressed rows (CSR),
-// without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row by row
+// The pattern of a sparse matrix: the places that may hold a number other than zero, in compressed rows
+// (CSR), without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row by row
 // and in ascending order of their columns:
 //   const sparse_pattern p = sparse_pattern::of_mask(2, 3, {1, 0, 1,   0, 1, 0});
 //   p.count()   // 3
@@ -118,8 +118,8 @@ class sparse_pattern {
     p.column_.assign(column_.begin() + first(row), column_.begin() + first(row + rows));
     return p;
   }
-  /// The pattern of the transposed matrix. If `from` is given, it becomes the number here of each place there:
-  /// nonzero k of the transposed matrix is nonzero from[k] of this one.
+  /// The pattern of the transposed matrix. If `from` is given, it becomes the number here of each place
+  /// there: nonzero k of the transposed matrix is nonzero from[k] of this one.
   sparse_pattern transposed(std::vector<i64>* from = nullptr) const {
     sparse_pattern p(columns_, rows_);
     for (i32 c : column_) ++p.first_[static_cast<std::size_t>(c) + 1];
