@@ -210,6 +210,7 @@ TEST_CASE(
                          .num_csx = x.wafers,
                          .clip_norm = clip,
                          .seed = 5,
+                         .threads = 1,
                          .sparsity = x.how});
     f64 apart = 0, first = 0, loss = 0;
     for (int k = 0; k < 200; ++k) {
