@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pattern of a sparse matrix: the places that may hold a number other than zero, in compressed rows (CSR),
-// without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row by row
+// The pattern of a sparse matrix: the places that may hold a number other than zero, in compressed rows
+// (CSR), without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row by row
 // and in ascending order of their columns:
 //   const sparse_pattern p = sparse_pattern::of_mask(2, 3, {1, 0, 1,   0, 1, 0});
 //   p.count()   // 3
@@ -34,8 +34,8 @@ class sparse_pattern {
   /// std::invalid_argument if they are not that.
   sparse_pattern(int rows, int columns, std::vector<i64> first, std::vector<i32> column)
       : sparse_pattern(rows, columns) {
-    if (first.size() != first_.size() || first.front() != 0 || first.back() != static_cast<i64>(column.size()) ||
-        !std::is_sorted(first.begin(), first.end()))
+    if (first.size() != first_.size() || first.front() != 0 ||
+        first.back() != static_cast<i64>(column.size()) || !std::is_sorted(first.begin(), first.end()))
       support::bad_argument({"the offsets of a pattern of ", rows, " rows are ", rows + 1,
                              " ascending numbers, from 0 to the number of its places"});
     first_ = std::move(first), column_ = std::move(column);
@@ -118,8 +118,8 @@ class sparse_pattern {
     p.column_.assign(column_.begin() + first(row), column_.begin() + first(row + rows));
     return p;
   }
-  /// The pattern of the transposed matrix. If `from` is given, it becomes the number here of each place there:
-  /// nonzero k of the transposed matrix is nonzero from[k] of this one.
+  /// The pattern of the transposed matrix. If `from` is given, it becomes the number here of each place
+  /// there: nonzero k of the transposed matrix is nonzero from[k] of this one.
   sparse_pattern transposed(std::vector<i64>* from = nullptr) const {
     sparse_pattern p(columns_, rows_);
     for (i32 c : column_) ++p.first_[static_cast<std::size_t>(c) + 1];
@@ -149,7 +149,8 @@ class sparse_pattern {
     if (static_cast<i64>(x.size()) != i64{rows} * columns)
       support::bad_argument({"a pattern of (", rows, ", ", columns, ") is made of as many numbers, not of ",
                              static_cast<i64>(x.size())});
-    return where(rows, columns, [&](int r, int c) { return x[static_cast<std::size_t>(i64{r} * columns + c)] != 0; });
+    return where(rows, columns,
+                 [&](int r, int c) { return x[static_cast<std::size_t>(i64{r} * columns + c)] != 0; });
   }
   void require_ascending(int r) const {
     i32 before = -1;
@@ -169,13 +170,17 @@ class sparse_pattern {
 /// The numbers of a row-major matrix at the places of a pattern, in its order.
 inline std::vector<f32> nonzeros_of(const sparse_pattern& p, std::span<const f32> dense) {
   std::vector<f32> values(static_cast<std::size_t>(p.count()));
-  p.each([&](int, int, i64 at, i64 k) { values[static_cast<std::size_t>(k)] = dense[static_cast<std::size_t>(at)]; });
+  p.each([&](int, int, i64 at, i64 k) {
+    values[static_cast<std::size_t>(k)] = dense[static_cast<std::size_t>(at)];
+  });
   return values;
 }
 /// Sets a row-major matrix to the nonzeros at the places of a pattern, and to zero elsewhere.
 inline void set_dense(std::span<f32> dense, const sparse_pattern& p, std::span<const f32> values) {
   std::fill(dense.begin(), dense.end(), 0.f);
-  p.each([&](int, int, i64 at, i64 k) { dense[static_cast<std::size_t>(at)] = values[static_cast<std::size_t>(k)]; });
+  p.each([&](int, int, i64 at, i64 k) {
+    dense[static_cast<std::size_t>(at)] = values[static_cast<std::size_t>(k)];
+  });
 }
 /// Sets the numbers of a row-major matrix that a pattern does not have to zero.
 inline void clear_elsewhere(std::span<f32> dense, const sparse_pattern& p) {
