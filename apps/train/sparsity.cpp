@@ -140,7 +140,9 @@ void declare_sparsity(fields& f, sparsity_params& p) {
                                      "parameter counts")
       .once_called("groups");
   f.add("sparsify_checkpoint", p.sparsify_checkpoint,
-        "take weights that come without masks, and make these by init_method; false: refuse such (of this program)");
+        "take weights that come without masks, and make these by init_method; false: refuse such; a run does not keep it "
+        "(of this program)")
+      .of_one_command();
   f.no_effect("true or false", {"add_summaries"});
   f.refuses([&p, &f] {
     p.all.where = f.named("sparsity.sparsity").front()->given;
