@@ -127,7 +127,7 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
     out += passes * grid.columns * comes, back += passes * grid.columns * goes;
   }
   // Two tiles and four gradients may wait for each server; a tile in use may be widened to f32.
-  const i64 largest_tile = static_cast<i64>(schedule.max_size()),
+  const i64 largest_tile = static_cast<i64>(schedule.max_gradients()),
             tiles_in = 2 * grid.rows * words_of(largest_tile) + largest_widened,
             gradients_out = 4 * grid.rows * largest_tile;
   table of(plan);

@@ -43,7 +43,11 @@ class sparse_parameter {
         whole_(first_kept + static_cast<std::size_t>(kept) + has_average) {}
 
   const std::string& name() const { return name_; }
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
   const sparsity::group& group() const { return group_; }
+  bool keeps() const { return keeps_; }
+  bool is_frozen() const { return is_frozen_; }
   bool has_pattern() const { return pattern_.has_value(); }
   /// The pattern; it must have been made.
   const sparse_pattern& pattern() const { return *pattern_; }
@@ -60,12 +64,11 @@ class sparse_parameter {
     }
     return x;
   }
-  /// Makes the first pattern if there is none, and lets the whole arrays go.
+  /// Makes the first pattern if there is none, and lets the whole arrays go. Where another process keeps the
+  /// numbers, it does nothing.
   void close() {
-    if (!pattern_)
-      set_pattern(sparsity::initial_pattern(
-          group_, name_, rows_, columns_,
-          keeps_ ? std::span<const f32>(whole(weights)) : std::span<const f32>{}));
+    if (!keeps_) return;
+    if (!pattern_) set_pattern(sparsity::initial_pattern(group_, name_, rows_, columns_, whole(weights)));
     for (std::size_t array = 0; array < whole_.size(); ++array)
       if (std::vector<f32>& x = whole_[array]; !x.empty()) {
         take(array, x);
@@ -75,17 +78,22 @@ class sparse_parameter {
   /// Gives it another pattern. Numbers at places that only the new one has are zero, and those at places that
   /// only the old one has are lost. Throws std::invalid_argument for a pattern of another shape.
   void set_pattern(sparse_pattern p) {
-    if (p.rows() != rows_ || p.columns() != columns_)
-      throw std::invalid_argument(fmt::format("wsl: a pattern of {} is ({}, {}), not ({}, {})", name_, rows_,
-                                              columns_, p.rows(), p.columns()));
+    require(p);
     if (!keeps_) return void(pattern_ = std::move(p));
     std::vector<std::size_t> sizes;
     for (std::size_t array = 0; array < whole_.size(); ++array) {
-      if (array != gradients) whole(array);
+      if (array != gradients && store_) whole(array);
       sizes.push_back(array != weights && is_frozen_ ? 0 : static_cast<std::size_t>(p.count()));
     }
     pattern_ = std::move(p);
     store_ = std::make_unique<array_store>(sizes, folder_);
+  }
+
+  /// Throws std::invalid_argument for a pattern of another shape.
+  void require(const sparse_pattern& p) const {
+    if (p.rows() != rows_ || p.columns() != columns_)
+      throw std::invalid_argument(fmt::format("wsl: a pattern of {} is ({}, {}), not ({}, {})", name_, rows_,
+                                              columns_, p.rows(), p.columns()));
   }
 
   /// The gradients of all numbers, where an update of the pattern needs them; empty if not.
@@ -94,14 +102,16 @@ class sparse_parameter {
     if (keeps_ && dense_gradient_.empty()) dense_gradient_.resize(size());
   }
   void drop_dense_gradient() { std::vector<f32>().swap(dense_gradient_); }
-  /// Changes the pattern as its algorithm says after update number `step` of the optimizer.
-  void change_pattern(i64 step) {
-    if (keeps_ && !is_frozen_ && sparsity::updates_at(group_, step)) {
-      set_pattern(
-          sparsity::updated_pattern(group_, name_, step, whole(weights), dense_gradient_, *pattern_));
+  /// Changes the pattern as its algorithm says after update number `step` of the optimizer. Returns whether it
+  /// may have changed, which is the same where another process keeps the numbers.
+  bool change_pattern(i64 step) {
+    if (is_frozen_ || !sparsity::updates_at(group_, step)) return false;
+    if (keeps_) {
+      set_pattern(sparsity::updated_pattern(group_, name_, step, whole(weights), dense_gradient_, *pattern_));
       close();
     }
     drop_dense_gradient();
+    return true;
   }
   /// Whether that change needs the gradients of all numbers.
   bool needs_dense_gradient(i64 step) const {
@@ -119,9 +129,8 @@ class sparse_parameter {
   void take(std::size_t array, const std::vector<f32>& x) {
     const std::span<f32> to = nonzeros(array);
     if (to.empty()) return;
-    pattern_->each([&](int, int, i64 at, i64 k) {
-      to[static_cast<std::size_t>(k)] = x[static_cast<std::size_t>(at)];
-    });
+    pattern_->each(
+        [&](int, int, i64 at, i64 k) { to[static_cast<std::size_t>(k)] = x[static_cast<std::size_t>(at)]; });
   }
 
   std::string name_;
@@ -130,8 +139,8 @@ class sparse_parameter {
   sparsity::group group_;
   std::string folder_;
   std::optional<sparse_pattern> pattern_;
-  std::unique_ptr<array_store> store_;     // of the nonzeros, when there is a pattern
-  std::vector<std::vector<f32>> whole_;    // of each array, if it has been asked for
+  std::unique_ptr<array_store> store_;   // of the nonzeros, when there is a pattern
+  std::vector<std::vector<f32>> whole_;  // of each array, if it has been asked for
   std::vector<f32> dense_gradient_;
 };
 
@@ -145,7 +154,8 @@ inline std::string why_not_sparse(const network& n, std::size_t k) {
       if (static_cast<std::size_t>(s->parameters[which]) == k && !s->takes_sparse(static_cast<int>(which)))
         return fmt::format("{} needs all of it, as only linear layers do not", s->name);
   if (p.columns > most_sparse_columns)
-    return fmt::format("it has {} inputs, and sparse weights have at most {}", p.columns, most_sparse_columns);
+    return fmt::format("it has {} inputs, and sparse weights have at most {}", p.columns,
+                       most_sparse_columns);
   return "";
 }
 
@@ -164,9 +174,9 @@ inline std::vector<const sparsity::group*> sparse_groups(const network& n,
     for (const std::string& pattern : g.param_filter)
       if (std::none_of(all.begin(), all.end(),
                        [&](const parameter& p) { return parameter_group::is_match(pattern, p); }))
-        throw std::invalid_argument(
-            fmt::format("wsl: a group of sparse weights is for {}, and no parameter is called so; the first is {}",
-                        pattern, all.empty() ? "missing, too" : all.front().name));
+        throw std::invalid_argument(fmt::format(
+            "wsl: a group of sparse weights is for {}, and no parameter is called so; the first is {}",
+            pattern, all.empty() ? "missing, too" : all.front().name));
   std::vector<const sparsity::group*> of(all.size());
   bool any = false;
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -174,15 +184,15 @@ inline std::vector<const sparsity::group*> sparse_groups(const network& n,
     if (!g) continue;
     if (const std::string why = detail::why_not_sparse(n, k); !why.empty()) {
       if (g->param_filter.empty()) continue;
-      throw std::invalid_argument(fmt::format(
-          "wsl: {} cannot be sparse: {}: leave it out of param_filter", all[k].name, why));
+      throw std::invalid_argument(
+          fmt::format("wsl: {} cannot be sparse: {}: leave it out of param_filter", all[k].name, why));
     }
     for (const kept_array& a : updates[k].kept(all[k]))
       if (a.each != kept_array::per::number)
-        throw std::invalid_argument(
-            fmt::format("wsl: {} is to be sparse, and the optimizer keeps numbers of whole rows and columns: take "
-                        "one that keeps them of each weight, such as adamw",
-                        all[k].name));
+        throw std::invalid_argument(fmt::format(
+            "wsl: {} is to be sparse, and the optimizer keeps numbers of whole rows and columns: take "
+            "one that keeps them of each weight, such as adamw",
+            all[k].name));
     of[k] = g, any = true;
   }
   if (how.are_given() && !any)

@@ -46,7 +46,7 @@ class trainer : public trainer_base {
   /// logits. Throws std::invalid_argument if there are fewer wafers than processes.
   template <class Processes>
   trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
-      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
+      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root(), how.sparsity),
         how_(checked(how, all.size())),
         make_fabric_([choice = all.with({.threads = how.threads,
                                          .pes_per_partition = 1,
@@ -135,6 +135,11 @@ class trainer : public trainer_base {
   void each_logits(const std::function<void(i64, std::span<const f32>)>& each);
   outcome pass(const batch& b, const micro_batch& m, const optimizer_step& o,
                const dropout_generator& random = {}, bool backward = false);
+  /// How each parameter passes; the patterns of sparse ones are made, and numbers that have been written to
+  /// whole arrays are taken.
+  std::vector<sparse_use> uses_of_sparse(const optimizer_step& o, bool backward);
+  /// Tells all processes the patterns of the first.
+  void share_patterns();
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
   void update_all(const optimizer_step& o, bool all_are_finite);
   /// Adds the pass of a micro-batch to the report.
@@ -144,7 +149,7 @@ class trainer : public trainer_base {
   template <class P, class F>
   void each_here(const area& where, F f);
   template <class T>
-  T sum(T memory_server::* of);
+  T sum(T memory_server::*of);
   /// The sum over all wafers, always in the same order.
   f64 loss();
   /// Adds f(worker) up over the workers of all wafers, always in the same order.
