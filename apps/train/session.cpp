@@ -514,12 +514,17 @@ std::string session::sparsity_words() const {
   std::string all;
   for (const ml::sparsity::group& g : how.groups) {
     i64 parameters = 0, weights = 0, kept = 0;
+    std::size_t words = 0, of_all = 0;
     for (std::size_t k = 0; k < groups.size(); ++k) {
       if (groups[k] != &g) continue;
       const ml::parameter& p = model.parameters()[k];
       ++parameters, weights += p.size();
+      i64 here = 0;
       for (const auto& b : ml::sparsity::blocks_of(g, p.name, p.rows, p.columns))
-        kept += g.starts_sparse() ? ml::sparsity::kept_of(g.sparsity.at(0), b.size()) : b.size();
+        here += g.starts_sparse() ? ml::sparsity::kept_of(g.sparsity.at(0), b.size()) : b.size();
+      const ml::precision as = params_.precision.format();
+      words += ml::sparse_tile_form{p.rows, p.columns, static_cast<std::size_t>(here), true}.words(as);
+      of_all += ml::words_of(as, static_cast<std::size_t>(p.size())), kept += here;
     }
     if (parameters == 0) continue;
     const bool by_weights = g.init_method == ml::sparsity::init_method::from_zeros && g.starts_sparse();
@@ -528,8 +533,10 @@ std::string session::sparsity_words() const {
         name_of(g.algorithm), name_of(g.init_method),
         g.starts_sparse() ? "" : fmt::format(", dense until step {}", g.update.first()), weights, parameters,
         by_weights ? "those that are not zero are there at first"
-                   : fmt::format("{} are there at first, {:.3g} %", kept,
-                                 100 * static_cast<f64>(kept) / static_cast<f64>(weights)));
+                   : fmt::format("{} are there at first, {:.3g} %; a pass sends {} of them, not {}", kept,
+                                 100 * static_cast<f64>(kept) / static_cast<f64>(weights),
+                                 app::size_text(4 * static_cast<f64>(words)),
+                                 app::size_text(4 * static_cast<f64>(of_all))));
   }
   return all;
 }
