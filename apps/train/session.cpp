@@ -500,8 +500,12 @@ std::vector<std::string> session::sparse_parameters() const {
   const std::vector<const ml::sparsity::group*> groups =
       ml::sparse_groups(model, ml::updates_of(rule(), model.parameters()), how);
   std::vector<std::string> names;
-  for (std::size_t k = 0; k < groups.size(); ++k)
-    if (groups[k]) names.push_back(model.parameters()[k].name);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    if (!groups[k]) continue;
+    const ml::parameter& p = model.parameters()[k];
+    ml::sparsity::blocks_of(*groups[k], p.name, p.rows, p.columns);  // throws for groups that do not divide it
+    names.push_back(p.name);
+  }
   return names;
 }
 

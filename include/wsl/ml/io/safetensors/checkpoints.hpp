@@ -21,7 +21,7 @@ inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t 
   return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size);
 }
 
-/// A sum over the facts, and the names and shapes of the tensors in the order of their names.
+/// A sum over the facts, and the names and shapes of the tensors in the order in which they lie in the file.
 template <class Tensors>
 std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors) {
   unsigned long sum = 0;
@@ -124,8 +124,10 @@ WSL_ML_DATA_COMPILED_PART std::string checkpoints::save(i64 step, std::span<cons
   for (const named_array& a : arrays) tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
   for (const named_mask& m : masks)
     tensors.push_back(tensor_view::of_bool(m.name + std::string(named_mask::suffix), m.shape, m.places));
-  std::sort(tensors.begin(), tensors.end(),
-            [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
+  // the order in which they will lie in the file
+  std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) {
+    return a.type.bits != b.type.bits ? a.type.bits > b.type.bits : a.name < b.name;
+  });
   unsigned long sum = 0;
   for (const tensor_view& t : tensors) sum = detail::checksum(sum, t.bytes.data(), t.bytes.size());
   facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step),
