@@ -260,6 +260,14 @@ i64 skipped_steps(machine& m) {
 ml::without_masks for_dense_weights(const common_params& p) {
   return p.sparsity.sparsify_checkpoint ? ml::without_masks::made : ml::without_masks::refused;
 }
+/// Whether the pattern of a group changes after some step.
+bool has_updates_after(const ml::sparsity::group& g, i64 step) {
+  const ml::sparsity::updates& u = g.update;
+  if (!g.changes()) return false;
+  if (!u.steps.empty()) return *std::max_element(u.steps.begin(), u.steps.end()) > step;
+  const i64 next = step < u.start ? u.start : u.start + ((step - u.start) / u.freq + 1) * u.freq;
+  return !u.stop || next < *u.stop;
+}
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
 /// A progress display, on one process only.
@@ -561,6 +569,24 @@ bool session::is_sparse(const std::vector<std::string>& checkpoints) const {
   });
 }
 
+/// Requires that patterns which do not change any more are as sparse as the params want them, to a hundredth.
+void session::require_same_sparsity(ml::checkpoint& c, i64 step) const {
+  const ml::network model = task_.model();
+  const ml::sparsity_settings how = sparsity();
+  constexpr f64 off = 0.01;
+  for (const auto& [name, pattern] : ml::patterns_in(c, model)) {
+    const ml::sparsity::group* g = how.group_of(name, pattern.rows(), pattern.columns());
+    const f64 is = 1 - pattern.density();
+    if (!g || !g->sparsity.is_constant() || g->init_method == ml::sparsity::init_method::from_zeros ||
+        has_updates_after(*g, step) || std::abs(is - static_cast<f64>(g->sparsity.at(0))) <= off)
+      continue;
+    throw std::invalid_argument(fmt::format(
+        "{}: of {} {:.4g} are zero, and these params want {}, with no update of the pattern from step {} on: give "
+        "--sparsity {:.4g}, or an algorithm with updates",
+        c.name(), name, is, g->sparsity.text(), step, is));
+  }
+}
+
 /// What becomes of the masks of a checkpoint from which a run goes on or begins, in words; empty if it has none
 /// and needs none.
 std::string session::masks_of(const std::string& checkpoint) const {
@@ -816,7 +842,10 @@ void session::require_resumable(const std::string& checkpoint) const {
                 [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
   // Of a wrong model and a wrong optimizer the model is named, from which the other may follow.
   require_same_parameters(c, ml::named_arrays(parameters), params_text_);
-  if (params_.sparsity.are_given()) ml::require_masks(c, sparse_parameters(), for_dense_weights(params_));
+  if (params_.sparsity.are_given()) {
+    ml::require_masks(c, sparse_parameters(), for_dense_weights(params_));
+    require_same_sparsity(c, weights_only ? 0 : c.step());
+  }
   if (weights_only)
     return c.require(ml::named_arrays(parameters), [](std::string_view suffix) {
       return suffix[0] == '/' || suffix == ml::named_mask::suffix;

@@ -150,6 +150,7 @@ class session {
   bool is_sparse(const std::vector<std::string>& checkpoints) const;
   std::string masks_of(const std::string& checkpoint) const;
   void require_masks_of_beginning() const;
+  void require_same_sparsity(wsl::ml::checkpoint& c, i64 step) const;
   void save(const wsl::ml::checkpoints& to, const wsl::ml::batches& data,
             const wsl::ml::training_loop::unlogged& losses);
   bool has_stopped_improving() const;
