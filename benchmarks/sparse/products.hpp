@@ -13,6 +13,7 @@
 #include <wsl/linalg/sparse_pattern.hpp>
 #include <wsl/linalg/sparse_products.hpp>
 #include <wsl/ml/model/network.hpp>
+#include <wsl/ml/train/streaming/sparse_tile.hpp>
 
 namespace sparse_bench {
 using namespace wsl;
@@ -103,12 +104,14 @@ class layer {
   void each_tile(int rows, F f) {
     for (int row = 0; row < shape_.outputs; row += rows) f(row, std::min(rows, shape_.outputs - row));
   }
+  /// The tiles that the trainer would send.
   template <class F>
   void each_sparse_tile(F f) {
-    const int rows = std::getenv("TILE") ? std::atoi(std::getenv("TILE")) : 512;
-    each_tile(rows, [&](int row, int n) {
-      f(row, sparse_rows{n, shape_.inputs, first_.data() + row, column_.data(), values_.data()});
-    });
+    const ml::sparse_tile_form all{shape_.outputs, shape_.inputs, values_.size(), true};
+    each_tile(ml::tile_rows(static_cast<i64>(all.words(ml::precision::f32)), shape_.outputs, 1),
+              [&](int row, int n) {
+                f(row, sparse_rows{n, shape_.inputs, first_.data() + row, column_.data(), values_.data()});
+              });
   }
   /// The same rows, whose nonzeros count from 0.
   sparse_rows based(sparse_rows w) {
