@@ -89,30 +89,6 @@ std::vector<std::pair<std::string, std::vector<std::string>>> parameter_groups()
             "layer * down.weight"}}};
 }
 
-/// The names that the Model Zoo has for a parameter of a decoder, without "model." before them: queries, keys
-/// and values are three there.
-std::vector<std::string> names_in_zoo(const std::string& ours) {
-  int layer = 0, end = 0;
-  if (std::sscanf(ours.c_str(), "layer %d %n", &layer, &end) != 1 || end == 0) return {};
-  const std::string what = ours.substr(static_cast<std::size_t>(end)),
-                    before = fmt::format("transformer_decoder.layers.{}.", layer);
-  const std::size_t dot = what.rfind('.');
-  if (dot == what.npos) return {};
-  const std::string of = what.substr(0, dot), kind = what.substr(dot);  // ".weight" or ".bias"
-  const auto named = [&](std::initializer_list<const char*> modules) {
-    std::vector<std::string> all;
-    for (const char* m : modules) all.push_back(before + m + kind);
-    return all;
-  };
-  if (of == "qkv")
-    return named({"self_attn.proj_q_dense_layer", "self_attn.proj_k_dense_layer", "self_attn.proj_v_dense_layer"});
-  if (of == "projection") return named({"self_attn.proj_output_dense_layer"});
-  if (of == "up") return named({"ffn.ffn.0.linear_layer"});
-  if (of == "gate") return named({"ffn.ffn.0.linear_layer_for_glu"});
-  if (of == "down") return named({"ffn.ffn.1.linear_layer"});
-  return {};
-}
-
 /// The vocabulary of the checkpoint whose weights alone a run begins with; empty if it does not.
 std::string vocabulary_of_weights(const run_params& r) {
   if (r.load_checkpoint_states != "model" || r.checkpoint_path.empty()) return "";
@@ -146,7 +122,7 @@ task with_model(const std::string& program, const language_params& o, std::strin
          .data_words = std::move(data_words),
          .architecture = o.model.architecture(),
          .groups = parameter_groups(),
-         .names_in_zoo = &names_in_zoo,
+         .names_in_zoo = [](const std::string& ours) { return names_in_zoo(ours, "transformer_decoder"); },
          .vocabulary = words.saved(),
          .facts = packs_of(o).facts(),
          .adapters = o.lora.architecture()};

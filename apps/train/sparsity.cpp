@@ -6,6 +6,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <initializer_list>
 #include <stdexcept>
 
 namespace train_app {
@@ -140,12 +142,36 @@ void declare_sparsity(fields& f, sparsity_params& p) {
                                      "parameter counts")
       .once_called("groups");
   f.add("sparsify_checkpoint", p.sparsify_checkpoint,
-        "take weights that come without masks, and make these by init_method; false: refuse such (of this program)");
+        "take weights that come without masks, and make these by init_method; false: refuse such; a run does not keep it "
+        "(of this program)")
+      .of_one_command();
   f.no_effect("true or false", {"add_summaries"});
   f.refuses([&p, &f] {
     p.all.where = f.named("sparsity.sparsity").front()->given;
     require_sparsity(f, p), p.settings();
   });
+}
+
+std::vector<std::string> names_in_zoo(const std::string& ours, const std::string& module) {
+  int layer = 0, end = 0;
+  if (std::sscanf(ours.c_str(), "layer %d %n", &layer, &end) != 1 || end == 0) return {};
+  const std::string what = ours.substr(static_cast<std::size_t>(end)),
+                    before = fmt::format("{}.layers.{}.", module, layer);
+  const std::size_t dot = what.rfind('.');
+  if (dot == what.npos) return {};
+  const std::string of = what.substr(0, dot), kind = what.substr(dot);  // ".weight" or ".bias"
+  const auto named = [&](std::initializer_list<const char*> modules) {
+    std::vector<std::string> all;
+    for (const char* m : modules) all.push_back(before + m + kind);
+    return all;
+  };
+  if (of == "qkv")
+    return named({"self_attn.proj_q_dense_layer", "self_attn.proj_k_dense_layer", "self_attn.proj_v_dense_layer"});
+  if (of == "projection") return named({"self_attn.proj_output_dense_layer"});
+  if (of == "up") return named({"ffn.ffn.0.linear_layer"});
+  if (of == "gate") return named({"ffn.ffn.0.linear_layer_for_glu"});
+  if (of == "down") return named({"ffn.ffn.1.linear_layer"});
+  return {};
 }
 
 ml::sparsity_settings sparsity_of(const sparsity_params& p, const ml::network& model,

@@ -29,6 +29,9 @@ void declare_sparsity(fields& f, sparsity_params& p);
 
 /// The names that the Model Zoo has for one of our parameters, which may be several parameters there.
 using zoo_names = std::function<std::vector<std::string>(const std::string&)>;
+/// Those of a parameter of the blocks of a decoder or an encoder, whose module there has that path, without
+/// "model." before it: queries, keys and values are three. None for other parameters.
+std::vector<std::string> names_in_zoo(const std::string& ours, const std::string& module);
 
 /// The settings for a model: the patterns of param_filter, which may be of our names, of the names of groups
 /// and of the Model Zoo's names, have become names of parameters. Throws std::invalid_argument for a pattern

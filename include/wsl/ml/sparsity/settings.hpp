@@ -55,6 +55,8 @@ struct updates {
     if (!steps.empty()) return std::find(steps.begin(), steps.end(), step) != steps.end();
     return step >= start && (step - start) % freq == 0 && (!stop || step < *stop);
   }
+  /// The first of them.
+  i64 first() const { return steps.empty() ? start : *std::min_element(steps.begin(), steps.end()); }
   /// The updates from step 0 to step `end` - 1. Step 0 counts: the first pattern is made there.
   i64 before(i64 end) const {
     if (!steps.empty()) {
