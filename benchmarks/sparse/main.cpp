@@ -34,7 +34,7 @@ void products(int rounds) {
   for (const int tokens : {256, 1024})
     for (const f64 zeros : {0.75, 0.9, 0.95}) {
       f64 of_dense = 0, of_sparse = 0;
-      for (const auto [outputs, inputs] : {std::pair{2304, 768}, {768, 768}, {3072, 768}, {768, 3072}}) {
+      for (const auto& [outputs, inputs] : {std::pair{2304, 768}, {768, 768}, {3072, 768}, {768, 3072}}) {
         layer l({outputs, inputs, tokens}, zeros);
         const f64 dense[] = {quickest(rounds, [&] { l.forward(); }),
                              quickest(rounds, [&] { l.back_to_inputs(); }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pattern of a sparse matrix: the places that may hold a number other than zero, in compressed rows
-// (CSR), without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row by row
-// and in ascending order of their columns:
+// (CSR), without the numbers. The nonzeros of a matrix with a pattern are an array of `count()` numbers, row
+// by row and in ascending order of their columns:
 //   const sparse_pattern p = sparse_pattern::of_mask(2, 3, {1, 0, 1,   0, 1, 0});
 //   p.count()   // 3
 //   p.row(0)    // columns 0 and 2

@@ -4,14 +4,15 @@
 //   multiply_sparse(y, x, w)        y = x W^T
 //   multiply_add_sparse(dx, dy, w)  dx += dy W
 //   sampled_product(dw, dy, x, w)   dw = dy^T x, at the places of W's nonzeros only
-// Tokens are taken in blocks, and features in panels, which are turned over so that the numbers that a nonzero
-// meets, those of one feature of all tokens of a block, are some whole vectors that stay in the nearest cache:
-// a nonzero is one broadcast number times these. The work is that of the nonzeros; where most numbers of W are
-// not zero, dense.hpp is quicker (`sparse_is_quicker`). `scripts/bench sparse` compares the two.
+// Tokens are taken in blocks, and features in panels, which are turned over so that the numbers that a
+// nonzero meets, those of one feature of all tokens of a block, are some whole vectors that stay in the
+// nearest cache: a nonzero is one broadcast number times these. The work is that of the nonzeros; where most
+// numbers of W are not zero, dense.hpp is quicker (`sparse_is_quicker`). `scripts/bench sparse` compares the
+// two.
 //
 // Every element of y and dx is summed over the nonzeros in ascending order, and every dw over the tokens in
-// sixteen parts that are added up block by block, so no bit depends on how W is cut into rows, nor y and dx on
-// how the tokens are cut.
+// sixteen parts that are added up block by block, so no bit depends on how W is cut into rows, nor y and dx
+// on how the tokens are cut.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -154,15 +155,16 @@ struct sample_loop {
       fold<n / 2>(x);
     }
   }
-  /// Where lane l of the new vector comes from: it has twice as many sums of half as many numbers. The sums of
-  /// the first vector are followed by those of the second.
+  /// Where lane l of the new vector comes from: it has twice as many sums of half as many numbers. The sums
+  /// of the first vector are followed by those of the second.
   static constexpr int place(int l, int n, int upper) {
     const int sums = parts / n, from_second = l % (2 * sums) / sums, s = l % sums, j = l / (2 * sums);
     return from_second * parts + s + (j + upper * n / 2) * sums;
   }
 };
 
-/// to (columns of from, rows of from) = the transposed of `from`, of any element, with rows of both contiguous.
+/// to (columns of from, rows of from) = the transposed of `from`, of any element, with rows of both
+/// contiguous.
 class turner {
  public:
   template <class T>
@@ -224,9 +226,9 @@ inline void require_shapes(const char* product, bool fit, const std::string& y, 
 
 }  // namespace sparse
 
-/// Whether the three products with sparse rows are quicker than those of dense.hpp with the same rows and their
-/// zeros, where the operands are T. A nonzero costs about as much as 2.2 numbers of a dense f32 product (`scripts/bench
-/// sparse`), and the last block of tokens as much as a whole one.
+/// Whether the three products with sparse rows are quicker than those of dense.hpp with the same rows and
+/// their zeros, where the operands are T. A nonzero costs about as much as 2.2 numbers of a dense f32 product
+/// (`scripts/bench sparse`), and the last block of tokens as much as a whole one.
 template <class T>
 bool sparse_is_quicker(const sparse_rows& w, int tokens) {
   const dense::microkernels& u = dense::best_microkernels();
@@ -283,8 +285,8 @@ void multiply_add_sparse(const matrix<f32>& dx, const matrix<const T>& dy, const
   });
 }
 
-/// dw[k] = the element of dy^T x at the place of nonzero k, with dy (tokens, rows of W), x (tokens, columns of
-/// W) and dw (count). The values of W are not read.
+/// dw[k] = the element of dy^T x at the place of nonzero k, with dy (tokens, rows of W), x (tokens, columns
+/// of W) and dw (count). The values of W are not read.
 template <class T>
 void sampled_product(f32* dw, const matrix<const T>& dy, const matrix<const T>& x, const sparse_rows& w) {
   using namespace sparse;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A view of some rows of a sparse matrix with their nonzeros, in compressed rows (CSR): what a PE has of sparse
-// weights. sparse_products.hpp multiplies with it; sparse_pattern.hpp has the places of a whole matrix.
+// A view of some rows of a sparse matrix with their nonzeros, in compressed rows (CSR): what a PE has of
+// sparse weights. sparse_products.hpp multiplies with it; sparse_pattern.hpp has the places of a whole
+// matrix.
 #pragma once
 #include "../core/scalar.hpp"
 

@@ -150,11 +150,11 @@ TEST_CASE("The transposed pattern says where its places come from") {
 
 TEST_CASE("Numbers come out of whole arrays by a pattern, and go back beside zeros") {
   const sparse_pattern p = sparse_pattern::of_mask(9, 31, random_mask(9 * 31, 0.4, 6));
-  std::vector<f32> all = random_numbers(9 * 31, 7), back(all.size(), 3.f);
-  set_dense(back, p, nonzeros_of(p, all));
-  clear_elsewhere(all, p);
-  CHECK(back == all);
-  CHECK(sparse_pattern::of_nonzeros(9, 31, all) == p);
+  std::vector<f32> dense = random_numbers(9 * 31, 7), back(dense.size(), 3.f);
+  set_dense(back, p, nonzeros_of(p, dense));
+  clear_elsewhere(dense, p);
+  CHECK(back == dense);
+  CHECK(sparse_pattern::of_nonzeros(9, 31, dense) == p);
 }
 
 TEST_CASE("What is no pattern is refused") {

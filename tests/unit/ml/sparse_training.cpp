@@ -35,8 +35,8 @@ struct text {
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
-/// Training with masks: all numbers are there, and what the masks lack is zero. The gradients are those of the
-/// serial step, summed up over the whole batch.
+/// Training with masks: all numbers are there, and what the masks lack is zero. The gradients are those of
+/// the serial step, summed up over the whole batch.
 class masked_training {
  public:
   masked_training(const ml::network& n, const optimizer& rule, sparsity::settings how, u64 seed)

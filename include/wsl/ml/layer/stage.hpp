@@ -61,8 +61,8 @@ struct weight_tile {
   /// If only some places of the tile are there (stage::takes_sparse): its nonzeros, in f32. `rows` has no
   /// numbers then, and `operands` is null.
   const sparse_rows* nonzeros = nullptr;
-  /// Whether the gradient of such a tile is that of all its numbers. If not, it is (1, nonzeros), those of the
-  /// nonzeros in their order.
+  /// Whether the gradient of such a tile is that of all its numbers. If not, it is (1, nonzeros), those of
+  /// the nonzeros in their order.
   bool dense_gradient = false;
 
   /// The rows in the store's format, whose numbers are T, for a stage that reads them so
@@ -145,7 +145,8 @@ class stage {
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
 
-  /// Whether the stage takes tiles of a parameter that have nonzeros only, so that training may keep it sparse.
+  /// Whether the stage takes tiles of a parameter that have nonzeros only, so that training may keep it
+  /// sparse.
   virtual bool takes_sparse(int /*which*/) const { return false; }
 
   /// Whether it reads input k rounded to the store's format, as all that does not say otherwise; else in f32.

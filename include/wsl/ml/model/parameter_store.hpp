@@ -100,8 +100,8 @@ class parameter_store {
                                     std::vector<numbers_elsewhere> elsewhere = {}) {
     return {n, folder, keeps, true, std::move(elsewhere)};
   }
-  /// The initial values of the parameters. The numbers of those that `elsewhere` has are there: it is empty, or
-  /// has an entry for each parameter, empty for those that are here.
+  /// The initial values of the parameters. The numbers of those that `elsewhere` has are there: it is empty,
+  /// or has an entry for each parameter, empty for those that are here.
   parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true,
                   std::vector<numbers_elsewhere> elsewhere = {})
       : parameter_store(n, folder, keeps, false, std::move(elsewhere)) {

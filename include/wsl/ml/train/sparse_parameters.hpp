@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The sparse parameters of a model in training. Of each the memory keeps the numbers at the places of its
-// pattern and nothing else: weights, gradients, and what the optimizer keeps. Who reads or writes whole arrays
-// (checkpoints, export, generation) gets them with their zeros; they are made when they are asked for, and the
-// next pass of the trainer takes what they say at the places of the pattern and lets them go.
+// pattern and nothing else: weights, gradients, and what the optimizer keeps. Who reads or writes whole
+// arrays (checkpoints, export, generation) gets them with their zeros; they are made when they are asked for,
+// and the next pass of the trainer takes what they say at the places of the pattern and lets them go.
 #pragma once
 #include <fmt/format.h>
 
@@ -25,7 +25,8 @@ namespace wsl::ml {
 /// The numbers of a sparse parameter.
 class sparse_parameter {
  public:
-  /// Its arrays: the weights, their gradients, those that the optimizer keeps, and the average of the weights.
+  /// Its arrays: the weights, their gradients, those that the optimizer keeps, and the average of the
+  /// weights.
   static constexpr std::size_t weights = 0, gradients = 1, first_kept = 2;
 
   /// All weights are zero and the pattern has not been made. If `keeps` is false, another process keeps the
@@ -102,8 +103,8 @@ class sparse_parameter {
     if (keeps_ && dense_gradient_.empty()) dense_gradient_.resize(size());
   }
   void drop_dense_gradient() { std::vector<f32>().swap(dense_gradient_); }
-  /// Changes the pattern as its algorithm says after update number `step` of the optimizer. Returns whether it
-  /// may have changed, which is the same where another process keeps the numbers.
+  /// Changes the pattern as its algorithm says after update number `step` of the optimizer. Returns whether
+  /// it may have changed, which is the same where another process keeps the numbers.
   bool change_pattern(i64 step) {
     if (is_frozen_ || !sparsity::updates_at(group_, step)) return false;
     if (keeps_) {
@@ -163,8 +164,8 @@ inline std::string why_not_sparse(const network& n, std::size_t k) {
 
 /// The settings of each parameter of a model that is to be sparse; null: it is dense. Throws
 /// std::invalid_argument for settings that contradict themselves, a pattern of names that no parameter has, a
-/// parameter that is named and cannot be sparse, settings that make no parameter sparse, and an optimizer that
-/// keeps numbers of whole rows.
+/// parameter that is named and cannot be sparse, settings that make no parameter sparse, and an optimizer
+/// that keeps numbers of whole rows.
 inline std::vector<const sparsity::group*> sparse_groups(const network& n,
                                                          const std::vector<parameter_update>& updates,
                                                          const sparsity_settings& how) {

@@ -161,7 +161,8 @@ class training_arrays {
   }
   bool has_average() const { return average_.is_on(); }
 
-  /// The numbers of a parameter, and their gradients, as the memory keeps them: all, or those of the nonzeros.
+  /// The numbers of a parameter, and their gradients, as the memory keeps them: all, or those of the
+  /// nonzeros.
   std::span<f32> kept_weights(std::size_t k) {
     return sparse[k] ? sparse[k]->nonzeros(sparse_parameter::weights) : parameters[k];
   }

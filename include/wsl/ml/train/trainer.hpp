@@ -4,8 +4,9 @@
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // With .precision = ml::precision::bfloat16 among its settings it trains in mixed precision
-// (op/precision.hpp). On several processes, each with wafers of its own and the first with the memory,
-// training gives the same bits:
+// (op/precision.hpp), and with .sparsity = ml::sparsity::rigl({.sparsity = 0.9}) sparse weights, whose
+// nonzeros alone travel and are multiplied and updated (sparsity/settings.hpp, sparse_parameters.hpp). On
+// several processes, each with wafers of its own and the first with the memory, training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
 // See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once

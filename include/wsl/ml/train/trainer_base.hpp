@@ -45,8 +45,8 @@ class trainer_base {
                                             network_->parameters().at(0).name));
   }
   /// The patterns of the sparse parameters, by their names. Those that training begins with are made of the
-  /// parameters as they are at this call, or at the first batch. With `state` and `position` they are all that a
-  /// trainer continues from. If there are several processes, only the first has them.
+  /// parameters as they are at this call, or at the first batch. With `state` and `position` they are all
+  /// that a trainer continues from. If there are several processes, only the first has them.
   std::map<std::string, sparse_pattern> patterns() {
     std::map<std::string, sparse_pattern> all;
     arrays_.each_sparse([&](sparse_parameter& s) {
@@ -55,9 +55,10 @@ class trainer_base {
     });
     return all;
   }
-  /// Gives the sparse parameters these patterns, in the order of the arrays' restoration or before it. Numbers
-  /// at places that a pattern has and the one before had not are those that are set afterwards, or zeros.
-  /// Throws std::invalid_argument, and sets nothing, if they are not the patterns of the sparse parameters.
+  /// Gives the sparse parameters these patterns, in the order of the arrays' restoration or before it.
+  /// Numbers at places that a pattern has and the one before had not are those that are set afterwards, or
+  /// zeros. Throws std::invalid_argument, and sets nothing, if they are not the patterns of the sparse
+  /// parameters.
   void set_patterns(const std::map<std::string, sparse_pattern>& patterns) {
     std::set<std::string> sparse;
     arrays_.each_sparse([&](sparse_parameter& s) {

@@ -206,8 +206,8 @@ struct memory_server {
     for (i32 r : t.gathered_rows)
       accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
   }
-  /// The gradients of all numbers of a sparse tile: those of the nonzeros join those that came before, and all
-  /// are kept until the pattern has changed.
+  /// The gradients of all numbers of a sparse tile: those of the nonzeros join those that came before, and
+  /// all are kept until the pattern has changed.
   void add_dense_gradient(const weight_transfer& t) {
     const std::span<f32> all = arrays->sparse[t.parameter]->dense_gradient().subspan(
                              static_cast<std::size_t>(t.offset), t.size()),

@@ -5,8 +5,8 @@
 // Rows that share a sequence have entries for what they exchange along their columns. Memory servers, swarm
 // nodes and workers all follow the same schedule, so nothing but numbers travels. The tiles of a column's
 // share of a parameter are dealt out to the column's servers in turn; a tile is always with the same server.
-// If a batch reads few rows of a table, only these are gathered and travel. Of a sparse parameter the nonzeros
-// travel, and their gradients come back (sparse_tile.hpp).
+// If a batch reads few rows of a table, only these are gathered and travel. Of a sparse parameter the
+// nonzeros travel, and their gradients come back (sparse_tile.hpp).
 #pragma once
 #include <algorithm>
 #include <iterator>
