@@ -88,7 +88,11 @@ class sparse_parameter {
     }
     pattern_ = std::move(p);
     store_ = std::make_unique<array_store>(sizes, folder_);
+    is_news_ = true;
   }
+  /// Whether it has got a pattern of which other processes have not been told; and that they have been.
+  bool is_news() const { return is_news_; }
+  void told() { is_news_ = false; }
 
   /// Throws std::invalid_argument for a pattern of another shape.
   void require(const sparse_pattern& p) const {
@@ -136,7 +140,7 @@ class sparse_parameter {
 
   std::string name_;
   int rows_, columns_;
-  bool is_frozen_, keeps_, has_average_;
+  bool is_frozen_, keeps_, has_average_, is_news_ = false;
   sparsity::group group_;
   std::string folder_;
   std::optional<sparse_pattern> pattern_;

@@ -139,7 +139,7 @@ class trainer : public trainer_base {
   /// How each parameter passes; the patterns of sparse ones are made, and numbers that have been written to
   /// whole arrays are taken.
   std::vector<sparse_use> uses_of_sparse(const optimizer_step& o, bool backward);
-  /// Tells all processes the patterns of the first.
+  /// Tells all processes those patterns of the first that they do not know.
   void share_patterns();
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
   void update_all(const optimizer_step& o, bool all_are_finite);

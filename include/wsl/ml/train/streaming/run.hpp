@@ -73,7 +73,6 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   require_finite(mean, lost, where);
   bool changes = false;
   arrays_.each_sparse([&](sparse_parameter& s) { changes |= s.change_pattern(o.number); });
-  if (changes && fabric_->spread()) share_patterns();
   if (changes) watch.phase("patterns", 0);
   return mean;
 }
@@ -309,12 +308,8 @@ WSL_ML_COMPILED_PART outcome trainer::pass(const batch& b, const micro_batch& m,
 }
 
 WSL_ML_COMPILED_PART std::vector<sparse_use> trainer::uses_of_sparse(const optimizer_step& o, bool backward) {
-  bool is_first = false;
-  arrays_.each_sparse([&](sparse_parameter& s) {
-    is_first |= !s.has_pattern();
-    s.close();
-  });
-  if (is_first && fabric_->spread()) share_patterns();
+  arrays_.each_sparse([](sparse_parameter& s) { s.close(); });
+  share_patterns();
   std::vector<sparse_use> all(arrays_.sparse.size());
   for (std::size_t k = 0; k < all.size(); ++k)
     if (sparse_parameter* const s = arrays_.sparse[k].get()) {
@@ -327,7 +322,16 @@ WSL_ML_COMPILED_PART std::vector<sparse_use> trainer::uses_of_sparse(const optim
 }
 
 WSL_ML_COMPILED_PART void trainer::share_patterns() {
+  if (!fabric_->spread()) return;
+  // Only the first process knows which patterns it has been given, and which have changed.
+  std::vector<i32> news;
+  arrays_.each_sparse([&](sparse_parameter& s) { news.push_back(s.is_news()); });
+  if (news.empty()) return;
+  fabric_->bring(coord{0, 1}, std::span(news));
+  auto is_news = news.begin();
   arrays_.each_sparse([&](sparse_parameter& s) {
+    s.told();
+    if (!*is_news++) return;
     std::vector<i32> counts(static_cast<std::size_t>(s.rows()));
     if (s.keeps())
       for (int r = 0; r < s.rows(); ++r)
