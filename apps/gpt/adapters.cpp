@@ -146,8 +146,8 @@ void declare_lora(train_app::fields& f, lora_params& p) {
   f.add("lora_dropout", p.dropout, "of what adapters read").at_least(0).at_most(0.99).once_called("dropout");
   f.add("use_rslora", p.rank_stabilized, "the factor is lora_alpha / the root of lora_rank");
   f.add("target_modules", p.targets,
-        "which layers have adapters: the ends of their names in transformers, such as q_proj,v_proj; or "
-        "all-linear, all but the head");
+        "which layers have adapters: the ends of their names in transformers, such as q_proj,v_proj, or "
+        "regular expressions for these, such as 'layers\\.[01]\\..*_proj'; or all-linear, all but the head");
   f.add("rank_pattern", p.rank_pattern,
         "ranks of layers that have another: {q_proj: 4}, by ends of their names or regular expressions for "
         "these, of which the first that fits is taken")

@@ -36,6 +36,9 @@ read_texts texts_of(const std::string& where, const char* section, const pair_pa
   for (i64 i = 0; i < all.from.count(); ++i) {
     text_pair& x =
         all.pairs.emplace_back(all.from.string(i, p.prompt_key), all.from.string(i, p.completion_key), i);
+    if (x.completion.empty())
+      throw all.from.error(i, p.completion_key,
+                           "the completion is empty: fill it in, or leave the example out");
     if (!of_characters) continue;
     for (std::string* text : {&x.prompt, &x.completion}) std::ranges::replace(*text, '\n', ' ');
   }

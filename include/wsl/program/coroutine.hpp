@@ -71,6 +71,14 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
           "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
       return {};
     }
+    template <class T>
+      requires std::is_same_v<T, detail::done_at_once>
+    std::suspend_never await_transform(T) {
+      static_assert(detail::has_run_already<T>,
+                    "wsl: an operation over memory alone runs at once, and nobody can wait for it: call it "
+                    "without co_await");
+      return {};
+    }
     /// For an event, or any other type with a member awaited().
     template <class Event>
       requires requires(Event& e) { engines::transfer{e.awaited()}; }

@@ -293,6 +293,14 @@ class pe {
     }
   }
 
+  template <class T, class... Completion>
+    requires std::is_same_v<T, detail::done_at_once>
+  void async(T, Completion...) {
+    static_assert(detail::has_run_already<T>,
+                  "wsl: an operation over memory alone runs at once, and not beside the task: call it without "
+                  "me.async, and then what is to follow it");
+  }
+
   /// Runs a computation beside the tasks, in memory that none of them touches until it is complete:
   /// `me.async_compute<&part::compute>(*this, then<&part::computed>())`. compute() has no arguments, so it
   /// can neither send nor receive. The threaded engine completes it when no partition has messages for

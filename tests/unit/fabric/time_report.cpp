@@ -198,7 +198,10 @@ struct summer {
     else me.async(mov(mem(x), fabin(red)), then<&summer::compute>());
   }
   void compute(pe& me) {
-    if constexpr (how == charge::over_memory) return add(mem(x), mem(x), mem(x));
+    if constexpr (how == charge::over_memory) {
+      add(mem(x), mem(x), mem(x));
+      return;
+    }
     for (f32 v : x) sum += v;
     if constexpr (how == charge::by_spending) me.spend(20);
     mov(mem(x), 0.f);

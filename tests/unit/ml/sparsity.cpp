@@ -199,9 +199,9 @@ TEST_CASE("First patterns") {
   SECTION("The largest weights") {
     const sparse_pattern p = first({.sparsity = 0.75, .init_method = sp::init_method::topk});
     mask m(240);
-    std::vector<std::size_t> all(240);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    mark_highest(m, all, magnitudes(w, mask(240, true)), 60);
+    std::vector<std::size_t> places(240);
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    mark_highest(m, places, magnitudes(w, mask(240, true)), 60);
     CHECK(mask_of(p) == m);
   }
   SECTION("The same number in each group") {
@@ -258,7 +258,7 @@ TEST_CASE("First patterns") {
 TEST_CASE("Updates of a pattern are those of the oracle, whatever numbers are equal") {
   const int rows = 12, columns = 20;
   const std::size_t size = 240;
-  const std::vector<sp::group> all{
+  const std::vector<sp::group> groups{
       {.sparsity = 0.75, .algorithm = sp::algorithm::rigl, .update = {.freq = 2}, .seed = 3},
       {.sparsity = 0.75,
        .algorithm = sp::algorithm::rigl,
@@ -275,7 +275,7 @@ TEST_CASE("Updates of a pattern are those of the oracle, whatever numbers are eq
       {.sparsity = 0.8, .algorithm = sp::algorithm::set, .drop_fraction = 0.25, .seed = 5},
       {.sparsity = sp::exponential{.init = 0, .gamma = -0.1, .final = 0.9}, .algorithm = sp::algorithm::gmp, .seed = 7},
       {.sparsity = sp::cycling{{0.9, 0.5}}, .algorithm = sp::algorithm::gmp, .update = {.freq = 2}, .seed = 7}};
-  for (const sp::group& g : all) {
+  for (const sp::group& g : groups) {
     g.check();
     CAPTURE(sp::name_of(g.algorithm), g.sparsity.text());
     std::vector<f32> w = coarse(size, 11);
@@ -419,14 +419,14 @@ TEST_CASE("Settings of sparse weights that contradict themselves") {
 }
 
 TEST_CASE("Which parameters a group has") {
-  const sp::settings all = sp::groups(sp::rigl({.sparsity = 0.9, .param_filter = {"layer * qkv.weight"}}),
+  const sp::settings both = sp::groups(sp::rigl({.sparsity = 0.9, .param_filter = {"layer * qkv.weight"}}),
                                       sp::fixed({.sparsity = 0.5}));
-  CHECK(all.group_of("layer 3 qkv.weight", 8, 8) == &all.groups[0]);
-  CHECK(all.group_of("layer 3 up.weight", 8, 8) == &all.groups[1]);
-  CHECK_FALSE(all.group_of("layer 3 up.bias", 1, 8));
-  CHECK_FALSE(all.group_of("embedding.tokens", 8, 8));
-  CHECK_FALSE(all.group_of("layer 3 norm 1.gain", 8, 8));
-  CHECK_FALSE(all.group_of("head.weight", 8, 8));
+  CHECK(both.group_of("layer 3 qkv.weight", 8, 8) == &both.groups[0]);
+  CHECK(both.group_of("layer 3 up.weight", 8, 8) == &both.groups[1]);
+  CHECK_FALSE(both.group_of("layer 3 up.bias", 1, 8));
+  CHECK_FALSE(both.group_of("embedding.tokens", 8, 8));
+  CHECK_FALSE(both.group_of("layer 3 norm 1.gain", 8, 8));
+  CHECK_FALSE(both.group_of("head.weight", 8, 8));
   CHECK_FALSE(sparsity_settings{}.are_given());
   const sp::settings seeded = sp::groups(sp::fixed({.sparsity = 0.5, .seed = 4}), sp::fixed({.sparsity = 0.5})).with_seed(9);
   CHECK(*seeded.groups[0].seed == 4);

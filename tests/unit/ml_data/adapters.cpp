@@ -327,6 +327,46 @@ TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
              Contains("output 2 of layer 1 qkv has two adapters"));
 }
 
+TEST_CASE("Adapters are for layers by expressions and by numbers") {
+  const files::folder here;
+  const decoder d{.vocabulary = 11,
+                  .positions = 8,
+                  .layers = 12,
+                  .heads = 2,
+                  .width = 8,
+                  .bias = false,
+                  .between = nonlinearity::swiglu,
+                  .norm = normalization::rmsnorm,
+                  .position = positioning::rotary,
+                  .tied = false};
+  const auto names = [&](const std::string& fields) {
+    std::vector<std::string> all;
+    for (const auto& x : hugging_face::adapted_modules(with_fields(here, fields), "llama", d))
+      all.push_back(x.name);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  using list = std::vector<std::string>;
+  const list of_1_and_11{"model.layers.1.self_attn.q_proj", "model.layers.11.self_attn.q_proj"};
+  CHECK(names(R"("target_modules": "model\\.layers\\.(1|11)\\.self_attn\\.q_proj")") == of_1_and_11);
+  CHECK(names(R"("target_modules": ["q_proj"], "layers_to_transform": [1, 11])") == of_1_and_11);
+  CHECK(names(R"("target_modules": ["self_attn.q_proj"], "layers_to_transform": [1, 11],
+                 "layers_pattern": "layers")") == of_1_and_11);
+  CHECK(names(R"("target_modules": ["q_proj", "up_proj"], "layers_to_transform": 2)") ==
+        list{"model.layers.2.mlp.up_proj", "model.layers.2.self_attn.q_proj"});
+  CHECK(names(R"("target_modules": "all-linear", "layers_to_transform": [0])").size() == 7);
+  CHECK_THAT(files::refusal<std::invalid_argument>(
+                 [&] { names(R"("target_modules": ["q_proj"], "layers_to_transform": [12])"); }),
+             Contains("which llama has not"));
+
+  // peft takes every word of a list for a name, so expressions are written as the names that they fit.
+  const lora_settings how = with_fields(here, R"("target_modules": ".*\\.1\\..*[qv]_proj")");
+  const network n = d.build(adapters_of(how, "llama", d));
+  write_adapters(here / "out", how, "llama", d, n, weights(n));
+  CHECK(read_lora_settings(here / "out").targets ==
+        list{"model.layers.1.self_attn.q_proj", "model.layers.1.self_attn.v_proj"});
+}
+
 TEST_CASE("Adapters that are something else are refused") {
   const files::folder here;
   const std::string targets = R"("target_modules": ["q_proj"])";
@@ -346,8 +386,12 @@ TEST_CASE("Adapters that are something else are refused") {
        "'modules_to_save' is [\"lm_head\"], so these layers have been trained as a whole"}};
   for (const auto& [field, sentence] : all)
     CHECK_THAT(files::refusal([&] { with_fields(here, targets + ", " + field); }), Contains(sentence));
-  CHECK_THAT(files::refusal([&] { with_fields(here, R"("target_modules": ".*q_proj")"); }),
-             Contains("known are a list of names"));
+  CHECK_THAT(files::refusal([&] { with_fields(here, R"("target_modules": "q_proj")"); }),
+             Contains("known are a list of names, a regular expression"));
+  CHECK_THAT(files::refusal([&] { with_fields(here, targets + R"(, "layers_to_transform": ["a"])"); }),
+             Contains("'layers_to_transform' is [\"a\"], and should be the numbers of layers"));
+  CHECK_THAT(files::refusal([&] { with_fields(here, targets + R"(, "layers_pattern": "layers")"); }),
+             Contains("'layers_pattern' is \"layers\" without layers_to_transform"));
   const auto folder = files::data_set("hf/lora");
   if (!folder) return;
   pretrained p = read_hugging_face(*folder + "/base");

@@ -117,7 +117,10 @@ struct tokenizer_stages {
 inline nlohmann::json parsed_tokenizer(const std::string& text, const std::string& name) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object())
-    throw file_error(fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON", name));
+    throw file_error(
+        fmt::format("wsl: {}: it is no tokenizer.json, for it is not one object in JSON: take the whole file "
+                    "that came with the model, or make one with `wsl-data tokenizer train`",
+                    name));
   return json;
 }
 

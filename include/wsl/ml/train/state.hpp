@@ -7,6 +7,8 @@
 // A state on disk is a checkpoint (io/checkpoint.hpp). Sparse parameters and what belongs to them are whole
 // arrays with zeros here, but not in the memory (sparse_parameters.hpp).
 #pragma once
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
 #include <span>
@@ -59,7 +61,7 @@ void each_state_array(const std::vector<parameter>& parameters, const std::vecto
   for (int a = 0; a < max_kept_arrays; ++a)
     for (std::size_t k = 0; k < parameters.size(); ++k)
       if (const kept_arrays kept = updates[k].kept(parameters[k]); a < kept.size())
-        f(array_of(kind::kept, k, "/" + std::string(kept[a].name), kept[a].each), a);
+        f(array_of(kind::kept, k, fmt::format("/{}", kept[a].name), kept[a].each), a);
   for (std::size_t k = 0; has_average && k < parameters.size(); ++k)
     if (!parameters[k].frozen) f(array_of(kind::average, k, "/ema", per::number), 0);
 }

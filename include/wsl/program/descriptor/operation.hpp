@@ -174,6 +174,12 @@ constexpr u32 run_of(const X& x, u64 at) {
               " says how many elements there are: give one a length, as in fabin(red, n), or forever");
 }
 
+/// What an operation over memory alone gives. It has run, so neither me.async nor co_await has anything to do
+/// with it, and both say so.
+struct done_at_once {};
+template <class>
+inline constexpr bool has_run_already = false;
+
 }  // namespace detail
 
 template <class F, class Dst, class... Src>

@@ -86,7 +86,10 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
       "fold has a source with elements, as in add(&s, 0, mem(x))");
   operation op(name, f, to, source<T>(src)...);
   if constexpr (decltype(op)::waits) return op;
-  else op.run_now();
+  else {
+    op.run_now();
+    return done_at_once{};
+  }
 }
 
 /// An operation that computes with numbers: apart from mov, which converts, and map_each, whose function

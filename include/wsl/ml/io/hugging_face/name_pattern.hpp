@@ -17,6 +17,11 @@ namespace wsl::ml::hugging_face {
 
 class name_pattern {
  public:
+  /// Whether a text is more than a name. A dot alone makes no expression, for names have dots as well.
+  static bool is_expression(std::string_view text) {
+    return text.find_first_of("\\*+?|()[]^$") != std::string_view::npos;
+  }
+
   /// Throws std::invalid_argument for what is no expression, or one that only Python has.
   explicit name_pattern(const std::string& text) {
     const std::string whole = "^(.*\\.)?(" + in_posix(text) + ")$";

@@ -40,7 +40,8 @@ struct lora_settings {
   f32 alpha = 8;                       ///< lora_alpha
   f32 dropout = 0;                     ///< lora_dropout
   bool rank_stabilized = false;        ///< use_rslora: alpha / sqrt(rank) instead of alpha / rank
-  std::vector<std::string> targets{};  ///< target_modules: with what layers' names end, or "all-linear"
+  /// target_modules: with what layers' names end, or regular expressions for these, or "all-linear".
+  std::vector<std::string> targets{};
   std::string base = {};  ///< base_model_name_or_path: where the model comes from, if it is known
   by_pattern<int> rank_pattern = {};   ///< ranks of layers that have another than the others
   by_pattern<f32> alpha_pattern = {};  ///< alphas of such layers
@@ -79,6 +80,7 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
     const std::string name = r.theirs.substr(0, r.theirs.size() - end.size());
     known.insert(name.substr(name.rfind('.') + 1));
     const auto is_target = [&](const std::string& t) {
+      if (name_pattern::is_expression(t)) return name_pattern(t).fits(name);
       return t == all_linear ? r.theirs != (f.head ? f.head : "") : name == t || name.ends_with("." + t);
     };
     bool is_wanted = false;
@@ -177,6 +179,53 @@ lora_settings::by_pattern<T> patterns_in(const config_file& c, const std::string
   return all;
 }
 
+/// The words of a field that has one or a list of them.
+inline std::vector<std::string> one_or_more(const config_file& c, const char* field) {
+  const json all = c.fields().value(field, json());
+  if (all.is_null()) return {};
+  if (all.is_string()) return {all.get<std::string>()};
+  const auto is_word = [](const json& x) { return x.is_string(); };
+  if (!all.is_array() || !std::all_of(all.begin(), all.end(), is_word))
+    throw c.error("'{}' is {}, and should be a name or a list of names", field, printable(all));
+  return all.get<std::vector<std::string>>();
+}
+
+/// target_modules, with layers_to_transform and layers_pattern in expressions. The number of a layer is the
+/// last one in a module's path, as in peft, or the one behind a name of layers_pattern.
+inline std::vector<std::string> targets_in(const config_file& c) {
+  const json targets = c.fields().value("target_modules", json()),
+             numbers = c.fields().value("layers_to_transform", json());
+  std::vector<std::string> all = one_or_more(c, "target_modules");
+  const bool is_word = targets.is_string(), is_all = is_word && targets == all_linear;
+  if (all.empty() || (is_word && !is_all && !name_pattern::is_expression(all.front())))
+    throw c.error("'target_modules' is {}; known are a list of names, a regular expression, and \"{}\"",
+                  printable(targets), all_linear);
+  const std::vector<std::string> names = one_or_more(c, "layers_pattern");
+  if (numbers.is_null() || numbers == json::array()) {
+    if (!names.empty())
+      throw c.error("'layers_pattern' is {} without layers_to_transform, which says which of these",
+                    printable(c.fields()["layers_pattern"]));
+    return all;
+  }
+  if (is_word && !is_all)
+    throw c.error("'layers_to_transform' goes with a list of names in target_modules, not with an expression");
+  const json list = numbers.is_array() ? numbers : json::array({numbers});
+  std::string of_layer;
+  for (const json& x : list) {
+    if (!x.is_number_unsigned())
+      throw c.error("'layers_to_transform' is {}, and should be the numbers of layers", printable(numbers));
+    of_layer += fmt::format("{}{}", of_layer.empty() ? "" : "|", x.get<u64>());
+  }
+  for (std::string& t : all) {
+    std::string end;
+    for (char x : is_all ? std::string() : t) end += x == '.' ? "\\." : std::string{x};
+    const std::string before = names.empty() ? "[^.]+" : fmt::format("({})", fmt::join(names, "|")),
+                      between = names.empty() ? "([^.0-9][^.]*\\.)*" : "([^.]+\\.)*";
+    t = fmt::format("{}\\.({})\\.{}{}", before, of_layer, between, is_all ? "[^.]+" : end);
+  }
+  return all;
+}
+
 /// Throws file_error for what peft has trained beside the adapters.
 inline void refuse_other_parameters(const config_file& c) {
   constexpr const char* remedy =
@@ -202,8 +251,8 @@ inline lora_settings read_lora_settings(const std::string& folder) {
   c.is("peft_type", "LORA"), hugging_face::refuse_other_parameters(c);
   for (const char* flag : {"use_dora", "lora_bias", "use_qalora", "use_bdlora"}) c.is(flag, false);
   c.is("loftq_config", json::object());
-  for (const char* list : {"layers_to_transform", "layers_pattern", "exclude_modules", "layer_replication",
-                           "trainable_token_indices", "target_parameters"})
+  for (const char* list :
+       {"exclude_modules", "layer_replication", "trainable_token_indices", "target_parameters"})
     c.is(list, json::array());
   lora_settings s{.rank = c.whole("r", 8),
                   .alpha = c.number("lora_alpha", 8.f),
@@ -214,14 +263,7 @@ inline lora_settings read_lora_settings(const std::string& folder) {
   s.rank_pattern = hugging_face::patterns_in<int>(c, text, "rank_pattern");
   s.alpha_pattern = hugging_face::patterns_in<f32>(c, text, "alpha_pattern");
   if (s.dropout >= 1) throw c.error("'lora_dropout' should be below 1, not {}", s.dropout);
-  const json targets = c.fields().value("target_modules", json());
-  if (targets == hugging_face::all_linear) s.targets = {hugging_face::all_linear};
-  else if (targets.is_array() && !targets.empty() &&
-           std::all_of(targets.begin(), targets.end(), [](const json& x) { return x.is_string(); }))
-    s.targets = targets.get<std::vector<std::string>>();
-  else
-    throw c.error("'target_modules' is {}; known are a list of names, and \"{}\"",
-                  hugging_face::printable(targets), hugging_face::all_linear);
+  s.targets = hugging_face::targets_in(c);
   std::sort(s.targets.begin(), s.targets.end());
   return s;
 }
@@ -330,6 +372,11 @@ void write_adapters(const std::string& folder, const lora_settings& how, const s
                                 {"inference_mode", true}};
   if (!how.base.empty()) config["base_model_name_or_path"] = how.base;
   if (how.targets == std::vector<std::string>{all_linear}) config["target_modules"] = all_linear;
+  if (std::any_of(how.targets.begin(), how.targets.end(), name_pattern::is_expression)) {
+    std::vector<std::string> paths;  // in a list, peft takes every word for a name
+    for (const adapted_module& x : modules) paths.push_back(x.name);
+    config["target_modules"] = paths;
+  }
   // No configuration is there while there may be adapters of another one.
   std::filesystem::remove(folder + "/" + adapter_config, why);
   write_safetensors(folder + "/" + hugging_face::adapter_tensors, views, {{"format", "pt"}});
