@@ -30,8 +30,11 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/ml/sparsity/algorithms.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
+#include <wsl/ml/train/sparse_parameters.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
+#include <wsl/ml/train/streaming/sparse_tile.hpp>
 #include <wsl/support/folder_lock.hpp>
 #include <wsl/support/progress.hpp>
 
