@@ -5,6 +5,7 @@
 // their linear layers are sparse, the table of tokens is not.
 #include <time.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
