@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <tuple>
 #include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/companions.hpp>
-#include <wsl/support/whole_file.hpp>
 #include <wsl/ml/model/preference.hpp>
+#include <wsl/support/whole_file.hpp>
 
 namespace gpt_app {
 namespace {
@@ -291,8 +293,8 @@ task task_with_pairs(const std::string& program, language_params& o, bool trains
   return t;
 }
 
-/// The chats of a run, as the vocabulary and the length of sequences let them be read. An end of an answer that
-/// is not given is that of the checkpoint `from`, if it is not empty.
+/// The chats of a run, as the vocabulary and the length of sequences let them be read. An end of an answer
+/// that is not given is that of the checkpoint `from`, if it is not empty.
 chat_words chats_of(language_params& o, const std::string& saved, const std::string& from) {
   for (const auto& [p, section] : {std::pair(&o.train, "train_input"), {&o.eval, "eval_input"}}) {
     const char* const other = p->stride                          ? "stride"
@@ -547,6 +549,7 @@ void complete(fields& f, language_params& p) {
       for (field* x : f.named(name))
         if (!x->given.starts_with("--")) x->reset();
   complete_lora(f, p.lora);
+  complete_mup(f, p.model, p.common.optimizer.adjust_learning_rate);
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &p.train.vocabulary, &p.eval.vocabulary),
@@ -649,6 +652,45 @@ void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
     o.train.tokenizer_dir = folder;
 }
 
+/// Throws std::invalid_argument for a scale of the loss that is not that of the mean over the tokens that
+/// count. With loss_scaling batch_size all tokens do; a dataset that may have others says so when it has
+/// read one.
+void require_mean_loss(const language_params& p, task& t) {
+  const model_params& m = p.model;
+  if (m.loss_scaling == "num_tokens") {
+    if (m.loss_weight == 1) return;
+    throw std::invalid_argument(fmt::format(
+        "model.loss_weight {} would change the result: with loss_scaling num_tokens it is 1: leave it out",
+        m.loss_weight));
+  }
+  const int length = p.train.max_sequence_length;
+  if (std::abs(m.loss_weight * length - 1) > 1e-6)
+    throw std::invalid_argument(fmt::format(
+        "model.loss_weight is {} with loss_scaling batch_size, and in sequences of {} tokens it is 1 / {} = "
+        "{} that "
+        "makes the loss a mean over tokens, as this program has it: give that, or loss_scaling num_tokens",
+        m.loss_weight, length, length, 1. / length));
+  const char* const of_some = p.train.pairs.are_given()       ? "prompt_key"
+                              : !p.train.messages_key.empty() ? "messages_key"
+                              : !p.train.chosen_key.empty()   ? "chosen_key"
+                              : p.train.pack_sequences        ? "pack_sequences"
+                                                              : nullptr;
+  if (of_some)
+    throw std::invalid_argument(fmt::format(
+        "model.loss_scaling batch_size divides by all tokens, and with train_input.{} some of them do not "
+        "count: take loss_scaling num_tokens and loss_weight 1",
+        of_some));
+  if (!is_hdf5(input_of(p.common.train_input, p.train))) return;
+  t.train.get = [get = std::move(t.train.get)](i64 which, const ml::example& to) {
+    get(which, to);
+    if (std::find(to.targets.begin(), to.targets.end(), ml::decoder::no_label) != to.targets.end())
+      throw std::invalid_argument(fmt::format(
+          "train_input: example {} has tokens that do not count, and model.loss_scaling batch_size divides "
+          "by all: take loss_scaling num_tokens and loss_weight 1",
+          which));
+  };
+}
+
 }  // namespace
 
 task task_of(const std::string& program, language_params& p, bool trains) {
@@ -660,6 +702,7 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
   }
   task t = task_with_data(program, p, trains);
+  if (trains) require_mean_loss(p, t);
   const bool has_examples =
       p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
   std::error_code none;
@@ -684,7 +727,9 @@ std::vector<readers> options_of_modes() {
       all.push_back({fmt::format("{}.{}", section, name), together({computes, m.uses_weights})});
   }
   for (const char* name :
-       {"dropout_rate", "attention_dropout_rate", "embedding_dropout_rate", "initializer_range"})
+       {"dropout_rate", "attention_dropout_rate", "embedding_dropout_rate", "initializer_range",
+        "initializer", "embedding_initializer", "output_layer_initializer", "ffn_initializer",
+        "ffn_output_layer_initializer", "loss_scaling", "loss_weight"})
     all.push_back({fmt::format("model.{}", name), m.trains});
   for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
     all.push_back({fmt::format("model.{}", name), together({computes, m.uses_weights})});
@@ -757,8 +802,8 @@ std::unique_ptr<machine> trained(language_params& o, vocabulary& words) {
 
 namespace {
 
-/// The prompts of preferences are completed as those of pairs, and the chosen answers are right; but they do not
-/// bound what the model may write.
+/// The prompts of preferences are completed as those of pairs, and the chosen answers are right; but they do
+/// not bound what the model may write.
 void take_preferences_for_pairs(language_params& o, completing_params& how) {
   if (o.train.chosen_key.empty()) return;
   if (!how.max_new_tokens) how.max_new_tokens = o.model.max_position_embeddings;

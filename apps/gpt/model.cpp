@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "model.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 #include <wsl/ml/io/hugging_face/families.hpp>
+#include <wsl/ml/model/mup.hpp>
 
 namespace gpt_app {
 namespace {
@@ -67,8 +72,52 @@ wsl::f32 scale_of(const model_params& m) {
     throw std::invalid_argument(
         "model has scale_qk_dot_by_d and attention_scale, which say the same of the scores: give one of "
         "them");
-  const int head = m.head_dim ? m.head_dim : m.hidden_size / m.heads;
-  return m.scale_by_d ? 1 / static_cast<wsl::f32>(head) : static_cast<wsl::f32>(m.attention_scale);
+  const auto head = static_cast<wsl::f32>(m.head_dim ? m.head_dim : m.hidden_size / m.heads),
+             alpha = static_cast<wsl::f32>(m.mup.attention_alpha);
+  if (m.scale_by_d) return alpha / head;
+  if (m.attention_scale > 0) return alpha * static_cast<wsl::f32>(m.attention_scale);
+  // 0 stands for the root, but with_mup would take it for one that is not given.
+  return m.mup.is_given() || alpha != 1 ? alpha / std::sqrt(head) : 0;
+}
+
+std::optional<ml::initial> start_of(const train_app::normal_part& p) {
+  if (p.name.empty()) return {};
+  const auto number = [](f64 x) { return static_cast<wsl::f32>(x); };
+  if (p.name == "normal") return ml::initial::normal(number(p.std));
+  return ml::initial::truncated_normal(number(p.std), number(p.a < 0 ? p.a : -2 * p.std),
+                                       number(p.b > 0 ? p.b : 2 * p.std));
+}
+/// The starts of the Zoo's initializers: where one is not given, another takes its place or the usual one.
+ml::decoder_starts starts_of(const mup_params& m) {
+  const auto or_else = [](std::optional<ml::initial> a, const std::optional<ml::initial>& b) {
+    return a ? a : b;
+  };
+  const auto all = start_of(m.initializer);
+  ml::decoder_starts s{.embedding = start_of(m.embedding),
+                       .qkv = all,
+                       .projection = start_of(m.output),
+                       .up = or_else(start_of(m.ffn), all),
+                       .down = start_of(m.ffn_output),
+                       .router = all};
+  if (m.is_given()) return s;  // the outputs that are not given start as initializer_range says
+  s.down = or_else(or_else(s.down, s.projection), all ? s.up : all);
+  s.projection = or_else(s.projection, all);
+  return s;
+}
+ml::decoder with_mup_of(ml::decoder d, const mup_params& m) {
+  d.starts = starts_of(m);
+  if (!m.is_given()) return d;
+  d = with_mup(std::move(d), {.width = m.base_hidden_size,
+                              .filter = m.base_filter_size,
+                              .logits = static_cast<wsl::f32>(m.logits_alpha > 0 ? m.logits_alpha : 1),
+                              .logits_by_root = !m.logits_by_d});
+  for (const std::string& group : m.own_rates) {
+    const bool all = group == "decoder_kernel";
+    if (all || group == "decoder_attention") d.rates.attention = 1;
+    if (all || group == "decoder_input_ffn") d.rates.up = 1;
+    if (all || group == "decoder_output_ffn") d.rates.down = 1;
+  }
+  return d;
 }
 
 /// Those of Hugging Face's families and of the Model Zoo.
@@ -130,37 +179,39 @@ ml::decoder model_params::decoder() const {
         "model.load_balancing_loss_coef is of num_experts, which is not given: leave it out");
   if (attention == "multiquery_attention" && !kv_groups)
     throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
-  return {.vocabulary = vocab_size,
-          .positions = max_position_embeddings,
-          .layers = layers,
-          .heads = heads,
-          .width = hidden_size,
-          .filter = filter_size,
-          .bias = biases,
-          .between = nonlinearity_of(nonlinearity),
-          .epsilon = static_cast<wsl::f32>(epsilon),
-          .deviation = static_cast<wsl::f32>(deviation),
-          .kv_heads = kv_groups,
-          .norm = norm == "rmsnorm" ? ml::normalization::rmsnorm : ml::normalization::layernorm,
-          .position = positioning_of(positions),
-          .rotary_features = rotary_dim,
-          .rotary_base = rope_theta,
-          .order = order_of(*this),
-          .tied = share_embedding_weights,
-          .dropout = static_cast<wsl::f32>(dropout),
-          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
-          .rotary_scale = scaling_of(*this),
-          .head_width = head_dim,
-          .window = window,
-          .attention_scale = scale_of(*this),
-          .scale_by_layer = scale_by_layer,
-          .embedding_norm = embedding_norm,
-          .unused_positions = unused_positions,
-          .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
-          .logit_scale = static_cast<wsl::f32>(logits_scale),
-          .experts = experts,
-          .experts_per_token = experts_of_token,
-          .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
+  ml::decoder d{
+      .vocabulary = vocab_size,
+      .positions = max_position_embeddings,
+      .layers = layers,
+      .heads = heads,
+      .width = hidden_size,
+      .filter = filter_size,
+      .bias = biases,
+      .between = nonlinearity_of(nonlinearity),
+      .epsilon = static_cast<wsl::f32>(epsilon),
+      .deviation = static_cast<wsl::f32>(deviation),
+      .kv_heads = kv_groups,
+      .norm = norm == "rmsnorm" ? ml::normalization::rmsnorm : ml::normalization::layernorm,
+      .position = positioning_of(positions),
+      .rotary_features = rotary_dim,
+      .rotary_base = rope_theta,
+      .order = order_of(*this),
+      .tied = share_embedding_weights,
+      .dropout = static_cast<wsl::f32>(dropout),
+      .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+      .rotary_scale = scaling_of(*this),
+      .head_width = head_dim,
+      .window = window,
+      .attention_scale = scale_of(*this),
+      .scale_by_layer = scale_by_layer,
+      .embedding_norm = embedding_norm,
+      .unused_positions = unused_positions,
+      .embedding_scale = static_cast<wsl::f32>(embeddings_scale),
+      .logit_scale = static_cast<wsl::f32>(logits_scale),
+      .experts = experts,
+      .experts_per_token = experts_of_token,
+      .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
+  return with_mup_of(std::move(d), mup);
 }
 
 model_params model_params::of(const ml::decoder& d) {
@@ -245,7 +296,8 @@ train_app::named_words model_params::architecture() const {
          number(ml::hugging_face::shortest(d.attention_scale)));
   unless("scale_qk_dot_by_layer_idx", !d.scale_by_layer, "true");
   unless("embeddings_scale", d.embedding_scale == 1, number(embeddings_scale));
-  unless("output_logits_scale", d.logit_scale == 1, number(logits_scale));
+  unless("output_logits_scale", d.logit_scale == 1,
+         number(mup.is_given() ? ml::hugging_face::shortest(d.logit_scale) : logits_scale));
   unless("pos_scaling_type", scaling_type.empty(), scaling_type);
   unless("pos_scaling_factor", scaling_type.empty(), number(scaling_factor));
   if (scaling_type == "llama3")
@@ -262,6 +314,94 @@ std::string model_params::words() const {
 }
 
 ml::network network_of(const ml::decoder& d) { return d.build(); }
+
+namespace {
+
+/// The fields of muP and the initializers.
+void declare_mup(train_app::fields& f, model_params& m) {
+  f.add("embedding_initializer", m.mup.embedding,
+        "how the tables of tokens and positions start: normal, truncated_normal, or a map with std, a and b; "
+        "null: as "
+        "initializer_range says");
+  f.add("initializer", m.mup.initializer,
+        "how the matrices of blocks start; null: as initializer_range says, and those that add to the "
+        "residual with "
+        "that / sqrt(2 num_hidden_layers)");
+  f.add("output_layer_initializer", m.mup.output,
+        "how those start that add to the residual; null: as initializer, without muP");
+  f.add("ffn_initializer", m.mup.ffn,
+        "how the first matrices of the feed-forward part start; null: as initializer");
+  f.add("ffn_output_layer_initializer", m.mup.ffn_output,
+        "how its last starts; null: as output_layer_initializer, with muP as initializer_range says");
+  constexpr f64 largest = 1 << 20;
+  f.add("mup_base_hidden_size", m.mup.base_hidden_size,
+        "muP: the hidden_size of the base model for which the settings were tuned; null: no muP")
+      .at_least(1)
+      .at_most(largest);
+  f.add("mup_base_filter_size", m.mup.base_filter_size, "muP: its filter_size").at_least(1).at_most(largest);
+  f.add("embeddings_scale", m.embeddings_scale, "factor of the embedding").above(0);
+  f.add("output_logits_alpha", m.mup.logits_alpha,
+        "muP: factor of the logits, beside mup_base_hidden_size / hidden_size; null: 1")
+      .above(0);
+  f.add("scale_output_logits_by_d", m.mup.logits_by_d,
+        "muP: that ratio is a factor of the logits; false: its root is");
+  f.add("output_logits_scale", m.logits_scale, "factor of the logits, without mup_base_hidden_size").above(0);
+  f.add("scale_qk_dot_by_d", m.scale_by_d,
+        "scores are divided by a head's features, not by their root; with muP true unless it is given");
+  f.add("attention_logits_alpha", m.mup.attention_alpha, "factor of the scores, beside that").above(0);
+  f.remark([&m] {
+    const mup_params& p = m.mup;
+    if (!p.is_given() || !p.ffn_output.name.empty() || (p.output.name.empty() && p.initializer.name.empty()))
+      return std::string();
+    return fmt::format(
+        "model.ffn_output_layer_initializer is not given: with muP the last matrices of the feed-forward "
+        "part start "
+        "with initializer_range {}, as in the Model Zoo",
+        m.deviation);
+  });
+}
+
+}  // namespace
+
+void complete_mup(train_app::fields& f, model_params& m, const train_app::numbers_by_name& adjusted) {
+  const auto given = [&](const char* name) -> const std::string& {
+    return f.named(std::string("model.") + name).front()->given;
+  };
+  const auto refuse = [&](const char* name, const std::string& why) {
+    const std::string& place = given(name);
+    throw std::invalid_argument((place.empty() || place.starts_with("--") ? "" : place + ": ") + "model." +
+                                name + " " + why);
+  };
+  const bool is_mup = m.mup.base_hidden_size > 0 || m.mup.base_filter_size > 0;
+  if (is_mup && !m.mup.is_given())
+    refuse("mup_base_filter_size",
+           "is given without mup_base_hidden_size: muP needs both; give --mup_base_hidden_size, the "
+           "hidden_size of "
+           "the base model, or leave both out");
+  if (is_mup && !(m.mup.base_filter_size > 0))
+    refuse("mup_base_hidden_size",
+           "is given without mup_base_filter_size: muP needs both; give --mup_base_filter_size, the "
+           "filter_size of "
+           "the base model, or leave both out");
+  if (!is_mup) {
+    for (const auto& [name, is_set] : {std::pair("output_logits_alpha", m.mup.logits_alpha > 0),
+                                       {"scale_output_logits_by_d", !m.mup.logits_by_d}})
+      if (is_set)
+        refuse(name,
+               "is of muP, and does nothing without mup_base_hidden_size and mup_base_filter_size: give "
+               "both, or "
+               "leave it out; output_logits_scale is a factor of the logits without them");
+    return;
+  }
+  if (m.logits_scale != 1)
+    refuse("output_logits_scale",
+           "is of the older form of muP, and with mup_base_hidden_size the factor of the logits is "
+           "output_logits_alpha * mup_base_hidden_size / hidden_size: leave it out, or give "
+           "output_logits_alpha");
+  if (given("scale_qk_dot_by_d").empty() && m.attention_scale == 0) m.scale_by_d = true;
+  m.mup.own_rates.clear();
+  for (const auto& [name, factor] : adjusted) m.mup.own_rates.push_back(name);
+}
 
 void declare(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
@@ -310,6 +450,7 @@ void declare(train_app::fields& f, model_params& m) {
       .at_least(0)
       .at_most(1000);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
+  declare_mup(f, m);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
       .at_least(0)
       .at_most(0.99)
@@ -322,8 +463,12 @@ void declare(train_app::fields& f, model_params& m) {
       .at_least(0)
       .at_most(0.99);
   f.honours("attention_type", {"scaled_dot_product"});
-  f.honours("loss_scaling", {"num_tokens"});
-  f.honours("loss_weight", {"1"});
+  f.add("loss_scaling", m.loss_scaling,
+        "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, sequences, "
+        "with "
+        "loss_weight 1 / max_sequence_length, which is the same where all tokens count")
+      .one_of({"num_tokens", "batch_size"});
+  f.add("loss_weight", m.loss_weight, "factor of the loss: 1, but for loss_scaling batch_size").above(0);
   f.honours("use_position_embedding", {"true"});
   f.no_effect("true or false", {"attention_softmax_fp32"});
 }
@@ -351,7 +496,6 @@ void declare_all_families(train_app::fields& f, model_params& m) {
   f.add("attention_scale", m.attention_scale,
         "factor of the scores; null: 1 / the root of a head's features (of this program)")
       .above(0);
-  f.add("scale_qk_dot_by_d", m.scale_by_d, "scores are divided by a head's features, not by their root");
   f.add("scale_qk_dot_by_layer_idx", m.scale_by_layer, "the scores of layer l are divided by l + 1");
   f.add("pos_scaling_type", m.scaling_type, "slower rotary positions, for longer sequences")
       .one_of({"linear", "llama3"});
@@ -366,8 +510,6 @@ void declare_all_families(train_app::fields& f, model_params& m) {
       .at_least(1)
       .at_most(largest);
   f.add("embedding_layer_norm", m.embedding_norm, "a norm after the embedding, as in Bloom");
-  f.add("embeddings_scale", m.embeddings_scale, "factor of the embedding").above(0);
-  f.add("output_logits_scale", m.logits_scale, "factor of the logits").above(0);
 }
 
 }  // namespace gpt_app

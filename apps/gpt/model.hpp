@@ -11,6 +11,19 @@ namespace gpt_app {
 using train_app::f64;
 using train_app::i64;
 
+/// The fields by which weights start and by which muP scales them, see docs/guide/mup.md.
+struct mup_params {
+  f64 base_hidden_size = 0, base_filter_size = 0;  ///< 0: no muP
+  f64 logits_alpha = 0;                            ///< output_logits_alpha; 0: not given
+  f64 attention_alpha = 1;                         ///< attention_logits_alpha
+  bool logits_by_d = true;                         ///< scale_output_logits_by_d
+  train_app::normal_part initializer = {}, embedding = {}, output = {}, ffn = {}, ffn_output = {};
+  /// The groups whose learning rates adjust_learning_rate sets, so that muP does not.
+  std::vector<std::string> own_rates = {};
+
+  bool is_given() const { return base_hidden_size > 0; }
+};
+
 struct model_params {
   std::string name = "gpt", positions = "learned", nonlinearity = "gelu", norm = "layernorm",
               attention = "aiayn_attention";
@@ -28,6 +41,9 @@ struct model_params {
   int window = 0, head_dim = 0, unused_positions = 0, scaling_positions = 0;
   f64 embeddings_scale = 1, logits_scale = 1, attention_scale = 0, scaling_factor = 1, low_frequency = 1,
       high_frequency = 4;
+  mup_params mup = {};
+  std::string loss_scaling = "num_tokens";
+  f64 loss_weight = 1;
 
   /// The fields that describe a decoder; its rotary pairs are those of this program's checkpoints.
   static model_params of(const wsl::ml::decoder& d);
@@ -39,6 +55,11 @@ struct model_params {
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };
+
+/// Sets what muP makes the default where it is not given: scale_qk_dot_by_d. `adjusted` are the groups of
+/// parameters whose learning rates the optimizer's params set. Throws std::invalid_argument for fields of
+/// muP that contradict each other.
+void complete_mup(train_app::fields& f, model_params& m, const train_app::numbers_by_name& adjusted);
 
 /// The name of a nonlinearity.
 std::string word_of(wsl::ml::nonlinearity between);

@@ -37,6 +37,7 @@ const char* type_of(const field& f) {
     const char* operator()(const mixture_parts*) const { return "[{data_dir: ..., weight: ...}, ...]"; }
     const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
+    const char* operator()(const normal_part*) const { return "WORD|{name: ..., std: ..., a: ..., b: ...}"; }
     const char* operator()(const initializer_part*) const { return "WORD|{name: ..., gain: ...}"; }
     const char* operator()(const schedule_part*) const { return "NUMBER|[NUMBER, ...]|{type: ...}"; }
     const char* operator()(const update_part*) const { return "{freq: INT, start: INT, stop: INT}|{steps: [...]}"; }

@@ -222,6 +222,14 @@ void declare(fields& part, sparsity_part& p) {
   part.add("seed", p.seed, "").at_least(0);
 }
 
+void declare(fields& part, normal_part& p) {
+  part.add("name", p.name, "").one_of({"normal", "truncated_normal"});
+  part.add("mean", p.mean, "").at_least(0).at_most(0);
+  part.add("std", p.std, "").above(0).at_most(1e6);
+  part.add("a", p.a, "").at_most(-1e-30);
+  part.add("b", p.b, "").above(0);
+}
+
 /// Reads nodes as the values of one field; reports mistakes in them.
 struct reader {
   const field& f;
@@ -332,6 +340,19 @@ struct reader {
     to = {};
     if (n.IsMap()) return read_fields(n, to);
     if (!n.IsScalar() || n.Scalar() != to.name) wrong(n, to.name + ", or a map with that name");
+  }
+  void read(const YAML::Node& n, normal_part& to) const {
+    to = {};
+    if (n.IsMap()) read_fields(n, to);
+    else if (n.IsScalar() && (n.Scalar() == "normal" || n.Scalar() == "truncated_normal"))
+      to.name = n.Scalar();
+    if (to.name.empty())
+      wrong(n,
+            "normal or truncated_normal, or a map such as {name: truncated_normal, std: 0.02, a: -0.04, b: "
+            "0.04}");
+    if (to.name == "normal" && n.IsMap() && (n["a"] || n["b"]))
+      refuse(where, f.full_name() +
+                        ": a and b are bounds of truncated_normal, and the name is normal: leave them out");
   }
   void read(const YAML::Node& n, rate_parts& to) const {
     if (n.IsSequence() && n.size()) {
@@ -574,6 +595,7 @@ struct writer {
                                    : text_of(*x);
   }
   std::string operator()(const update_part* x) const { return x->is_given() ? text_of(*x) : "null"; }
+  std::string operator()(const normal_part* x) const { return x->name.empty() ? "null" : text_of(*x); }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
     if (x->empty()) return "null";

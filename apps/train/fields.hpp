@@ -105,6 +105,12 @@ struct initializer_part {
   std::string name = "glorot_uniform";
   f64 gain = 1;
 };
+/// A normal distribution of initial weights, or a truncated one, as written in the file.
+struct normal_part {
+  std::string name = {};     ///< empty: not given
+  f64 mean = 0, std = 0.05;  ///< std: the standard deviation, with the usual value of the Zoo
+  f64 a = 1, b = -1;         ///< the bounds of a truncated one; numbers of these signs: 2 std from 0
+};
 /// One of several data, as written in the file.
 struct mixture_source {
   std::string data_dir = {};  ///< a path, or a list of them as `words_of_list` takes
@@ -119,8 +125,8 @@ using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
                               std::vector<f64>*, std::vector<std::string>*, word_list*, one_or_more*,
-                              size_or_auto*, rate_parts*, group_parts*, initializer_part*, mixture_parts*,
-                              numbers_by_name*, schedule_part*, update_part*, sparsity_parts*>;
+                              size_or_auto*, rate_parts*, group_parts*, initializer_part*, normal_part*,
+                              mixture_parts*, numbers_by_name*, schedule_part*, update_part*, sparsity_parts*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here

@@ -2,6 +2,8 @@
 // wsl-zoo trains, verifies, converts and samples from the decoders that the library knows, and verifies its
 // encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
 // docs/guide/zoo.md.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/reward.hpp>
 
@@ -10,10 +12,12 @@
 #include "configurations.hpp"
 #include "evaluate.hpp"
 #include "export.hpp"
+#include "mup_config.hpp"
 #include "options.hpp"
 #include "preferences.hpp"
 #include "scores.hpp"
 #include "stored.hpp"
+#include "studies.hpp"
 #include "verify.hpp"
 
 namespace zoo_app {
@@ -85,11 +89,47 @@ std::vector<readers> options_of_program() {
                          {"dpo", together({m.trains, m.evaluates, {"predict"}})},
                          {"eval", {"eval"}},
                          {"lora.adapter", together({m.trains, {"eval", "sample", "predict"}})}});
+  // Runs of a grid are those of fit that begin with random weights; a coordinate check takes some steps, and has
+  // no run.
+  for (readers& r : all) {
+    const bool is_of_others = r.of == "runconfig.hf" || r.of.starts_with("lora") || r.of == "dpo" ||
+                              r.of == "runconfig.load_checkpoint_states";
+    if (is_of_others || std::find(r.modes.begin(), r.modes.end(), "fit") == r.modes.end()) continue;
+    r.modes.insert(r.modes.end(), {"sweep", "scaling"});
+    if (r.of == "optimizer" || r.of == "runconfig.seed" || r.of.starts_with("train_input") ||
+        r.of.starts_with("model."))
+      r.modes.push_back("coord_check");
+  }
+  all.insert(all.end(), {{"grid.widths", {"coord_check", "sweep"}},
+                         {"grid.check_steps", {"coord_check"}},
+                         {"grid.learning_rates", {"sweep"}},
+                         {"grid.seeds", {"sweep"}},
+                         {"grid.sizes", {"scaling"}},
+                         {"grid.tokens_per_parameter", {"scaling"}},
+                         {"grid.how", {"sweep", "scaling"}}});
   return all;
+}
+
+/// The command line without its --how, for messages.
+std::string command_of(int argc, char** argv) {
+  std::string words;
+  for (int k = 0; k < argc; ++k) {
+    std::string word = argv[k];
+    if (word == "--how") ++k;
+    if (word.starts_with("--how")) continue;
+    std::replace(word.begin(), word.end(), '\n', ' ');  // it stands in a comment of a script, too
+    const bool is_plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) || std::string_view("_-./,=:+").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    words += (words.empty() ? "" : " ") + (is_plain ? word : "'" + word + "'");
+  }
+  return words;
 }
 
 int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "checkpoint") return run_checkpoint(argc - 1, argv + 1);
+  if (argc > 2 && std::string_view(argv[1]) == "config" && std::string_view(argv[2]) == "mup")
+    return run_config_mup(argc - 2, argv + 2);
   options o;
   fields f;
   declare(f, o);
@@ -106,13 +146,19 @@ int run(int argc, char** argv) {
                  {"eval", "evaluate a checkpoint on the held-out data, or a model on --text or --choices"},
                  {"eval_all", "evaluate all checkpoints in model_dir on the held-out data"},
                  {"config",
-                  "print the params with those of the model's name or of --hf, as a file for --params"},
+                  "print the params with those of the model's name or of --hf, as a file for --params; "
+                  "config mup: "
+                  "make a params file of muP, see wsl-zoo config mup --help"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
                  {"predict",
                   "complete the prompts of the held-out pairs, answer the questions of chats, or give the "
                   "texts of --score the scores of a reward model"},
                  {"verify", "compare a model of Hugging Face, on the wafer, with its golden state"},
+                 {"coord_check", "compare the sizes of activations at several widths, with muP and without"},
+                 {"sweep",
+                  "train with several learning rates, seeds and widths, and print a table of the losses"},
+                 {"scaling", "train models of several sizes, and fit a scaling law to their losses"},
                  {"checkpoint", "convert, list and compare files of models: wsl-zoo checkpoint --help"}},
        .configurations = configurations(),
        .model_option = "hf",
@@ -126,6 +172,9 @@ int run(int argc, char** argv) {
     if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
     return 0;
   }
+  if (*mode == "coord_check") return check_coordinates(f, o);
+  if (*mode == "sweep") return sweep(f, o, command_of(argc, argv));
+  if (*mode == "scaling") return fit_scaling_law(f, o, command_of(argc, argv));
   const bool reads_file = *mode == "eval" && (!o.eval_of.text.empty() || !o.eval_of.choices.empty());
   check_effects(*mode, reads_file, f, o);
   if ((*mode == "sample" || *mode == "predict" || *mode == "verify" || reads_file) && ranks::size() > 1)

@@ -27,6 +27,7 @@ void declare(train_app::fields& f, options& o) {
         "a file of texts (.jsonl, .csv, .tsv) to which a reward model gives scores, instead of completions");
   f.add("text_key", o.scores.text_key, "its field of whole texts");
   f.add("answer_key", o.scores.answer_key, "or that of answers, to the prompts of prompt_key");
+  declare_grid(f, o.grid);
   f.options_of("eval");
   f.add("text", o.eval_of.text,
         "a file of text, of which the loss and the perplexity of a token are printed");
@@ -85,6 +86,12 @@ void take_defaults(train_app::fields& f, const std::string& model) {
 void take_folder(train_app::fields& f, options& o, const std::string& folder) {
   require_decoder(folder);
   const gpt_app::model_params asked = o.model;
+  if (const std::string& place = f.named("model.mup_base_hidden_size").front()->given;
+      asked.mup.base_hidden_size > 0 && !place.starts_with("--"))
+    throw std::invalid_argument(place +
+                                ": model.mup_base_hidden_size is of models that begin with random weights, "
+                                "and --hf " +
+                                folder + " has factors of its own: leave it out");
   const auto [family, decoder] = wsl::ml::read_hugging_face_config(folder + "/config.json");
   gpt_app::model_params theirs = gpt_app::model_params::of(decoder);
   theirs.name = family->model_type;
@@ -98,6 +105,7 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
   o.model = theirs;
   o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
   o.model.embedding_dropout = asked.embedding_dropout, o.model.deviation = asked.deviation;
+  o.model.loss_scaling = asked.loss_scaling, o.model.loss_weight = asked.loss_weight;
   for (const auto& [field, text] : given)
     if (field->given.starts_with("--") && field->text() != text)
       throw std::invalid_argument(field->given + " " + text + " is not that of " + folder + ", " +

@@ -3,6 +3,8 @@
 #pragma once
 #include <language.hpp>
 
+#include "grid_options.hpp"
+
 namespace zoo_app {
 
 struct evaluation {
@@ -20,6 +22,7 @@ struct options : gpt_app::language_params {
   gpt_app::completing_params completing;
   evaluation eval_of;
   scoring scores;
+  grid_options grid;
 };
 
 void declare(train_app::fields& f, options& o);

@@ -56,10 +56,10 @@ class plain_decoder {
     grid x(tokens, d_.width);
     for (int t = 0; t < tokens; ++t)
       for (int i = 0; i < d_.width; ++i)
-        x(t, i) = (of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + learned(t, i)) *
-                      static_cast<f64>(d_.embedding_scale) +
+        x(t, i) = of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + learned(t, i) +
                   wave(t, i);
     if (d_.embedding_norm) x = norm("embedding norm", x);
+    for (f64& v : x.numbers) v *= static_cast<f64>(d_.embedding_scale);
     for (int l = 0; l < d_.layers; ++l) {
       const std::string name = "layer " + std::to_string(l) + " ";
       grid first = norm(name + "norm 1", x), attended = attention(name, first, l);
@@ -279,6 +279,9 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
   check_decoder("StarCoder", with([](decoder& d) { d.kv_heads = 1, d.between = nonlinearity::relu; }));
   check_decoder("fixed positions",
                 with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
+  check_decoder("a factor of tokens, positions and their norm", with([](decoder& d) {
+                  d.position = positioning::fixed, d.embedding_norm = true, d.embedding_scale = 3;
+                }));
   check_decoder("Bloom", with([](decoder& d) {
                   d.position = positioning::alibi, d.embedding_norm = true,
                   d.between = nonlinearity::quick_gelu;

@@ -67,6 +67,9 @@ TEST_CASE("Every kind of decoder has the logits of its forward pass, on any numb
       with([](decoder& x) { x.attention_scale = 0.1f, x.scale_by_layer = true; }),
       with([](decoder& x) { x.scale_by_layer = true; }),
       with([](decoder& x) { x.embedding_scale = 3, x.logit_scale = 0.2f; }),
+      with([](decoder& x) {
+        x.position = positioning::fixed, x.embedding_norm = true, x.embedding_scale = 3;
+      }),
       with([](decoder& x) { x.unused_positions = 2; }),
       with([](decoder& x) { x.experts = 4, x.bias = true, x.between = nonlinearity::swiglu; }),
       with([](decoder& x) { x.experts = 3, x.experts_per_token = 1; }),

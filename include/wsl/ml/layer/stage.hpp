@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,25 @@ namespace wsl::ml {
 
 /// The initial values of a parameter.
 struct initial {
-  enum class kind : u8 { constant, normal, uniform };
+  enum class kind : u8 { constant, normal, uniform, truncated_normal };
   kind how = kind::constant;
   f32 size = 0;  ///< the constant, the standard deviation, or the bound of the absolute value
+  f32 least = 0, most = 0;  ///< the bounds of truncated_normal
 
   static constexpr initial constant(f32 v) { return {kind::constant, v}; }
   static constexpr initial normal(f32 deviation) { return {kind::normal, deviation}; }
   static constexpr initial uniform(f32 bound) { return {kind::uniform, bound}; }
+  /// A normal distribution around 0 of which numbers below `least` and above `most` are drawn again. The
+  /// deviation is that of the whole distribution, as in torch.nn.init.trunc_normal_. Throws
+  /// std::invalid_argument unless 0 lies between the bounds and the deviation is positive.
+  static constexpr initial truncated_normal(f32 deviation, f32 least, f32 most) {
+    if (!(deviation > 0) || !(least < 0) || !(most > 0))
+      throw std::invalid_argument(
+          "wsl: a truncated normal distribution has a positive deviation, a bound below 0 and one above it");
+    return {kind::truncated_normal, deviation, least, most};
+  }
+  /// The distribution of such numbers times a factor above 0.
+  constexpr initial times(f32 factor) const { return {how, size * factor, least * factor, most * factor}; }
 };
 
 /// A matrix that training changes; a vector is a matrix of one row.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "network.hpp"
 
@@ -40,6 +41,22 @@ struct decoder_biases {
   friend bool operator==(const decoder_biases&, const decoder_biases&) = default;
 };
 
+/// How the weights of some layers start; none: as `decoder::deviation` says.
+struct decoder_starts {
+  std::optional<initial> embedding = {};   ///< the tables of tokens and positions
+  std::optional<initial> qkv = {};         ///< queries, keys and values
+  std::optional<initial> projection = {};  ///< the output of attention
+  std::optional<initial> up = {};          ///< the first matrices of the feed-forward part, and its gate
+  std::optional<initial> down = {};        ///< its last
+  std::optional<initial> router = {};      ///< of experts
+};
+/// Factors of the learning rates of the matrices of a block, and with it of their decay.
+struct decoder_rates {
+  f32 attention = 1;  ///< qkv and projection
+  f32 up = 1;         ///< up and gate
+  f32 down = 1;
+};
+
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
   int filter = 0;              ///< features inside the feed-forward part; 0: 4 * width
@@ -67,7 +84,7 @@ struct decoder {
   bool scale_by_layer = false;       ///< the scores of layer l are divided by l + 1
   bool embedding_norm = false;       ///< a norm between the embedding and the first block (Bloom)
   int unused_positions = 0;          ///< rows before that of the first position in its table (OPT: 2)
-  /// Factors of the embedding and of the logits, with which muP makes models of any width train alike.
+  /// Factors of the embedding, after its norm, and of the logits: muP (mup.hpp) has both.
   f32 embedding_scale = 1, logit_scale = 1;
   /// Feed-forward parts of a block (Mixtral), of which a router chooses `experts_per_token` for each token;
   /// 0: one, without a router.
@@ -76,6 +93,8 @@ struct decoder {
   /// their tokens see no other document, and their positions begin anew.
   bool packed = false;
   f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
+  decoder_starts starts = {};  ///< of groups of layers, beside `deviation`
+  decoder_rates rates = {};    ///< the same
 
   static constexpr i32 no_label = -100;  ///< a target that says that its token does not count
 
@@ -111,8 +130,10 @@ struct decoder {
   int mixture(network& n, const std::string& name, int x, std::vector<int>& scores) const;
   int expert(network& n, const std::string& name, int x) const;
   int normalized(network& n, const std::string& name, int x) const;
+  initial usual_start() const { return initial::normal(deviation); }
   /// Layers that add to the residual start the smaller, the more of them there are (GPT-2).
   initial residual() const;
+  void scale_rates(network& n) const;
 };
 
 }  // namespace wsl::ml

@@ -30,21 +30,22 @@ WSL_ML_COMPILED_PART decoder::output decoder::add_to(network& n, const adapter_s
   const int where = packed ? n.position_ids("position_ids", positions) : -1;
   int x = n.embedding("embedding", vocabulary, width,
                       {.positions = has_table ? positions : 0,
-                       .start = initial::normal(deviation),
+                       .start = starts.embedding.value_or(usual_start()),
                        .unused = unused_positions,
                        .where = has_table ? where : -1});
-  x = n.scale("embedding scale", x, embedding_scale);
   if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions, pairs::neighbours, where);
   if (embedding_norm) x = normalized(n, "embedding norm", x);
+  x = n.scale("embedding scale", x, embedding_scale);
   x = n.dropout("dropout", x, dropout);
   std::vector<int> scores;
   for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x, where, l, scores);
+  scale_rates(n);
   const int last = normalized(n, "last norm", x);
   if (!with_head) return {.last = last, .scores = std::move(scores)};
   if (tied && bias.head)
     throw std::invalid_argument("wsl: a head that is the table of tokens has no bias: set tied or bias.head");
-  const int logits = tied ? n.tied_linear("head", last, 0)
-                          : n.linear("head", last, vocabulary, bias.head, initial::normal(deviation));
+  const int logits =
+      tied ? n.tied_linear("head", last, 0) : n.linear("head", last, vocabulary, bias.head, usual_start());
   return {last, n.scale("logit scale", logits, logit_scale), std::move(scores)};
 }
 
@@ -64,13 +65,16 @@ WSL_ML_COMPILED_PART int decoder::attention(network& n, const std::string& name,
                                             int l) const {
   const attention_heads shape{heads,  kv_heads,         position == positioning::alibi, attention_dropout,
                               window, scale_of_layer(l)};
-  int qkv = n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, initial::normal(deviation));
+  int qkv =
+      n.linear(name + "qkv", x, of_queries() + 2 * of_keys(), bias.qkv, starts.qkv.value_or(usual_start()));
   if (position == positioning::rotary)
     qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs,
                    rotary_scale, where);
   const int y = n.attention(name + "attention", qkv, shape, -1, where);
-  return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias.projection, residual()),
-                   dropout);
+  return n.dropout(
+      name + "dropout 1",
+      n.linear(name + "projection", y, width, bias.projection, starts.projection.value_or(residual())),
+      dropout);
 }
 
 WSL_ML_COMPILED_PART f32 decoder::scale_of_layer(int l) const {
@@ -87,7 +91,7 @@ WSL_ML_COMPILED_PART int decoder::feed_forward(network& n, const std::string& na
 
 WSL_ML_COMPILED_PART int decoder::mixture(network& n, const std::string& name, int x,
                                           std::vector<int>& scores) const {
-  scores.push_back(n.linear(name + "router", x, experts, false, initial::normal(deviation)));
+  scores.push_back(n.linear(name + "router", x, experts, false, starts.router.value_or(usual_start())));
   const int routes = n.routes(name + "routes", scores.back(), experts_per_token);
   std::vector<int> outputs;
   for (int e = 0; e < experts; ++e) outputs.push_back(expert(n, fmt::format("{}expert {} ", name, e), x));
@@ -96,11 +100,11 @@ WSL_ML_COMPILED_PART int decoder::mixture(network& n, const std::string& name, i
 
 WSL_ML_COMPILED_PART int decoder::expert(network& n, const std::string& name, int x) const {
   const int inside = inner_width();
-  const int up = n.linear(name + "up", x, inside, bias.feed_forward, initial::normal(deviation));
-  const int gate =
-      is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, initial::normal(deviation)) : up;
+  const initial start = starts.up.value_or(usual_start());
+  const int up = n.linear(name + "up", x, inside, bias.feed_forward, start);
+  const int gate = is_gated() ? n.linear(name + "gate", x, inside, bias.feed_forward, start) : up;
   const int y = activated(n, name + "between", up, gate, between);
-  return n.linear(name + "down", y, width, bias.feed_forward, residual());
+  return n.linear(name + "down", y, width, bias.feed_forward, starts.down.value_or(residual()));
 }
 
 WSL_ML_COMPILED_PART int activated(network& n, const std::string& name, int x, nonlinearity f) {
@@ -129,6 +133,14 @@ WSL_ML_COMPILED_PART int activated(network& n, const std::string& name, int x, i
 
 WSL_ML_COMPILED_PART int decoder::normalized(network& n, const std::string& name, int x) const {
   return n.norm(name, x, epsilon, norm == normalization::layernorm, bias.norms);
+}
+
+WSL_ML_COMPILED_PART void decoder::scale_rates(network& n) const {
+  if (layers < 1) return;
+  if (rates.attention != 1)
+    n.scale_rates({"layer * qkv.weight", "layer * projection.weight"}, rates.attention);
+  if (rates.up != 1) n.scale_rates({"layer * up.weight", "layer * gate.weight"}, rates.up);
+  if (rates.down != 1) n.scale_rates({"layer * down.weight"}, rates.down);
 }
 
 WSL_ML_COMPILED_PART initial decoder::residual() const {

@@ -12,13 +12,27 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
   // Not the standard distributions, whose numbers differ from library to library.
   std::mt19937_64 random(seed);
   const auto open_unit = [&] { return (static_cast<f64>(random() >> 11) + 0.5) * 0x1p-53; };
+  const auto normal = [&] {
+    // one after the other
+    const f64 radius = std::sqrt(-2 * std::log(open_unit())), turn = 2 * M_PI * open_unit();
+    return static_cast<f32>(radius * std::cos(turn)) * start.size;
+  };
+  const auto truncated = [&] {
+    // Of narrow bounds a normal number is rarely within, and a uniform one rarely rejected.
+    const bool is_narrow = start.most - start.least < start.size;
+    for (;;) {
+      const f32 v =
+          is_narrow ? start.least + static_cast<f32>(open_unit()) * (start.most - start.least) : normal();
+      const f64 z = static_cast<f64>(v) / static_cast<f64>(start.size);
+      if (is_narrow ? open_unit() < std::exp(-z * z / 2) : v >= start.least && v <= start.most) return v;
+    }
+  };
   for (f32& v : x) {
-    if (start.how == initial::kind::constant) v = start.size;
-    else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
-    else {
-      // one after the other
-      const f64 radius = std::sqrt(-2 * std::log(open_unit())), turn = 2 * M_PI * open_unit();
-      v = static_cast<f32>(radius * std::cos(turn)) * start.size;
+    switch (start.how) {
+      case initial::kind::constant: v = start.size; break;
+      case initial::kind::uniform: v = static_cast<f32>(2 * open_unit() - 1) * start.size; break;
+      case initial::kind::normal: v = normal(); break;
+      case initial::kind::truncated_normal: v = truncated(); break;
     }
   }
 }

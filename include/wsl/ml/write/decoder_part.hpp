@@ -78,12 +78,13 @@ class decoder_part {
   }
   /// The rest of the embedding, when the columns have added up their parts.
   void finish_embedding(const matrix<f32>& x, const token_block& b) {
-    multiply_all(x, config_->embedding_scale);
     add_waves(x, plan_->waves, b);
-    if (!config_->embedding_norm) return;
-    const matrix<f32> before = room(normed_, x.rows(), x.columns());
-    copy(before, x);
-    embedding_norm_(x, before, norms_);
+    if (config_->embedding_norm) {
+      const matrix<f32> before = room(normed_, x.rows(), x.columns());
+      copy(before, x);
+      embedding_norm_(x, before, norms_);
+    }
+    multiply_all(x, config_->embedding_scale);
   }
   /// The branches of all layers, through which a block passes one after the other.
   int branches(const token_block&) const { return config_->layers * (is_sequential() ? 2 : 1); }
