@@ -3,7 +3,6 @@
 // thread, in the tiles that the trainer sends.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

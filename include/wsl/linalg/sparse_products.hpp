@@ -37,7 +37,7 @@ inline constexpr int block_tokens = 64, panel_features = 128;
 /// The parts in which an inner product is summed, which is one vector of the widest.
 inline constexpr int parts = widest_lanes;
 
-/// What an inner loop works on: the rows of W, and a panel of its columns for a block of tokens.
+/// The operands of an inner loop: the rows of W, and a panel of its columns for a block of tokens.
 struct panel {
   const sparse_rows& w;
   u32* next;      ///< (rows): the first nonzero of each row that has not been passed; those of the panel are
@@ -297,7 +297,7 @@ void sampled_product(f32* dw, const matrix<const T>& dy, const matrix<const T>& 
   room.rows.resize(static_cast<std::size_t>(w.rows) * block_tokens);
   if (x.rows() == 0) std::fill_n(dw, w.count(), 0.f);
   each_block(x.rows(), [&](int t, int tokens) {
-    // What lies beyond the tokens counts nothing.
+    // Numbers beyond the tokens count nothing.
     if (tokens < block_tokens) std::fill(room.rows.begin(), room.rows.end(), 0.f);
     room.turn(room.rows.data(), block_tokens, dy.part(t, 0, tokens, w.rows));
     each_panel(w, room, [&](int from, int end) {

@@ -350,7 +350,7 @@ TEST_CASE("Whole arrays of sparse parameters may be read and written between ste
   const sparse_pattern p = trained.patterns().at(name);
   CHECK(p.count() == static_cast<i64>(w.size() / 2));
   p.each([&](int, int, i64 at, i64) { CHECK(at % 2 == 0); });
-  // What is written where the pattern has no place does not stay.
+  // A number that is written where the pattern has no place does not stay.
   trained.parameter_named(name)[1] = 5;
   trained.parameter_named(name)[2] = 3;
   const f64 loss = trained.evaluate(t.all());

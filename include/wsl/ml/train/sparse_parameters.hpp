@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sparse parameters of a model in training. Of each the memory keeps the numbers at the places of its
-// pattern and nothing else: weights, gradients, and what the optimizer keeps. Who reads or writes whole
-// arrays (checkpoints, export, generation) gets them with their zeros; they are made when they are asked for,
+// pattern and nothing else: weights, gradients, and what the optimizer keeps. Readers and writers of whole
+// arrays (checkpoints, export, generation) get them with their zeros; they are made when they are asked for,
 // and the next pass of the trainer takes what they say at the places of the pattern and lets them go.
 #pragma once
 #include <fmt/format.h>
