@@ -55,7 +55,7 @@ void declare_all(fields& f, options& o) {
   declare_input(f, o.common.eval_input, false),
       o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer);
+  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
         "a folder of Hugging Face with BERT or RoBERTa: a run begins with its encoder, and with new layers "
@@ -282,7 +282,10 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
             .data_words = text_app::data_words(train, r.held_out),
             .architecture = o.model.architecture(r.goal),
             .train = train.data,
-            .held_out = r.held_out.data};
+            .held_out = r.held_out.data,
+            .names_in_zoo = [](const std::string& ours) {
+              return names_in_zoo(ours, "bert_encoder.transformer_encoder");
+            }};
   text_app::keep_meaning(r.what, r.meaning, o.common.run);
   if (!o.hf.empty())
     text_app::begin_with_folder(r.what, o.hf, o.common.run.model_dir, [=, hf = o.hf](ml::trainer_base& to) {

@@ -51,7 +51,7 @@ void declare_all(fields& f, options& o) {
   declare_input(f, o.common.eval_input, false),
       o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer);
+  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);
   f.add("hf", o.hf,
         "a folder of Hugging Face with which a run begins: one with q_encoder and ctx_encoder, or BERT for "

@@ -124,6 +124,7 @@ task with_model(const std::string& program, const language_params& o, std::strin
          .data_words = std::move(data_words),
          .architecture = o.model.architecture(),
          .groups = parameter_groups(),
+         .names_in_zoo = [](const std::string& ours) { return names_in_zoo(ours, "transformer_decoder"); },
          .vocabulary = words.saved(),
          .facts = packs_of(o).facts(),
          .adapters = o.lora.architecture()};

@@ -152,7 +152,7 @@ int run(int argc, char** argv) {
   declare_inputs(f, o);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_lora(f, o.lora);
-  declare_optimizer(f, o.common.optimizer);
+  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);
   f.add("initial_weights", o.initial_weights,
         "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its "

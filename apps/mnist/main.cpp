@@ -116,7 +116,7 @@ int run(int argc, char** argv) {
   declare_input(f, p.eval_input, false), declare_made(f, made_for_eval);
   f.honours("split", {"val", "test"});
   declare_model(f, m), declare_precision(f, p.precision);
-  declare_optimizer(f, p.optimizer);
+  declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
   declare_run(f, p.run), declare_checkpoint_options(f, p);
   int status = 0;
   const program_words words{.name = "wsl-mnist",

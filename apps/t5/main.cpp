@@ -56,7 +56,7 @@ void declare_all(fields& f, options& o) {
   declare_input(f, o.common.eval_input, false),
       o.eval.declare(f, "eval_input", ml::text_kind::encoder_decoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer);
+  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);
   f.add("hf", o.hf, "a folder of Hugging Face with T5 or Marian, with whose model a run begins")
       .of_one_command();

@@ -11,8 +11,10 @@
 #include <stdexcept>
 #include <wsl/layout/draw.hpp>
 #include <wsl/ml/model/operations.hpp>
+#include <wsl/ml/sparsity/masks.hpp>
 #include <wsl/ml/train/memory_need.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
+#include <wsl/ml/train/sparse_parameters.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/streaming/schedule.hpp>
 
@@ -86,9 +88,51 @@ f64 own_work(const ml::network& model, int length) {
   return sum / 2;
 }
 
+/// The patterns with which sparse parameters begin, as far as they are known without weights: where these decide,
+/// as many random places stand for them, and all where their number is not known.
+class first_patterns {
+ public:
+  first_patterns(const ml::network& model, const ml::optimizer& rule, const ml::sparsity_settings& how)
+      : how_(how.with_seed(1)), uses_(model.parameters().size()), patterns_(model.parameters().size()) {
+    using init = ml::sparsity::init_method;
+    if (!how_.are_given()) return;
+    const auto groups = ml::sparse_groups(model, ml::updates_of(rule, model.parameters()), how_);
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      if (!groups[k]) continue;
+      const ml::parameter& p = model.parameters()[k];
+      ml::sparsity::group g = *groups[k];
+      if (g.init_method == init::from_zeros) patterns_[k] = wsl::sparse_pattern::all(p.rows, p.columns);
+      else {
+        if (g.init_method != init::checkerboard) g.init_method = init::random;
+        patterns_[k] = ml::sparsity::initial_pattern(g, p.name, p.rows, p.columns, {});
+      }
+      uses_[k].pattern = &patterns_[k];
+      weights_ += p.size(), nonzeros_ += patterns_[k].count();
+      // Of each weight its value, its gradient and what the optimizer keeps, and of each nonzero its column.
+      const f64 numbers = 2 + static_cast<f64>(ml::kept_numbers(rule, {p})) / static_cast<f64>(p.size());
+      saved_ += 4 * (numbers * static_cast<f64>(p.size()) - (numbers + 1) * static_cast<f64>(patterns_[k].count()));
+    }
+  }
+  first_patterns(const first_patterns&) = delete;
+
+  const std::vector<ml::sparse_use>& uses() const { return uses_; }
+  i64 weights() const { return weights_; }
+  i64 nonzeros() const { return nonzeros_; }
+  /// The bytes of the state that zeros do not take.
+  f64 saved() const { return saved_; }
+
+ private:
+  ml::sparsity_settings how_;
+  std::vector<ml::sparse_use> uses_;
+  std::vector<wsl::sparse_pattern> patterns_;
+  i64 weights_ = 0, nonzeros_ = 0;
+  f64 saved_ = 0;
+};
+
 }  // namespace
 
 std::string estimate(const ml::network& model, const ml::streaming_settings& how, const estimate_of& what) {
+  const first_patterns sparse(model, what.rule, how.sparsity);
   const ml::wafer_grid grid = ml::choose_grid(model, how, what.sequences, what.length);
   const wsl::layout plan = ranks::streaming_plan(grid);
   const auto words_of = [&](i64 weights) {
@@ -97,7 +141,8 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   // The first column has what the others have, and the gradients of shared parameters.
   const ml::column_cut cut(model, grid.columns);
   const ml::recomputation blocks(model, how.recompute);
-  const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true, nullptr, {}, 1, &blocks);
+  const ml::streaming_schedule schedule(model, cut, 0, grid.rows, true, nullptr, {}, 1, &blocks, false,
+                                        &sparse.uses());
   const i64 passes = ml::micro_batch::count(what.sequences, grid.wafers, how.micro_batch_size,
                                             ml::sequences_together(model)),
             of_pass = (what.sequences / grid.wafers + passes - 1) / passes;
@@ -116,18 +161,21 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens) / grid.columns;
   for (const ml::weight_transfer& t : schedule.transfers()) {
     if (!t.is_tile()) continue;
-    const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
-              goes = t.returns_gradient ? numbers : 0;
+    const i64 numbers = static_cast<i64>(t.size()),
+              comes = t.carries_weights ? static_cast<i64>(t.words(how.precision)) : 0,
+              goes = t.returns_gradient ? static_cast<i64>(t.gradients()) : 0;
+    const f64 density = static_cast<f64>(t.kept()) / static_cast<f64>(numbers);
     if (how.precision != ml::precision::f32 && !t.of->reads_operands(t.which))
       largest_widened = std::max(largest_widened, numbers);
     // A third of a tile's work is in the forward pass.
     const f64 work = static_cast<f64>(tokens) * model.tokens_for_each(t.of->output) *
-                     t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.backward ? 2 : 1) / 3;
+                     t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.backward ? 2 : 1) / 3 *
+                     density;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += passes * grid.columns * comes, back += passes * grid.columns * goes;
   }
   // Two tiles and four gradients may wait for each server; a tile in use may be widened to f32.
-  const i64 largest_tile = static_cast<i64>(schedule.max_size()),
+  const i64 largest_tile = static_cast<i64>(schedule.max_gradients()),
             tiles_in = 2 * grid.rows * words_of(largest_tile) + largest_widened,
             gradients_out = 4 * grid.rows * largest_tile;
   table of(plan);
@@ -148,7 +196,12 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
                       table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
   of.line("a server",
           fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                      table::of_words(static_cast<i64>(ml::state_bytes(model, what.rule) / 4 / workers))));
+                      table::of_words(static_cast<i64>((ml::state_bytes(model, what.rule) - sparse.saved()) / 4 /
+                                                       workers))));
+  if (sparse.weights())
+    of.line("sparse weights",
+            fmt::format("{} of {} are there at first, {:.3g} %", sparse.nonzeros(), sparse.weights(),
+                        100 * static_cast<f64>(sparse.nonzeros()) / static_cast<f64>(sparse.weights())));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(static_cast<f64>(passes) * cycles, activations + tiles_in + gradients_out);

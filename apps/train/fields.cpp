@@ -174,6 +174,54 @@ void declare(fields& part, initializer_part& p) {
   part.add("gain", p.gain, "").above(0);
 }
 
+/// The members of a schedule that its type needs, and those that it may have.
+struct members_of_schedule {
+  const char* type;
+  std::vector<std::string> needed, optional;
+};
+const members_of_schedule& members_of(const std::string& type) {
+  static const std::vector<members_of_schedule> all{{"constant", {"value"}, {}},
+                                                    {"linear", {"init", "slope"}, {}},
+                                                    {"exp", {"init", "gamma"}, {"final"}},
+                                                    {"power", {"init", "beta"}, {}},
+                                                    {"cosine", {"init", "half_period"}, {"minimum"}},
+                                                    {"cycling", {"values"}, {}}};
+  return *std::find_if(all.begin(), all.end(), [&](const members_of_schedule& m) { return m.type == type; });
+}
+
+void declare(fields& part, schedule_part& p) {
+  part.add("type", p.type, "").one_of({"constant", "linear", "exp", "power", "cosine", "cycling"});
+  for (const auto& [name, to] : {std::pair("value", &p.value),
+                                 {"init", &p.init},
+                                 {"slope", &p.slope},
+                                 {"gamma", &p.gamma},
+                                 {"final", &p.final},
+                                 {"beta", &p.beta},
+                                 {"half_period", &p.half_period},
+                                 {"minimum", &p.minimum}})
+    part.add(name, *to, "");
+  part.add("values", p.values, "");
+}
+
+void declare(fields& part, update_part& p) {
+  part.add("freq", p.freq, "").at_least(1);
+  part.add("start", p.start, "").at_least(0);
+  part.add("stop", p.stop, "").at_least(1);
+  part.add("steps", p.steps, "").at_least(0);
+}
+
+void declare(fields& part, sparsity_part& p) {
+  part.add("sparsity", p.sparsity, "");
+  part.add("algorithm", p.algorithm, "").one_of(sparsity_algorithms()).once_called("type");
+  part.add("init_method", p.init_method, "").one_of(sparsity_init_methods());
+  part.add("update", p.update, "");
+  part.add("drop_fraction", p.drop_fraction, "");
+  part.add("param_filter", p.param_filter, "");
+  part.add("balance_in_groups", p.balance_in_groups, "").at_least(1);
+  part.add("balance_out_groups", p.balance_out_groups, "").at_least(1);
+  part.add("seed", p.seed, "").at_least(0);
+}
+
 void declare(fields& part, normal_part& p) {
   part.add("name", p.name, "").one_of({"normal", "truncated_normal"});
   part.add("mean", p.mean, "").at_least(0).at_most(0);
@@ -327,8 +375,56 @@ struct reader {
       to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
     }
   }
+  void read(const YAML::Node& n, schedule_part& to) const {
+    to = {};
+    if (n.IsSequence()) {
+      to.type = "cycling";
+      return read(n, to.values);
+    }
+    if (!n.IsMap()) {
+      to.type = "constant", to.value = number<f64>(n, "a number, a list of numbers, or a map with a type");
+      return;
+    }
+    read_fields(n, to);
+    if (to.type.empty())
+      refuse(where, f.full_name() + ": a schedule has a type: constant, linear, exp, power, cosine or cycling");
+    const members_of_schedule& members = members_of(to.type);
+    const auto is_among = [](const std::vector<std::string>& all, const std::string& name) {
+      return std::find(all.begin(), all.end(), name) != all.end();
+    };
+    fields part;
+    declare(part, to);
+    for (const field& x : part.all()) {
+      const bool is_there = x.text() != "null";
+      if (x.name == "type") continue;
+      if (is_there && !is_among(members.needed, x.name) && !is_among(members.optional, x.name))
+        refuse(where, f.full_name() + ": " + x.name + " is of no schedule of the type " + to.type + ", which has " +
+                          joined(together(members.needed, members.optional)) + ": leave it out");
+      if (!is_there && is_among(members.needed, x.name))
+        refuse(where, f.full_name() + ": a schedule of the type " + to.type + " has " + joined(members.needed) +
+                          ", and " + x.name + " is missing");
+    }
+  }
+  void read(const YAML::Node& n, update_part& to) const {
+    to = {};
+    if (!n.IsMap()) wrong(n, "a map with freq, start and stop, or with steps");
+    read_fields(n, to);
+    if (to.steps.empty() && to.freq < 0)
+      refuse(where, f.full_name() + " has freq, the steps between two updates, or steps, a list of them");
+  }
+  void read(const YAML::Node& n, sparsity_part& to) const {
+    if (!n.IsMap()) wrong(n, "a list of maps with a sparsity");
+    to.where = where.starts_with("--") ? where : place(file(), n);
+    read_fields(n, to);
+    if (!to.sparsity.is_given())
+      refuse(to.where, f.full_name() + ": a part of a list has a sparsity, the share of weights that are zero");
+  }
   void operator()(std::monostate) const {}
 
+  static std::vector<std::string> together(std::vector<std::string> a, const std::vector<std::string>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
   std::string file() const { return where.starts_with("--") ? where : where.substr(0, where.rfind(':')); }
 };
 
@@ -492,6 +588,13 @@ struct writer {
   }
   std::string operator()(const word_list* x) const { return operator()(&x->words); }
   std::string operator()(const initializer_part* x) const { return text_of(*x); }
+  std::string operator()(const schedule_part* x) const {
+    return x->type.empty()        ? "null"
+           : x->type == "constant" ? text_of(x->value)
+           : x->type == "cycling"  ? operator()(&x->values)
+                                   : text_of(*x);
+  }
+  std::string operator()(const update_part* x) const { return x->is_given() ? text_of(*x) : "null"; }
   std::string operator()(const normal_part* x) const { return x->name.empty() ? "null" : text_of(*x); }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
@@ -504,6 +607,15 @@ struct writer {
 };
 
 }  // namespace
+
+const std::vector<std::string>& sparsity_algorithms() {
+  static const std::vector<std::string> all{"static", "rigl", "set", "gmp"};
+  return all;
+}
+const std::vector<std::string>& sparsity_init_methods() {
+  static const std::vector<std::string> all{"random", "topk", "balanced-topk", "checkerboard", "from_zeros"};
+  return all;
+}
 
 std::vector<std::string> words_of_list(const std::string& text) {
   if (text.empty()) return {};
@@ -537,14 +649,24 @@ void fields::read(const std::string& text, const std::string& file) {
                                         : !near.empty()    ? near
                                                            : "; there are " + joined(sections_)));
     }
-    if (!content.IsNull()) read_section(content, name, file);
+    read_value_of_section(content, name, file);
   }
+}
+
+void fields::read_value_of_section(const YAML::Node& content, const std::string& section,
+                                   const std::string& file) {
+  if (content.IsNull()) return;
+  const auto as = std::find_if(short_forms_.begin(), short_forms_.end(),
+                               [&](const short_form& s) { return s.section == section; });
+  if (content.IsMap() || as == short_forms_.end()) return read_section(content, section, file);
+  field& f = *named(section + "." + (content.IsSequence() ? as->of_list : as->of_value)).front();
+  read_value(f, content, place(file, content));
 }
 
 void fields::read_part(const std::string& text, const std::string& file, const std::string& section) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap() || !root[section]) refuse(file, "there is no section " + section);
-  read_section(root[section], section, file);
+  read_value_of_section(root[section], section, file);
 }
 
 void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {

@@ -62,6 +62,44 @@ struct group_part {
 };
 using group_parts = std::vector<group_part>;
 
+/// A number that was not given, where any that may be is allowed.
+constexpr f64 not_given = 1e301;
+
+/// A number that follows a schedule, as written in the file: a number, a list of them, or a map with the type
+/// of the schedule. An empty type: not given.
+struct schedule_part {
+  std::string type = {};
+  f64 value = not_given, init = not_given, slope = not_given, gamma = not_given, final = not_given,
+      beta = not_given, half_period = not_given, minimum = not_given;
+  std::vector<f64> values = {};
+
+  bool is_given() const { return !type.empty(); }
+};
+
+/// The steps of updates, as written in the file. Numbers below 0 and empty lists were not given.
+struct update_part {
+  i64 freq = -1, start = -1, stop = -1;
+  std::vector<i64> steps = {};
+
+  bool is_given() const { return freq >= 0 || start >= 0 || stop >= 0 || !steps.empty(); }
+};
+
+/// The sparsity of a group of parameters, as written in the file.
+struct sparsity_part {
+  schedule_part sparsity = {};
+  std::string algorithm = "static", init_method = "random";
+  update_part update = {};
+  schedule_part drop_fraction = {};
+  word_list param_filter = {};
+  int balance_in_groups = 0, balance_out_groups = 0;
+  i64 seed = -1;
+  std::string where = {};  ///< the file and line of a part of a list
+};
+using sparsity_parts = std::vector<sparsity_part>;
+/// The words for them, in the order of ml::sparsity::algorithm and ml::sparsity::init_method.
+const std::vector<std::string>& sparsity_algorithms();
+const std::vector<std::string>& sparsity_init_methods();
+
 /// How weights begin: a word, or a map with the word as its name, as written in the file.
 struct initializer_part {
   std::string name = "glorot_uniform";
@@ -88,7 +126,7 @@ struct field {
   using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
                               std::vector<f64>*, std::vector<std::string>*, word_list*, one_or_more*,
                               size_or_auto*, rate_parts*, group_parts*, initializer_part*, normal_part*,
-                              mixture_parts*, numbers_by_name*>;
+                              mixture_parts*, numbers_by_name*, schedule_part*, update_part*, sparsity_parts*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here
@@ -124,6 +162,10 @@ class fields {
   /// A map of that name inside of a section is read as fields of the section `as`, behind the others.
   void nested(std::string section, std::string name, std::string as) {
     nested_.push_back({std::move(section), std::move(name), std::move(as)});
+  }
+  /// A section of a file may also be a list, or a single value: then it is that of these fields.
+  void short_forms(std::string section, std::string of_list, std::string of_value) {
+    short_forms_.push_back({std::move(section), std::move(of_list), std::move(of_value)});
   }
   /// The fields that follow are options of the command line, no part of a file.
   void options_of(std::string mode) { now_ = std::move(mode); }
@@ -194,10 +236,15 @@ class fields {
   struct nested_map {
     std::string section, name, as;
   };
+  struct short_form {
+    std::string section, of_list, of_value;
+  };
+  void read_value_of_section(const YAML::Node& content, const std::string& section, const std::string& file);
 
   std::string now_;
   std::vector<std::string> sections_, notes_;
   std::vector<nested_map> nested_;
+  std::vector<short_form> short_forms_;
   std::vector<std::function<std::string()>> remarks_;
   std::vector<std::function<void()>> refusals_;
   std::vector<field> all_;

@@ -9,6 +9,7 @@
 #include <wsl/ml/train/settings.hpp>
 
 #include "fields.hpp"
+#include "sparsity.hpp"
 
 namespace train_app {
 
@@ -104,6 +105,7 @@ struct common_params {
   input_params train_input, eval_input{.drop_last = false};
   precision_params precision;
   optimizer_params optimizer;
+  sparsity_params sparsity;
   run_params run;
 };
 

@@ -30,8 +30,11 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/ml/sparsity/algorithms.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
+#include <wsl/ml/train/sparse_parameters.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
+#include <wsl/ml/train/streaming/sparse_tile.hpp>
 #include <wsl/support/folder_lock.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -207,7 +210,7 @@ std::string in_log(const ml::preference_metrics& m) {
 
 /// The settings of weight streaming, with the grid that they leave open.
 ml::streaming_settings training_of(const common_params& p, const ml::network& model,
-                                   const ml::optimizer& rule, int length,
+                                   const ml::optimizer& rule, const ml::sparsity_settings& sparsity, int length,
                                    wsl::scaling_profile* profile = nullptr) {
   const int k = sequences_of_example(model), sequences = k * p.train_input.batch_size;
   ml::streaming_settings how{.workers = p.run.on.workers,
@@ -222,6 +225,7 @@ ml::streaming_settings training_of(const common_params& p, const ml::network& mo
                              .loss_scaling = p.optimizer.loss_scaling(p.precision.format()),
                              .micro_batch_size = k * p.train_input.micro_batch_size.size,
                              .recompute = p.run.recompute,
+                             .sparsity = sparsity,
                              .memory_folder = p.run.memory_folder,
                              .profile = profile};
   ml::wafer_grid grid = ml::choose_grid(model, how, sequences, length);
@@ -255,6 +259,17 @@ std::string in_sixteen_bits(precision p) {
 i64 skipped_steps(machine& m) {
   const auto scale = m.run().loss_scale_state();
   return scale ? scale->num_skipped_steps : 0;
+}
+ml::without_masks for_dense_weights(const common_params& p) {
+  return p.sparsity.sparsify_checkpoint ? ml::without_masks::made : ml::without_masks::refused;
+}
+/// Whether the pattern of a group changes after some step.
+bool has_updates_after(const ml::sparsity::group& g, i64 step) {
+  const ml::sparsity::updates& u = g.update;
+  if (!g.changes()) return false;
+  if (!u.steps.empty()) return *std::max_element(u.steps.begin(), u.steps.end()) > step;
+  const i64 next = step < u.start ? u.start : u.start + ((step - u.start) / u.freq + 1) * u.freq;
+  return !u.stop || next < *u.stop;
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
@@ -477,6 +492,116 @@ session::session(common_params p, std::string params_text, task t)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
   rule();  // throws for sizes that do not fit, before anything is written
+  if (!params_.sparsity.are_given()) return;
+  if (in_pipeline(params_))
+    throw std::invalid_argument(
+        "runconfig.execution_strategy pipeline: its weights stay on the wafer, and sparse ones travel to it: take "
+        "weight_streaming, or --sparsity null");
+  if (!task_.adapters.empty())
+    throw std::invalid_argument(
+        "sparsity is of weights that are trained, and adapters leave those of their model as they are: leave "
+        "sparsity out, or lora_rank; a model that was sparse may have adapters");
+  sparse_parameters();
+}
+
+/// The names of the sparse parameters. Throws std::invalid_argument for one that cannot be sparse.
+std::vector<std::string> session::sparse_parameters() const {
+  const ml::network model = task_.model();
+  const ml::sparsity_settings how = sparsity();
+  const std::vector<const ml::sparsity::group*> groups =
+      ml::sparse_groups(model, ml::updates_of(rule(), model.parameters()), how);
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    if (!groups[k]) continue;
+    const ml::parameter& p = model.parameters()[k];
+    ml::sparsity::blocks_of(*groups[k], p.name, p.rows, p.columns);  // throws for groups that do not divide it
+    names.push_back(p.name);
+  }
+  return names;
+}
+
+/// How many weights of how many parameters are there, in words, for each group of them.
+std::string session::sparsity_words() const {
+  const ml::network model = task_.model();
+  const ml::sparsity_settings how = sparsity();
+  const std::vector<const ml::sparsity::group*> groups =
+      ml::sparse_groups(model, ml::updates_of(rule(), model.parameters()), how);
+  std::string all;
+  for (const ml::sparsity::group& g : how.groups) {
+    i64 parameters = 0, weights = 0, kept = 0;
+    std::size_t words = 0, of_all = 0;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      if (groups[k] != &g) continue;
+      const ml::parameter& p = model.parameters()[k];
+      ++parameters, weights += p.size();
+      i64 here = 0;
+      for (const auto& b : ml::sparsity::blocks_of(g, p.name, p.rows, p.columns))
+        here += g.starts_sparse() ? ml::sparsity::kept_of(g.sparsity.at(0), b.size()) : b.size();
+      const ml::precision as = params_.precision.format();
+      words += ml::sparse_tile_form{p.rows, p.columns, static_cast<std::size_t>(here), true}.words(as);
+      of_all += ml::words_of(as, static_cast<std::size_t>(p.size())), kept += here;
+    }
+    if (parameters == 0) continue;
+    const bool by_weights = g.init_method == ml::sparsity::init_method::from_zeros && g.starts_sparse();
+    all += fmt::format(
+        "{}sparsity {} ({}, {}{}): of {} weights in {} parameters {}", all.empty() ? "" : "\n", g.sparsity.text(),
+        name_of(g.algorithm), name_of(g.init_method),
+        g.starts_sparse() ? "" : fmt::format(", dense until step {}", g.update.first()), weights, parameters,
+        by_weights ? "those that are not zero are there at first"
+                   : fmt::format("{} are there at first, {:.3g} %; a pass sends {} of them, not {}", kept,
+                                 100 * static_cast<f64>(kept) / static_cast<f64>(weights),
+                                 app::size_text(4 * static_cast<f64>(words)),
+                                 app::size_text(4 * static_cast<f64>(of_all))));
+  }
+  return all;
+}
+
+/// Whether all of these checkpoints have masks of the parameters that are sparse by the params.
+bool session::is_sparse(const std::vector<std::string>& checkpoints) const {
+  if (!params_.sparsity.are_given()) return false;
+  std::vector<std::string> ours = sparse_parameters();
+  std::sort(ours.begin(), ours.end());
+  return std::all_of(checkpoints.begin(), checkpoints.end(), [&](const std::string& name) {
+    try {
+      std::vector<std::string> theirs = ml::checkpoint(name).masked();
+      std::sort(theirs.begin(), theirs.end());
+      return theirs == ours;
+    } catch (const ml::file_error&) {
+      return true;  // it is not evaluated
+    }
+  });
+}
+
+/// Requires that patterns which do not change any more are as sparse as the params want them, to a hundredth.
+void session::require_same_sparsity(ml::checkpoint& c, i64 step) const {
+  const ml::network model = task_.model();
+  const ml::sparsity_settings how = sparsity();
+  constexpr f64 off = 0.01;
+  for (const auto& [name, pattern] : ml::patterns_in(c, model)) {
+    const ml::sparsity::group* g = how.group_of(name, pattern.rows(), pattern.columns());
+    const f64 is = 1 - pattern.density();
+    if (!g || !g->sparsity.is_constant() || g->init_method == ml::sparsity::init_method::from_zeros ||
+        has_updates_after(*g, step) || std::abs(is - static_cast<f64>(g->sparsity.at(0))) <= off)
+      continue;
+    throw std::invalid_argument(fmt::format(
+        "{}: of {} {:.4g} are zero, and these params want {}, with no update of the pattern from step {} on: give "
+        "--sparsity {:.4g}, or an algorithm with updates",
+        c.name(), name, is, g->sparsity.text(), step, is));
+  }
+}
+
+/// What becomes of the masks of a checkpoint from which a run goes on or begins, in words; empty if it has none
+/// and needs none.
+std::string session::masks_of(const std::string& checkpoint) const {
+  const std::size_t there = ml::checkpoint(checkpoint).masked().size();
+  if (!params_.sparsity.are_given())
+    return there == 0 ? ""
+                      : fmt::format("{} is of a sparse run; here its {} sparse parameters are dense, and all of their "
+                                    "weights are trained",
+                                    checkpoint, there);
+  if (there) return fmt::format("The masks of {} parameters are those of the checkpoint", there);
+  return fmt::format("{} has no masks: those of {} parameters are made by init_method", checkpoint,
+                     sparse_parameters().size());
 }
 
 /// The model in words, with its adapters.
@@ -513,6 +638,11 @@ void session::require_trained() const {
         fmt::format("optimizer.frozen_parameters {} are all that the model has: leave some out, and they are "
                     "trained",
                     in_brackets(params_.optimizer.frozen.words)));
+}
+
+/// The sparsity of the params for the model.
+ml::sparsity_settings session::sparsity() const {
+  return sparsity_of(params_.sparsity, task_.model(), task_.groups, task_.names_in_zoo);
 }
 
 ml::optimizer session::rule() const { return optimizer_for(params_.optimizer, task_.model(), task_.groups); }
@@ -645,7 +775,7 @@ ml::data_position session::load(const std::string& checkpoint, bool trains) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
   if (ranks::root()) {
-    if (trains) data = ml::load_checkpoint(checkpoint, t);
+    if (trains) data = ml::load_checkpoint(checkpoint, t, for_dense_weights(params_));
     else train_app::load(checkpoint, wafer());
     unlogged_ = losses_of(checkpoint), best_ = ml::best_loss(ml::checkpoint(checkpoint));
     unlogged_pairs_ = pairs_of(checkpoint);
@@ -715,8 +845,14 @@ void session::require_resumable(const std::string& checkpoint) const {
                 [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
   // Of a wrong model and a wrong optimizer the model is named, from which the other may follow.
   require_same_parameters(c, ml::named_arrays(parameters), params_text_);
+  if (params_.sparsity.are_given()) {
+    ml::require_masks(c, sparse_parameters(), for_dense_weights(params_));
+    require_same_sparsity(c, weights_only ? 0 : c.step());
+  }
   if (weights_only)
-    return c.require(ml::named_arrays(parameters), [](std::string_view suffix) { return suffix[0] == '/'; });
+    return c.require(ml::named_arrays(parameters), [](std::string_view suffix) {
+      return suffix[0] == '/' || suffix == ml::named_mask::suffix;
+    });
   require_same_frozen(c);
   require_same_optimizer(c, state);
   require_loss_scale(c);
@@ -817,15 +953,30 @@ void session::resume_data(ml::batches& data, const ml::data_position& at,
   }
 }
 
+/// Throws std::invalid_argument if a new run begins with the dense weights of another program, and its params do
+/// not say that masks are to be made of them.
+void session::require_masks_of_beginning() const {
+  if (task_.begins_with.empty() || !params_.sparsity.are_given() || params_.sparsity.sparsify_checkpoint) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: Did not find any sparsity masks in the model checkpoint. Let them be made of its weights, with "
+      "--sparsify_checkpoint true and --init_method topk, which keeps the largest, or from_zeros, or leave sparsity "
+      "out",
+      task_.begins_with));
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? ""
                            : data         ? checkpoint_to_train_from(params_.run)
                                           : checkpoint_to_look_at(params_.run);
   if (!ranks::any(!from.empty())) {
+    require_masks_of_beginning();
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
   const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
+  const auto say_masks = [&] {
+    if (const std::string words = ranks::root() ? masks_of(from) : ""; !words.empty()) say("%s\n", words.c_str());
+  };
   if (ranks::root()) {
     if (!task_.begins_with.empty())
       std::fprintf(stderr,
@@ -835,12 +986,14 @@ bool session::resume(ml::batches* data) {
     if (data) require_resumable(from);
     else require_fit(from, false);
   }
+  if (!data) evaluates_sparse_ = ranks::any(ranks::root() && is_sparse({from}));
   if (weights_only) {
     if (ranks::root()) {
-      ml::load_weights(from, wafer().run());
+      ml::load_weights(from, wafer().run(), for_dense_weights(params_));
       if (task_.set_adapters) task_.set_adapters(wafer().run());
     }
     say("Loaded the weights of %s; the run begins with step 0\n", from.c_str());
+    say_masks();
     return false;
   }
   if (ranks::root()) kept_reference_ = reference_in(from), keeps_reference_ = from;
@@ -850,6 +1003,7 @@ bool session::resume(ml::batches* data) {
       ml::leaves_out_velocities(ml::checkpoint(from), wafer().run().state(), wafer().run().optimizer_name()))
     say("The velocities of the checkpoint are left out: sgd without momentum keeps none\n");
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
+  if (data) say_masks();
   return true;
 }
 
@@ -993,6 +1147,14 @@ void session::train(bool and_eval) {
     if (t.run().loss_scale_state()) events->scalar("loss_scale", x.step, t.run().loss_scale());
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
     events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
+    if (params_.sparsity.are_given()) {
+      const auto patterns = t.run().patterns();
+      for (const auto& [name, group] : t.run().sparse_parameters()) {
+        events->scalar("sparsity/" + name + "/target", x.step,
+                       static_cast<f64>(ml::sparsity::target_sparsity(group, t.run().updates())));
+        events->scalar("sparsity/" + name + "/actual", x.step, 1 - patterns.at(name).density());
+      }
+    }
     if (params_.optimizer.log_summaries)
       for (const ml::parameter& a : t.run().model().parameters())
         events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
@@ -1160,6 +1322,7 @@ evaluation session::evaluate() {
 
 void session::eval() {
   require_same();
+  trains_ = false;
   if (!resume(nullptr))
     throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
                                 ": train first, or give --checkpoint_path");
@@ -1193,6 +1356,12 @@ void session::eval_all() {
   if (const auto newest = ranks::root() ? all.newest() : std::nullopt)
     kept_reference_ = reference_in(*newest), keeps_reference_ = *newest;
   find_reference(false, true);
+  trains_ = false;
+  if (ranks::any(ranks::root() && params_.sparsity.are_given())) {
+    std::vector<std::string> names;
+    for (const i64 step : ranks::root() ? steps : std::vector<i64>{}) names.push_back(all.name_of(step));
+    evaluates_sparse_ = ranks::any(ranks::root() && is_sparse(names));
+  }
   ml::best_loss lowest;
   i64 evaluated = 0;
   for (const i64 step : steps) {
@@ -1322,7 +1491,9 @@ std::vector<wsl::f32> session::reference_of(const ml::dataset& data, int batch_s
 
 ml::streaming_settings session::streaming() const { return streaming(params_); }
 ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_profile* profile) const {
-  return training_of(p, task_.model(), rule(), task_.train.length, profile);
+  const bool is_dense = !trains_ && !evaluates_sparse_;
+  return training_of(p, task_.model(), rule(), is_dense ? ml::sparsity_settings{} : sparsity(), task_.train.length,
+                     profile);
 }
 
 /// The memory for training on batches of an input.
@@ -1359,6 +1530,7 @@ void session::validate() {
   if (params_.run.threads == 0) wsl::default_threads();  // throws if WSL_THREADS is no number
   if (ranks::root()) require_own_folder();
   const std::string from = ranks::root() ? checkpoint_to_train_from(params_.run) : "";
+  if (from.empty()) require_masks_of_beginning();
   if (task_.begin && !ranks::any(!from.empty()))
     if (machine& empty = wafer(); ranks::root()) task_.begin(empty.run());
   if (from.empty()) return;
@@ -1378,6 +1550,7 @@ void session::describe() const {
                     trained, 100 * static_cast<f64>(trained) / static_cast<f64>(all),
                     app::size_text(4 * static_cast<f64>(trained)), app::size_text(4 * static_cast<f64>(all)))
             .c_str());
+  if (params_.sparsity.are_given()) say("%s\n", sparsity_words().c_str());
   say("%s\n", task_.data_words.c_str());
   // The whole line is known before it is said, so an error has a line of its own.
   say("%s\n",
@@ -1580,6 +1753,7 @@ std::vector<readers> common_readers() {
   const kinds_of_modes m;
   const mode_names computes = together({m.trains, m.evaluates});
   std::vector<readers> all{{"optimizer", m.trains},
+                           {"sparsity", m.trains},
                            {"optimizer.ema_decay", together({m.trains, m.evaluates, m.uses_weights})},
                            {"step", m.trains},
                            {"prediction", m.trains},

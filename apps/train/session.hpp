@@ -48,6 +48,8 @@ struct task {
   i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   named_groups groups = {};
+  /// the names of a parameter in the Model Zoo, by which patterns may choose it; none: it is known by ours only
+  zoo_names names_in_zoo = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
   /// what else checkpoints keep that gives the numbers of the model a meaning
@@ -142,6 +144,13 @@ class session {
                    const std::string& checkpoint) const;
   evaluation evaluate();
   wsl::ml::optimizer rule() const;
+  wsl::ml::sparsity_settings sparsity() const;
+  std::vector<std::string> sparse_parameters() const;
+  std::string sparsity_words() const;
+  bool is_sparse(const std::vector<std::string>& checkpoints) const;
+  std::string masks_of(const std::string& checkpoint) const;
+  void require_masks_of_beginning() const;
+  void require_same_sparsity(wsl::ml::checkpoint& c, i64 step) const;
   void save(const wsl::ml::checkpoints& to, const wsl::ml::batches& data,
             const wsl::ml::training_loop::unlogged& losses);
   bool has_stopped_improving() const;
@@ -160,6 +169,8 @@ class session {
   std::vector<wsl::f32> of_reference_, of_reference_held_out_;  ///< two numbers for each pair of the data
   std::string reference_;                                       ///< its fingerprint; empty: not known
   std::string kept_reference_, keeps_reference_;  ///< that of the run, and the checkpoint that says it
+  bool trains_ = true;  ///< or evaluates, where weights are sparse if those of the checkpoint are
+  bool evaluates_sparse_ = false;
   int status_ = 0;
 };
 

@@ -180,7 +180,7 @@ stored_model read_checkpoint(const std::string& path) {
   m.numbers = ml::weights(m.network);
   c.restore(arrays_of(m.network, m.numbers), [&](std::string_view suffix) {
     m.has_optimizer_state = m.has_optimizer_state || is_state(suffix);
-    return is_state(suffix);
+    return is_state(suffix) || suffix == ml::named_mask::suffix;  // the weights have zeros where masks do
   });
   return m;
 }

@@ -18,7 +18,8 @@ struct everything {
     f.section("eval_input"), declare_input(f, common.eval_input, false);
     f.section("model"), f.add("hidden_sizes", sizes, "").at_least(1).at_most(1 << 20),
         declare_precision(f, common.precision);
-    declare_optimizer(f, common.optimizer), declare_run(f, common.run);
+    declare_optimizer(f, common.optimizer), declare_sparsity(f, common.sparsity);
+    declare_run(f, common.run);
   }
 };
 
@@ -32,6 +33,7 @@ void params(std::string_view bytes) {
   try {
     check(x.common);
     x.common.optimizer.rate()(1000);
+    for (const auto& g : x.common.sparsity.settings().groups) g.sparsity.at(1000, g.update.before(1000));
   } catch (const std::invalid_argument&) {}
   everything y;
   y.f.read(x.f.text(), "a.yaml");

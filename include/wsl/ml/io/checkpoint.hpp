@@ -25,6 +25,16 @@ struct named_array {
   std::span<f32> numbers;
 };
 
+/// The places of a sparse array that may be other than zero, with the name and shape of the array: 1 there, and
+/// 0 elsewhere. In the file it is a tensor of the type BOOL, with "_mask" after the array's name.
+struct named_mask {
+  static constexpr std::string_view suffix = "_mask";
+
+  std::string name;
+  std::vector<u64> shape;
+  std::vector<u8> places;
+};
+
 namespace detail {
 
 inline constexpr const char *checkpoint_form = "wsl.checkpoint", *checkpoint_step = "wsl.step",
@@ -65,6 +75,10 @@ class checkpoint {
   const std::vector<tensor_info>& tensors() const { return in_.tensors(); }
   /// Whether there is a tensor of that name.
   bool has(std::string_view name) const;
+  /// The names of the arrays that have masks.
+  std::vector<std::string> masked() const;
+  /// The mask of an array. Throws file_error if it has none of that shape.
+  std::vector<u8> mask_of(const std::string& array, const std::vector<u64>& shape);
   /// Requires that arrays and tensors of the file correspond one to one, in name and shape; but the file may
   /// have more for an array, whose names are the array's with a suffix after it that `leaves_out` accepts.
   /// Throws file_error that names the first that does not, or says that the file is damaged. Only names and
@@ -85,10 +99,11 @@ class checkpoints {
   /// Keeps the `keep` newest checkpoints; 0 keeps all. Throws std::invalid_argument if it is negative.
   explicit checkpoints(std::string folder, int keep = 0);
 
-  /// Writes a checkpoint and returns the name of its file. Older ones are removed only when it is on the
+  /// Writes a checkpoint, with the masks of sparse arrays, and returns the name of its file. Older ones are removed only when it is on the
   /// disk. Throws file_error, with the system's reason, if it cannot be written; then the others
   /// stay.
-  std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const;
+  std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts,
+                   std::span<const named_mask> masks = {}) const;
 
   /// The steps of which there are files, complete or not, in ascending order.
   std::vector<i64> steps() const;

@@ -63,6 +63,12 @@ struct tensor_view {
   template <class T>
   tensor_view(std::string n, std::vector<u64> s, const std::vector<T>& numbers)
       : tensor_view(std::move(n), std::move(s), std::span<const T>(numbers)) {}
+  /// Bytes that are 0 or 1, as the type BOOL.
+  static tensor_view of_bool(std::string n, std::vector<u64> s, std::span<const u8> bits) {
+    tensor_view t(std::move(n), std::move(s), bits);
+    t.type.name = "BOOL";
+    return t;
+  }
 };
 
 /// Writes tensors and metadata. {"format", "pt"}, which readers of other projects expect, is always added.
@@ -94,6 +100,14 @@ class safetensors_file {
                                    t.type.name, detail::type_name_of<T>()));
     in_.go_to(data_ + t.begin);
     return in_.take<T>(t.count(), "the tensor");
+  }
+  /// The bytes of the type BOOL, 0 and 1. Throws file_error for another type.
+  std::vector<u8> read_bool(const tensor_info& t) {
+    if (t.type.name != "BOOL")
+      throw file_error(
+          fmt::format("wsl: {}: tensor '{}' has the type {}, not BOOL", name(), t.name, t.type.name));
+    in_.go_to(data_ + t.begin);
+    return in_.take<u8>(t.count(), "the tensor");
   }
   /// The numbers as f32, rounded if they are wider. Throws file_error if they are not floating-point numbers
   /// of 16, 32 or 64 bits.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../linalg/sparse_rows.hpp"
 #include "activation_store.hpp"
 #include "image_strip.hpp"
 #include "shape.hpp"
@@ -70,6 +71,12 @@ struct weight_tile {
   /// If the rows do not lie together in the parameter, the number of each, in ascending order.
   std::span<const i32> gathered_rows = {};
   const void* operands = nullptr;  ///< the same numbers in the store's format, one after the other
+  /// If only some places of the tile are there (stage::takes_sparse): its nonzeros, in f32. `rows` has no
+  /// numbers then, and `operands` is null.
+  const sparse_rows* nonzeros = nullptr;
+  /// Whether the gradient of such a tile is that of all its numbers. If not, it is (1, nonzeros), those of
+  /// the nonzeros in their order.
+  bool dense_gradient = false;
 
   /// The rows in the store's format, whose numbers are T, for a stage that reads them so
   /// (stage::reads_operands).
@@ -139,7 +146,7 @@ class stage {
   virtual void forward(activation_store&, const weight_tile&) const {}
 
   /// The same in the backward pass: adds to the gradients of the values that the stage reads, and sets the
-  /// gradient of the tile, which has the tile's shape and any numbers before.
+  /// gradient of the tile, which has the tile's shape, or that of its nonzeros, and any numbers before.
   virtual void backward(activation_store&) const {}
   virtual void backward(activation_store&, const weight_tile& /*weights*/,
                         const matrix<f32>& /*gradient*/) const {}
@@ -150,6 +157,10 @@ class stage {
   /// Whether the stage reads a parameter by weight_tile::as, in the store's format, and not by
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
+
+  /// Whether the stage takes tiles of a parameter that have nonzeros only, so that training may keep it
+  /// sparse.
+  virtual bool takes_sparse(int /*which*/) const { return false; }
 
   /// Whether it reads input k rounded to the store's format, as all that does not say otherwise; else in f32.
   /// A value that several stages read is rounded if one of them reads it so.

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -85,6 +86,9 @@ class array_store {
   f32* numbers_ = nullptr;
 };
 
+/// How the numbers of a parameter are had that lie elsewhere: all of them, row-major.
+using numbers_elsewhere = std::function<std::span<f32>()>;
+
 class parameter_store {
  public:
   /// Zeros, in main memory, or if a folder is given in a file there. If `keeps` is false, another process
@@ -92,12 +96,15 @@ class parameter_store {
   explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true)
       : parameter_store(n, folder, keeps, false) {}
   /// The same for numbers beside the parameters that are not frozen: those that are have none.
-  static parameter_store of_trained(const network& n, const std::string& folder = {}, bool keeps = true) {
-    return {n, folder, keeps, true};
+  static parameter_store of_trained(const network& n, const std::string& folder = {}, bool keeps = true,
+                                    std::vector<numbers_elsewhere> elsewhere = {}) {
+    return {n, folder, keeps, true, std::move(elsewhere)};
   }
-  /// The initial values of the parameters.
-  parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true)
-      : parameter_store(n, folder, keeps) {
+  /// The initial values of the parameters. The numbers of those that `elsewhere` has are there: it is empty,
+  /// or has an entry for each parameter, empty for those that are here.
+  parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true,
+                  std::vector<numbers_elsewhere> elsewhere = {})
+      : parameter_store(n, folder, keeps, false, std::move(elsewhere)) {
     for (std::size_t k = 0; k < size(); ++k)
       initialize((*this)[k], n.parameters()[k].start, seed_of(seed, k));
   }
@@ -128,20 +135,29 @@ class parameter_store {
     return w;
   }
   std::size_t size() const { return arrays_.size(); }
-  std::span<f32> operator[](std::size_t k) { return arrays_[k]; }
-  std::span<const f32> operator[](std::size_t k) const { return arrays_[k]; }
-
- private:
-  parameter_store(const network& n, const std::string& folder, bool keeps, bool trained_only)
-      : of_(&n), arrays_(keeps ? array_store(sizes_of(n, trained_only), folder) : array_store()) {}
-  static std::vector<std::size_t> sizes_of(const network& n, bool trained_only) {
-    std::vector<std::size_t> all;
-    for (const parameter& p : n.parameters())
-      all.push_back(trained_only && p.frozen ? 0 : static_cast<std::size_t>(p.size()));
-    return all;
+  std::span<f32> operator[](std::size_t k) { return is_elsewhere(k) ? elsewhere_[k]() : arrays_[k]; }
+  std::span<const f32> operator[](std::size_t k) const {
+    return is_elsewhere(k) ? elsewhere_[k]() : arrays_[k];
   }
 
+ private:
+  parameter_store(const network& n, const std::string& folder, bool keeps, bool trained_only,
+                  std::vector<numbers_elsewhere> elsewhere = {})
+      : of_(&n),
+        elsewhere_(std::move(elsewhere)),
+        arrays_(keeps ? array_store(sizes_of(n, trained_only), folder) : array_store()) {}
+  std::vector<std::size_t> sizes_of(const network& n, bool trained_only) const {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < n.parameters().size(); ++k)
+      all.push_back(is_elsewhere(k) || (trained_only && n.parameters()[k].frozen)
+                        ? 0
+                        : static_cast<std::size_t>(n.parameters()[k].size()));
+    return all;
+  }
+  bool is_elsewhere(std::size_t k) const { return k < elsewhere_.size() && elsewhere_[k]; }
+
   const network* of_;
+  std::vector<numbers_elsewhere> elsewhere_;
   array_store arrays_;
 };
 

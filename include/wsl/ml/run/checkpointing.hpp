@@ -8,6 +8,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,16 @@ inline void add_facts(text_by_name& to, const std::optional<grad_scaler_state>& 
 /// Reads it again; none for a checkpoint without one. Throws file_error if it is damaged.
 std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from);
 
+/// What a sparse trainer does with a checkpoint that has no masks, whose weights are dense: refuses it, or makes
+/// the first patterns of the weights, as the init_method of its settings says (topk: one-shot pruning).
+enum class without_masks : u8 { refused, made };
+
+/// The patterns of the sparse parameters of a checkpoint, by their names; none if it is of a dense run.
+std::map<std::string, sparse_pattern> patterns_in(checkpoint& from, const network& n);
+/// Requires that a checkpoint has masks of exactly these parameters, or of none if that is allowed. Throws
+/// file_error.
+void require_masks(const checkpoint& from, const std::vector<std::string>& sparse, without_masks dense);
+
 /// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
 /// file_error if it cannot be written; earlier checkpoints stay.
 std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
@@ -59,8 +70,10 @@ bool leaves_out_velocities(const checkpoint& from, const std::vector<state_array
 /// checkpoint is damaged, or of another model or optimizer; then nothing has changed. sgd without momentum
 /// takes the checkpoints of sgd with it, and leaves out the velocities. A checkpoint of earlier versions does
 /// not name its update rule, and is taken for this trainer's if the arrays fit. Throws std::invalid_argument
-/// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either.
-data_position load_checkpoint(const std::string& file, trainer_base& t);
+/// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either. A dense trainer
+/// takes the checkpoints of sparse ones, and all weights are trained from there on.
+data_position load_checkpoint(const std::string& file, trainer_base& t,
+                              without_masks dense = without_masks::refused);
 
 /// The arrays of the parameters among those of a state, which load_weights takes from a checkpoint. A
 /// checkpoint of the model without adapters has none of these.
@@ -69,12 +82,14 @@ std::vector<state_array> weights_in(const checkpoint& from, const network& n, st
 /// Sets the parameters of the trainer to those of a checkpoint, with which a new run begins: what the
 /// optimizer keeps, steps, seed and data stay as they are, and so do adapters if the checkpoint is of the
 /// model without them. Throws file_error if the checkpoint is damaged or
-/// of another model; then nothing has changed.
-void load_weights(const std::string& file, trainer_base& t);
+/// of another model; then nothing has changed. Sparse parameters get their patterns as load_checkpoint gives
+/// them.
+void load_weights(const std::string& file, trainer_base& t, without_masks dense = without_masks::refused);
 
 /// Sets the trainer to evaluate, predict or export a checkpoint of any optimizer: the parameters, the
 /// averages of the weights if this trainer keeps them, and the number of steps. Throws file_error if the
-/// checkpoint is damaged, of another model, or has no averages; then nothing has changed.
+/// checkpoint is damaged, of another model, or has no averages, or no masks for sparse parameters; then nothing
+/// has changed.
 void load_model(const std::string& file, trainer_base& t);
 
 }  // namespace wsl::ml

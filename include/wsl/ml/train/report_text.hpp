@@ -53,6 +53,10 @@ inline std::string to_text(const step_report& r, bool each_layer = false) {
   bytes("weights on a PE, at most", r.peak_weights);
   bytes("two layers", r.largest_two_layers);
   bytes("activations, all PEs", r.activations);
+  if (r.sparse_weights > 0)
+    fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f} % of {:.3f} M\n", "nonzeros of sparse weights",
+                   100 * static_cast<f64>(r.nonzeros) / static_cast<f64>(r.sparse_weights),
+                   static_cast<f64>(r.sparse_weights) / 1e6);
   if (r.micro_batches > 1)
     fmt::format_to(std::back_inserter(out), "{:<26}{:>10}\n", "micro-batches", r.micro_batches);
   if (!r.layers.empty()) out += "\n" + to_text(each_layer ? r.layers : by_block(r.layers));

@@ -8,6 +8,7 @@
 
 #include "../op/precision.hpp"
 #include "../optim/grad_scaler.hpp"
+#include "../sparsity/settings.hpp"
 
 namespace wsl {
 class scaling_profile;
@@ -63,6 +64,8 @@ struct streaming_settings {
   /// Whether the activations of a block are computed again in the backward pass, and not kept until then
   /// (streaming/recomputation.hpp).
   bool recompute = false;
+  /// Which weights are sparse, and how their patterns change; none: all are dense.
+  sparsity_settings sparsity = {};
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
   /// Runs on one thread and takes the times from which those on more threads are predicted
@@ -89,6 +92,8 @@ struct pipeline_settings {
   ml::precision precision = ml::precision::f32;
   /// The factor of the loss; none: that of the precision.
   std::optional<loss_scaling_factor> loss_scaling = {};
+  /// As of weight streaming, which alone trains sparse weights: this execution refuses them.
+  sparsity_settings sparsity = {};
   scaling_profile* profile = nullptr;  ///< as of weight streaming
 };
 

@@ -4,7 +4,8 @@
 // wafer; the wafer itself keeps nothing between steps. `trainer::state` gives the arrays as views, to read
 // and to set:
 //   for (const ml::state_array& x : t.state()) save(x.name, x.rows, x.columns, x.numbers);
-// A state on disk is a checkpoint (io/checkpoint.hpp).
+// A state on disk is a checkpoint (io/checkpoint.hpp). Sparse parameters and what belongs to them are whole
+// arrays with zeros here, but not in the memory (sparse_parameters.hpp).
 #pragma once
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@
 #include "../model/parameter_store.hpp"
 #include "../optim/grad_scaler.hpp"
 #include "../optim/step.hpp"
+#include "sparse_parameters.hpp"
 
 namespace wsl::ml {
 
@@ -73,7 +75,7 @@ inline std::vector<state_array> state_of(const network& n, const optimizer& rule
   return all;
 }
 
-/// A block of a parameter that one PE owns.
+/// A block of a parameter that one PE owns. Of a sparse parameter its nonzeros are the columns of one row.
 struct owned_block {
   std::size_t parameter;
   parameter_block where;
@@ -88,20 +90,31 @@ class training_arrays {
   /// The arrays lie in main memory, or, if a folder is given, in mapped files there. If `keeps` is false,
   /// another process keeps them. Throws std::invalid_argument for an optimizer that does not fit the model.
   training_arrays(const network& n, const optimizer& rule, u64 seed, const std::string& folder = {},
-                  bool keeps = true)
+                  bool keeps = true, const sparsity_settings& sparse_ones = {})
       : model(&n),
-        parameters(n, seed, folder, keeps),
-        gradients(parameter_store::of_trained(n, folder, keeps)),
-        rule_name(rule.name()),
         average_(rule.average),
         updates_(updates_of(rule, n.parameters())),
+        sparse(sparse_of(sparse_ones.with_seed(seed), folder, keeps)),
+        parameters(n, seed, folder, keeps,
+                   whole([](sparse_parameter&) { return sparse_parameter::weights; })),
+        gradients(parameter_store::of_trained(
+            n, folder, keeps, whole([](sparse_parameter&) { return sparse_parameter::gradients; }))),
+        rule_name(rule.name()),
         whole_(updates_.size()),
         kept_(keeps ? array_store(sizes_kept(), folder) : array_store()),
-        averages_(parameter_store::of_trained(n, folder, keeps && average_.is_on())) {}
+        averages_(parameter_store::of_trained(n, folder, keeps && average_.is_on(),
+                                              whole([](sparse_parameter& s) { return s.average(); }))) {}
 
   const network* model;
-  parameter_store parameters, gradients;  ///< the second of those that are not frozen
-  const std::string rule_name;            ///< of the optimizer's update rule
+
+ private:
+  weight_average average_;
+  std::vector<parameter_update> updates_;
+
+ public:
+  std::vector<std::unique_ptr<sparse_parameter>> sparse;  ///< of each parameter; null: it is dense
+  parameter_store parameters, gradients;                  ///< the second of those that are not frozen
+  const std::string rule_name;                            ///< of the optimizer's update rule
 
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,
@@ -135,8 +148,9 @@ class training_arrays {
     each_state_array(model->parameters(), updates_, has_average(), [&](state_array x, int a) {
       const std::size_t k = x.parameter;
       x.numbers = x.what == state_array::kind::parameter ? parameters[k]
-                  : x.what == state_array::kind::kept    ? array(k, a)
-                                                         : averages_[k];
+                  : x.what == state_array::kind::average ? averages_[k]
+                  : sparse[k]                            ? sparse[k]->whole(kept_of_sparse(a))
+                                                         : array(k, a);
       all.push_back(std::move(x));
     });
     return all;
@@ -144,11 +158,48 @@ class training_arrays {
   /// Exchanges the parameters and the averages of the weights.
   void swap_average() {
     for (std::size_t k = 0; k < averages_.size(); ++k)
-      std::swap_ranges(averages_[k].begin(), averages_[k].end(), parameters[k].begin());
+      if (sparse[k]) sparse[k]->swap_average();
+      else std::swap_ranges(averages_[k].begin(), averages_[k].end(), parameters[k].begin());
   }
   bool has_average() const { return average_.is_on(); }
 
+  /// The numbers of a parameter, and their gradients, as the memory keeps them: all, or those of the
+  /// nonzeros.
+  std::span<f32> kept_weights(std::size_t k) {
+    return sparse[k] ? sparse[k]->nonzeros(sparse_parameter::weights) : parameters[k];
+  }
+  std::span<f32> kept_gradients(std::size_t k) {
+    return sparse[k] ? sparse[k]->nonzeros(sparse_parameter::gradients) : gradients[k];
+  }
+  /// Calls f(parameter) for those that are sparse.
+  template <class F>
+  void each_sparse(F f) {
+    for (const auto& s : sparse)
+      if (s) f(*s);
+  }
+
  private:
+  std::vector<std::unique_ptr<sparse_parameter>> sparse_of(const sparsity_settings& how,
+                                                           const std::string& folder, bool keeps) const {
+    std::vector<std::unique_ptr<sparse_parameter>> all(updates_.size());
+    const std::vector<const sparsity::group*> groups = sparse_groups(*model, updates_, how);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (groups[k])
+        all[k] = std::make_unique<sparse_parameter>(model->parameters()[k], *groups[k], kept_for(k).size(),
+                                                    average_.is_on(), folder, keeps);
+    return all;
+  }
+  /// An array of each sparse parameter, whose number `which` says.
+  template <class F>
+  std::vector<numbers_elsewhere> whole(F which) const {
+    std::vector<numbers_elsewhere> all(sparse.size());
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (sparse_parameter* const s = sparse[k].get()) all[k] = [s, which] { return s->whole(which(*s)); };
+    return all;
+  }
+  static std::size_t kept_of_sparse(int a) {
+    return sparse_parameter::first_kept + static_cast<std::size_t>(a);
+  }
   /// The sizes of all kept arrays, parameter by parameter; sets `first_kept_`.
   std::vector<std::size_t> sizes_kept() {
     std::vector<std::size_t> all;
@@ -156,7 +207,7 @@ class training_arrays {
       first_kept_.push_back(all.size());
       const parameter& p = model->parameters()[k];
       for (const kept_array& a : kept_for(k))
-        all.push_back(static_cast<std::size_t>(a.size(p.rows, p.columns)));
+        all.push_back(sparse[k] ? 0 : static_cast<std::size_t>(a.size(p.rows, p.columns)));
     }
     return all;
   }
@@ -164,6 +215,7 @@ class training_arrays {
   std::span<f32> array(std::size_t k, int a) { return kept_[first_kept_[k] + static_cast<std::size_t>(a)]; }
   parameter_part part(const owned_block& b, const matrix<f32>& gradient) {
     const std::size_t k = b.parameter;
+    if (sparse[k]) return part_of_sparse(b, gradient);
     const i64 stride = model->parameters()[k].columns, first = b.where.row * stride + b.where.column;
     parameter_part x{.where = b.where,
                      .stride = stride,
@@ -179,15 +231,29 @@ class training_arrays {
                                                                               : first);
     return x;
   }
+  parameter_part part_of_sparse(const owned_block& b, const matrix<f32>& gradient) {
+    sparse_parameter& s = *sparse[b.parameter];
+    const i64 first = b.where.column;
+    parameter_part x{.where = b.where,
+                     .stride = b.where.columns,
+                     .gradient_stride = b.where.columns,
+                     .weights = s.nonzeros(sparse_parameter::weights).data() + first,
+                     .gradients = gradient.first(),
+                     .arrays = kept_for(b.parameter),
+                     .average = average_.is_on() ? s.nonzeros(s.average()).data() + first : nullptr};
+    for (int a = 0; a < x.arrays.size(); ++a)
+      x.kept[static_cast<std::size_t>(a)] = s.nonzeros(kept_of_sparse(a)).data() + first;
+    return x;
+  }
   whole_parameter whole(std::size_t k) {
+    // No rule that reads what is kept of a whole parameter takes a sparse one.
+    if (sparse[k]) return {.rows = 1, .columns = static_cast<int>(sparse[k]->pattern().count())};
     whole_parameter w{.rows = model->parameters()[k].rows, .columns = model->parameters()[k].columns};
     const int n = kept_for(k).size();
     for (int a = 0; a < n; ++a) w.kept[static_cast<std::size_t>(a)] = array(k, a).data();
     return w;
   }
 
-  weight_average average_;
-  std::vector<parameter_update> updates_;
   std::vector<parameter_sums> whole_;    // what the rounds of a step have found out
   std::vector<std::size_t> first_kept_;  // index of the first array that is kept for each parameter
   array_store kept_;

@@ -4,8 +4,9 @@
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // With .precision = ml::precision::bfloat16 among its settings it trains in mixed precision
-// (op/precision.hpp). On several processes, each with wafers of its own and the first with the memory,
-// training gives the same bits:
+// (op/precision.hpp), and with .sparsity = ml::sparsity::rigl({.sparsity = 0.9}) sparse weights, whose
+// nonzeros alone travel and are multiplied and updated (sparsity/settings.hpp, sparse_parameters.hpp). On
+// several processes, each with wafers of its own and the first with the memory, training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
 // See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once
@@ -46,7 +47,7 @@ class trainer : public trainer_base {
   /// logits. Throws std::invalid_argument if there are fewer wafers than processes.
   template <class Processes>
   trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
-      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
+      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root(), how.sparsity),
         how_(checked(how, all.size())),
         make_fabric_([choice = all.with({.threads = how.threads,
                                          .pes_per_partition = 1,
@@ -135,6 +136,11 @@ class trainer : public trainer_base {
   void each_logits(const std::function<void(i64, std::span<const f32>)>& each);
   outcome pass(const batch& b, const micro_batch& m, const optimizer_step& o,
                const dropout_generator& random = {}, bool backward = false);
+  /// How each parameter passes; the patterns of sparse ones are made, and numbers that have been written to
+  /// whole arrays are taken.
+  std::vector<sparse_use> uses_of_sparse(const optimizer_step& o, bool backward);
+  /// Tells all processes those patterns of the first that they do not know.
+  void share_patterns();
   /// All rounds of an update that has waited for the last gradient, or none: the gradients are discarded.
   void update_all(const optimizer_step& o, bool all_are_finite);
   /// Adds the pass of a micro-batch to the report.
@@ -144,7 +150,7 @@ class trainer : public trainer_base {
   template <class P, class F>
   void each_here(const area& where, F f);
   template <class T>
-  T sum(T memory_server::* of);
+  T sum(T memory_server::*of);
   /// The sum over all wafers, always in the same order.
   f64 loss();
   /// Adds f(worker) up over the workers of all wafers, always in the same order.

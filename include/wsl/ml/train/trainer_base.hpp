@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -42,6 +44,44 @@ class trainer_base {
     throw std::invalid_argument(fmt::format("wsl: the model has no parameter {}; its first is {}", name,
                                             network_->parameters().at(0).name));
   }
+  /// The patterns of the sparse parameters, by their names. Those that training begins with are made of the
+  /// parameters as they are at this call, or at the first batch. With `state` and `position` they are all
+  /// that a trainer continues from. If there are several processes, only the first has them.
+  std::map<std::string, sparse_pattern> patterns() {
+    std::map<std::string, sparse_pattern> all;
+    arrays_.each_sparse([&](sparse_parameter& s) {
+      s.close();
+      if (s.keeps()) all.emplace(s.name(), s.pattern());
+    });
+    return all;
+  }
+  /// Gives the sparse parameters these patterns, in the order of the arrays' restoration or before it.
+  /// Numbers at places that a pattern has and the one before had not are those that are set afterwards, or
+  /// zeros. Throws std::invalid_argument, and sets nothing, if they are not the patterns of the sparse
+  /// parameters.
+  void set_patterns(const std::map<std::string, sparse_pattern>& patterns) {
+    std::set<std::string> sparse;
+    arrays_.each_sparse([&](sparse_parameter& s) {
+      const auto at = patterns.find(*sparse.insert(s.name()).first);
+      if (at == patterns.end())
+        throw std::invalid_argument(
+            fmt::format("wsl: {} is sparse, and these patterns have none for it", s.name()));
+      s.require(at->second);
+    });
+    for (const auto& [name, pattern] : patterns)
+      if (!sparse.contains(name))
+        throw std::invalid_argument(
+            fmt::format("wsl: there is a pattern for {}, which is not sparse in this trainer: see its "
+                        "settings of sparsity",
+                        name));
+    arrays_.each_sparse([&](sparse_parameter& s) { s.set_pattern(patterns.at(s.name())); });
+  }
+  /// The settings of each sparse parameter, by its name.
+  std::map<std::string, sparsity::group> sparse_parameters() {
+    std::map<std::string, sparsity::group> all;
+    arrays_.each_sparse([&](sparse_parameter& s) { all.emplace(s.name(), s.group()); });
+    return all;
+  }
   /// The name of the optimizer's update rule: "adam".
   const std::string& optimizer_name() const { return arrays_.rule_name; }
   training_position position() const { return {steps_, seed_, loss_scale_state()}; }
@@ -62,6 +102,9 @@ class trainer_base {
   }
   /// Steps of training done, with those that a dynamic loss scale has skipped.
   i64 steps() const { return steps_; }
+  /// The updates that the optimizer has made: the steps without those that were skipped. Changes of patterns,
+  /// and the sparsity that they aim at, follow this number.
+  i64 updates() const { return steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0); }
   /// The factor of the loss in the next step.
   f64 loss_scale() const { return scaler_ ? scaler_->scale() : fixed_scale_; }
   /// The dynamic loss scale with its counts, among them that of the skipped steps; none if it is a number.
@@ -95,10 +138,10 @@ class trainer_base {
   /// The arrays lie in main memory, or, if a folder is given, in mapped files there. If `keeps_arrays` is
   /// false, another process keeps them.
   trainer_base(network n, const optimizer& rule, u64 seed, const std::string& folder = {},
-               bool keeps_arrays = true)
+               bool keeps_arrays = true, const sparsity_settings& sparse = {})
       : network_(std::make_unique<network>(with_stages(std::move(n)))),
         seed_(seed),
-        arrays_(*network_, rule, seed, folder, keeps_arrays) {}
+        arrays_(*network_, rule, seed, folder, keeps_arrays, sparse) {}
 
   static network with_stages(network n) {
     if (n.stages().empty())
@@ -137,8 +180,7 @@ class trainer_base {
       throw std::invalid_argument(
           "wsl: all parameters are frozen (network::freeze): nothing is left to train");
     ++steps_;
-    return arrays_.step(rate, steps_ - (scaler_ ? scaler_->state().num_skipped_steps : 0), clip, loss_scale(),
-                        scaler_.has_value());
+    return arrays_.step(rate, updates(), clip, loss_scale(), scaler_.has_value());
   }
   /// Ends a step with a finite loss for a dynamic loss scale. Returns whether it was skipped, because the
   /// gradient of `parameter` is not finite (-1: all are). Throws fault, and takes the step back, if the scale

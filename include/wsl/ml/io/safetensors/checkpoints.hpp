@@ -21,7 +21,7 @@ inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t 
   return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size);
 }
 
-/// A sum over the facts, and the names and shapes of the tensors in the order of their names.
+/// A sum over the facts, and the names and shapes of the tensors in the order in which they lie in the file.
 template <class Tensors>
 std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors) {
   unsigned long sum = 0;
@@ -67,6 +67,21 @@ WSL_ML_DATA_COMPILED_PART bool checkpoint::has(std::string_view name) const {
                      [&](const tensor_info& t) { return t.name == name; });
 }
 
+WSL_ML_DATA_COMPILED_PART std::vector<std::string> checkpoint::masked() const {
+  std::vector<std::string> names;
+  for (const tensor_info& t : in_.tensors())
+    if (t.name.ends_with(named_mask::suffix)) {
+      const std::string array = t.name.substr(0, t.name.size() - named_mask::suffix.size());
+      if (has(array)) names.push_back(array);
+    }
+  return names;
+}
+
+WSL_ML_DATA_COMPILED_PART std::vector<u8> checkpoint::mask_of(const std::string& array,
+                                                              const std::vector<u64>& shape) {
+  return in_.read_bool(in_.get(array + std::string(named_mask::suffix), shape));
+}
+
 WSL_ML_DATA_COMPILED_PART void checkpoint::require(
     std::span<const named_array> arrays, const std::function<bool(std::string_view suffix)>& leaves_out) {
   const auto belongs_to = [&](const named_array& a, const std::string& name) {
@@ -98,7 +113,8 @@ WSL_ML_DATA_COMPILED_PART checkpoints::checkpoints(std::string folder, int keep)
 }
 
 WSL_ML_DATA_COMPILED_PART std::string checkpoints::save(i64 step, std::span<const named_array> arrays,
-                                                        text_by_name facts) const {
+                                                        text_by_name facts,
+                                                        std::span<const named_mask> masks) const {
   std::error_code why;
   std::filesystem::create_directories(folder_, why);
   if (why)
@@ -106,8 +122,12 @@ WSL_ML_DATA_COMPILED_PART std::string checkpoints::save(i64 step, std::span<cons
         "wsl: cannot make the folder {} for checkpoints: {}: take another one", folder_, why.message()));
   std::vector<tensor_view> tensors;
   for (const named_array& a : arrays) tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
-  std::sort(tensors.begin(), tensors.end(),
-            [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
+  for (const named_mask& m : masks)
+    tensors.push_back(tensor_view::of_bool(m.name + std::string(named_mask::suffix), m.shape, m.places));
+  // the order in which they will lie in the file
+  std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) {
+    return a.type.bits != b.type.bits ? a.type.bits > b.type.bits : a.name < b.name;
+  });
   unsigned long sum = 0;
   for (const tensor_view& t : tensors) sum = detail::checksum(sum, t.bytes.data(), t.bytes.size());
   facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step),

@@ -24,7 +24,25 @@ inline std::vector<named_array> arrays_of(std::vector<state_array> state,
   });
   return named_arrays(state);
 }
-inline bool leaves_out_suffix(std::string_view suffix) { return suffix.starts_with("/"); }
+inline bool leaves_out_suffix(std::string_view suffix) {
+  return suffix.starts_with("/") || suffix == named_mask::suffix;
+}
+inline std::vector<named_mask> masks_of(trainer_base& t) {
+  std::vector<named_mask> all;
+  for (const auto& [name, p] : t.patterns())
+    all.push_back({name, {static_cast<u64>(p.rows()), static_cast<u64>(p.columns())}, p.mask()});
+  return all;
+}
+inline std::vector<std::string> sparse_names(trainer_base& t) {
+  std::vector<std::string> names;
+  for (const auto& [name, group] : t.sparse_parameters()) names.push_back(name);
+  return names;
+}
+/// Gives the trainer's sparse parameters the patterns of a checkpoint, if it has some, before its numbers.
+inline void take_patterns(checkpoint& from, trainer_base& t) {
+  if (sparse_names(t).empty()) return;
+  if (const auto patterns = patterns_in(from, t.model()); !patterns.empty()) t.set_patterns(patterns);
+}
 
 }  // namespace detail
 
@@ -48,18 +66,57 @@ WSL_ML_DATA_COMPILED_PART std::string save_checkpoint(const checkpoints& to, tra
   facts[detail::fact_of_optimizer] = t.optimizer_name();
   add_facts(facts, data);
   add_facts(facts, t.loss_scale_state());
-  return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
+  const std::vector<named_mask> masks = detail::masks_of(t);
+  return to.save(t.steps(), named_arrays(t.state()), std::move(facts), masks);
 }
 
-WSL_ML_DATA_COMPILED_PART data_position load_checkpoint(const std::string& file, trainer_base& t) {
+WSL_ML_DATA_COMPILED_PART std::map<std::string, sparse_pattern> patterns_in(checkpoint& from,
+                                                                             const network& n) {
+  std::map<std::string, sparse_pattern> all;
+  const std::vector<std::string> masked = from.masked();
+  for (const parameter& p : n.parameters())
+    if (std::find(masked.begin(), masked.end(), p.name) != masked.end())
+      all.emplace(p.name,
+                  sparse_pattern::of_mask(
+                      p.rows, p.columns,
+                      from.mask_of(p.name, {static_cast<u64>(p.rows), static_cast<u64>(p.columns)})));
+  return all;
+}
+
+WSL_ML_DATA_COMPILED_PART void require_masks(const checkpoint& from, const std::vector<std::string>& sparse,
+                                             without_masks dense) {
+  const std::vector<std::string> masked = from.masked();
+  if (sparse.empty() || (masked.empty() && dense == without_masks::made)) return;
+  if (masked.empty())
+    throw file_error(fmt::format(
+        "wsl: {}: Did not find any sparsity masks in the model checkpoint. Take one of a run with this sparsity, "
+        "or let the masks be made of its weights (init_method topk, and --sparsify_checkpoint true or "
+        "without_masks::made)",
+        from.name()));
+  const auto require_all = [&](const std::vector<std::string>& some, const std::vector<std::string>& of,
+                               const char* what) {
+    for (const std::string& name : some)
+      if (std::find(of.begin(), of.end(), name) == of.end())
+        throw file_error(fmt::format("wsl: {}: {} is {}: give the param_filter of its run", from.name(), name, what));
+  };
+  require_all(masked, sparse, "sparse there, and dense in these settings");
+  require_all(sparse, masked, "dense there, and sparse in these settings");
+}
+
+WSL_ML_DATA_COMPILED_PART data_position load_checkpoint(const std::string& file, trainer_base& t,
+                                                        without_masks dense) {
   checkpoint c(file);
   const data_position data = place_in_data(c);
   const training_position at{
       .steps = c.step(), .seed = c.whole_number<u64>("seed"), .loss_scale = loss_scale_in(c)};
   const std::vector<state_array> state = t.state();
   require_same_state(c, state, t.optimizer_name());
+  require_masks(c, detail::sparse_names(t), dense);
   t.require(at);
-  c.restore(named_arrays(state), [](std::string_view suffix) { return suffix == detail::velocity_of_sgd; });
+  detail::take_patterns(c, t);
+  c.restore(named_arrays(t.state()), [](std::string_view suffix) {
+    return suffix == detail::velocity_of_sgd || suffix == named_mask::suffix;
+  });
   t.resume(at);
   return data;
 }
@@ -94,7 +151,7 @@ WSL_ML_DATA_COMPILED_PART void require_same_state(checkpoint& from, const std::v
                                    a.name, rule,
                                    from.has(state[a.parameter].name) ? remedy : "it is of another model"));
   from.require(named_arrays(state), [&](std::string_view suffix) {
-    return is_without_velocities && suffix == detail::velocity_of_sgd;
+    return (is_without_velocities && suffix == detail::velocity_of_sgd) || suffix == named_mask::suffix;
   });
 }
 
@@ -112,21 +169,29 @@ WSL_ML_DATA_COMPILED_PART std::vector<state_array> weights_in(const checkpoint& 
   return state;
 }
 
-WSL_ML_DATA_COMPILED_PART void load_weights(const std::string& file, trainer_base& t) {
+WSL_ML_DATA_COMPILED_PART void load_weights(const std::string& file, trainer_base& t, without_masks dense) {
   checkpoint c(file);
-  c.restore(named_arrays(weights_in(c, t.model(), t.state())), detail::leaves_out_suffix);
+  const auto arrays = [&] { return named_arrays(weights_in(c, t.model(), t.state())); };
+  c.require(arrays(), detail::leaves_out_suffix);
+  require_masks(c, detail::sparse_names(t), dense);
+  detail::take_patterns(c, t);
+  c.restore(arrays(), detail::leaves_out_suffix);
 }
 
 WSL_ML_DATA_COMPILED_PART void load_model(const std::string& file, trainer_base& t) {
   checkpoint c(file);
-  const std::vector<named_array> arrays =
-      detail::arrays_of(t.state(), {state_array::kind::parameter, state_array::kind::average});
-  for (const named_array& a : arrays)
+  const auto arrays = [&] {
+    return detail::arrays_of(t.state(), {state_array::kind::parameter, state_array::kind::average});
+  };
+  for (const named_array& a : arrays())
     if (a.name.ends_with("/ema") && !c.has(a.name))
       throw file_error(fmt::format(
           "wsl: {} has no '{}': its run kept no average of the weights; take an optimizer without one", file,
           a.name));
-  c.restore(arrays, detail::leaves_out_suffix);
+  c.require(arrays(), detail::leaves_out_suffix);
+  require_masks(c, detail::sparse_names(t), without_masks::refused);
+  detail::take_patterns(c, t);
+  c.restore(arrays(), detail::leaves_out_suffix);
   t.resume({.steps = c.step(), .seed = t.position().seed});
 }
 

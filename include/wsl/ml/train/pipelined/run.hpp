@@ -80,6 +80,10 @@ WSL_ML_COMPILED_PART layout pipelined_trainer::plan(int strips, int replicas) {
 
 WSL_ML_COMPILED_PART const pipeline_settings& pipelined_trainer::checked(const pipeline_settings& how) {
   clipping::checked(how.clip_norm, how.clip_value);
+  if (how.sparsity.are_given())
+    throw std::invalid_argument(
+        "wsl: a pipeline keeps its weights dense on the wafer: train sparse weights by weight streaming "
+        "(ml::trainer)");
   if (how.micro_batch_size < 0)
     throw std::invalid_argument(
         fmt::format("wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not {}",

@@ -25,7 +25,7 @@ struct memory_server {
   precision as = precision::f32;       ///< the format of travelling weights
   std::size_t sent = 0, received = 0;  ///< indices in the schedule, of what is sent and received next
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
-  std::vector<f32> gathered, leaving;
+  std::vector<f32> gathered, leaving, values_leaving;
   /// A gradient may come while the one before it is at work.
   struct arrival {
     const weight_transfer* of = nullptr;
@@ -52,7 +52,7 @@ struct memory_server {
     sent_forward = sent_backward = returned = 0, work = 0;
     has_sums = waits_for_sums = false;
     first = arrived = 0, receives = computes = false;
-    for (arrival& x : arrivals) x.numbers.resize(schedule->max_size());
+    for (arrival& x : arrivals) x.numbers.resize(schedule->max_gradients());
     send_next(me);
     receive_next(me);
   }
@@ -112,7 +112,7 @@ struct memory_server {
     while (arrived > 0 && !computes) {
       const weight_transfer& t = *arrivals[first].of;
       if (t.is_of_sums()) take_sums(me, t), drop_first();
-      else if (t.size() < beside_from) take_first(), drop_first();
+      else if (t.gradients() < beside_from) take_first(), drop_first();
       else {
         computes = true;
         me.async_compute<&memory_server::take_first>(*this, then<&memory_server::taken>());
@@ -129,28 +129,29 @@ struct memory_server {
 
   using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
                           local<&memory_server::send_next>, local<&memory_server::receive>,
-                          local<&memory_server::taken>,
-                          sends<wires::all_weight_tiles>, reads<wires::to_server, wires::all_sums>>;
+                          local<&memory_server::taken>, sends<wires::all_weight_tiles>,
+                          reads<wires::to_server, wires::all_sums>>;
 
  private:
   /// numbers from which an update takes longer than it takes to compute it beside the tasks
   static constexpr std::size_t beside_from = 8192;
 
   arrival& coming() { return arrivals[(first + arrived) % 2]; }
-  static std::span<f32> numbers_of(arrival& a) { return std::span(a.numbers).first(a.of->size()); }
+  static std::span<f32> numbers_of(arrival& a) { return std::span(a.numbers).first(a.of->gradients()); }
   f32* first_numbers() { return arrivals[first].numbers.data(); }
   void drop_first() { first = 1 - first, --arrived; }
   int children() const { return wires::children(0, grid.wafers); }
   std::size_t transfers() const { return schedule->transfers().size(); }
   const weight_transfer& transfer_at(std::size_t k) const { return schedule->transfers()[k]; }
-  static std::span<f32> part(parameter_store& of, const weight_transfer& t) {
-    return of[t.parameter].subspan(static_cast<std::size_t>(t.offset), t.size());
+  /// The numbers of a tile, of those that are kept of its parameter.
+  static std::span<f32> part(std::span<f32> of_parameter, const weight_transfer& t) {
+    return of_parameter.subspan(static_cast<std::size_t>(t.first_kept()), t.kept());
   }
   static std::span<f32> row(parameter_store& of, const weight_transfer& t, i32 row) {
     return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns),
                                    static_cast<std::size_t>(t.columns));
   }
-  f32* gradient_of(const weight_transfer& t) { return part(arrays->gradients, t).data(); }
+  f32* gradient_of(const weight_transfer& t) { return part(arrays->kept_gradients(t.parameter), t).data(); }
   /// Calls f for the tile of a transfer; for gathered rows, for all tiles of the parameter that are here.
   template <class F>
   void each_tile(const weight_transfer& t, F f) {
@@ -170,7 +171,10 @@ struct memory_server {
       has_sums = false;
       return of_tokens;
     }
-    return pack(as, t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+    if (!t.gathered_rows.empty()) return pack(as, gather(t), leaving);
+    const std::span<f32> weights = part(arrays->kept_weights(t.parameter), t);
+    if (!t.is_sparse()) return pack(as, weights, leaving);
+    return pack_sparse(as, t.form(), *t.sparse.pattern, t.first_row(), weights, leaving, values_leaving);
   }
   /// The sums over all tokens go back to the workers. The next can only come when these have arrived there.
   void take_sums(pe& me, const weight_transfer& t) {
@@ -180,10 +184,11 @@ struct memory_server {
   }
   void take_gradient(const weight_transfer& t) {
     const thread_times::span updating(t.of->number, work_kind::update);
-    returned += 4 * t.size();
+    returned += 4 * t.gradients();
     // A worker whose loss is not finite says so in the first number of every gradient, so no tile is updated.
     if (!std::isfinite(first_numbers()[0])) lost_gradient_of(t);
-    const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
+    const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t) &&
+                               !t.sparse.dense_gradient;
     if (!used_in_place) add_to_gradients(t);
     if (t.last_gradient && schedule->of().is_last())
       each_tile(t, [&](const weight_transfer& tile) {
@@ -196,21 +201,36 @@ struct memory_server {
           matrix<const f32>(x, 1, static_cast<int>(to.size())));
     };
     f32* from = first_numbers();
-    if (t.gathered_rows.empty()) return accumulate(part(arrays->gradients, t), from);
+    if (t.sparse.dense_gradient) return add_dense_gradient(t);
+    if (t.gathered_rows.empty()) return accumulate(part(arrays->kept_gradients(t.parameter), t), from);
     for (i32 r : t.gathered_rows)
       accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
   }
+  /// The gradients of all numbers of a sparse tile: those of the nonzeros join those that came before, and
+  /// all are kept until the pattern has changed.
+  void add_dense_gradient(const weight_transfer& t) {
+    const std::span<f32> all = arrays->sparse[t.parameter]->dense_gradient().subspan(
+                             static_cast<std::size_t>(t.offset), t.size()),
+                         of_nonzeros = part(arrays->kept_gradients(t.parameter), t);
+    const f32* const from = first_numbers();
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += from[i];
+    std::size_t k = 0;
+    for (int r = 0; r < t.rows; ++r)
+      for (i32 c : t.sparse.pattern->row(t.first_row() + r))
+        of_nonzeros[k++] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(t.columns) +
+                                 static_cast<std::size_t>(c)];
+  }
   void finish(const weight_transfer& t, f32* gradient) {
-    if (!all_finite(gradient, static_cast<int>(t.size()))) lost_gradient_of(t);
+    if (!all_finite(gradient, static_cast<int>(t.kept()))) lost_gradient_of(t);
     if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1, 0) : discard(t, gradient);
     else if (arrays->model->parameters()[t.parameter].follows == 0)
-      sum_of_squares += squares(gradient, t.size());
+      sum_of_squares += squares(gradient, t.kept());
   }
   void lost_gradient_of(const weight_transfer& t) {
     not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
   }
   void discard(const weight_transfer& t, f32* gradient) {
-    if (gradient != first_numbers()) std::fill_n(gradient, t.size(), 0.f);
+    if (gradient != first_numbers()) std::fill_n(gradient, t.kept(), 0.f);
   }
   static f64 squares(const f32* x, std::size_t n) {
     f64 sum = 0;
@@ -226,12 +246,17 @@ struct memory_server {
       for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;
     return n == 1;
   }
+  parameter_block block_of(const weight_transfer& t) const {
+    if (arrays->sparse[t.parameter])
+      return {0, 1, static_cast<int>(t.first_kept()), static_cast<int>(t.kept())};
+    const i64 stride = arrays->model->parameters()[t.parameter].columns;
+    return {static_cast<int>(t.offset / stride), t.rows, static_cast<int>(t.offset % stride), t.columns};
+  }
   void update(const weight_transfer& t, f32* gradient, f32 clip_factor, int round) {
     const wall_clock::time_point from = wall_clock::now();
-    const i64 stride = arrays->model->parameters()[t.parameter].columns;
-    const parameter_block block{static_cast<int>(t.offset / stride), t.rows,
-                                static_cast<int>(t.offset % stride), t.columns};
-    arrays->update(optimize, {t.parameter, block}, {gradient, t.rows, t.columns}, clip_factor, round, sums);
+    const parameter_block block = block_of(t);
+    arrays->update(optimize, {t.parameter, block}, {gradient, block.rows, block.columns}, clip_factor, round,
+                   sums);
     if (round + 1 == optimize.rounds) discard(t, gradient);
     work += seconds(wall_clock::now() - from);
   }

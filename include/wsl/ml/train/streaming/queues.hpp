@@ -59,7 +59,9 @@ class gradient_queue {
     made_ = gone_ = 0;
   }
   bool has_room(const weight_transfer& t) const { return t.gradient < gone_ + slots_.size(); }
-  std::span<f32> of(const weight_transfer& t) { return std::span(at(t.gradient).numbers).first(t.size()); }
+  std::span<f32> of(const weight_transfer& t) {
+    return std::span(at(t.gradient).numbers).first(t.gradients());
+  }
   void made(const weight_transfer& t) {
     slot& s = at(t.gradient);
     s.holds = t.gradient, s.lacks_north = needs(t, gradient_port::from_north),

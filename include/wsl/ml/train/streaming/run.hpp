@@ -25,7 +25,7 @@ void trainer::each_here(const area& where, F f) {
 }
 
 template <class T>
-T trainer::sum(T memory_server::* of) {
+T trainer::sum(T memory_server::*of) {
   T total = 0;
   each_here<memory_server>(servers(), [&](memory_server& s) { total += s.*of; });
   return total;
@@ -51,6 +51,7 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   stopwatch watch(report_);
   count_statistics(b, dropout_of_step());
   if (!b.statistics.empty()) watch.phase("statistics of the batch", 0);
+  arrays_.each_sparse([](sparse_parameter& s) { s.drop_dense_gradient(); });
   f64 sum_of_losses = 0;
   std::string where;  // the loss became NaN or infinite first
   each_micro_batch(b, [&](const micro_batch& m) {
@@ -68,7 +69,11 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   }
   times_->stop();
   report_.layers = layers_of(*network_, *times_, report_.seconds);
-  if (!is_skipped(mean, lost)) require_finite(mean, lost, where);
+  if (is_skipped(mean, lost)) return mean;
+  require_finite(mean, lost, where);
+  bool changes = false;
+  arrays_.each_sparse([&](sparse_parameter& s) { changes |= s.change_pattern(o.number); });
+  if (changes) watch.phase("patterns", 0);
   return mean;
 }
 
@@ -291,14 +296,54 @@ WSL_ML_COMPILED_PART void trainer::each_logits(const std::function<void(i64, std
 WSL_ML_COMPILED_PART outcome trainer::pass(const batch& b, const micro_batch& m, const optimizer_step& o,
                                            const dropout_generator& random, bool backward) {
   schedules_.clear();
+  const std::vector<sparse_use> sparse = uses_of_sparse(o, backward);
   for (int column = 0; column < grid_.columns; ++column)
     schedules_.emplace_back(*network_, *cut_, column, grid_.rows, backward, &b, m, grid_.wafers, &*blocks_,
-                            random.on);
+                            random.on, &sparse);
   fabric_->start<&memory_server::step>(servers(), &schedules_, grid_, &arrays_, o, how_.precision);
   if (grid_.wafers > 1) fabric_->start<&swarm_node::step>(nodes(), &schedules_, grid_);
   fabric_->start<&worker::step>(at_work, streaming_step{network_.get(), &*cut_, &schedules_, grid_, b, random,
                                                         how_.precision, o.loss_scale});
   return fabric_->run();
+}
+
+WSL_ML_COMPILED_PART std::vector<sparse_use> trainer::uses_of_sparse(const optimizer_step& o, bool backward) {
+  arrays_.each_sparse([](sparse_parameter& s) { s.close(); });
+  share_patterns();
+  std::vector<sparse_use> all(arrays_.sparse.size());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (sparse_parameter* const s = arrays_.sparse[k].get()) {
+      const bool dense_gradient = backward && s->needs_dense_gradient(o.number);
+      if (dense_gradient) s->begin_dense_gradient();
+      // A pattern of all places needs none to travel.
+      if (dense_gradient || !s->pattern().has_all()) all[k] = {&s->pattern(), dense_gradient};
+    }
+  return all;
+}
+
+WSL_ML_COMPILED_PART void trainer::share_patterns() {
+  if (!fabric_->spread()) return;
+  // Only the first process knows which patterns it has been given, and which have changed.
+  std::vector<i32> news;
+  arrays_.each_sparse([&](sparse_parameter& s) { news.push_back(s.is_news()); });
+  if (news.empty()) return;
+  fabric_->bring(coord{0, 1}, std::span(news));
+  auto is_news = news.begin();
+  arrays_.each_sparse([&](sparse_parameter& s) {
+    s.told();
+    if (!*is_news++) return;
+    std::vector<i32> counts(static_cast<std::size_t>(s.rows()));
+    if (s.keeps())
+      for (int r = 0; r < s.rows(); ++r)
+        counts[static_cast<std::size_t>(r)] = static_cast<i32>(s.pattern().row(r).size());
+    fabric_->bring(coord{0, 1}, std::span(counts));
+    std::vector<i64> first{0};
+    for (i32 n : counts) first.push_back(first.back() + n);
+    std::vector<i32> columns(static_cast<std::size_t>(first.back()));
+    if (s.keeps()) std::ranges::copy(s.pattern().column(), columns.begin());
+    if (!columns.empty()) fabric_->bring(coord{0, 1}, std::span(columns));
+    if (!s.keeps()) s.set_pattern({s.rows(), s.columns(), std::move(first), std::move(columns)});
+  });
 }
 
 WSL_ML_COMPILED_PART void trainer::update_all(const optimizer_step& o, bool all_are_finite) {
@@ -329,10 +374,14 @@ WSL_ML_COMPILED_PART void trainer::measure_pass(stopwatch& watch, const optimize
   report_.sent_forward += sum(&memory_server::sent_forward),
       report_.sent_backward += sum(&memory_server::sent_backward);
   report_.returned += sum(&memory_server::returned);
-  const u64 each = bytes_of(how_.precision);
-  report_.peak_weights = std::max<u64>(report_.peak_weights, each * peak),
+  report_.peak_weights = std::max<u64>(report_.peak_weights, 4 * peak),
   report_.largest_two_layers =
-      std::max<u64>(report_.largest_two_layers, each * schedules_.front().largest_two_layers());
+      std::max<u64>(report_.largest_two_layers, 4 * schedules_.front().largest_two_layers(how_.precision));
+  report_.sparse_weights = report_.nonzeros = 0;
+  arrays_.each_sparse([&](const sparse_parameter& s) {
+    report_.sparse_weights += static_cast<u64>(s.pattern().size());
+    report_.nonzeros += static_cast<u64>(s.pattern().count());
+  });
 }
 
 WSL_ML_COMPILED_PART f64 trainer::loss() {

@@ -5,7 +5,8 @@
 // Rows that share a sequence have entries for what they exchange along their columns. Memory servers, swarm
 // nodes and workers all follow the same schedule, so nothing but numbers travels. The tiles of a column's
 // share of a parameter are dealt out to the column's servers in turn; a tile is always with the same server.
-// If a batch reads few rows of a table, only these are gathered and travel.
+// If a batch reads few rows of a table, only these are gathered and travel. Of a sparse parameter the
+// nonzeros travel, and their gradients come back (sparse_tile.hpp).
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -20,8 +21,15 @@
 #include "micro_batch.hpp"
 #include "recomputation.hpp"
 #include "row_tokens.hpp"
+#include "sparse_tile.hpp"
 
 namespace wsl::ml {
+
+/// How a parameter passes in a step.
+struct sparse_use {
+  const sparse_pattern* pattern = nullptr;  ///< of a sparse one; null: all its numbers travel
+  bool dense_gradient = false;              ///< the gradients of all its numbers come back all the same
+};
 
 /// One entry of the schedule: a weight tile, or a stage's own work, for which nothing travels, or an exchange
 /// along the rows of workers, or one along the columns, of what a stage reads of the tokens of other rows or
@@ -49,12 +57,16 @@ struct weight_transfer {
   int row = 0, rows = 0, columns = 0;
   i64 offset = 0;                           ///< of its first number in the parameter; the others follow it
   std::span<const i32> gathered_rows = {};  ///< the rows that travel, if they do not lie together
+  /// Of a sparse parameter its pattern, and which of its nonzeros are the tile's.
+  sparse_use sparse = {};
+  i64 first_nonzero = 0, nonzeros = 0;
   int server = 0;
   int layer = 0;             ///< counts the stages with parameters that the schedule has passed
   std::size_t gradient = 0;  ///< number of the gradient among those of the step: 0, 1, ...
   bool backward = false;
   bool again = false;            ///< forward work that the backward pass does once more
   bool carries_weights = false;  ///< the weights of the tile travel to the wafer
+  bool carries_values = true;    ///< with their values; without them the places of the nonzeros
   bool returns_gradient = false;
   /// No later gradient of this step has these rows. For gathered rows: no row of the server's share.
   bool last_gradient = false;
@@ -65,9 +77,24 @@ struct weight_transfer {
   bool is_on_way_back() const { return backward || again; }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_tile() const { return what == kind::tile; }
+  bool is_sparse() const { return sparse.pattern != nullptr; }
   bool is_of_sums() const { return what == kind::give_sums || what == kind::take_sums; }
   /// The words that travel, where weights have some format.
-  std::size_t words(precision as) const { return is_of_sums() ? size() : words_of(as, size()); }
+  std::size_t words(precision as) const {
+    return is_of_sums() ? size() : is_sparse() ? form().words(as) : words_of(as, size());
+  }
+  /// The numbers that come back. Of a sparse tile there is one at least.
+  std::size_t gradients() const {
+    return is_sparse() && !sparse.dense_gradient ? std::max<std::size_t>(1, kept()) : size();
+  }
+  /// The numbers that the memory keeps of the tile, and the first of them among those of the parameter.
+  std::size_t kept() const { return is_sparse() ? static_cast<std::size_t>(nonzeros) : size(); }
+  i64 first_kept() const { return is_sparse() ? first_nonzero : offset; }
+  /// The number of its first row in the parameter, if it has whole rows.
+  int first_row() const { return static_cast<int>(offset / columns); }
+  sparse_tile_form form() const {
+    return {rows, columns, static_cast<std::size_t>(nonzeros), carries_values};
+  }
   /// Whether the workers of a row, or of a column, do this together.
   bool is_collective() const {
     return what == kind::exchange || what == kind::sum_gradient || is_along_column();
@@ -81,10 +108,12 @@ class streaming_schedule {
  public:
   /// The schedule of one column and any batch, or with `b` of a micro-batch of that one on some wafers.
   /// Without `and_back` it is that of an evaluation, or if it `trains` the forward pass of a step. The blocks
-  /// are those of `again`, if it is given.
+  /// are those of `again`, if it is given; `sparse`, if it is given, says how each parameter passes, and its
+  /// patterns stay as they are while the schedule is followed.
   streaming_schedule(const network& n, const column_cut& cut, int column, int servers, bool and_back,
                      const batch* b = nullptr, micro_batch of = {}, int wafers = 1,
-                     const recomputation* again = nullptr, bool trains = false)
+                     const recomputation* again = nullptr, bool trains = false,
+                     const std::vector<sparse_use>* sparse = nullptr)
       : of_(of),
         wafers_(wafers),
         trains_(trains || and_back),
@@ -93,7 +122,8 @@ class streaming_schedule {
         cut_(cut),
         column_(column),
         servers_(servers),
-        user_(parameters_.size()) {
+        user_(parameters_.size()),
+        sparse_(sparse ? *sparse : std::vector<sparse_use>(parameters_.size())) {
     for (const auto& s : n.stages())
       for (std::size_t k = 0; k < s->parameters.size(); ++k)
         user_[static_cast<std::size_t>(s->parameters[k])] = {s.get(), static_cast<int>(k)};
@@ -114,11 +144,11 @@ class streaming_schedule {
   const std::vector<weight_transfer>& transfers() const { return transfers_; }
   /// The micro-batch that passes.
   const micro_batch& of() const { return of_; }
-  /// The numbers of the largest tile.
-  std::size_t max_size() const {
-    std::size_t words = 0;
-    for (const weight_transfer& t : transfers_) words = std::max(words, t.size());
-    return words;
+  /// The numbers of the largest gradient of a tile.
+  std::size_t max_gradients() const {
+    std::size_t numbers = 0;
+    for (const weight_transfer& t : transfers_) numbers = std::max(numbers, t.gradients());
+    return numbers;
   }
   /// The words of the largest tile where weights have some format.
   std::size_t max_words(precision as) const {
@@ -126,12 +156,12 @@ class streaming_schedule {
     for (const weight_transfer& t : transfers_) most = std::max(most, t.words(as));
     return most;
   }
-  /// The numbers of the two consecutive layers that together have the most.
-  u64 largest_two_layers() const {
+  /// The words of the two consecutive layers that together have the most, where weights have some format.
+  u64 largest_two_layers(precision as) const {
     std::vector<u64> layer(2);
     for (const weight_transfer& t : transfers_) {
       layer.resize(std::max(layer.size(), static_cast<std::size_t>(t.layer) + 1));
-      if (t.carries_weights) layer[static_cast<std::size_t>(t.layer)] += t.size();
+      if (t.carries_weights) layer[static_cast<std::size_t>(t.layer)] += t.words(as);
     }
     u64 most = 0;
     for (std::size_t k = 1; k < layer.size(); ++k) most = std::max(most, layer[k - 1] + layer[k]);
@@ -161,6 +191,12 @@ class streaming_schedule {
       const std::vector<parameter_share> shares = cut_.shares(*user_[k].of, user_[k].which, column_);
       i64 all = 0, rows = 0;
       for (const parameter_share& s : shares) all += i64{s.rows} * s.columns, rows += s.rows;
+      const sparse_use& sparse = sparse_[k];
+      // A tile of nonzeros is as large as one of all numbers, and so it has more rows.
+      if (sparse.pattern && !sparse.dense_gradient) {
+        all = 0;
+        for (const parameter_share& s : shares) all += sparse_words(*sparse.pattern, s);
+      }
       const int of_tile = parameters_[k].undivided ? static_cast<int>(rows)
                                                    : tile_rows(all, static_cast<int>(rows), servers_);
       for (const parameter_share& s : shares)
@@ -171,8 +207,21 @@ class streaming_schedule {
                                  .rows = std::min(of_tile, s.rows - row),
                                  .columns = s.columns,
                                  .offset = s.offset + i64{row} * s.columns,
+                                 .sparse = sparse,
                                  .server = next_server++ % servers_});
+      for (weight_transfer& tile : tiles_[k])
+        if (tile.is_sparse()) {
+          tile.first_nonzero = sparse.pattern->first(tile.first_row());
+          tile.nonzeros = sparse.pattern->first(tile.first_row() + tile.rows) - tile.first_nonzero;
+        }
     }
+  }
+  /// The words of the nonzeros of some whole rows.
+  static i64 sparse_words(const sparse_pattern& p, const parameter_share& s) {
+    const int row = static_cast<int>(s.offset / s.columns);
+    const i64 nonzeros = p.first(row + s.rows) - p.first(row);
+    return static_cast<i64>(
+        sparse_tile_form{s.rows, s.columns, static_cast<std::size_t>(nonzeros), true}.words(precision::f32));
   }
 
   void pass_blocks(const recomputation& how, bool and_back, const batch* b) {
@@ -220,12 +269,14 @@ class streaming_schedule {
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
       const std::size_t k = static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)]);
       const bool is_cut = cut_.is_cut(s), is_shared = !is_cut && cut_.columns() > 1;
-      weight_transfer use{.of = &s,
-                          .which = which,
-                          .layer = layers_,
-                          .backward = backward,
-                          .carries_weights = !backward || s.needs_weight_in_backward(which),
-                          .returns_gradient = backward && !parameters_[k].frozen && (is_cut || column_ == 0)};
+      weight_transfer use{
+          .of = &s,
+          .which = which,
+          .layer = layers_,
+          .backward = backward,
+          .carries_weights = !backward || s.needs_weight_in_backward(which) || sparse_[k].pattern,
+          .carries_values = !backward || s.needs_weight_in_backward(which),
+          .returns_gradient = backward && !parameters_[k].frozen && (is_cut || column_ == 0)};
       const std::vector<i32> needed = b ? needed_rows(s, which, *b) : std::vector<i32>{};
       if (!is_shared && !needed.empty() && needed.size() < static_cast<std::size_t>(parameters_[k].rows) / 2)
         append_gathered(needed, k, use);
@@ -270,6 +321,7 @@ class streaming_schedule {
   static weight_transfer on(const weight_transfer& tile, weight_transfer use) {
     use.parameter = tile.parameter, use.row = tile.row, use.rows = tile.rows, use.columns = tile.columns,
     use.offset = tile.offset, use.server = tile.server;
+    use.sparse = tile.sparse, use.first_nonzero = tile.first_nonzero, use.nonzeros = tile.nonzeros;
     if (use.of->how_cut() == stage_cut::by_rows_of_table) use.row = table_row(tile);
     return use;
   }
@@ -370,6 +422,7 @@ class streaming_schedule {
   int column_, servers_;
   std::optional<rows_of_wafers> rows_;
   std::vector<parameter_use> user_;
+  std::vector<sparse_use> sparse_;                   // of each parameter
   std::vector<std::vector<weight_transfer>> tiles_;  // of the column, for each parameter
   std::vector<weight_transfer> transfers_;
   std::vector<std::vector<i32>> gathered_;

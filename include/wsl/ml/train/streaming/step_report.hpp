@@ -33,6 +33,8 @@ struct step_report {
   u64 largest_two_layers = 0;
   /// Bytes that the workers hold for activations, their gradients, and what stages save.
   u64 activations = 0;
+  /// The numbers of the parameters that are sparse, and how many of them are there.
+  u64 sparse_weights = 0, nonzeros = 0;
   int micro_batches = 1;  ///< that the step had
   outcome counters;       ///< the counts of the fabric
 };

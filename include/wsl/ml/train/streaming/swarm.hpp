@@ -18,7 +18,7 @@ class swarm_node {
     const int wafer = grid.wafer_of(me.x());
     schedule_ = &(*schedules)[static_cast<std::size_t>(column_)];
     level_ = wires::level_of(wafer), children_ = wires::children(wafer, grid.wafers), next_transfer_ = 0;
-    sum_.resize(children_ > 1 ? schedule_->max_size() : 0);
+    sum_.resize(children_ > 1 ? schedule_->max_gradients() : 0);
     next(me);
   }
 
@@ -30,7 +30,7 @@ class swarm_node {
       ++next_transfer_;
     if (next_transfer_ == all.size()) return;
     thread_times::now_at(all[next_transfer_].of->number);
-    const int words = static_cast<int>(all[next_transfer_++].size());
+    const int words = static_cast<int>(all[next_transfer_++].gradients());
     const auto up = fabout(sums(level_), words);
     added_ = 1;
     if (children_ == 0) me.async(mov(up, fabin(wires::to_server)), then<&swarm_node::next>());
@@ -40,7 +40,7 @@ class swarm_node {
       me.async(wsl::add(part(words), fabin(wires::to_server), fabin(sums(0))), then<&swarm_node::add_next>());
   }
   void add_next(pe& me) {
-    const auto so_far = part(static_cast<int>(schedule_->transfers()[next_transfer_ - 1].size()));
+    const auto so_far = part(static_cast<int>(schedule_->transfers()[next_transfer_ - 1].gradients()));
     const auto from = fabin(sums(added_++));
     if (added_ < children_) me.async(wsl::add(so_far, so_far, from), then<&swarm_node::add_next>());
     else me.async(wsl::add(fabout(sums(level_)), so_far, from), then<&swarm_node::next>());

@@ -40,7 +40,7 @@ struct streaming_step {
 struct worker_times {
   f64 forward = 0, backward = 0;                       ///< seconds of work
   wall_clock::time_point forward_done, backward_done;  ///< the times at which it finished the two passes
-  std::size_t held = 0, peak = 0;                      ///< numbers of weights on the PE, now and at most
+  std::size_t held = 0, peak = 0;                      ///< words of weights on the PE, now and at most
 };
 
 class worker {
@@ -57,7 +57,7 @@ class worker {
     schedule_ = &(*s.schedules)[static_cast<std::size_t>(column_)];
     begin(me, s);
     next_ = until_ = 0, times = {}, times.forward_done = wall_clock::now();
-    out_.begin(schedule_->max_size(), grid_.rows, wires::index_in_column(me));
+    out_.begin(schedule_->max_gradients(), grid_.rows, wires::index_in_column(me));
     in_.resize(static_cast<std::size_t>(grid_.rows));
     for (tile_queue& q : in_) q.begin(schedule_->max_words(s.as), s.as);
     arriving_.assign(max_arriving, nothing_arrives);
@@ -105,7 +105,7 @@ class worker {
     for (; next_ < until_; ++next_) {
       const weight_transfer& t = schedule_->transfers()[next_];
       if (t.carries_weights) {
-        tiles_of(t.server).pop(), times.held -= t.size();
+        tiles_of(t.server).pop(), times.held -= t.words(activations.format);
         receive(me, t.server);
       }
       if (t.returns_gradient) out_.made(t);
@@ -183,7 +183,7 @@ class worker {
     const auto done = [this, &t](pe& at) {
       is_exchanging_ = false;
       if (t.returns_gradient) {
-        std::copy_n(shared_gradient_.begin(), t.size(), out_.of(t).begin());
+        std::copy_n(shared_gradient_.begin(), t.gradients(), out_.of(t).begin());
         out_.made(t);
       }
       until_ = ++next_;
@@ -204,20 +204,32 @@ class worker {
     }
     const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
-    else how.sum_gradient(me, along_row, std::span(shared_gradient_).first(t.size()), done);
+    else how.sum_gradient(me, along_row, std::span(shared_gradient_).first(t.gradients()), done);
   }
 
   void use(const weight_transfer& t) {
     f32* const words = t.carries_weights ? tiles_of(t.server).front() : nullptr;
     const weight_tile tile =
-        tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows}, *t.of,
-                      activations.format, wide_);
+        t.is_sparse() ? sparse_tile_of(t, words)
+                      : tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows},
+                                      *t.of, activations.format, wide_);
     if (!t.backward) return t.of->forward(activations, tile);
-    if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.size()));
+    if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.gradients()));
     const std::span<f32> gradient = t.returns_gradient ? out_.of(t) : std::span(shared_gradient_);
-    t.of->backward(activations, tile, matrix(gradient.data(), t.rows, t.columns));
+    if (t.kept() == 0) gradient[0] = 0;  // one number travels all the same
+    t.of->backward(activations, tile,
+                   t.is_sparse() && !t.sparse.dense_gradient
+                       ? matrix(gradient.data(), 1, static_cast<int>(t.nonzeros))
+                       : matrix(gradient.data(), t.rows, t.columns));
     // The memory updates nothing by a gradient of which a number is not finite.
     if (!std::isfinite(activations.loss)) gradient[0] = std::numeric_limits<f32>::quiet_NaN();
+  }
+
+  weight_tile sparse_tile_of(const weight_transfer& t, f32* words) {
+    weight_tile tile{t.which, t.row, matrix<f32>(nullptr, t.rows, t.columns)};
+    tile.nonzeros = &sparse_(activations.format, t.form(), words);
+    tile.dense_gradient = t.sparse.dense_gradient;
+    return tile;
   }
 
   void use_sums(const weight_transfer& t) {
@@ -246,7 +258,7 @@ class worker {
     const weight_transfer* t = tiles_of(server).next(schedule_->transfers(), server, layer_ + 1);
     if (!t) return;
     *slot = server;
-    times.held += t->size(), times.peak = std::max(times.peak, times.held);
+    times.held += t->words(activations.format), times.peak = std::max(times.peak, times.held);
     me.async(mov(mem(tiles_of(server).room(*t)), fabin(wires::weight_tiles(grid_, server, column_))),
              then_received(static_cast<int>(slot - arriving_.begin())));
   }
@@ -299,6 +311,7 @@ class worker {
   std::vector<tile_queue> in_;        // of each server
   std::vector<int> arriving_;         // the servers whose tiles arrive
   std::vector<f32> wide_;             // the tile at work as f32, if it has come in 16 bits
+  sparse_tile sparse_;                // the tile at work, if it has nonzeros only
   gradient_queue out_;
   std::optional<value_exchange> exchange_;  // at work
   std::optional<prefix_exchange> prefix_;   // at work
