@@ -170,6 +170,6 @@ static_assert(!detail::accepts<&part::begin, const char*, int>);
 // Only operations with a fabric operand wait to be started.
 static_assert(decltype(mov(fabout(red), 1.f))::uses_fabric &&
               decltype(mov(mem(std::declval<f32 (&)[2]>()), fabin(red)))::uses_fabric);
-static_assert(std::is_void_v<decltype(mov(mem(std::declval<f32 (&)[2]>()), 1))>);
+static_assert(std::is_same_v<decltype(mov(mem(std::declval<f32 (&)[2]>()), 1)), detail::done_at_once>);
 
 }  // namespace
