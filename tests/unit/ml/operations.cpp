@@ -115,6 +115,7 @@ TEST_CASE("The functions of one number are as exact as they say") {
                        std::abs(static_cast<f64>(ml::square_root(x)) / std::sqrt(static_cast<f64>(x)) - 1));
   CHECK(of_root < 3e-7);
   CHECK(ml::square_root(0) == 0);
+  CHECK(ml::square_root(-0.f) == 0);  // what is left of a variance by rounding
   CHECK(ml::exponential(-1e30f) == 0);
   CHECK(ml::exponential(0) == 1);
 }

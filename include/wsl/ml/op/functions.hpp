@@ -27,10 +27,10 @@ namespace wsl::ml {
 /// 1 / (1 + e^-x)
 [[gnu::always_inline]] inline f32 sigmoid(f32 x) { return 1 / (1 + exponential(-x)); }
 
-/// The square root of a number that is not negative, by Newton's method: std::sqrt may set errno, which keeps
-/// compilers from making vector code.
+/// The square root of a number that is not negative (-0 may be one), by Newton's method: std::sqrt may set
+/// errno, which keeps compilers from making vector code.
 [[gnu::always_inline]] inline f32 square_root(f32 x) {
-  f32 r = std::bit_cast<f32>(0x5f375a86 - (std::bit_cast<i32>(x) >> 1));
+  f32 r = std::bit_cast<f32>(0x5f375a86u - (std::bit_cast<u32>(x) >> 1));
   for (int i = 0; i < 3; ++i) r *= 1.5f - 0.5f * x * r * r;
   const f32 root = x * r;
   return x == 0 ? 0 : root + (x - root * root) * 0.5f * r;
