@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Only operations with a fabric operand or a FIFO wait for anything.
 // says: wsl: an operation over memory alone runs at once, and not beside the task: call it without me.async
-// says: wsl: an operation over memory alone runs at once, and nobody can wait for it: call it without co_await
+// says: wsl: an operation over memory alone runs at once, and nobody can wait for it: call it without
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
