@@ -12,14 +12,14 @@ inline constexpr int most_sparse_columns = 65535;
 
 struct sparse_rows {
   int rows = 0, columns = 0;
-  const u32* first =
-      nullptr;  ///< (rows + 1): the nonzeros of row r are those from first[r] to before first[r + 1]
+  /// (rows + 1): the nonzeros of row r are those from first[r] to before first[r + 1].
+  const u32* first = nullptr;
   const u16* column = nullptr;  ///< of each nonzero, ascending in each row
   const f32* value = nullptr;   ///< of each nonzero; null where only the places matter
   i64 count() const { return rows ? i64{first[rows]} - first[0] : 0; }
   f64 density() const {
-    const f64 all = static_cast<f64>(rows) * static_cast<f64>(columns);
-    return all > 0 ? static_cast<f64>(count()) / all : 1;
+    const f64 size = static_cast<f64>(rows) * static_cast<f64>(columns);
+    return size > 0 ? static_cast<f64>(count()) / size : 1;
   }
 };
 
