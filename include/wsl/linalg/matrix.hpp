@@ -59,7 +59,11 @@ class matrix {
 
  private:
   static std::string shape(int rows, int columns) {
-    return std::string("(") + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+    std::string text = "(";
+    text += std::to_string(rows);
+    text += ", ";
+    text += std::to_string(columns);
+    return text += ')';
   }
 
   T* first_;

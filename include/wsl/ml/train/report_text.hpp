@@ -59,7 +59,10 @@ inline std::string to_text(const step_report& r, bool each_layer = false) {
                    static_cast<f64>(r.sparse_weights) / 1e6);
   if (r.micro_batches > 1)
     fmt::format_to(std::back_inserter(out), "{:<26}{:>10}\n", "micro-batches", r.micro_batches);
-  if (!r.layers.empty()) out += "\n" + to_text(each_layer ? r.layers : by_block(r.layers));
+  if (!r.layers.empty()) {
+    out += '\n';
+    out += to_text(each_layer ? r.layers : by_block(r.layers));
+  }
   return out;
 }
 
