@@ -276,16 +276,16 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
   if (now.trains()) train = for_model(std::move(train), e);
   else train.data.length = longest;
   if (r.held_out.data.count) r.held_out = for_model(std::move(r.held_out), e);
-  r.what = {.program = "wsl-bert",
-            .model = [e] { return e.build(); },
-            .model_words = o.model.words(),
-            .data_words = text_app::data_words(train, r.held_out),
-            .architecture = o.model.architecture(r.goal),
-            .train = train.data,
-            .held_out = r.held_out.data,
-            .names_in_zoo = [](const std::string& ours) {
-              return names_in_zoo(ours, "bert_encoder.transformer_encoder");
-            }};
+  r.what = {
+      .program = "wsl-bert",
+      .model = [e] { return e.build(); },
+      .model_words = o.model.words(),
+      .data_words = text_app::data_words(train, r.held_out),
+      .architecture = o.model.architecture(r.goal),
+      .train = train.data,
+      .held_out = r.held_out.data,
+      .names_in_zoo =
+          [](const std::string& ours) { return names_in_zoo(ours, "bert_encoder.transformer_encoder"); }};
   text_app::keep_meaning(r.what, r.meaning, o.common.run);
   if (!o.hf.empty())
     text_app::begin_with_folder(r.what, o.hf, o.common.run.model_dir, [=, hf = o.hf](ml::trainer_base& to) {

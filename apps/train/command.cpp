@@ -40,8 +40,12 @@ const char* type_of(const field& f) {
     const char* operator()(const normal_part*) const { return "WORD|{name: ..., std: ..., a: ..., b: ...}"; }
     const char* operator()(const initializer_part*) const { return "WORD|{name: ..., gain: ...}"; }
     const char* operator()(const schedule_part*) const { return "NUMBER|[NUMBER, ...]|{type: ...}"; }
-    const char* operator()(const update_part*) const { return "{freq: INT, start: INT, stop: INT}|{steps: [...]}"; }
-    const char* operator()(const sparsity_parts*) const { return "[{sparsity: ..., param_filter: ...}, ...]"; }
+    const char* operator()(const update_part*) const {
+      return "{freq: INT, start: INT, stop: INT}|{steps: [...]}";
+    }
+    const char* operator()(const sparsity_parts*) const {
+      return "[{sparsity: ..., param_filter: ...}, ...]";
+    }
   } name;
   return std::visit(name, f.where);
 }

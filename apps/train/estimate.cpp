@@ -110,7 +110,8 @@ class first_patterns {
       weights_ += p.size(), nonzeros_ += patterns_[k].count();
       // Of each weight its value, its gradient and what the optimizer keeps, and of each nonzero its column.
       const f64 numbers = 2 + static_cast<f64>(ml::kept_numbers(rule, {p})) / static_cast<f64>(p.size());
-      saved_ += 4 * (numbers * static_cast<f64>(p.size()) - (numbers + 1) * static_cast<f64>(patterns_[k].count()));
+      saved_ +=
+          4 * (numbers * static_cast<f64>(p.size()) - (numbers + 1) * static_cast<f64>(patterns_[k].count()));
     }
   }
   first_patterns(const first_patterns&) = delete;
@@ -169,8 +170,8 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
       largest_widened = std::max(largest_widened, numbers);
     // A third of a tile's work is in the forward pass.
     const f64 work = static_cast<f64>(tokens) * model.tokens_for_each(t.of->output) *
-                     t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.backward ? 2 : 1) / 3 *
-                     density;
+                     t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.backward ? 2 : 1) /
+                     3 * density;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += passes * grid.columns * comes, back += passes * grid.columns * goes;
   }
@@ -194,10 +195,9 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
   of.line("",
           fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
                       table::of_words(tiles_in), ml::name_of(how.precision), table::of_words(gradients_out)));
-  of.line("a server",
-          fmt::format("{} of parameters, gradients and what the optimizer keeps",
-                      table::of_words(static_cast<i64>((ml::state_bytes(model, what.rule) - sparse.saved()) / 4 /
-                                                       workers))));
+  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                                  table::of_words(static_cast<i64>(
+                                      (ml::state_bytes(model, what.rule) - sparse.saved()) / 4 / workers))));
   if (sparse.weights())
     of.line("sparse weights",
             fmt::format("{} of {} are there at first, {:.3g} %", sparse.nonzeros(), sparse.weights(),

@@ -387,7 +387,8 @@ struct reader {
     }
     read_fields(n, to);
     if (to.type.empty())
-      refuse(where, f.full_name() + ": a schedule has a type: constant, linear, exp, power, cosine or cycling");
+      refuse(where,
+             f.full_name() + ": a schedule has a type: constant, linear, exp, power, cosine or cycling");
     const members_of_schedule& members = members_of(to.type);
     const auto is_among = [](const std::vector<std::string>& all, const std::string& name) {
       return std::find(all.begin(), all.end(), name) != all.end();
@@ -398,11 +399,12 @@ struct reader {
       const bool is_there = x.text() != "null";
       if (x.name == "type") continue;
       if (is_there && !is_among(members.needed, x.name) && !is_among(members.optional, x.name))
-        refuse(where, f.full_name() + ": " + x.name + " is of no schedule of the type " + to.type + ", which has " +
-                          joined(together(members.needed, members.optional)) + ": leave it out");
+        refuse(where, f.full_name() + ": " + x.name + " is of no schedule of the type " + to.type +
+                          ", which has " + joined(together(members.needed, members.optional)) +
+                          ": leave it out");
       if (!is_there && is_among(members.needed, x.name))
-        refuse(where, f.full_name() + ": a schedule of the type " + to.type + " has " + joined(members.needed) +
-                          ", and " + x.name + " is missing");
+        refuse(where, f.full_name() + ": a schedule of the type " + to.type + " has " +
+                          joined(members.needed) + ", and " + x.name + " is missing");
     }
   }
   void read(const YAML::Node& n, update_part& to) const {
@@ -417,7 +419,8 @@ struct reader {
     to.where = where.starts_with("--") ? where : place(file(), n);
     read_fields(n, to);
     if (!to.sparsity.is_given())
-      refuse(to.where, f.full_name() + ": a part of a list has a sparsity, the share of weights that are zero");
+      refuse(to.where,
+             f.full_name() + ": a part of a list has a sparsity, the share of weights that are zero");
   }
   void operator()(std::monostate) const {}
 
@@ -589,7 +592,7 @@ struct writer {
   std::string operator()(const word_list* x) const { return operator()(&x->words); }
   std::string operator()(const initializer_part* x) const { return text_of(*x); }
   std::string operator()(const schedule_part* x) const {
-    return x->type.empty()        ? "null"
+    return x->type.empty()         ? "null"
            : x->type == "constant" ? text_of(x->value)
            : x->type == "cycling"  ? operator()(&x->values)
                                    : text_of(*x);

@@ -123,10 +123,11 @@ std::vector<std::string> words_of_list(const std::string& text);
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
-  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
-                              std::vector<f64>*, std::vector<std::string>*, word_list*, one_or_more*,
-                              size_or_auto*, rate_parts*, group_parts*, initializer_part*, normal_part*,
-                              mixture_parts*, numbers_by_name*, schedule_part*, update_part*, sparsity_parts*>;
+  using target =
+      std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
+                   std::vector<f64>*, std::vector<std::string>*, word_list*, one_or_more*, size_or_auto*,
+                   rate_parts*, group_parts*, initializer_part*, normal_part*, mixture_parts*,
+                   numbers_by_name*, schedule_part*, update_part*, sparsity_parts*>;
 
   std::string section, name, help;
   /// the variable for the value; none: a field that is accepted and has no effect here

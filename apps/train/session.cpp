@@ -210,8 +210,8 @@ std::string in_log(const ml::preference_metrics& m) {
 
 /// The settings of weight streaming, with the grid that they leave open.
 ml::streaming_settings training_of(const common_params& p, const ml::network& model,
-                                   const ml::optimizer& rule, const ml::sparsity_settings& sparsity, int length,
-                                   wsl::scaling_profile* profile = nullptr) {
+                                   const ml::optimizer& rule, const ml::sparsity_settings& sparsity,
+                                   int length, wsl::scaling_profile* profile = nullptr) {
   const int k = sequences_of_example(model), sequences = k * p.train_input.batch_size;
   ml::streaming_settings how{.workers = p.run.on.workers,
                              .columns = p.run.on.columns,
@@ -495,7 +495,8 @@ session::session(common_params p, std::string params_text, task t)
   if (!params_.sparsity.are_given()) return;
   if (in_pipeline(params_))
     throw std::invalid_argument(
-        "runconfig.execution_strategy pipeline: its weights stay on the wafer, and sparse ones travel to it: take "
+        "runconfig.execution_strategy pipeline: its weights stay on the wafer, and sparse ones travel to it: "
+        "take "
         "weight_streaming, or --sparsity null");
   if (!task_.adapters.empty())
     throw std::invalid_argument(
@@ -514,7 +515,8 @@ std::vector<std::string> session::sparse_parameters() const {
   for (std::size_t k = 0; k < groups.size(); ++k) {
     if (!groups[k]) continue;
     const ml::parameter& p = model.parameters()[k];
-    ml::sparsity::blocks_of(*groups[k], p.name, p.rows, p.columns);  // throws for groups that do not divide it
+    ml::sparsity::blocks_of(*groups[k], p.name, p.rows,
+                            p.columns);  // throws for groups that do not divide it
     names.push_back(p.name);
   }
   return names;
@@ -544,8 +546,8 @@ std::string session::sparsity_words() const {
     if (parameters == 0) continue;
     const bool by_weights = g.init_method == ml::sparsity::init_method::from_zeros && g.starts_sparse();
     all += fmt::format(
-        "{}sparsity {} ({}, {}{}): of {} weights in {} parameters {}", all.empty() ? "" : "\n", g.sparsity.text(),
-        name_of(g.algorithm), name_of(g.init_method),
+        "{}sparsity {} ({}, {}{}): of {} weights in {} parameters {}", all.empty() ? "" : "\n",
+        g.sparsity.text(), name_of(g.algorithm), name_of(g.init_method),
         g.starts_sparse() ? "" : fmt::format(", dense until step {}", g.update.first()), weights, parameters,
         by_weights ? "those that are not zero are there at first"
                    : fmt::format("{} are there at first, {:.3g} %; a pass sends {} of them, not {}", kept,
@@ -583,10 +585,11 @@ void session::require_same_sparsity(ml::checkpoint& c, i64 step) const {
     if (!g || !g->sparsity.is_constant() || g->init_method == ml::sparsity::init_method::from_zeros ||
         has_updates_after(*g, step) || std::abs(is - static_cast<f64>(g->sparsity.at(0))) <= off)
       continue;
-    throw std::invalid_argument(fmt::format(
-        "{}: of {} {:.4g} are zero, and these params want {}, with no update of the pattern from step {} on: give "
-        "--sparsity {:.4g}, or an algorithm with updates",
-        c.name(), name, is, g->sparsity.text(), step, is));
+    throw std::invalid_argument(
+        fmt::format("{}: of {} {:.4g} are zero, and these params want {}, with no update of the pattern from "
+                    "step {} on: give "
+                    "--sparsity {:.4g}, or an algorithm with updates",
+                    c.name(), name, is, g->sparsity.text(), step, is));
   }
 }
 
@@ -595,10 +598,12 @@ void session::require_same_sparsity(ml::checkpoint& c, i64 step) const {
 std::string session::masks_of(const std::string& checkpoint) const {
   const std::size_t there = ml::checkpoint(checkpoint).masked().size();
   if (!params_.sparsity.are_given())
-    return there == 0 ? ""
-                      : fmt::format("{} is of a sparse run; here its {} sparse parameters are dense, and all of their "
-                                    "weights are trained",
-                                    checkpoint, there);
+    return there == 0
+               ? ""
+               : fmt::format(
+                     "{} is of a sparse run; here its {} sparse parameters are dense, and all of their "
+                     "weights are trained",
+                     checkpoint, there);
   if (there) return fmt::format("The masks of {} parameters are those of the checkpoint", there);
   return fmt::format("{} has no masks: those of {} parameters are made by init_method", checkpoint,
                      sparse_parameters().size());
@@ -956,10 +961,12 @@ void session::resume_data(ml::batches& data, const ml::data_position& at,
 /// Throws std::invalid_argument if a new run begins with the dense weights of another program, and its params do
 /// not say that masks are to be made of them.
 void session::require_masks_of_beginning() const {
-  if (task_.begins_with.empty() || !params_.sparsity.are_given() || params_.sparsity.sparsify_checkpoint) return;
+  if (task_.begins_with.empty() || !params_.sparsity.are_given() || params_.sparsity.sparsify_checkpoint)
+    return;
   throw std::invalid_argument(fmt::format(
       "{}: Did not find any sparsity masks in the model checkpoint. Let them be made of its weights, with "
-      "--sparsify_checkpoint true and --init_method topk, which keeps the largest, or from_zeros, or leave sparsity "
+      "--sparsify_checkpoint true and --init_method topk, which keeps the largest, or from_zeros, or leave "
+      "sparsity "
       "out",
       task_.begins_with));
 }
@@ -975,7 +982,8 @@ bool session::resume(ml::batches* data) {
   }
   const bool weights_only = data && ranks::any(ranks::root() && takes_weights_only(from));
   const auto say_masks = [&] {
-    if (const std::string words = ranks::root() ? masks_of(from) : ""; !words.empty()) say("%s\n", words.c_str());
+    if (const std::string words = ranks::root() ? masks_of(from) : ""; !words.empty())
+      say("%s\n", words.c_str());
   };
   if (ranks::root()) {
     if (!task_.begins_with.empty())
@@ -1492,8 +1500,8 @@ std::vector<wsl::f32> session::reference_of(const ml::dataset& data, int batch_s
 ml::streaming_settings session::streaming() const { return streaming(params_); }
 ml::streaming_settings session::streaming(const common_params& p, wsl::scaling_profile* profile) const {
   const bool is_dense = !trains_ && !evaluates_sparse_;
-  return training_of(p, task_.model(), rule(), is_dense ? ml::sparsity_settings{} : sparsity(), task_.train.length,
-                     profile);
+  return training_of(p, task_.model(), rule(), is_dense ? ml::sparsity_settings{} : sparsity(),
+                     task_.train.length, profile);
 }
 
 /// The memory for training on batches of an input.

@@ -82,10 +82,11 @@ std::vector<std::string> matrices_of(const ml::network& model) {
 void require_sparsity(fields& f, const sparsity_params& p) {
   const field& of_all = *f.named("sparsity.sparsity").front();
   if (p.all.sparsity.is_given() && !p.groups.empty())
-    refuse(of_all.given, "sparsity: there are a list of groups, from " +
-                             f.named("sparsity.sparsity_groups").front()->given +
-                             ", and a sparsity for all: give one of them; --sparsity_groups null, or --sparsity "
-                             "null, takes the other back");
+    refuse(of_all.given,
+           "sparsity: there are a list of groups, from " +
+               f.named("sparsity.sparsity_groups").front()->given +
+               ", and a sparsity for all: give one of them; --sparsity_groups null, or --sparsity "
+               "null, takes the other back");
   if (p.all.sparsity.is_given()) return;
   const sparsity_part usual;
   for (const auto& [name, is_given] : {std::pair("algorithm", p.all.algorithm != usual.algorithm),
@@ -98,12 +99,13 @@ void require_sparsity(fields& f, const sparsity_params& p) {
                                        {"mask_seed", p.all.seed >= 0},
                                        {"sparsify_checkpoint", p.sparsify_checkpoint && p.groups.empty()}})
     if (const field& x = *f.named(std::string("sparsity.") + name).front(); is_given)
-      refuse(x.given, fmt::format("sparsity.{} {} {}", name, x.text(),
-                                  p.groups.empty() ? "is of sparse weights, and sparsity is missing: give the share "
-                                                     "of weights that are zero, such as --sparsity 0.75, or leave it "
-                                                     "out"
-                                                   : "stands beside a list of groups, each of which has its own: "
-                                                     "give it in them"));
+      refuse(x.given,
+             fmt::format("sparsity.{} {} {}", name, x.text(),
+                         p.groups.empty() ? "is of sparse weights, and sparsity is missing: give the share "
+                                            "of weights that are zero, such as --sparsity 0.75, or leave it "
+                                            "out"
+                                          : "stands beside a list of groups, each of which has its own: "
+                                            "give it in them"));
 }
 
 }  // namespace
@@ -119,11 +121,13 @@ void declare_sparsity(fields& f, sparsity_params& p) {
   f.section("sparsity");
   f.short_forms("sparsity", "sparsity_groups", "sparsity");
   f.add("sparsity", p.all.sparsity,
-        "the share of weights that are zero, and are neither sent, multiplied nor updated; of gmp, and where wanted "
+        "the share of weights that are zero, and are neither sent, multiplied nor updated; of gmp, and where "
+        "wanted "
         "of rigl and set, a schedule: {type: exp, init: 0, gamma: -0.001, final: 0.9}; null: all are dense");
-  f.add("algorithm", p.all.algorithm,
-        "how the pattern of the nonzeros changes: not at all, or by weights and gradients (rigl), weights and "
-        "chance (set), or weights alone (gmp)")
+  f.add(
+       "algorithm", p.all.algorithm,
+       "how the pattern of the nonzeros changes: not at all, or by weights and gradients (rigl), weights and "
+       "chance (set), or weights alone (gmp)")
       .one_of(sparsity_algorithms())
       .once_called("type");
   f.add("init_method", p.all.init_method, "the first pattern").one_of(sparsity_init_methods());
@@ -137,12 +141,16 @@ void declare_sparsity(fields& f, sparsity_params& p) {
         "each of so many groups of inputs has the same number of nonzeros; null: they lie anywhere")
       .at_least(1);
   f.add("balance_out_groups", p.all.balance_out_groups, "the same of outputs").at_least(1);
-  f.add("mask_seed", p.all.seed, "of random patterns; null: that of runconfig").at_least(0).once_called("seed");
-  f.add("sparsity_groups", p.groups, "several groups of parameters, each with the fields above; the first that has a "
-                                     "parameter counts")
+  f.add("mask_seed", p.all.seed, "of random patterns; null: that of runconfig")
+      .at_least(0)
+      .once_called("seed");
+  f.add("sparsity_groups", p.groups,
+        "several groups of parameters, each with the fields above; the first that has a "
+        "parameter counts")
       .once_called("groups");
   f.add("sparsify_checkpoint", p.sparsify_checkpoint,
-        "take weights that come without masks, and make these by init_method; false: refuse such; a run does not keep it "
+        "take weights that come without masks, and make these by init_method; false: refuse such; a run does "
+        "not keep it "
         "(of this program)")
       .of_one_command();
   f.no_effect("true or false", {"add_summaries"});
@@ -166,7 +174,8 @@ std::vector<std::string> names_in_zoo(const std::string& ours, const std::string
     return all;
   };
   if (of == "qkv")
-    return named({"self_attn.proj_q_dense_layer", "self_attn.proj_k_dense_layer", "self_attn.proj_v_dense_layer"});
+    return named(
+        {"self_attn.proj_q_dense_layer", "self_attn.proj_k_dense_layer", "self_attn.proj_v_dense_layer"});
   if (of == "projection") return named({"self_attn.proj_output_dense_layer"});
   if (of == "up") return named({"ffn.ffn.0.linear_layer"});
   if (of == "gate") return named({"ffn.ffn.0.linear_layer_for_glu"});
@@ -183,13 +192,13 @@ ml::sparsity_settings sparsity_of(const sparsity_params& p, const ml::network& m
     for (const std::string& pattern : g.param_filter) {
       const auto named =
           std::find_if(groups.begin(), groups.end(), [&](const auto& x) { return x.first == pattern; });
-      const std::vector<std::string> patterns =
-          named == groups.end() ? std::vector{pattern} : named->second;
+      const std::vector<std::string> patterns = named == groups.end() ? std::vector{pattern} : named->second;
       bool has_some = false;
       for (const ml::parameter& a : model.parameters()) {
         bool is_chosen = std::any_of(patterns.begin(), patterns.end(),
                                      [&](const std::string& x) { return is_match(x, a.name); });
-        const std::vector<std::string> there = is_chosen || !names ? std::vector<std::string>{} : names(a.name);
+        const std::vector<std::string> there =
+            is_chosen || !names ? std::vector<std::string>{} : names(a.name);
         const auto is_there = [&](const std::string& x) {
           return std::any_of(g.param_filter.begin(), g.param_filter.end(), [&](const std::string& of_filter) {
             return is_match(of_filter, x) || is_match(of_filter, "model." + x);
@@ -199,10 +208,11 @@ ml::sparsity_settings sparsity_of(const sparsity_params& p, const ml::network& m
               return is_match(pattern, x) || is_match(pattern, "model." + x);
             })) {
           if (const auto other = std::find_if_not(there.begin(), there.end(), is_there); other != there.end())
-            throw std::invalid_argument(fmt::format(
-                "sparsity.param_filter {} is of a part of {}, which is one parameter here: choose {} as well, or "
-                "leave all of it dense",
-                pattern, a.name, *other));
+            throw std::invalid_argument(
+                fmt::format("sparsity.param_filter {} is of a part of {}, which is one parameter here: "
+                            "choose {} as well, or "
+                            "leave all of it dense",
+                            pattern, a.name, *other));
           is_chosen = true;
         }
         if (!is_chosen) continue;
@@ -211,8 +221,8 @@ ml::sparsity_settings sparsity_of(const sparsity_params& p, const ml::network& m
       }
       if (!has_some)
         throw std::invalid_argument(fmt::format(
-            "sparsity.param_filter {} is the name of no parameter: the matrices of this model are {}", pattern,
-            fmt::join(matrices_of(model), ", ")));
+            "sparsity.param_filter {} is the name of no parameter: the matrices of this model are {}",
+            pattern, fmt::join(matrices_of(model), ", ")));
     }
     g.param_filter = std::move(chosen);
   }

@@ -224,7 +224,8 @@ struct named_tensors {
     for (const ml::tensor_info& t : in.tensors()) {
       const bool is_mask = t.name.ends_with(ml::named_mask::suffix) && t.type.name == "BOOL";
       const std::vector<wsl::u8> places = is_mask ? in.read_bool(t) : std::vector<wsl::u8>{};
-      all.emplace(t.name, tensor{t.shape, is_mask ? std::vector<f32>(places.begin(), places.end()) : in.numbers(t)});
+      all.emplace(t.name,
+                  tensor{t.shape, is_mask ? std::vector<f32>(places.begin(), places.end()) : in.numbers(t)});
     }
   }
 };

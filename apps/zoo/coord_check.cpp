@@ -94,7 +94,8 @@ int check_coordinates(train_app::fields& f, options& o) {
         "mup_base_hidden_size and mup_base_filter_size in its place");
   if (o.common.sparsity.are_given())
     throw std::invalid_argument(
-        "sparsity: coord_check trains dense weights: leave this section of the params out, and check the dense model");
+        "sparsity: coord_check trains dense weights: leave this section of the params out, and check the "
+        "dense model");
   const gpt_app::model_params asked = o.model;
   std::vector<f64> widths = numbers_of(g.widths, "widths", true);
   if (widths.empty()) widths = {64, 128, 256, 512};

@@ -119,7 +119,8 @@ std::string command_of(int argc, char** argv) {
     if (word.starts_with("--how")) continue;
     std::replace(word.begin(), word.end(), '\n', ' ');  // it stands in a comment of a script, too
     const bool is_plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return std::isalnum(c) || std::string_view("_-./,=:+").find(static_cast<char>(c)) != std::string_view::npos;
+      return std::isalnum(c) ||
+             std::string_view("_-./,=:+").find(static_cast<char>(c)) != std::string_view::npos;
     });
     words += (words.empty() ? "" : " ") + (is_plain ? word : "'" + word + "'");
   }

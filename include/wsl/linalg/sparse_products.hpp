@@ -148,8 +148,7 @@ struct sample_loop {
           // Each vector holds parts / n sums of n numbers so far, number j of sum s at s + j * (parts / n).
           low = __builtin_shufflevector(x[2 * i], x[2 * i + 1], place(l, n, 0)...);
           high = __builtin_shufflevector(x[2 * i], x[2 * i + 1], place(l, n, 1)...);
-        }
-        (std::make_integer_sequence<int, parts>{});
+        }(std::make_integer_sequence<int, parts>{});
         x[i] = low + high;
       }
       fold<n / 2>(x);

@@ -296,9 +296,10 @@ class pe {
   template <class T, class... Completion>
     requires std::is_same_v<T, detail::done_at_once>
   void async(T, Completion...) {
-    static_assert(detail::has_run_already<T>,
-                  "wsl: an operation over memory alone runs at once, and not beside the task: call it without "
-                  "me.async, and then what is to follow it");
+    static_assert(
+        detail::has_run_already<T>,
+        "wsl: an operation over memory alone runs at once, and not beside the task: call it without "
+        "me.async, and then what is to follow it");
   }
 
   /// Runs a computation beside the tasks, in memory that none of them touches until it is complete:

@@ -76,9 +76,10 @@ mask updated(const sp::group& g, const char* name, i64 step, f32 s, f32 drop, co
   for (const auto& among : groups) {
     const i64 wanted = static_cast<i64>((1 - s) * static_cast<f32>(among.size()));
     mask kept(now.size());
-    const i64 k = g.algorithm == sp::algorithm::gmp
-                      ? wanted
-                      : static_cast<i64>((1 - drop) * (static_cast<f32>(count(now)) / static_cast<f32>(groups.size())));
+    const i64 k =
+        g.algorithm == sp::algorithm::gmp
+            ? wanted
+            : static_cast<i64>((1 - drop) * (static_cast<f32>(count(now)) / static_cast<f32>(groups.size())));
     mark_highest(kept, among, magnitudes(w, now), k);
     mask grown(now.size());
     const scores by = g.algorithm == sp::algorithm::rigl ? magnitudes(gradients, negated(kept))
@@ -164,7 +165,8 @@ TEST_CASE("The steps of updates") {
   CHECK(sp::target_sparsity(listed_gmp, 0) == 0.3f);
   CHECK(sp::target_sparsity(listed_gmp, 5) == 0.6f);
   CHECK(sp::target_sparsity(listed_gmp, 9) == 0.9f);
-  const sp::group later = sp::gmp({.sparsity = sp::cycling{{0.3, 0.6}}, .update = {.steps = {5, 9}}}).groups[0];
+  const sp::group later =
+      sp::gmp({.sparsity = sp::cycling{{0.3, 0.6}}, .update = {.steps = {5, 9}}}).groups[0];
   CHECK_FALSE(later.starts_sparse());
   CHECK(sp::target_sparsity(later, 5) == 0.3f);
   CHECK(sp::target_sparsity(later, 9) == 0.6f);
@@ -191,7 +193,9 @@ TEST_CASE("First patterns") {
     // Each place is as likely as any other: of 2000 seeds a quarter have it.
     std::vector<int> times(240);
     for (u64 seed = 0; seed < 2000; ++seed)
-      first({.sparsity = 0.75, .seed = seed}).each([&](int, int, i64 at, i64) { ++times[static_cast<std::size_t>(at)]; });
+      first({.sparsity = 0.75, .seed = seed}).each([&](int, int, i64 at, i64) {
+        ++times[static_cast<std::size_t>(at)];
+      });
     const auto [fewest, most] = std::minmax_element(times.begin(), times.end());
     CHECK(*fewest > 400);
     CHECK(*most < 600);
@@ -205,7 +209,8 @@ TEST_CASE("First patterns") {
     CHECK(mask_of(p) == m);
   }
   SECTION("The same number in each group") {
-    for (const auto method : {sp::init_method::random, sp::init_method::topk, sp::init_method::balanced_topk}) {
+    for (const auto method :
+         {sp::init_method::random, sp::init_method::topk, sp::init_method::balanced_topk}) {
       const sparse_pattern in = first({.sparsity = 0.75, .init_method = method, .balance_in_groups = 5}),
                            out = first({.sparsity = 0.75, .init_method = method, .balance_out_groups = 3});
       std::vector<int> of_input(5), of_output(3);
@@ -214,8 +219,9 @@ TEST_CASE("First patterns") {
       CHECK(of_input == std::vector<int>(5, 12));
       CHECK(of_output == std::vector<int>(3, 20));
     }
-    CHECK_THROWS_WITH(first({.sparsity = 0.75, .balance_in_groups = 6}),
-                      Catch::Contains("balance_in_groups 6 does not divide the 20 inputs of layer 0 qkv.weight"));
+    CHECK_THROWS_WITH(
+        first({.sparsity = 0.75, .balance_in_groups = 6}),
+        Catch::Contains("balance_in_groups 6 does not divide the 20 inputs of layer 0 qkv.weight"));
     CHECK_THROWS_WITH(first({.sparsity = 0.75, .balance_out_groups = 5}),
                       Catch::Contains("balance_out_groups 5 does not divide the 12 outputs"));
   }
@@ -244,8 +250,11 @@ TEST_CASE("First patterns") {
         CHECK(p.has(r, c) == (w[static_cast<std::size_t>(r * columns + c)] != 0));
   }
   SECTION("All, where the first update comes later") {
-    CHECK(first({.sparsity = 0.75, .algorithm = sp::algorithm::rigl, .update = {.freq = 10, .start = 5}}).has_all());
-    CHECK(first({.sparsity = sp::linear{.slope = 0.01}, .algorithm = sp::algorithm::gmp, .update = {.steps = {3}}})
+    CHECK(first({.sparsity = 0.75, .algorithm = sp::algorithm::rigl, .update = {.freq = 10, .start = 5}})
+              .has_all());
+    CHECK(first({.sparsity = sp::linear{.slope = 0.01},
+                 .algorithm = sp::algorithm::gmp,
+                 .update = {.steps = {3}}})
               .has_all());
   }
   SECTION("Weights that are missing") {
@@ -273,8 +282,13 @@ TEST_CASE("Updates of a pattern are those of the oracle, whatever numbers are eq
        .seed = 3},
       {.sparsity = 0.9, .algorithm = sp::algorithm::rigl, .update = {.freq = 3, .start = 3}, .seed = 3},
       {.sparsity = 0.8, .algorithm = sp::algorithm::set, .drop_fraction = 0.25, .seed = 5},
-      {.sparsity = sp::exponential{.init = 0, .gamma = -0.1, .final = 0.9}, .algorithm = sp::algorithm::gmp, .seed = 7},
-      {.sparsity = sp::cycling{{0.9, 0.5}}, .algorithm = sp::algorithm::gmp, .update = {.freq = 2}, .seed = 7}};
+      {.sparsity = sp::exponential{.init = 0, .gamma = -0.1, .final = 0.9},
+       .algorithm = sp::algorithm::gmp,
+       .seed = 7},
+      {.sparsity = sp::cycling{{0.9, 0.5}},
+       .algorithm = sp::algorithm::gmp,
+       .update = {.freq = 2},
+       .seed = 7}};
   for (const sp::group& g : groups) {
     g.check();
     CAPTURE(sp::name_of(g.algorithm), g.sparsity.text());
@@ -398,20 +412,25 @@ TEST_CASE("Settings of sparse weights that contradict themselves") {
   CHECK_THROWS_WITH(sp::fixed({.sparsity = 75}), says("is a share from 0 to 1, not 75"));
   CHECK_THROWS_WITH(sp::fixed({.sparsity = sp::linear{}}), says("gmp, rigl and set follow a schedule"));
   CHECK_THROWS_WITH(sp::fixed({.sparsity = 0.5, .update = {.freq = 10}}), says("leave update out"));
-  CHECK_THROWS_WITH(sp::fixed({.sparsity = 0.5, .drop_fraction = 0.3}), says("drop_fraction is of rigl and set"));
+  CHECK_THROWS_WITH(sp::fixed({.sparsity = 0.5, .drop_fraction = 0.3}),
+                    says("drop_fraction is of rigl and set"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = 0.5}), says("nothing to prune: give a schedule, or take static"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .drop_fraction = 1}), says("drops all weights"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.freq = 0}}), says("update.freq is at least one"));
-  CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.start = 9, .stop = 9}}), says("no update would happen"));
-  CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.freq = 2, .steps = {3}}}), says("leave update.freq"));
+  CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.start = 9, .stop = 9}}),
+                    says("no update would happen"));
+  CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.freq = 2, .steps = {3}}}),
+                    says("leave update.freq"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .update = {.steps = {-3}}}), says("steps from 0 on"));
   CHECK_THROWS_WITH(sp::set({.sparsity = 0.5, .balance_in_groups = 2, .balance_out_groups = 2}),
                     says("exclude each other"));
   CHECK_THROWS_WITH(
       sp::set({.sparsity = 0.5, .init_method = sp::init_method::checkerboard, .balance_in_groups = 2}),
       says("makes a pattern that is not balanced"));
-  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::exponential{.init = 0, .gamma = 0.1}}), says("gamma is negative"));
-  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::power{.init = 0.5, .beta = 0}}), says(".beta of a sparsity is above 0"));
+  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::exponential{.init = 0, .gamma = 0.1}}),
+                    says("gamma is negative"));
+  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::power{.init = 0.5, .beta = 0}}),
+                    says(".beta of a sparsity is above 0"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .drop_fraction = sp::cosine{.init = 0.3}}),
                     says("drop_fraction.half_period of a sparsity is a number of steps above 0"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::cycling{}}), says("is an empty list"));
@@ -420,7 +439,7 @@ TEST_CASE("Settings of sparse weights that contradict themselves") {
 
 TEST_CASE("Which parameters a group has") {
   const sp::settings both = sp::groups(sp::rigl({.sparsity = 0.9, .param_filter = {"layer * qkv.weight"}}),
-                                      sp::fixed({.sparsity = 0.5}));
+                                       sp::fixed({.sparsity = 0.5}));
   CHECK(both.group_of("layer 3 qkv.weight", 8, 8) == &both.groups[0]);
   CHECK(both.group_of("layer 3 up.weight", 8, 8) == &both.groups[1]);
   CHECK_FALSE(both.group_of("layer 3 up.bias", 1, 8));
@@ -428,7 +447,8 @@ TEST_CASE("Which parameters a group has") {
   CHECK_FALSE(both.group_of("layer 3 norm 1.gain", 8, 8));
   CHECK_FALSE(both.group_of("head.weight", 8, 8));
   CHECK_FALSE(sparsity_settings{}.are_given());
-  const sp::settings seeded = sp::groups(sp::fixed({.sparsity = 0.5, .seed = 4}), sp::fixed({.sparsity = 0.5})).with_seed(9);
+  const sp::settings seeded =
+      sp::groups(sp::fixed({.sparsity = 0.5, .seed = 4}), sp::fixed({.sparsity = 0.5})).with_seed(9);
   CHECK(*seeded.groups[0].seed == 4);
   CHECK(*seeded.groups[1].seed == 9);
 }

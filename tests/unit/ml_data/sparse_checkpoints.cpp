@@ -15,7 +15,8 @@ using namespace wsl;
 namespace sp = wsl::ml::sparsity;
 
 ml::network model() {
-  return ml::decoder{.vocabulary = 40, .positions = 8, .layers = 1, .heads = 2, .width = 32, .bias = false, .tied = true}
+  return ml::decoder{
+      .vocabulary = 40, .positions = 8, .layers = 1, .heads = 2, .width = 32, .bias = false, .tied = true}
       .build();
 }
 
@@ -38,7 +39,8 @@ void steps(ml::trainer& t, i64 until) {
 /// All numbers of the state, by the names of their arrays.
 std::map<std::string, std::vector<f32>> numbers_of(ml::trainer& t) {
   std::map<std::string, std::vector<f32>> all;
-  for (const ml::state_array& a : t.state()) all.emplace(a.name, std::vector(a.numbers.begin(), a.numbers.end()));
+  for (const ml::state_array& a : t.state())
+    all.emplace(a.name, std::vector(a.numbers.begin(), a.numbers.end()));
   return all;
 }
 
@@ -51,7 +53,9 @@ TEST_CASE("A sparse run that is saved goes on bit for bit") {
   const files::folder here;
   for (const sp::settings& how :
        {rigl, sp::fixed({.sparsity = 0.75}),
-        sp::set({.sparsity = 0.5, .update = {.freq = 2}, .drop_fraction = sp::cosine{.init = 0.5, .half_period = 10}}),
+        sp::set({.sparsity = 0.5,
+                 .update = {.freq = 2},
+                 .drop_fraction = sp::cosine{.init = 0.5, .half_period = 10}}),
         sp::gmp({.sparsity = sp::cycling{{0.2, 0.4, 0.6}}, .update = {.freq = 2, .start = 2}})}) {
     CAPTURE(sp::name_of(how.groups[0].algorithm));
     ml::trainer whole = trainer_of(how), first = trainer_of(how);
@@ -126,7 +130,8 @@ TEST_CASE("A sparse run begins with dense weights only where that is wanted") {
   for (const auto& way : {std::function<void()>([&] { ml::load_checkpoint(file, refuses); }),
                           std::function<void()>([&] { ml::load_weights(file, refuses); }),
                           std::function<void()>([&] { ml::load_model(file, refuses); })})
-    CHECK(files::refusal(way).find("Did not find any sparsity masks in the model checkpoint. Take one of a run with") !=
+    CHECK(files::refusal(way).find(
+              "Did not find any sparsity masks in the model checkpoint. Take one of a run with") !=
           std::string::npos);
   CHECK(refuses.steps() == 0);
   CHECK(numbers_of(refuses) == before);
@@ -155,9 +160,11 @@ TEST_CASE("Masks of other parameters are refused") {
   ml::trainer fewer = trainer_of(sp::rigl({.sparsity = 0.75, .param_filter = {"layer 0 up.weight"}})),
               more = trainer_of(sp::rigl({.sparsity = 0.75}));
   const auto before = numbers_of(fewer);
-  CHECK(files::refusal([&] { ml::load_checkpoint(file, fewer); }).find("layer 0 down.weight is sparse there, and dense") !=
-        std::string::npos);
+  CHECK(files::refusal([&] {
+          ml::load_checkpoint(file, fewer);
+        }).find("layer 0 down.weight is sparse there, and dense") != std::string::npos);
   CHECK(numbers_of(fewer) == before);
-  CHECK(files::refusal([&] { ml::load_weights(file, more); }).find("is dense there, and sparse in these settings") !=
-        std::string::npos);
+  CHECK(files::refusal([&] {
+          ml::load_weights(file, more);
+        }).find("is dense there, and sparse in these settings") != std::string::npos);
 }

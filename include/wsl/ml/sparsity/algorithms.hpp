@@ -63,9 +63,8 @@ inline sparse_pattern updated_pattern(const group& g, std::string_view name, i64
   for (const block_of_places& b : blocks) {
     const i64 wanted = kept_of(s, b.size());
     const f32 of_block = static_cast<f32>(now.count()) / static_cast<f32>(blocks.size());
-    const i64 kept = g.algorithm == algorithm::gmp
-                         ? wanted
-                         : static_cast<i64>((1 - drop_fraction_at(g, step)) * of_block);
+    const i64 kept =
+        g.algorithm == algorithm::gmp ? wanted : static_cast<i64>((1 - drop_fraction_at(g, step)) * of_block);
     const auto is_there = [&](i64 at) { return has[static_cast<std::size_t>(at)] != 0; };
     const auto mark = [&](const places& all, u8 as) {
       for (i64 at : all) has[static_cast<std::size_t>(at)] = as;

@@ -40,9 +40,10 @@ struct block_of_places {
 inline std::vector<block_of_places> blocks_of(const group& g, std::string_view name, int rows, int columns) {
   const auto divided = [&](const char* what, const char* of, int groups, int n) {
     if (n % groups != 0)
-      throw std::invalid_argument(fmt::format("wsl: {} {} does not divide the {} {} of {}: give a divisor, or keep "
-                                              "the parameter out by param_filter",
-                                              what, groups, n, of, name));
+      throw std::invalid_argument(
+          fmt::format("wsl: {} {} does not divide the {} {} of {}: give a divisor, or keep "
+                      "the parameter out by param_filter",
+                      what, groups, n, of, name));
     return n / groups;
   };
   std::vector<block_of_places> all;
@@ -109,7 +110,8 @@ struct magnitude {
 
 namespace detail {
 
-inline void require_size(std::string_view name, int rows, int columns, std::span<const f32> x, const char* what) {
+inline void require_size(std::string_view name, int rows, int columns, std::span<const f32> x,
+                         const char* what) {
   if (static_cast<i64>(x.size()) != i64{rows} * columns)
     throw std::invalid_argument(fmt::format("wsl: {} ({}, {}) has {} {}, not {}", name, rows, columns,
                                             i64{rows} * columns, what, x.size()));

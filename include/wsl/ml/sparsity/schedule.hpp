@@ -77,8 +77,7 @@ class schedule {
           else if constexpr (std::is_same_v<T, linear>) return narrow(s.init) + t * narrow(s.slope);
           else if constexpr (std::is_same_v<T, exponential>)
             return narrow(s.final) - (narrow(s.final) - narrow(s.init)) * std::exp(t * narrow(s.gamma));
-          else if constexpr (std::is_same_v<T, power>)
-            return narrow(s.init) * std::pow(narrow(s.beta), t);
+          else if constexpr (std::is_same_v<T, power>) return narrow(s.init) * std::pow(narrow(s.beta), t);
           else if constexpr (std::is_same_v<T, cosine>) {
             const f64 middle = (s.minimum + s.init) / 2;
             return narrow(s.init - middle) * std::cos(t * narrow(M_PI / s.half_period)) + narrow(middle);
@@ -100,7 +99,8 @@ class schedule {
     };
     const auto finite = [&](const char* name, f64 x) {
       if (!std::isfinite(x))
-        throw std::invalid_argument(fmt::format("wsl: {}{} of a sparsity is a finite number, not {}", what, name, x));
+        throw std::invalid_argument(
+            fmt::format("wsl: {}{} of a sparsity is a finite number, not {}", what, name, x));
     };
     std::visit(
         [&](const auto& s) {
@@ -128,8 +128,8 @@ class schedule {
                               what, s.half_period));
           } else if constexpr (std::is_same_v<T, cycling>) {
             if (s.values.empty())
-              throw std::invalid_argument(
-                  fmt::format("wsl: {} of a sparsity is an empty list: give a number, or one for each update", what));
+              throw std::invalid_argument(fmt::format(
+                  "wsl: {} of a sparsity is an empty list: give a number, or one for each update", what));
             for (f64 x : s.values) share("", x);
           }
         },

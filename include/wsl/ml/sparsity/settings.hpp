@@ -152,7 +152,8 @@ inline void group::check() const {
   const char* const a = name_of(algorithm);
   const auto refuse = [](std::string why) { throw std::invalid_argument("wsl: " + why); };
   if (!sparsity.is_given())
-    refuse(fmt::format("the sparsity of {} is missing: give the share of weights that are zero, such as 0.75", a));
+    refuse(fmt::format("the sparsity of {} is missing: give the share of weights that are zero, such as 0.75",
+                       a));
   sparsity.check("sparsity"), drop_fraction.check("drop_fraction");
   if (const f64* s = sparsity.as<f64>(); s && *s == 1)
     refuse("a sparsity of 1 leaves no weight: it is from 0 to less than 1, such as 0.75");
@@ -160,21 +161,24 @@ inline void group::check() const {
     refuse(fmt::format("a constant sparsity {} gives gmp nothing to prune: give a schedule, or take static",
                        sparsity.text()));
   if (!changes() && !sparsity.is_constant())
-    refuse(fmt::format("the sparsity of static is one number, not {}: its pattern never changes; gmp, rigl and "
-                       "set follow a schedule",
-                       sparsity.text()));
+    refuse(
+        fmt::format("the sparsity of static is one number, not {}: its pattern never changes; gmp, rigl and "
+                    "set follow a schedule",
+                    sparsity.text()));
   if (!changes() && update != updates{})
     refuse("static has no updates of its pattern: take rigl, set or gmp, or leave update out");
   if (drop_fraction.is_given() && algorithm != algorithm::rigl && algorithm != algorithm::set)
-    refuse(fmt::format("{} drops no share of its weights: drop_fraction is of rigl and set, leave it out", a));
+    refuse(
+        fmt::format("{} drops no share of its weights: drop_fraction is of rigl and set, leave it out", a));
   if (const f64* d = drop_fraction.as<f64>(); d && *d == 1)
     refuse("a drop_fraction of 1 drops all weights: it is from 0 to less than 1, such as 0.3");
   if (update.freq < 1) refuse(fmt::format("update.freq is at least one step, not {}", update.freq));
   if (update.start < 0) refuse(fmt::format("update.start is a step from 0 on, not {}", update.start));
   if (update.stop && *update.stop <= update.start)
-    refuse(fmt::format("update.stop {} is not after update.start {}: no update would happen; give a later step, "
-                       "or take static",
-                       *update.stop, update.start));
+    refuse(
+        fmt::format("update.stop {} is not after update.start {}: no update would happen; give a later step, "
+                    "or take static",
+                    *update.stop, update.start));
   if (!update.steps.empty() && update != updates{.steps = update.steps})
     refuse("update.steps says all steps of updates: leave update.freq, start and stop out");
   if (std::any_of(update.steps.begin(), update.steps.end(), [](i64 s) { return s < 0; }))
@@ -185,9 +189,10 @@ inline void group::check() const {
     refuse("balance_in_groups and balance_out_groups exclude each other: give one of them");
   if ((balance_in_groups || balance_out_groups) &&
       (init_method == init_method::checkerboard || init_method == init_method::from_zeros))
-    refuse(fmt::format("init_method {} makes a pattern that is not balanced: leave the groups out, or take "
-                       "random or balanced-topk",
-                       name_of(init_method)));
+    refuse(
+        fmt::format("init_method {} makes a pattern that is not balanced: leave the groups out, or take "
+                    "random or balanced-topk",
+                    name_of(init_method)));
 }
 
 }  // namespace wsl::ml::sparsity

@@ -150,7 +150,7 @@ class trainer : public trainer_base {
   template <class P, class F>
   void each_here(const area& where, F f);
   template <class T>
-  T sum(T memory_server::*of);
+  T sum(T memory_server::* of);
   /// The sum over all wafers, always in the same order.
   f64 loss();
   /// Adds f(worker) up over the workers of all wafers, always in the same order.

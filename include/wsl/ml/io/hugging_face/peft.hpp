@@ -208,7 +208,8 @@ inline std::vector<std::string> targets_in(const config_file& c) {
     return all;
   }
   if (is_word && !is_all)
-    throw c.error("'layers_to_transform' goes with a list of names in target_modules, not with an expression");
+    throw c.error(
+        "'layers_to_transform' goes with a list of names in target_modules, not with an expression");
   const json list = numbers.is_array() ? numbers : json::array({numbers});
   std::string of_layer;
   for (const json& x : list) {

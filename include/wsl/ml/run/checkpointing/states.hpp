@@ -71,15 +71,14 @@ WSL_ML_DATA_COMPILED_PART std::string save_checkpoint(const checkpoints& to, tra
 }
 
 WSL_ML_DATA_COMPILED_PART std::map<std::string, sparse_pattern> patterns_in(checkpoint& from,
-                                                                             const network& n) {
+                                                                            const network& n) {
   std::map<std::string, sparse_pattern> all;
   const std::vector<std::string> masked = from.masked();
   for (const parameter& p : n.parameters())
     if (std::find(masked.begin(), masked.end(), p.name) != masked.end())
-      all.emplace(p.name,
-                  sparse_pattern::of_mask(
-                      p.rows, p.columns,
-                      from.mask_of(p.name, {static_cast<u64>(p.rows), static_cast<u64>(p.columns)})));
+      all.emplace(p.name, sparse_pattern::of_mask(
+                              p.rows, p.columns,
+                              from.mask_of(p.name, {static_cast<u64>(p.rows), static_cast<u64>(p.columns)})));
   return all;
 }
 
@@ -89,7 +88,8 @@ WSL_ML_DATA_COMPILED_PART void require_masks(const checkpoint& from, const std::
   if (sparse.empty() || (masked.empty() && dense == without_masks::made)) return;
   if (masked.empty())
     throw file_error(fmt::format(
-        "wsl: {}: Did not find any sparsity masks in the model checkpoint. Take one of a run with this sparsity, "
+        "wsl: {}: Did not find any sparsity masks in the model checkpoint. Take one of a run with this "
+        "sparsity, "
         "or let the masks be made of its weights (init_method topk, and --sparsify_checkpoint true or "
         "without_masks::made)",
         from.name()));
@@ -97,7 +97,8 @@ WSL_ML_DATA_COMPILED_PART void require_masks(const checkpoint& from, const std::
                                const char* what) {
     for (const std::string& name : some)
       if (std::find(of.begin(), of.end(), name) == of.end())
-        throw file_error(fmt::format("wsl: {}: {} is {}: give the param_filter of its run", from.name(), name, what));
+        throw file_error(
+            fmt::format("wsl: {}: {} is {}: give the param_filter of its run", from.name(), name, what));
   };
   require_all(masked, sparse, "sparse there, and dense in these settings");
   require_all(sparse, masked, "dense there, and sparse in these settings");

@@ -25,7 +25,7 @@ void trainer::each_here(const area& where, F f) {
 }
 
 template <class T>
-T trainer::sum(T memory_server::*of) {
+T trainer::sum(T memory_server::* of) {
   T total = 0;
   each_here<memory_server>(servers(), [&](memory_server& s) { total += s.*of; });
   return total;

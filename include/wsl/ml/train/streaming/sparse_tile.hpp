@@ -48,8 +48,7 @@ inline std::span<f32> pack_sparse(precision as, const sparse_tile_form& f, const
       to, f.words_of_rows(), [&](std::size_t i) { return p.row(row + static_cast<int>(i)).size(); },
       static_cast<std::size_t>(f.rows));
   const i32* const column = p.column().data() + p.first(row);
-  put(
-      to, f.words_of_columns(), [&](std::size_t i) { return column[i]; }, f.nonzeros);
+  put(to, f.words_of_columns(), [&](std::size_t i) { return column[i]; }, f.nonzeros);
   if (f.has_values) std::ranges::copy(pack(as, values, room), to);
   return words;
 }
