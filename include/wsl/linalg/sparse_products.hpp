@@ -48,29 +48,42 @@ struct panel {
   bool sets = false;  ///< `at` is set; otherwise added to
 };
 
-/// of_rows += W of_columns, for n vectors of tokens.
+/// The vectors of a block's tokens.
+inline constexpr int vectors = block_tokens / parts;
+
+/// Calls f(y, each) for every row of W with nonzeros in the panel, where y are the row's numbers, and
+/// each(g) calls g(k, x) for these nonzeros k, where x are the numbers of k's column. Passes them.
+template <class F>
+[[gnu::always_inline]] inline void each_row(const panel& p, F f) {
+  const u16* const column = p.w.column;
+  f32* const x = p.of_columns;
+  const i64 from = p.from;
+  for (int r = 0; r < p.w.rows; ++r) {
+    u32 k = p.next[r];
+    const u32 end = p.w.first[r + 1];
+    if (k == end || column[k] >= p.end) continue;
+    f(p.of_rows + i64{r} * block_tokens, [&](auto g) __attribute__((always_inline)) {
+      do g(k, x + (column[k] - from) * block_tokens);
+      while (++k < end && column[k] < p.end);
+    });
+    p.next[r] = k;
+  }
+}
+
+/// of_rows += W of_columns.
 struct gather_loop {
   template <int>
   [[gnu::always_inline]] static inline void run(const panel& p) {
-    constexpr int n = block_tokens / parts;
-    const u16* const column = p.w.column;
     const f32* const value = p.w.value;
-    const f32* const x = p.of_columns - i64{p.from} * block_tokens;
-    for (int r = 0; r < p.w.rows; ++r) {
-      u32 k = p.next[r];
-      const u32 end = p.w.first[r + 1];
-      if (k == end || column[k] >= p.end) continue;
-      vec<parts> sum[n];
-      f32* const y = p.of_rows + i64{r} * block_tokens;
-      for (int i = 0; i < n; ++i) sum[i] = vec_at<parts>(y + i * parts);
-      do {
-        const f32* const some = x + i64{column[k]} * block_tokens;
+    each_row(p, [&](f32* y, auto each) __attribute__((always_inline)) {
+      vec<parts> sum[vectors];
+      for (int i = 0; i < vectors; ++i) sum[i] = vec_at<parts>(y + i * parts);
+      each([&](u32 k, const f32* x) __attribute__((always_inline)) {
         const f32 w = value[k];
-        for (int i = 0; i < n; ++i) sum[i] += w * vec_at<parts>(some + i * parts);
-      } while (++k < end && column[k] < p.end);
-      for (int i = 0; i < n; ++i) vec_at<parts>(y + i * parts) = sum[i];
-      p.next[r] = k;
-    }
+        for (int i = 0; i < vectors; ++i) sum[i] += w * vec_at<parts>(x + i * parts);
+      });
+      for (int i = 0; i < vectors; ++i) vec_at<parts>(y + i * parts) = sum[i];
+    });
   }
 };
 
@@ -78,24 +91,15 @@ struct gather_loop {
 struct scatter_loop {
   template <int>
   [[gnu::always_inline]] static inline void run(const panel& p) {
-    constexpr int n = block_tokens / parts;
-    const u16* const column = p.w.column;
     const f32* const value = p.w.value;
-    f32* const x = p.of_columns - i64{p.from} * block_tokens;
-    for (int r = 0; r < p.w.rows; ++r) {
-      u32 k = p.next[r];
-      const u32 end = p.w.first[r + 1];
-      if (k == end || column[k] >= p.end) continue;
-      vec<parts> of_row[n];
-      const f32* const y = p.of_rows + i64{r} * block_tokens;
-      for (int i = 0; i < n; ++i) of_row[i] = vec_at<parts>(y + i * parts);
-      do {
-        f32* const some = x + i64{column[k]} * block_tokens;
+    each_row(p, [&](const f32* y, auto each) __attribute__((always_inline)) {
+      vec<parts> of_row[vectors];
+      for (int i = 0; i < vectors; ++i) of_row[i] = vec_at<parts>(y + i * parts);
+      each([&](u32 k, f32* x) __attribute__((always_inline)) {
         const f32 w = value[k];
-        for (int i = 0; i < n; ++i) vec_at<parts>(some + i * parts) += w * of_row[i];
-      } while (++k < end && column[k] < p.end);
-      p.next[r] = k;
-    }
+        for (int i = 0; i < vectors; ++i) vec_at<parts>(x + i * parts) += w * of_row[i];
+      });
+    });
   }
 };
 
@@ -103,28 +107,19 @@ struct scatter_loop {
 struct sample_loop {
   template <int>
   [[gnu::always_inline]] static inline void run(const panel& p) {
-    constexpr int n = block_tokens / parts;
-    const u16* const column = p.w.column;
-    const f32* const x = p.of_columns - i64{p.from} * block_tokens;
     vec<parts> waiting[parts];  // sums that are not folded yet, and their places
     u32 of[parts];
     int count = 0;
-    for (int r = 0; r < p.w.rows; ++r) {
-      u32 k = p.next[r];
-      const u32 end = p.w.first[r + 1];
-      if (k == end || column[k] >= p.end) continue;
-      vec<parts> of_row[n];
-      const f32* const y = p.of_rows + i64{r} * block_tokens;
-      for (int i = 0; i < n; ++i) of_row[i] = vec_at<parts>(y + i * parts);
-      do {
-        const f32* const some = x + i64{column[k]} * block_tokens;
-        vec<parts> sum = of_row[0] * vec_at<parts>(some);
-        for (int i = 1; i < n; ++i) sum += of_row[i] * vec_at<parts>(some + i * parts);
+    each_row(p, [&](const f32* y, auto each) __attribute__((always_inline)) {
+      vec<parts> of_row[vectors];
+      for (int i = 0; i < vectors; ++i) of_row[i] = vec_at<parts>(y + i * parts);
+      each([&](u32 k, const f32* x) __attribute__((always_inline)) {
+        vec<parts> sum = of_row[0] * vec_at<parts>(x);
+        for (int i = 1; i < vectors; ++i) sum += of_row[i] * vec_at<parts>(x + i * parts);
         waiting[count] = sum, of[count] = k;
         if (++count == parts) store(p, waiting, of, std::exchange(count, 0));
-      } while (++k < end && column[k] < p.end);
-      p.next[r] = k;
-    }
+      });
+    });
     for (int i = count; i < parts; ++i) waiting[i] = vec<parts>{};
     store(p, waiting, of, count);
   }

@@ -7,24 +7,14 @@
 #include <wsl/ml/train/streaming/row_tokens.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
-#include <random>
-
 #include "compare.hpp"
+#include "random_text.hpp"
 
 namespace {
 using namespace wsl;
 using ml::optimizer;
 
-struct text {
-  int sequences, length;
-  std::vector<i32> ids, targets;
-  text(int s, int l, unsigned seed) : sequences(s), length(l) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < s * l; ++i)
-      ids.push_back(static_cast<i32>(random() % 23)), targets.push_back(static_cast<i32>(random() % 23));
-  }
-  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
-};
+using text = test::random_text<23>;
 
 ml::decoder learned() { return {.vocabulary = 23, .positions = 24, .layers = 2, .heads = 2, .width = 16}; }
 ml::decoder rotary() {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "compare.hpp"
+#include "random_text.hpp"
 
 namespace {
 using namespace wsl;
@@ -24,16 +25,7 @@ ml::decoder small() {
           .width = 32,
           .between = ml::nonlinearity::gelu_tanh};
 }
-struct text {
-  int sequences, length;
-  std::vector<i32> ids, targets;
-  text(int s, int l, unsigned seed) : sequences(s), length(l) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < s * l; ++i)
-      ids.push_back(static_cast<i32>(random() % 23)), targets.push_back(static_cast<i32>(random() % 23));
-  }
-  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
-};
+using text = test::random_text<23>;
 
 /// Training with masks: all numbers are there, and what the masks lack is zero. The gradients are those of
 /// the serial step, summed up over the whole batch.

@@ -19,6 +19,7 @@
 
 #include "compare.hpp"
 #include "golden_gpt2.hpp"
+#include "random_text.hpp"
 
 namespace {
 using namespace wsl;
@@ -51,16 +52,7 @@ ml::decoder llama(f32 dropout = 0) {
           .attention_dropout = dropout};
 }
 
-struct text {
-  int sequences, length;
-  std::vector<i32> ids, targets;
-  text(int s, int l, unsigned seed) : sequences(s), length(l) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < s * l; ++i)
-      ids.push_back(static_cast<i32>(random() % 37)), targets.push_back(static_cast<i32>(random() % 37));
-  }
-  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
-};
+using text = test::random_text<37>;
 
 /// Three steps in one place.
 std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b, const optimizer& rule,

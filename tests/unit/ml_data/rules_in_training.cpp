@@ -9,6 +9,7 @@
 #include <wsl/ml/train/trainer.hpp>
 
 #include "../ml/compare.hpp"
+#include "../ml/random_text.hpp"
 
 namespace {
 using namespace wsl;
@@ -21,15 +22,7 @@ ml::network model() {
       .build();
 }
 
-struct text {
-  std::vector<i32> ids, targets;
-  explicit text(unsigned seed) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < 4 * 7; ++i)
-      ids.push_back(static_cast<i32>(random() % 60)), targets.push_back(static_cast<i32>(random() % 60));
-  }
-  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = 4, .length = 7}; }
-};
+using text = test::random_text<60>;
 
 const optimizer adafactor = optimizer::adafactor({.beta1 = 0.5f, .decay = 0.1f}),
                 lamb = optimizer::lamb({.decay = 0.01f});

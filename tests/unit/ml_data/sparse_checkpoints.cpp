@@ -8,6 +8,7 @@
 #include <wsl/ml/train/trainer.hpp>
 
 #include "../ml/compare.hpp"
+#include "../ml/random_text.hpp"
 #include "files.hpp"
 
 namespace {
@@ -20,15 +21,7 @@ ml::network model() {
       .build();
 }
 
-struct text {
-  std::vector<i32> ids, targets;
-  explicit text(unsigned seed) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < 4 * 7; ++i)
-      ids.push_back(static_cast<i32>(random() % 40)), targets.push_back(static_cast<i32>(random() % 40));
-  }
-  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = 4, .length = 7}; }
-};
+using text = test::random_text<40>;
 
 ml::trainer trainer_of(const sp::settings& how) {
   return ml::trainer(model(), ml::optimizer::adamw(), {.workers = 2, .seed = 5, .sparsity = how});
