@@ -221,15 +221,14 @@ inline void require_shapes(const char* product, bool fit, const std::string& y, 
 }  // namespace sparse
 
 /// Whether the three products with sparse rows are quicker than those of dense.hpp with the same rows and
-/// their zeros, where the operands are T. A nonzero costs about as much as 2.2 numbers of a dense f32 product
-/// (`scripts/bench sparse`), and the last block of tokens as much as a whole one.
+/// their zeros, where the operands are T. The last block of tokens costs as much as a whole one.
 template <class T>
 bool sparse_is_quicker(const sparse_rows& w, int tokens) {
   const dense::microkernels& u = dense::best_microkernels();
   // Pairs of bf16 are multiplied at twice the rate of f32, and in tile registers at eight times that.
   const f64 dense_cost = !std::is_same_v<T, bf16> || !u.of_pairs ? 1 : u.of_pairs->prepare ? 1. / 16 : 1. / 2;
   const int blocks = (tokens + sparse::block_tokens - 1) / sparse::block_tokens;
-  return 2.2 * w.density() * blocks * sparse::block_tokens < dense_cost * tokens;
+  return numbers_in_time_of_nonzero * w.density() * blocks * sparse::block_tokens < dense_cost * tokens;
 }
 
 /// y = x W^T, or y += x W^T, with y (tokens, rows of W), x (tokens, columns of W). The rows of y and x are

@@ -382,3 +382,20 @@ TEST_CASE("What cannot be sparse is refused by its name") {
                     Catch::Contains("is (128, 32), not (3, 3)"));
   CHECK(t.patterns() == patterns);
 }
+
+TEST_CASE("The prediction of a step counts nonzeros, on any grid") {
+  const ml::network n = ml::decoder{.vocabulary = 256, .positions = 256, .layers = 8, .width = 512}.build();
+  const auto predicted = [&](const ml::wafer_grid& g, const sparsity::settings& how) {
+    return ml::predicted_step(n, 8, 256, g, how);
+  };
+  for (const ml::wafer_grid& g : {ml::wafer_grid{1, 1, 1}, {4, 1, 1}, {2, 2, 1}}) {
+    const f64 dense = predicted(g, {});
+    const auto of = [&](f64 zeros) { return predicted(g, sparsity::fixed({.sparsity = zeros})); };
+    CHECK(of(0) == dense);
+    CHECK(of(0.5) <= dense);  // where dense products are quicker, these are made
+    CHECK(of(0.9) < 0.6 * dense);
+    CHECK(of(0.95) < of(0.9));
+    // As long as a schedule lets it begin dense, it is.
+    CHECK(predicted(g, sparsity::gmp({.sparsity = sparsity::linear{0, 0.001}})) == dense);
+  }
+}

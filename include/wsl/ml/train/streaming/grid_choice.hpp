@@ -10,6 +10,7 @@
 //   sequences   rows that share one bring keys and values along their columns twice, and gradients back, and
 //               wait for each other about ten hops each time; the last of them has the most keys
 //   images      rows that share one bring lines of it and gradients of them in the same way
+// Of a sparse parameter the nonzeros count.
 #pragma once
 #include <fmt/format.h>
 
@@ -23,6 +24,7 @@
 #include "../settings.hpp"
 #include "micro_batch.hpp"
 #include "row_tokens.hpp"
+#include "sparse_tile.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
@@ -49,9 +51,16 @@ inline f64 most_borrowed(const rows_of_wafers& all, int rows, const stage& s) {
   return static_cast<f64>(most);
 }
 
+/// The share of a parameter's numbers that are there from the first step on; 1 where a schedule says it.
+inline f64 density_of(const parameter& p, const sparsity_settings& sparse) {
+  const sparsity::group* const g = sparse.group_of(p.name, p.rows, p.columns);
+  const f64* const constant = g && g->starts_sparse() ? g->sparsity.as<f64>() : nullptr;
+  return constant ? 1 - *constant : 1;
+}
+
 /// The predicted seconds of a training step, but for the update, which takes the same on every grid.
 inline f64 predicted_step(const network& n, int sequences, int length, const wafer_grid& g,
-                          const worker_rates& of = {}) {
+                          const sparsity_settings& sparse = {}, const worker_rates& of = {}) {
   const column_cut cut(n, g.columns);
   const int rows = g.rows * g.wafers, most = (sequences + rows - 1) / rows;
   const bool shares_sequences = sequences < rows && !cut.rows_keep_sequences();
@@ -68,17 +77,21 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
   for (const auto& s : n.stages()) {
     exchange_all(cut.before(*s)), exchange_all(cut.after(*s));
     const bool is_cut = s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head;
-    const f64 widest =
-        is_cut ? static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output) : share;
-    operations += widest * operations_per_token(n, *s, length);
+    const f64 widest = is_cut ? static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output) : share;
+    f64 dense_share = 1;  // of the operations
     for (int p : s->parameters) {
-      const f64 numbers = static_cast<f64>(n.parameters()[static_cast<std::size_t>(p)].size()) *
+      const parameter& weights = n.parameters()[static_cast<std::size_t>(p)];
+      const f64 density = density_of(weights, sparse);
+      dense_share = std::min(dense_share, numbers_in_time_of_nonzero * density);
+      const f64 numbers = static_cast<f64>(weights.size()) *
+                          std::min(1., sparse_tile_form::words_of_nonzero * density) *
                           (cut.is_cut(*s) ? share : 1);
       // Of the workers of a column all but one add: they read two numbers and write one.
       bytes += 4. * 4 * numbers + 4. * 3 * numbers * (g.rows - 1) / g.rows;
       if (!cut.is_cut(*s)) hops += g.columns - 1;
       gradient_hops += g.rows - 1;
     }
+    operations += widest * dense_share * operations_per_token(n, *s, length);
     if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
       const int window = s->reads_of_prefix().window;
       const f64 before = std::min<f64>(length - tokens, window ? window - 1 : length);
@@ -119,7 +132,7 @@ inline wafer_grid choose_grid(const network& n, const streaming_settings& how, i
     for (int rows = 1; rows * columns <= workers; ++rows) {
       const wafer_grid g{rows, columns, how.num_csx};
       if ((how.workers && rows * columns != workers) || !wires::fits(g)) continue;
-      const f64 seconds = predicted_step(n, of_pass, length, g);
+      const f64 seconds = predicted_step(n, of_pass, length, g, how.sparsity);
       if (least < 0 || seconds < least) best = g, least = seconds;
     }
   return wires::checked(best);

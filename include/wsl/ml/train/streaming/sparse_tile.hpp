@@ -23,6 +23,8 @@ struct sparse_tile_form {
   std::size_t nonzeros = 0;
   bool has_values = true;
 
+  static constexpr f64 words_of_nonzero = 1.5;  ///< a column and a number of f32
+
   std::size_t words_of_rows() const { return halves(static_cast<std::size_t>(rows)); }
   std::size_t words_of_columns() const { return halves(nonzeros); }
   std::size_t words(precision as) const {
