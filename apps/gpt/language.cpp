@@ -549,7 +549,7 @@ void complete(fields& f, language_params& p) {
       for (field* x : f.named(name))
         if (!x->given.starts_with("--")) x->reset();
   complete_lora(f, p.lora);
-  complete_mup(f, p.model, p.common.optimizer.adjust_learning_rate);
+  complete_mup(f, p.model, p.common.optimizer);
   train_app::complete(p.common, ranks::cores(), ranks::memory());
   for (const auto& [name, of_train, of_eval] :
        {std::tuple("vocabulary", &p.train.vocabulary, &p.eval.vocabulary),

@@ -363,7 +363,7 @@ void declare_mup(train_app::fields& f, model_params& m) {
 
 }  // namespace
 
-void complete_mup(train_app::fields& f, model_params& m, const train_app::numbers_by_name& adjusted) {
+void complete_mup(train_app::fields& f, model_params& m, const train_app::optimizer_params& by) {
   const auto given = [&](const char* name) -> const std::string& {
     return f.named(std::string("model.") + name).front()->given;
   };
@@ -400,7 +400,13 @@ void complete_mup(train_app::fields& f, model_params& m, const train_app::number
            "output_logits_alpha");
   if (given("scale_qk_dot_by_d").empty() && m.attention_scale == 0) m.scale_by_d = true;
   m.mup.own_rates.clear();
-  for (const auto& [name, factor] : adjusted) m.mup.own_rates.push_back(name);
+  for (const auto& [name, factor] : by.adjust_learning_rate) m.mup.own_rates.push_back(name);
+  if (by.type == "sgd")
+    throw std::invalid_argument(
+        "optimizer.optimizer_type sgd: muP lowers the rates of hidden layers with the width for optimizers "
+        "whose "
+        "steps do not depend on the size of the gradient, and those of sgd do: take adamw, or leave "
+        "mup_base_hidden_size and mup_base_filter_size out");
 }
 
 void declare(train_app::fields& f, model_params& m) {

@@ -56,10 +56,10 @@ struct model_params {
   std::string words() const;
 };
 
-/// Sets what muP makes the default where it is not given: scale_qk_dot_by_d. `adjusted` are the groups of
-/// parameters whose learning rates the optimizer's params set. Throws std::invalid_argument for fields of
-/// muP that contradict each other.
-void complete_mup(train_app::fields& f, model_params& m, const train_app::numbers_by_name& adjusted);
+/// Sets what muP makes the default where it is not given: scale_qk_dot_by_d. Groups of parameters whose
+/// learning rates the optimizer's params set keep these. Throws std::invalid_argument for fields of muP that
+/// contradict each other or the optimizer.
+void complete_mup(train_app::fields& f, model_params& m, const train_app::optimizer_params& by);
 
 /// The name of a nonlinearity.
 std::string word_of(wsl::ml::nonlinearity between);

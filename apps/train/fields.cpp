@@ -659,6 +659,8 @@ void fields::read(const std::string& text, const std::string& file) {
 void fields::read_value_of_section(const YAML::Node& content, const std::string& section,
                                    const std::string& file) {
   if (content.IsNull()) return;
+  if (content.IsSequence() && content.size() == 0)
+    refuse(place(file, content), section + ": an empty list says nothing: leave the section out");
   const auto as = std::find_if(short_forms_.begin(), short_forms_.end(),
                                [&](const short_form& s) { return s.section == section; });
   if (content.IsMap() || as == short_forms_.end()) return read_section(content, section, file);
@@ -693,8 +695,9 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       std::vector<std::string> known;
       for (const field& f : all_)
         if (f.section == section) known.push_back(f.name);
+      const std::string near = app::nearest_words(name, known);
       refuse(where, (section.empty() ? name : section + "." + name) + " is no field" +
-                        app::nearest_words(name, known));
+                        (section.empty() && near.empty() ? "; there are " + joined(known) : near));
     }
     if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
       refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +

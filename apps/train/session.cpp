@@ -32,9 +32,7 @@
 #include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/sparsity/algorithms.hpp>
 #include <wsl/ml/train/pipelined/strips.hpp>
-#include <wsl/ml/train/sparse_parameters.hpp>
 #include <wsl/ml/train/streaming/grid_choice.hpp>
-#include <wsl/ml/train/streaming/sparse_tile.hpp>
 #include <wsl/support/folder_lock.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -263,13 +261,14 @@ i64 skipped_steps(machine& m) {
 ml::without_masks for_dense_weights(const common_params& p) {
   return p.sparsity.sparsify_checkpoint ? ml::without_masks::made : ml::without_masks::refused;
 }
-/// Whether the pattern of a group changes after some step.
-bool has_updates_after(const ml::sparsity::group& g, i64 step) {
-  const ml::sparsity::updates& u = g.update;
-  if (!g.changes()) return false;
-  if (!u.steps.empty()) return *std::max_element(u.steps.begin(), u.steps.end()) > step;
-  const i64 next = step < u.start ? u.start : u.start + ((step - u.start) / u.freq + 1) * u.freq;
-  return !u.stop || next < *u.stop;
+/// The operations of a sample with the model as it is now: of sparse weights the nonzeros count.
+template <class Run>
+f64 operations_of_sample(Run& run, int length) {
+  const auto patterns = run.patterns();
+  return length * ml::operations_per_token(run.model(), length, [&](const ml::parameter& p) {
+           const auto pattern = patterns.find(p.name);
+           return pattern == patterns.end() ? 1. : pattern->second.density();
+         });
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
@@ -429,7 +428,8 @@ std::string in_brackets(const std::vector<std::string>& words) {
   return fmt::format("[{}]", fmt::join(words, ", "));
 }
 /// The name under which checkpoints keep which parameters are frozen.
-constexpr const char* fact_of_frozen = "frozen_parameters";
+constexpr const char *fact_of_frozen = "frozen_parameters", *fact_of_patterns = "sparsity.patterns",
+                     *fact_of_sparsity = "sparsity";
 
 /// The losses since the last log entry, as a checkpoint keeps them; older checkpoints have none.
 ml::training_loop::unlogged losses_of(const std::string& checkpoint) {
@@ -502,66 +502,20 @@ session::session(common_params p, std::string params_text, task t)
     throw std::invalid_argument(
         "sparsity is of weights that are trained, and adapters leave those of their model as they are: leave "
         "sparsity out, or lora_rank; a model that was sparse may have adapters");
-  sparse_parameters();
+  sparse()->require_weights(last_step(0));
 }
 
-/// The names of the sparse parameters. Throws std::invalid_argument for one that cannot be sparse.
-std::vector<std::string> session::sparse_parameters() const {
-  const ml::network model = task_.model();
-  const ml::sparsity_settings how = sparsity();
-  const std::vector<const ml::sparsity::group*> groups =
-      ml::sparse_groups(model, ml::updates_of(rule(), model.parameters()), how);
-  std::vector<std::string> names;
-  for (std::size_t k = 0; k < groups.size(); ++k) {
-    if (!groups[k]) continue;
-    const ml::parameter& p = model.parameters()[k];
-    ml::sparsity::blocks_of(*groups[k], p.name, p.rows,
-                            p.columns);  // throws for groups that do not divide it
-    names.push_back(p.name);
-  }
-  return names;
-}
-
-/// How many weights of how many parameters are there, in words, for each group of them.
-std::string session::sparsity_words() const {
-  const ml::network model = task_.model();
-  const ml::sparsity_settings how = sparsity();
-  const std::vector<const ml::sparsity::group*> groups =
-      ml::sparse_groups(model, ml::updates_of(rule(), model.parameters()), how);
-  std::string all;
-  for (const ml::sparsity::group& g : how.groups) {
-    i64 parameters = 0, weights = 0, kept = 0;
-    std::size_t words = 0, of_all = 0;
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-      if (groups[k] != &g) continue;
-      const ml::parameter& p = model.parameters()[k];
-      ++parameters, weights += p.size();
-      i64 here = 0;
-      for (const auto& b : ml::sparsity::blocks_of(g, p.name, p.rows, p.columns))
-        here += g.starts_sparse() ? ml::sparsity::kept_of(g.sparsity.at(0), b.size()) : b.size();
-      const ml::precision as = params_.precision.format();
-      words += ml::sparse_tile_form{p.rows, p.columns, static_cast<std::size_t>(here), true}.words(as);
-      of_all += ml::words_of(as, static_cast<std::size_t>(p.size())), kept += here;
-    }
-    if (parameters == 0) continue;
-    const bool by_weights = g.init_method == ml::sparsity::init_method::from_zeros && g.starts_sparse();
-    all += fmt::format(
-        "{}sparsity {} ({}, {}{}): of {} weights in {} parameters {}", all.empty() ? "" : "\n",
-        g.sparsity.text(), name_of(g.algorithm), name_of(g.init_method),
-        g.starts_sparse() ? "" : fmt::format(", dense until step {}", g.update.first()), weights, parameters,
-        by_weights ? "those that are not zero are there at first"
-                   : fmt::format("{} are there at first, {:.3g} %; a pass sends {} of them, not {}", kept,
-                                 100 * static_cast<f64>(kept) / static_cast<f64>(weights),
-                                 app::size_text(4 * static_cast<f64>(words)),
-                                 app::size_text(4 * static_cast<f64>(of_all))));
-  }
-  return all;
+/// The sparse weights of the run; null if all are dense.
+std::unique_ptr<const sparse_run> session::sparse() const {
+  if (!params_.sparsity.are_given()) return nullptr;
+  return std::make_unique<sparse_run>(task_.model(), rule(),
+                                      sparsity().with_seed(static_cast<u64>(params_.run.seed)));
 }
 
 /// Whether all of these checkpoints have masks of the parameters that are sparse by the params.
 bool session::is_sparse(const std::vector<std::string>& checkpoints) const {
   if (!params_.sparsity.are_given()) return false;
-  std::vector<std::string> ours = sparse_parameters();
+  std::vector<std::string> ours = sparse()->names();
   std::sort(ours.begin(), ours.end());
   return std::all_of(checkpoints.begin(), checkpoints.end(), [&](const std::string& name) {
     try {
@@ -572,25 +526,6 @@ bool session::is_sparse(const std::vector<std::string>& checkpoints) const {
       return true;  // it is not evaluated
     }
   });
-}
-
-/// Requires that patterns which do not change any more are as sparse as the params want them, to a hundredth.
-void session::require_same_sparsity(ml::checkpoint& c, i64 step) const {
-  const ml::network model = task_.model();
-  const ml::sparsity_settings how = sparsity();
-  constexpr f64 off = 0.01;
-  for (const auto& [name, pattern] : ml::patterns_in(c, model)) {
-    const ml::sparsity::group* g = how.group_of(name, pattern.rows(), pattern.columns());
-    const f64 is = 1 - pattern.density();
-    if (!g || !g->sparsity.is_constant() || g->init_method == ml::sparsity::init_method::from_zeros ||
-        has_updates_after(*g, step) || std::abs(is - static_cast<f64>(g->sparsity.at(0))) <= off)
-      continue;
-    throw std::invalid_argument(
-        fmt::format("{}: of {} {:.4g} are zero, and these params want {}, with no update of the pattern from "
-                    "step {} on: give "
-                    "--sparsity {:.4g}, or an algorithm with updates",
-                    c.name(), name, is, g->sparsity.text(), step, is));
-  }
 }
 
 /// What becomes of the masks of a checkpoint from which a run goes on or begins, in words; empty if it has none
@@ -606,7 +541,7 @@ std::string session::masks_of(const std::string& checkpoint) const {
                      checkpoint, there);
   if (there) return fmt::format("The masks of {} parameters are those of the checkpoint", there);
   return fmt::format("{} has no masks: those of {} parameters are made by init_method", checkpoint,
-                     sparse_parameters().size());
+                     sparse()->names().size());
 }
 
 /// The model in words, with its adapters.
@@ -850,19 +785,33 @@ void session::require_resumable(const std::string& checkpoint) const {
                 [](const ml::state_array& a) { return a.what != ml::state_array::kind::parameter; });
   // Of a wrong model and a wrong optimizer the model is named, from which the other may follow.
   require_same_parameters(c, ml::named_arrays(parameters), params_text_);
-  if (params_.sparsity.are_given()) {
-    ml::require_masks(c, sparse_parameters(), for_dense_weights(params_));
-    require_same_sparsity(c, weights_only ? 0 : c.step());
+  const auto is_sparse = sparse();
+  if (is_sparse) {
+    ml::require_masks(c, is_sparse->names(), for_dense_weights(params_));
+    const auto was = c.facts().find(fact_of_sparsity);
+    if (weights_only || was == c.facts().end() || was->second != is_sparse->text())
+      is_sparse->require_same_share(c, weights_only ? 0 : c.step(), params_.sparsity.sparsify_checkpoint);
   }
   if (weights_only)
     return c.require(ml::named_arrays(parameters), [](std::string_view suffix) {
       return suffix[0] == '/' || suffix == ml::named_mask::suffix;
     });
+  if (is_sparse) require_same_makers(c, is_sparse->makers());
   require_same_frozen(c);
   require_same_optimizer(c, state);
   require_loss_scale(c);
   require_same_seeds(checkpoint);
   ml::require_same_state(c, state, std::string(rule().name()));
+}
+
+/// Requires that what has made the patterns of a checkpoint's run is what these params say.
+void session::require_same_makers(const ml::checkpoint& c, const std::string& is) const {
+  const auto was = c.facts().find(fact_of_patterns);
+  if (was != c.facts().end() && was->second != is)
+    throw std::invalid_argument(
+        fmt::format("{} is of a run whose patterns were made with {}, and these params have {}: go on with "
+                    "those of the run{}",
+                    c.name(), was->second, is, with_new_states(c)));
 }
 
 /// Requires that the checkpoint's run has left the same parameters as they are.
@@ -959,10 +908,23 @@ void session::resume_data(ml::batches& data, const ml::data_position& at,
 }
 
 /// Throws std::invalid_argument if a new run begins with the dense weights of another program, and its params do
-/// not say that masks are to be made of them.
+/// not say that masks are to be made of them, or if it begins with random weights and they do.
 void session::require_masks_of_beginning() const {
-  if (task_.begins_with.empty() || !params_.sparsity.are_given() || params_.sparsity.sparsify_checkpoint)
-    return;
+  if (!params_.sparsity.are_given()) return;
+  if (task_.begins_with.empty()) {
+    for (const ml::sparsity::group& g : sparsity().groups)
+      if (g.init_method == ml::sparsity::init_method::from_zeros && g.starts_sparse())
+        throw std::invalid_argument(
+            "sparsity.init_method from_zeros takes the zeros of weights that are there, and this run begins "
+            "with "
+            "random ones, of which none is: give random, or a model by --checkpoint_path");
+    if (params_.sparsity.sparsify_checkpoint)
+      throw std::invalid_argument(
+          "sparsity.sparsify_checkpoint makes masks of the weights of a model, and this run begins with "
+          "random "
+          "ones: leave it out, or give a model by --checkpoint_path");
+  }
+  if (task_.begins_with.empty() || params_.sparsity.sparsify_checkpoint) return;
   throw std::invalid_argument(fmt::format(
       "{}: Did not find any sparsity masks in the model checkpoint. Let them be made of its weights, with "
       "--sparsify_checkpoint true and --init_method topk, which keeps the largest, or from_zeros, or leave "
@@ -1030,6 +992,8 @@ void session::save(const ml::checkpoints& to, const ml::batches& data,
   best_.add_facts(facts);
   if (const auto& frozen = params_.optimizer.frozen.words; !frozen.empty())
     facts[fact_of_frozen] = in_brackets(frozen);
+  if (const auto is_sparse = sparse())
+    facts[fact_of_patterns] = is_sparse->makers(), facts[fact_of_sparsity] = is_sparse->text();
   for (const auto& [name, text] : task_.facts) facts[name] = text;
   try {
     say("Saved checkpoint %s\n",
@@ -1230,12 +1194,11 @@ void session::train(bool and_eval) {
 
   const std::string as = in_sixteen_bits(params_.precision.format());
   const ml::throughput& speed = run.speed();
-  const performance done{
-      .speed = speed,
-      .tokens = task_.tokens(),
-      .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length,
-      .peak = peak,
-      .weights = std::string(name_of(params_.precision.format()))};
+  const performance done{.speed = speed,
+                         .tokens = task_.tokens(),
+                         .flops = operations_of_sample(t.run(), task_.train.length),
+                         .peak = peak,
+                         .weights = std::string(name_of(params_.precision.format()))};
   app::write_file(file("performance.json"), done.json());
   say("\nthe last step, %s:\n%s\n",
       in_pipeline(params_) ? "in a pipeline" : ("by weight streaming" + as).c_str(),
@@ -1558,7 +1521,11 @@ void session::describe() const {
                     trained, 100 * static_cast<f64>(trained) / static_cast<f64>(all),
                     app::size_text(4 * static_cast<f64>(trained)), app::size_text(4 * static_cast<f64>(all)))
             .c_str());
-  if (params_.sparsity.are_given()) say("%s\n", sparsity_words().c_str());
+  if (const auto is_sparse = sparse()) {
+    const std::string from = ranks::root() ? checkpoint_to_train_from(params_.run) : "";
+    const i64 done = from.empty() || takes_weights_only(from) ? 0 : ml::checkpoint(from).step();
+    say("%s\n", is_sparse->words(params_.precision.format(), done, last_step(0), from).c_str());
+  }
   say("%s\n", task_.data_words.c_str());
   // The whole line is known before it is said, so an error has a line of its own.
   say("%s\n",

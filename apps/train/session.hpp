@@ -19,6 +19,7 @@
 #include "machine.hpp"
 #include "params.hpp"
 #include "reference.hpp"
+#include "sparse_run.hpp"
 
 namespace wsl {
 struct scaling_prediction;
@@ -45,7 +46,7 @@ struct task {
   std::string begins_with = {};  ///< the option that gives those weights, for messages
   /// adds what belongs to the model, such as its tokenizer, to the folder of a new run; none: nothing does
   std::function<void(const std::string& folder)> add_to_folder = {};
-  i64 tokens_of_example = 0;     ///< those that the speed of training counts; 0: the length of the example
+  i64 tokens_of_example = 0;  ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   named_groups groups = {};
   /// the names of a parameter in the Model Zoo, by which patterns may choose it; none: it is known by ours only
@@ -145,12 +146,11 @@ class session {
   evaluation evaluate();
   wsl::ml::optimizer rule() const;
   wsl::ml::sparsity_settings sparsity() const;
-  std::vector<std::string> sparse_parameters() const;
-  std::string sparsity_words() const;
+  std::unique_ptr<const sparse_run> sparse() const;
   bool is_sparse(const std::vector<std::string>& checkpoints) const;
   std::string masks_of(const std::string& checkpoint) const;
   void require_masks_of_beginning() const;
-  void require_same_sparsity(wsl::ml::checkpoint& c, i64 step) const;
+  void require_same_makers(const wsl::ml::checkpoint& c, const std::string& is) const;
   void save(const wsl::ml::checkpoints& to, const wsl::ml::batches& data,
             const wsl::ml::training_loop::unlogged& losses);
   bool has_stopped_improving() const;
@@ -163,9 +163,9 @@ class session {
   std::string params_text_;
   task task_;
   std::unique_ptr<machine> wafer_;
-  wsl::ml::training_loop::unlogged unlogged_;  ///< of the checkpoint from which a run resumes
-  wsl::ml::best_loss best_;                    ///< known to the first process
-  wsl::ml::preference_metrics unlogged_pairs_;                  ///< of the steps since the last log entry
+  wsl::ml::training_loop::unlogged unlogged_;   ///< of the checkpoint from which a run resumes
+  wsl::ml::best_loss best_;                     ///< known to the first process
+  wsl::ml::preference_metrics unlogged_pairs_;  ///< of the steps since the last log entry
   std::vector<wsl::f32> of_reference_, of_reference_held_out_;  ///< two numbers for each pair of the data
   std::string reference_;                                       ///< its fingerprint; empty: not known
   std::string kept_reference_, keeps_reference_;  ///< that of the run, and the checkpoint that says it

@@ -59,7 +59,9 @@ sp::group group_of(const sparsity_part& p) {
   } catch (const std::invalid_argument& e) {
     constexpr std::string_view prefix = "wsl: ";
     const std::string_view why = e.what();
-    refuse(p.where, fmt::format("sparsity: {}", why.starts_with(prefix) ? why.substr(prefix.size()) : why));
+    const std::string_view sentence = why.starts_with(prefix) ? why.substr(prefix.size()) : why;
+    const bool is_named = p.where.starts_with("--sparsity") || sentence.starts_with("sparsity");
+    refuse(p.where, fmt::format("{}{}", is_named ? "" : "sparsity: ", sentence));
   }
   return g;
 }
@@ -87,7 +89,23 @@ void require_sparsity(fields& f, const sparsity_params& p) {
                f.named("sparsity.sparsity_groups").front()->given +
                ", and a sparsity for all: give one of them; --sparsity_groups null, or --sparsity "
                "null, takes the other back");
+  const field &init_method = *f.named("sparsity.init_method").front(),
+              &mask_seed = *f.named("sparsity.mask_seed").front();
+  if (p.all.sparsity.is_given() && p.sparsify_checkpoint && init_method.given.empty())
+    refuse(
+        f.named("sparsity.sparsify_checkpoint").front()->given,
+        "sparsity.sparsify_checkpoint makes masks by init_method, which is not given: take topk, which keeps "
+        "the largest weights, from_zeros, or, if that is meant, random");
+  if (p.all.sparsity.is_given() && p.all.seed >= 0 && p.all.init_method != "random" &&
+      (p.all.algorithm == "static" || p.all.algorithm == "rigl"))
+    refuse(mask_seed.given,
+           fmt::format("sparsity.mask_seed is of random places, and {} with init_method {} takes "
+                       "none: leave it out",
+                       p.all.algorithm, p.all.init_method));
   if (p.all.sparsity.is_given()) return;
+  if (of_all.given.starts_with("--"))
+    for (field& x : f.all())  // `--sparsity null` takes back all that a file says of sparse weights
+      if (x.section == "sparsity" && !x.given.starts_with("--")) x.reset(), x.given = {};
   const sparsity_part usual;
   for (const auto& [name, is_given] : {std::pair("algorithm", p.all.algorithm != usual.algorithm),
                                        {"init_method", p.all.init_method != usual.init_method},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/coordinate_check.hpp>
 #include <wsl/support/line_chart.hpp>
@@ -88,14 +89,15 @@ void add_lines(wsl::support::line_chart& chart, const ml::coordinate_check& size
 int check_coordinates(train_app::fields& f, options& o) {
   const grid_options g = o.grid;
   require_grid_of_runs(f, o, "coord_check");
-  if (!o.common.optimizer.adjust_learning_rate.empty())
-    throw std::invalid_argument(
-        "optimizer.adjust_learning_rate has factors of one width, and coord_check trains several: give "
-        "mup_base_hidden_size and mup_base_filter_size in its place");
+  require_any_width(o, "coord_check");
   if (o.common.sparsity.are_given())
     throw std::invalid_argument(
         "sparsity: coord_check trains dense weights: leave this section of the params out, and check the "
         "dense model");
+  const std::string folder = o.common.run.model_dir;
+  if (const std::string table = folder + "/coord_check.csv"; std::filesystem::exists(table))
+    throw std::invalid_argument(
+        table + " is there already, and nothing is written over it: give another --model_dir");
   const gpt_app::model_params asked = o.model;
   std::vector<f64> widths = numbers_of(g.widths, "widths", true);
   if (widths.empty()) widths = {64, 128, 256, 512};
@@ -119,7 +121,6 @@ int check_coordinates(train_app::fields& f, options& o) {
   print_rows(fmt::format("with muP, base width {}", base).c_str(), mup, widths);
   print_rows("without muP", standard, widths);
 
-  const std::string folder = o.common.run.model_dir;
   app::make_folder(folder);
   std::string table = "parametrization,name,step,width,size\n";
   for (const auto& [name, of] : {std::pair("mup", &mup), {"standard", &standard}})

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <wsl/ml/run/power_law.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/support/line_chart.hpp>
 
 #include "../files.hpp"
@@ -33,6 +34,22 @@ rung rung_of(const std::string& word) {
     throw std::invalid_argument(
         fmt::format("--sizes has '{}': a size is hidden_size x num_hidden_layers, such as 64x4", word));
   return {width, layers};
+}
+
+/// The weights of a model that there are: of sparse layers the nonzeros. Throws std::invalid_argument if they are
+/// not as many in all steps.
+i64 weights_of(const ml::network& n, const train_app::sparsity_params& sparse, const train_app::task& t) {
+  if (!sparse.are_given()) return n.parameter_count();
+  const ml::sparsity_settings how = train_app::sparsity_of(sparse, n, t.groups, t.names_in_zoo);
+  for (const ml::sparsity::group& g : how.groups)
+    if (!g.sparsity.is_constant() || !g.starts_sparse())
+      throw std::invalid_argument(
+          "sparsity: scaling counts the weights of a model, and here they change in training: give one "
+          "number, "
+          "from the first step on");
+  f64 all = 0;
+  for (const ml::parameter& p : n.parameters()) all += ml::density_of(p, how) * static_cast<f64>(p.size());
+  return std::llround(all);
 }
 
 /// A prediction is above the loss by this part of it, in percent.
@@ -64,7 +81,7 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
     rung r = rung_of(word);
     gpt_app::model_params m = at_width(before.model, r.width);
     m.layers = r.layers;
-    r.parameters = m.decoder().build().parameter_count();
+    r.parameters = weights_of(m.decoder().build(), o.common.sparsity, data);
     const f64 of_step = static_cast<f64>(before.common.train_input.batch_size) * length;
     r.steps = static_cast<i64>(std::ceil(g.tokens_per_parameter * static_cast<f64>(r.parameters) / of_step));
     r.tokens = r.steps * before.common.train_input.batch_size * length;
@@ -85,7 +102,7 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
     o = before;
   }
   std::printf("%s\n", data.data_words.c_str());
-  trials runs(folder, std::move(all));
+  trials runs(folder, f.kept_text(), std::move(all));
   const bool have_ended = runs.run(g.how, command);
   if (g.how == "slurm") return 0;
   if (!have_ended) return 1;
@@ -132,8 +149,9 @@ int fit_scaling_law(train_app::fields& f, options& o, const std::string& command
   app::write_file(folder + "/scaling.svg", chart.svg());
   std::printf(
       "the law of the %zu smaller models: loss = %.4g C^%.4f + %.4f, which misses them by %.4f (root of the "
-      "mean square)\n",
-      fitted, law.a, law.b, law.c, law.error);
+      "mean square%s)\n",
+      fitted, law.a, law.b, law.c, law.error,
+      fitted == 3 ? "; its three numbers fit any three models, so give more to see how well it holds" : "");
   std::printf("the law of all: loss = %.4g C^%.4f + %.4f\n", of_all.a, of_all.b, of_all.c);
   std::printf("scaling: the largest model has a loss of %.4f, and the smaller ones predict %.4f, %+.2f %%\n",
               losses.back(), law(costs.back()), percent(law(costs.back()), losses.back()));

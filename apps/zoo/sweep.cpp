@@ -55,9 +55,12 @@ void print_table(const std::vector<cell>& cells, const std::vector<f64>& widths,
     for (const cell& c : cells)
       if (c.width == w) std::printf(" %10s", shown(c.mean(of)).c_str());
     const cell* best = best_of(cells, w, of);
-    std::printf("   %s\n", best ? fmt::format("{:.6g}", best->rate).c_str() : "-");
+    const bool is_last =
+        best && rates.size() > 1 && (best->rate == rates.front() || best->rate == rates.back());
+    std::printf("   %s%s\n", best ? fmt::format("{:.6g}", best->rate).c_str() : "-",
+                is_last ? "  the end of the grid: a better one may lie beyond" : "");
   }
-  if (widths.size() < 2) return;
+  if (widths.size() < 2 || rates.size() < 2) return;
   const cell *first = best_of(cells, widths.front(), of), *last = best_of(cells, widths.back(), of);
   if (!first || !last) return;
   const auto place = [&](f64 rate) { return std::find(rates.begin(), rates.end(), rate) - rates.begin(); };
@@ -84,6 +87,13 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
                          asked_seeds = numbers_of(g.seeds, "seeds", true);
   if (asked_rates.empty() && asked_seeds.empty() && asked_widths.empty())
     throw std::invalid_argument("sweep needs --learning_rates, --seeds or --widths, of which it trains each");
+  if (!asked_widths.empty()) require_any_width(o, "sweep --widths");
+  if (!asked_seeds.empty())
+    for (const char* name : {"seed", "shuffle_seed"})
+      for (const train_app::field* x : f.named(name))
+        if (x->given.starts_with("--"))
+          throw std::invalid_argument(fmt::format(
+              "{} is one seed, and --seeds gives those of all runs: leave one of the two out", x->given));
   const f64 peak = peak_rate(o.common.optimizer, run.max_steps);
   const std::vector<f64> widths = asked_widths.empty()
                                       ? std::vector<f64>{static_cast<f64>(o.model.hidden_size)}
@@ -99,7 +109,7 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
       for (const f64 seed : seeds) {
         std::string name;
         const auto add = [&](const char* what, f64 x) {
-          name += fmt::format("{}{}_{:.6g}", name.empty() ? "" : "_", what, x);
+          name += fmt::format("{}{}_{}", name.empty() ? "" : "_", what, x);
         };
         if (!asked_widths.empty()) o.model = at_width(before.model, static_cast<int>(w)), add("width", w);
         if (!asked_rates.empty()) scale_rates(o.common.optimizer.learning_rate, rate / peak), add("lr", rate);
@@ -114,7 +124,7 @@ int sweep(train_app::fields& f, options& o, const std::string& command) {
         o = before;
       }
     }
-  trials runs(folder, std::move(all));
+  trials runs(folder, f.kept_text(), std::move(all));
   const bool have_ended = runs.run(g.how, command);
   if (g.how == "slurm") return 0;
   std::string table = "width,learning_rate,seed,loss\n";

@@ -36,17 +36,29 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
+volatile pid_t child_now = 0;
+volatile std::sig_atomic_t stopped_by = 0;
+/// A signal that stops this process stops the run, too, which writes a checkpoint before it ends.
+extern "C" void stop_child(int signal) {
+  stopped_by = signal;
+  if (child_now > 0) ::kill(child_now, SIGTERM);
+}
+
 /// Runs a command with both of its outputs in a file. Returns its exit status, 128 plus the number of a
-/// signal that ended it. It is asked to stop if this process ends.
+/// signal that ended it. It is asked to stop if this process is, or ends. Throws std::runtime_error if a signal
+/// has come, when the command has ended.
 int run_command(const std::vector<std::string>& words, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::fflush(stdout);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop_child);
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0)
     throw std::runtime_error(fmt::format("cannot start {}: {}", words.front(), std::strerror(errno)));
   if (child == 0) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    ::setpgid(0, 0);  // a terminal's signals come by this process alone
     const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (file < 0 || ::dup2(file, 1) < 0 || ::dup2(file, 2) < 0) ::_exit(127);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -54,10 +66,16 @@ int run_command(const std::vector<std::string>& words, const std::string& log) {
     ::execv(arguments.front(), arguments.data());
     ::_exit(127);
   }
+  child_now = child;
+  if (stopped_by) ::kill(child, SIGTERM);  // it has come before there was a child to stop
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       throw std::runtime_error(fmt::format("cannot wait for {}: {}", words.front(), std::strerror(errno)));
+  child_now = 0;
+  if (stopped_by)
+    throw std::runtime_error(
+        fmt::format("stopped by {}: the same command goes on", ::strsignal(static_cast<int>(stopped_by))));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -67,6 +85,9 @@ std::string quoted(const std::string& word) {
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
+
+/// The file of the params that all runs of a folder have, but for what differs.
+constexpr const char* name_of_params = "all_runs.yaml";
 
 std::string program_path() { return fs::read_symlink("/proc/self/exe").string(); }
 
@@ -118,14 +139,18 @@ std::vector<f64> numbers_of(const train_app::word_list& list, const std::string&
   return all;
 }
 
-trials::trials(std::string folder, std::vector<trial> all)
-    : folder_(std::move(folder)), all_(std::move(all)) {
-  for (const trial& t : all_)
-    if (const std::string path = file(t.name + ".yaml"); fs::exists(path) && app::read_file(path) != t.params)
+trials::trials(std::string folder, std::string params, std::vector<trial> all)
+    : folder_(std::move(folder)), params_(std::move(params)), all_(std::move(all)) {
+  const auto require_same = [&](const std::string& path, const std::string& wanted, const char* what) {
+    if (fs::exists(path) && app::read_file(path) != wanted)
       throw std::invalid_argument(
-          path +
-          " has other params than this command gives the run: give the options with which "
-          "the folder was begun, or another --model_dir");
+          fmt::format("{} has other params than this command gives {}: give the options with which the "
+                      "folder was begun, or "
+                      "another --model_dir",
+                      path, what));
+  };
+  require_same(file(name_of_params), params_, "its runs");
+  for (const trial& t : all_) require_same(file(t.name + ".yaml"), t.params, "the run");
 }
 
 std::optional<f64> trials::loss(std::size_t k) const {
@@ -208,6 +233,7 @@ bool trials::run(const std::string& how, const std::string& command) {
   };
   if (how != "table") {
     app::make_folder(folder_);
+    app::write_file(file(name_of_params), params_);
     for (const trial& t : all_) app::write_file(file(t.name + ".yaml"), t.params);
   }
   if (how == "slurm") return write_job_array(command), false;
@@ -241,6 +267,17 @@ void require_grid_of_runs(train_app::fields& f, const options& o, const std::str
                     mode));
   if (train_app::ranks::size() > 1)
     throw std::invalid_argument(mode + " is the work of one process: start it without mpirun");
+}
+
+void require_any_width(const options& o, const std::string& mode) {
+  constexpr const char* instead =
+      "give mup_base_hidden_size and mup_base_filter_size in its place, from which each width has its own";
+  if (!o.common.optimizer.adjust_learning_rate.empty())
+    throw std::invalid_argument(fmt::format(
+        "optimizer.adjust_learning_rate has factors of one width, and {} trains several: {}", mode, instead));
+  if (o.model.logits_scale != 1)
+    throw std::invalid_argument(fmt::format(
+        "model.output_logits_scale is a factor of one width, and {} trains several: {}", mode, instead));
 }
 
 f64 peak_rate(const train_app::optimizer_params& p, i64 steps) {

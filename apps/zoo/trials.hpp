@@ -30,8 +30,9 @@ class trials {
  public:
   static constexpr f64 diverged = std::numeric_limits<f64>::infinity();
 
-  /// Throws std::invalid_argument if the folder has a run of one of these names with other params.
-  trials(std::string folder, std::vector<trial> all);
+  /// Runs that differ from `params` in a few fields. Throws std::invalid_argument if the folder was begun with
+  /// other params.
+  trials(std::string folder, std::string params, std::vector<trial> all);
 
   const std::vector<trial>& all() const { return all_; }
   /// Does with the runs what `how` says: local, slurm or table. Returns whether all of them have ended.
@@ -46,13 +47,15 @@ class trials {
   void run_here(std::size_t k) const;
   void write_job_array(const std::string& command) const;
 
-  std::string folder_;
+  std::string folder_, params_;
   std::vector<trial> all_;
 };
 
 /// Throws std::invalid_argument for settings of a run that a grid of runs does not have, such as a model of
 /// --hf.
 void require_grid_of_runs(train_app::fields& f, const options& o, const std::string& mode);
+/// Throws std::invalid_argument for settings of muP that are those of one width, where several are trained.
+void require_any_width(const options& o, const std::string& mode);
 /// The largest learning rate of the steps of a run.
 f64 peak_rate(const train_app::optimizer_params& p, wsl::i64 steps);
 /// Multiplies all learning rates of a schedule by a factor.

@@ -384,7 +384,8 @@ TEST_CASE("What cannot be sparse is refused by its name") {
 }
 
 TEST_CASE("The prediction of a step counts nonzeros, on any grid") {
-  const ml::network n = ml::decoder{.vocabulary = 256, .positions = 256, .layers = 8, .width = 512}.build();
+  const ml::network n =
+      ml::decoder{.vocabulary = 256, .positions = 256, .layers = 8, .heads = 8, .width = 512}.build();
   const auto predicted = [&](const ml::wafer_grid& g, const sparsity::settings& how) {
     return ml::predicted_step(n, 8, 256, g, how);
   };

@@ -430,9 +430,9 @@ TEST_CASE("Settings of sparse weights that contradict themselves") {
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::exponential{.init = 0, .gamma = 0.1}}),
                     says("gamma is negative"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::power{.init = 0.5, .beta = 0}}),
-                    says(".beta of a sparsity is above 0"));
+                    says(".beta is above 0"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .drop_fraction = sp::cosine{.init = 0.3}}),
-                    says("drop_fraction.half_period of a sparsity is a number of steps above 0"));
+                    says("drop_fraction.half_period is a number of steps above 0"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::cycling{}}), says("is an empty list"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::cycling{{0.5, 1.5}}}), says("not 1.5"));
 }

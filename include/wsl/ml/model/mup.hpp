@@ -5,7 +5,8 @@
 // widths of both; then neither activations nor what a step changes of them grow with the width.
 //   const decoder wide = with_mup({.layers = 10, .heads = 12, .width = 768, .deviation = 0.08f,
 //                                  .embedding_scale = 10, ...}, {.width = 256, .filter = 1024});
-// The result is a decoder like any other. See docs/guide/mup.md.
+// The result is a decoder like any other. The factors of rates are for optimizers whose steps do not depend on
+// the size of a gradient, such as Adam's, and not for SGD. See docs/guide/mup.md.
 #pragma once
 #include <fmt/format.h>
 

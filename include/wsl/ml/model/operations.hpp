@@ -7,12 +7,14 @@
 
 namespace wsl::ml {
 
-/// The operations of a stage for each token of sequences of `length`, with those of its parameters.
-inline f64 operations_per_token(const network& n, const stage& s, int length) {
+/// The operations of a stage for each token of sequences of `length`, with those of its parameters. share(p) is
+/// the part of a parameter's that are made, such as the density of sparse weights.
+template <class Share>
+f64 operations_per_token(const network& n, const stage& s, int length, Share share) {
   f64 sum = s.operations(-1, 0, n.width(s.output), length);
   for (std::size_t which = 0; which < s.parameters.size(); ++which) {
     const parameter& p = n.parameters()[static_cast<std::size_t>(s.parameters[which])];
-    sum += s.operations(static_cast<int>(which), p.rows, p.columns, length);
+    sum += share(p) * s.operations(static_cast<int>(which), p.rows, p.columns, length);
   }
   return n.tokens_for_each(s.output) * sum;
 }
@@ -22,10 +24,14 @@ inline f64 operations_per_token(const network& n, const stage& s, int length) {
 /// of causal attention and token of the sequence (half of what attention to all tokens takes, and the forward
 /// pass once more in the backward pass), and about 10 for each feature of other functions. The optimizer is
 /// not counted.
-inline f64 operations_per_token(const network& n, int length) {
+template <class Share>
+f64 operations_per_token(const network& n, int length, Share share) {
   f64 sum = 0;
-  for (const auto& s : n.stages()) sum += operations_per_token(n, *s, length);
+  for (const auto& s : n.stages()) sum += operations_per_token(n, *s, length, share);
   return sum;
+}
+inline f64 operations_per_token(const network& n, int length) {
+  return operations_per_token(n, length, [](const parameter&) { return 1; });
 }
 
 }  // namespace wsl::ml

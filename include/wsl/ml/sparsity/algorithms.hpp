@@ -34,6 +34,16 @@ inline f32 drop_fraction_at(const group& g, i64 step) {
              : usual;
 }
 
+/// What an update makes of a block of so many places, of which `there` are nonzeros.
+struct counts_of_update {
+  i64 kept, wanted;  ///< of the nonzeros, and by the sparsity
+  counts_of_update(const group& g, i64 step, i64 places, f32 there)
+      : kept(0), wanted(kept_of(target_sparsity(g, step), places)) {
+    kept = g.algorithm == algorithm::gmp ? wanted : static_cast<i64>((1 - drop_fraction_at(g, step)) * there);
+  }
+  i64 after() const { return std::max(kept, wanted); }
+};
+
 /// The pattern after update number `step`. The arrays are row-major, (outputs, inputs): the weights after the
 /// update, and the gradient from which it was made, which only RigL reads; for other algorithms it may be
 /// empty. If a number of either is not finite, the pattern stays as it is. Throws std::invalid_argument for
@@ -58,23 +68,20 @@ inline sparse_pattern updated_pattern(const group& g, std::string_view name, i64
   if (!are_finite(weights) || (by_gradient && !are_finite(gradients))) return now;
 
   const std::vector<block_of_places> blocks = blocks_of(g, name, rows, columns);
-  const f32 s = target_sparsity(g, step);
   std::vector<u8> has = now.mask();
   for (const block_of_places& b : blocks) {
-    const i64 wanted = kept_of(s, b.size());
-    const f32 of_block = static_cast<f32>(now.count()) / static_cast<f32>(blocks.size());
-    const i64 kept =
-        g.algorithm == algorithm::gmp ? wanted : static_cast<i64>((1 - drop_fraction_at(g, step)) * of_block);
+    const counts_of_update count(g, step, b.size(),
+                                 static_cast<f32>(now.count()) / static_cast<f32>(blocks.size()));
     const auto is_there = [&](i64 at) { return has[static_cast<std::size_t>(at)] != 0; };
     const auto mark = [&](const places& all, u8 as) {
       for (i64 at : all) has[static_cast<std::size_t>(at)] = as;
     };
     places there = places_of(b, columns, is_there);
     mark(there, 0);
-    keep_highest(there, kept, magnitude{weights});
+    keep_highest(there, count.kept, magnitude{weights});
     mark(there, 1);
     places absent = places_of(b, columns, [&](i64 at) { return !is_there(at); });
-    const i64 grown = wanted - static_cast<i64>(there.size());
+    const i64 grown = count.wanted - static_cast<i64>(there.size());
     if (by_gradient) keep_highest(absent, grown, magnitude{gradients});
     else keep_highest(absent, grown, random_score(g.seed.value_or(default_seed), name, step));
     mark(absent, 1);

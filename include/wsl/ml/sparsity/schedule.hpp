@@ -94,13 +94,11 @@ class schedule {
   void check(const std::string& what) const {
     const auto share = [&](const char* name, f64 x) {
       if (!(x >= 0 && x <= 1))
-        throw std::invalid_argument(
-            fmt::format("wsl: {}{} of a sparsity is a share from 0 to 1, not {}", what, name, x));
+        throw std::invalid_argument(fmt::format("wsl: {}{} is a share from 0 to 1, not {}", what, name, x));
     };
     const auto finite = [&](const char* name, f64 x) {
       if (!std::isfinite(x))
-        throw std::invalid_argument(
-            fmt::format("wsl: {}{} of a sparsity is a finite number, not {}", what, name, x));
+        throw std::invalid_argument(fmt::format("wsl: {}{} is a finite number, not {}", what, name, x));
     };
     std::visit(
         [&](const auto& s) {
@@ -111,25 +109,25 @@ class schedule {
             share(".init", s.init), share(".final", s.final), finite(".gamma", s.gamma);
             if (s.gamma > 0)
               throw std::invalid_argument(
-                  fmt::format("wsl: {}.gamma {} of a sparsity grows without bound: an exponential approaches "
+                  fmt::format("wsl: {}.gamma {} grows without bound: an exponential approaches "
                               "its final value where gamma is negative, such as -0.001",
                               what, s.gamma));
           } else if constexpr (std::is_same_v<T, power>) {
             share(".init", s.init), finite(".beta", s.beta);
             if (s.beta <= 0)
               throw std::invalid_argument(
-                  fmt::format("wsl: {}.beta of a sparsity is above 0, such as 0.999, not {}", what, s.beta));
+                  fmt::format("wsl: {}.beta is above 0, such as 0.999, not {}", what, s.beta));
           } else if constexpr (std::is_same_v<T, cosine>) {
             share(".init", s.init), share(".minimum", s.minimum), finite(".half_period", s.half_period);
             if (s.half_period <= 0)
               throw std::invalid_argument(
-                  fmt::format("wsl: {}.half_period of a sparsity is a number of steps above 0, such as that "
+                  fmt::format("wsl: {}.half_period is a number of steps above 0, such as that "
                               "after which the pattern stays, not {}",
                               what, s.half_period));
           } else if constexpr (std::is_same_v<T, cycling>) {
             if (s.values.empty())
-              throw std::invalid_argument(fmt::format(
-                  "wsl: {} of a sparsity is an empty list: give a number, or one for each update", what));
+              throw std::invalid_argument(
+                  fmt::format("wsl: {} is an empty list: give a number, or one for each update", what));
             for (f64 x : s.values) share("", x);
           }
         },

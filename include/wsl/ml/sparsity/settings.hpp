@@ -79,7 +79,7 @@ struct group {
   updates update = {};
   schedule drop_fraction = {};  ///< of rigl and set: the share of nonzeros that an update drops; usually 0.3
   /// Patterns of the parameters' names, as those of files. Empty: all that can be sparse and are neither
-  /// embeddings, norms nor the head.
+  /// embeddings, norms, routers of experts nor the head.
   std::vector<std::string> param_filter = {};
   /// So many groups of inputs (columns), or of outputs (rows), each with the same number of nonzeros; 0: the
   /// nonzeros of a parameter lie anywhere. At most one of the two.
@@ -99,7 +99,7 @@ struct group {
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const auto says = [&](const char* word) { return lower.find(word) != lower.npos; };
-    return rows > 1 && columns > 1 && !says("embedding") && !says("norm") && !says("head");
+    return rows > 1 && columns > 1 && !says("embedding") && !says("norm") && !says("head") && !says("router");
   }
 
   /// Throws std::invalid_argument for settings that contradict each other or make no pattern.

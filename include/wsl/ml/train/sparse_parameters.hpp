@@ -157,19 +157,38 @@ inline std::string why_not_sparse(const network& n, std::size_t k) {
   for (const auto& s : n.stages())
     for (std::size_t which = 0; which < s->parameters.size(); ++which)
       if (static_cast<std::size_t>(s->parameters[which]) == k && !s->takes_sparse(static_cast<int>(which)))
-        return fmt::format("{} needs all of it, as only linear layers do not", s->name);
+        return fmt::format("{} reads all of it, and only linear layers have sparse weights", s->name);
   if (p.columns > most_sparse_columns)
     return fmt::format("it has {} inputs, and sparse weights have at most {}", p.columns,
                        most_sparse_columns);
   return "";
 }
 
+/// Throws std::invalid_argument for a group that leaves nothing of a parameter, or is to change the pattern of
+/// one that is frozen.
+inline void require_weights(const sparsity::group& g, const parameter& p) {
+  if (p.frozen && g.changes())
+    throw std::invalid_argument(
+        fmt::format("wsl: {} is frozen, and {} changes the patterns of what is trained: leave it out of "
+                    "param_filter, or give it a static group before this one",
+                    p.name, name_of(g.algorithm)));
+  if (!g.starts_sparse() || g.init_method == sparsity::init_method::from_zeros) return;
+  const f32 s = g.sparsity.at(0);
+  const auto blocks = sparsity::blocks_of(g, p.name, p.rows, p.columns);
+  if (sparsity::kept_of(s, blocks.front().size()) == 0)
+    throw std::invalid_argument(fmt::format(
+        "wsl: a sparsity of {:.6g} leaves none of the {} weights of {}{}: give a lower one, or leave it out "
+        "of "
+        "param_filter",
+        s, p.size(), p.name, blocks.size() > 1 ? fmt::format(" in {} groups", blocks.size()) : ""));
+}
+
 }  // namespace detail
 
 /// The settings of each parameter of a model that is to be sparse; null: it is dense. Throws
 /// std::invalid_argument for settings that contradict themselves, a pattern of names that no parameter has, a
-/// parameter that is named and cannot be sparse, settings that make no parameter sparse, and an optimizer
-/// that keeps numbers of whole rows.
+/// parameter that is named and cannot be sparse, one of which no weight is left, one that is frozen and whose
+/// pattern is to change, groups without parameters, and an optimizer that keeps numbers of whole rows.
 inline std::vector<const sparsity::group*> sparse_groups(const network& n,
                                                          const std::vector<parameter_update>& updates,
                                                          const sparsity_settings& how) {
@@ -183,7 +202,6 @@ inline std::vector<const sparsity::group*> sparse_groups(const network& n,
             "wsl: a group of sparse weights is for {}, and no parameter is called so; the first is {}",
             pattern, all.empty() ? "missing, too" : all.front().name));
   std::vector<const sparsity::group*> of(all.size());
-  bool any = false;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const sparsity::group* g = how.group_of(all[k].name, all[k].rows, all[k].columns);
     if (!g) continue;
@@ -198,12 +216,21 @@ inline std::vector<const sparsity::group*> sparse_groups(const network& n,
             "wsl: {} is to be sparse, and the optimizer keeps numbers of whole rows and columns: take "
             "one that keeps them of each weight, such as adamw",
             all[k].name));
-    of[k] = g, any = true;
+    detail::require_weights(*g, all[k]);
+    of[k] = g;
   }
-  if (how.are_given() && !any)
-    throw std::invalid_argument(
-        "wsl: these settings of sparse weights are for none of the model's parameters: name those of linear "
-        "layers by param_filter");
+  for (const sparsity::group& g : how.groups)
+    if (std::find(of.begin(), of.end(), &g) == of.end())
+      throw std::invalid_argument(
+          how.groups.size() == 1
+              ? std::string(
+                    "wsl: these settings of sparse weights are for none of the model's parameters: name "
+                    "those of linear layers by param_filter")
+              : fmt::format(
+                    "wsl: group {} of the sparse weights ({}, sparsity {}) has no parameter, for each "
+                    "belongs to the first group that has it: name others by param_filter, or leave the "
+                    "group out",
+                    &g - how.groups.data() + 1, name_of(g.algorithm), g.sparsity.text()));
   return of;
 }
 

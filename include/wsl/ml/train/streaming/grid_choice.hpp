@@ -78,20 +78,19 @@ inline f64 predicted_step(const network& n, int sequences, int length, const waf
     exchange_all(cut.before(*s)), exchange_all(cut.after(*s));
     const bool is_cut = s->how_cut() == stage_cut::by_output || s->how_cut() == stage_cut::by_head;
     const f64 widest = is_cut ? static_cast<f64>(cut.largest_width(s->output)) / n.width(s->output) : share;
-    f64 dense_share = 1;  // of the operations
     for (int p : s->parameters) {
       const parameter& weights = n.parameters()[static_cast<std::size_t>(p)];
-      const f64 density = density_of(weights, sparse);
-      dense_share = std::min(dense_share, numbers_in_time_of_nonzero * density);
       const f64 numbers = static_cast<f64>(weights.size()) *
-                          std::min(1., sparse_tile_form::words_of_nonzero * density) *
+                          std::min(1., sparse_tile_form::words_of_nonzero * density_of(weights, sparse)) *
                           (cut.is_cut(*s) ? share : 1);
       // Of the workers of a column all but one add: they read two numbers and write one.
       bytes += 4. * 4 * numbers + 4. * 3 * numbers * (g.rows - 1) / g.rows;
       if (!cut.is_cut(*s)) hops += g.columns - 1;
       gradient_hops += g.rows - 1;
     }
-    operations += widest * dense_share * operations_per_token(n, *s, length);
+    operations += widest * operations_per_token(n, *s, length, [&](const parameter& p) {
+                    return std::min(1., numbers_in_time_of_nonzero * density_of(p, sparse));
+                  });
     if (const int features = cut.largest_prefix(*s); shares_sequences && features) {
       const int window = s->reads_of_prefix().window;
       const f64 before = std::min<f64>(length - tokens, window ? window - 1 : length);
