@@ -34,11 +34,11 @@ inline f32 drop_fraction_at(const group& g, i64 step) {
              : usual;
 }
 
-/// What an update makes of a block of so many places, of which `there` are nonzeros.
+/// What an update makes of a block of `size` places, of which `there` are nonzeros.
 struct counts_of_update {
   i64 kept, wanted;  ///< of the nonzeros, and by the sparsity
-  counts_of_update(const group& g, i64 step, i64 places, f32 there)
-      : kept(0), wanted(kept_of(target_sparsity(g, step), places)) {
+  counts_of_update(const group& g, i64 step, i64 size, f32 there)
+      : kept(0), wanted(kept_of(target_sparsity(g, step), size)) {
     kept = g.algorithm == algorithm::gmp ? wanted : static_cast<i64>((1 - drop_fraction_at(g, step)) * there);
   }
   i64 after() const { return std::max(kept, wanted); }
