@@ -3,7 +3,7 @@
 // owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
-// examples/30_gemm.cpp.
+// examples/30_gemm.cpp. Within the limits of a wafer's PEs the product is in gemm/wafer.hpp.
 #pragma once
 #include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
@@ -42,6 +42,14 @@ auto with_tile(gemm_method method, Use use) {
   support::bad_argument({"there is no method ", static_cast<int>(method), " of a matrix product"});
 }
 
+/// Throws std::invalid_argument if the shapes do not fit.
+template <class T>
+void check_shapes(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
+  if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
+    support::bad_argument(
+        {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
+}
+
 /// The number of PEs on a side of the grid for one product.
 inline int gemm_side(int rows, int longest, const gemm_options& how) {
   if (how.side) return how.side;
@@ -70,9 +78,7 @@ class gemm_fabric {
   /// differs from the exact one by at most k * 2^-24 * |A| |B| (multiply_add says what bf16 may lose beyond).
   /// Throws std::invalid_argument if the shapes do not fit.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
-    if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-      support::bad_argument(
-          {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
+    detail::check_shapes(c, a, b);
     const detail::gemm_problem<T> p{c, a, b};
     return detail::with_tile<T>(
         method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });

@@ -9,19 +9,18 @@
 
 namespace wsl::detail {
 
-template <class T>
+template <class T, class Tiles = host_tiles<T>>
 struct cannon_tile {
   using word = gemm_word<T>;
   static constexpr folded_ring<word> along_rows{0, folded_ring<word>::axis::rows},
       along_columns{3, folded_ring<word>::axis::columns};
-  static constexpr int largest_side = 128;
+  static constexpr int smallest_side = 1, largest_side = 128;
 
-  travelling_tile<T> a, b, next_a, next_b;
-  gemm_sum sum;
+  Tiles tiles;
   int step = 0;
 
-  static layout plan(int side) {
-    layout l{host, side, side};
+  static layout plan(int side, const machine& target = host) {
+    layout l{target, side, side};
     l.place<cannon_tile>(all);
     along_rows.wire(l);
     along_columns.wire(l);
@@ -29,28 +28,23 @@ struct cannon_tile {
   }
 
   void begin(pe& me, const gemm_problem<T>& p) {
-    const int n = me.width(), i = along_columns.place(me.y(), n), j = along_rows.place(me.x(), n),
-              depth = sum.depth<T>(p.a.columns(), n);
-    sum.begin(p.c, {n, n}, {j, i});
-    for (travelling_tile<T>* t : {&a, &next_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
-    for (travelling_tile<T>* t : {&b, &next_b}) t->resize(depth, sum.columns(), sum.panel_width);
-    a.load(p.a, i, (i + j) % n);
-    b.load(p.b, (i + j) % n, j);
+    const int n = me.width(), i = along_columns.place(me.y(), n), j = along_rows.place(me.x(), n);
+    tiles.load(p, n, {j, i}, {(i + j) % n, i}, {j, (i + j) % n});
     step = 0;
     multiply(me);
   }
   void multiply(pe& me) {
     const int n = me.width();
     if (++step < n) {
-      me.async(mov(mem(next_a.words()), fabin(along_rows.in(me.x(), n))), then<&cannon_tile::advance>());
-      me.async(mov(mem(next_b.words()), fabin(along_columns.in(me.y(), n))), then<&cannon_tile::advance>());
-      me.async(mov(fabout(along_rows.out(me.x(), n)), mem(a.words())), then<&cannon_tile::advance>());
-      me.async(mov(fabout(along_columns.out(me.y(), n)), mem(b.words())), then<&cannon_tile::advance>());
+      me.async(mov(tiles.next_a(), fabin(along_rows.in(me.x(), n))), then<&cannon_tile::advance>());
+      me.async(mov(tiles.next_b(), fabin(along_columns.in(me.y(), n))), then<&cannon_tile::advance>());
+      me.async(mov(fabout(along_rows.out(me.x(), n)), tiles.a()), then<&cannon_tile::advance>());
+      me.async(mov(fabout(along_columns.out(me.y(), n)), tiles.b()), then<&cannon_tile::advance>());
     }
-    sum.add_product(a, b);
+    tiles.add_product();
   }
   void advance(pe& me) {
-    a.swap(next_a), b.swap(next_b);
+    tiles.advance();
     multiply(me);
   }
 

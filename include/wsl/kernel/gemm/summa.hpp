@@ -2,8 +2,8 @@
 // C = A B as a sum of outer products, SUMMA (van de Geijn and Watts, 1997): in step k the PEs of column k
 // broadcast their tile of A along their rows, those of row k broadcast their tile of B along their columns,
 // and every PE multiplies the two. Each step has colors of its own, so the broadcasts of two steps never
-// meet. Every element is summed in the order of k, so the result has the same bits on any number of PEs. The
-// front end is gemm.hpp.
+// meet; a wafer has too few for that (moving_summa.hpp). Every element is summed in the order of k, so the
+// result has the same bits on any number of PEs. The front end is gemm.hpp.
 #pragma once
 #include <utility>
 
@@ -24,8 +24,7 @@ struct summa_tile {
   static constexpr color<word> of_a(int step) { return a_in_step(step).line(); }
   static constexpr color<word> of_b(int step) { return b_in_step(step).line(); }
 
-  travelling_tile<T> a, b, came_a, came_b;
-  gemm_sum sum;
+  host_tiles<T> tiles;
   int step = 0;
 
   static layout plan(int side) {
@@ -39,29 +38,24 @@ struct summa_tile {
   }
 
   void begin(pe& me, const gemm_problem<T>& p) {
-    const int n = me.width(), depth = sum.depth<T>(p.a.columns(), n);
-    sum.begin(p.c, {n, n}, me.at());
-    for (travelling_tile<T>* t : {&a, &came_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
-    for (travelling_tile<T>* t : {&b, &came_b}) t->resize(depth, sum.columns(), sum.panel_width);
-    a.load(p.a, me.y(), me.x());
-    b.load(p.b, me.y(), me.x());
+    tiles.load(p, me.width(), me.at(), me.at(), me.at());
     step = 0;
     exchange(me);
   }
   // `multiply` is activated by A and unblocked by B.
   void exchange(pe& me) {
     const bool alone = me.width() == 1;
-    if (me.x() != step) me.async(mov(mem(came_a.words()), fabin(of_a(step))), then<&summa_tile::multiply>());
+    if (me.x() != step) me.async(mov(tiles.next_a(), fabin(of_a(step))), then<&summa_tile::multiply>());
     else if (alone) me.activate<&summa_tile::multiply>();
-    else me.async(mov(fabout(of_a(step)), mem(a.words())), then<&summa_tile::multiply>());
+    else me.async(mov(fabout(of_a(step)), tiles.a()), then<&summa_tile::multiply>());
     if (me.y() != step)
-      me.async(mov(mem(came_b.words()), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
+      me.async(mov(tiles.next_b(), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
     else if (alone) me.unblock<&summa_tile::multiply>();
-    else me.async(mov(fabout(of_b(step)), mem(b.words())), unblocks<&summa_tile::multiply>());
+    else me.async(mov(fabout(of_b(step)), tiles.b()), unblocks<&summa_tile::multiply>());
   }
   void multiply(pe& me) {
     me.block<&summa_tile::multiply>();
-    sum.add_product(me.x() == step ? a : came_a, me.y() == step ? b : came_b);
+    tiles.add_product(me.x() == step, me.y() == step);
     if (++step < me.width()) exchange(me);
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The common parts of the PE programs of C = A B: tiles as the processor reads them (numbers) and as the
 // fabric carries them (wavelets of 32 bits), and the accumulation of a PE's tile of C. cannon.hpp, summa.hpp
-// and rows.hpp differ in the routes of the tiles.
+// and rows.hpp differ in the routes of the tiles. The programs of squares keep their tiles in `host_tiles`,
+// or in `wafer_tiles` (wafer_tiles.hpp).
 #pragma once
 #include <algorithm>
 #include <span>
@@ -136,6 +137,36 @@ class gemm_sum {
   coord at_;
   bool begun_ = false;
   matrix<f32> tile_{nullptr, 0, 0};
+};
+
+/// The tiles of a PE of a square on this computer: as large as a cache, multiplied by the microkernels. Each
+/// PE has a tile of A and one of B, and places for those that come.
+template <class T>
+class host_tiles {
+ public:
+  /// Loads the tiles of a square of n x n PEs whose columns and rows these are.
+  void load(const gemm_problem<T>& p, int n, coord of_c, coord of_a, coord of_b) {
+    const int depth = sum_.depth<T>(p.a.columns(), n);
+    sum_.begin(p.c, {n, n}, of_c);
+    for (travelling_tile<T>* t : {&a_, &next_a_}) t->resize(sum_.rows(), depth, gemm_stride(depth));
+    for (travelling_tile<T>* t : {&b_, &next_b_}) t->resize(depth, sum_.columns(), sum_.panel_width);
+    a_.load(p.a, of_a.y, of_a.x);
+    b_.load(p.b, of_b.y, of_b.x);
+  }
+  auto a() { return mem(a_.words()); }
+  auto b() { return mem(b_.words()); }
+  auto next_a() { return mem(next_a_.words()); }
+  auto next_b() { return mem(next_b_.words()); }
+  /// The tiles that have come take the place of the others.
+  void advance() { a_.swap(next_a_), b_.swap(next_b_); }
+  /// C += A B, of each the PE's own tile or the one that has come.
+  void add_product(bool own_a = true, bool own_b = true) {
+    sum_.add_product(own_a ? a_ : next_a_, own_b ? b_ : next_b_);
+  }
+
+ private:
+  travelling_tile<T> a_, b_, next_a_, next_b_;
+  gemm_sum sum_;
 };
 
 }  // namespace wsl::detail
