@@ -3,7 +3,7 @@
 // product.
 //   gemv_fabric<f32> product(matrix(a, m, n));
 //   product(y, x);
-// See examples/87_gemv.cpp.
+// See examples/87_gemv.cpp. Within the limits of a wafer's PEs the product is in gemv/wafer.hpp.
 #pragma once
 
 #include "../support/bad_argument.hpp"
