@@ -73,7 +73,8 @@ TEST_CASE("gemv on a wafer: cycles grow as the products, the columns and the way
     CHECK(cycles_beyond_products<64>(*target, 4, 4) <= 6 * 64 + 150);
     CHECK(cycles_beyond_products<64>(*target, 4, 4) >= 5 * 64);
     // A chain along the rows takes two ramps, a hop and an instruction for each PE, a broadcast a hop.
-    const u64 few = cycles_beyond_products<64>(*target, 4, 4), wide = cycles_beyond_products<64>(*target, 20, 4),
+    const u64 few = cycles_beyond_products<64>(*target, 4, 4),
+              wide = cycles_beyond_products<64>(*target, 20, 4),
               high = cycles_beyond_products<64>(*target, 4, 20);
     const u64 a_pe = static_cast<u64>(2 * target->ramp_latency + 2);
     CHECK(wide - few <= 16 * a_pe + 16);
@@ -84,8 +85,9 @@ TEST_CASE("gemv on a wafer: cycles grow as the products, the columns and the way
 
 TEST_CASE("gemv on a wafer: what does not fit is named") {
   const std::vector<f32> a(12 * 12);
-  CHECK_THROWS_WITH((wafer_gemv<f32, {4, 4}>(matrix<const f32>(a.data(), 12, 12), 2, 3)),
-                    "wsl: A is (12, 12), and the tiles of 2 x 3 PEs hold (12, 8); take more PEs or larger tiles");
+  CHECK_THROWS_WITH(
+      (wafer_gemv<f32, {4, 4}>(matrix<const f32>(a.data(), 12, 12), 2, 3)),
+      "wsl: A is (12, 12), and the tiles of 2 x 3 PEs hold (12, 8); take more PEs or larger tiles");
   CHECK_THROWS_WITH((wafer_gemv<f32, {4, 4}>(matrix<const f32>(a.data(), 12, 12), 0, 3)),
                     "wsl: a product runs on at least 1 x 1 PEs, not on 0 x 3");
   CHECK_THROWS_WITH((wafer_gemv<f32, {112, 112}>(matrix<const f32>(a.data(), 12, 12), 1, 1)),

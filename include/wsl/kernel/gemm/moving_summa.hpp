@@ -93,7 +93,8 @@ struct moving_summa_tile {
   void exchange(pe& me) {
     if (me.x() == step) me.activate<&moving_summa_tile::give_a>();
     else
-      me.async(mov(tiles.next_a(), fabin(along_rows.from(step, me.x()))), then<&moving_summa_tile::multiply>());
+      me.async(mov(tiles.next_a(), fabin(along_rows.from(step, me.x()))),
+               then<&moving_summa_tile::multiply>());
     if (me.y() == step) me.activate<&moving_summa_tile::give_b>();
     else
       me.async(mov(tiles.next_b(), fabin(along_columns.from(step, me.y()))),

@@ -48,8 +48,7 @@ struct summa_tile {
     if (me.x() != step) me.async(mov(tiles.next_a(), fabin(of_a(step))), then<&summa_tile::multiply>());
     else if (alone) me.activate<&summa_tile::multiply>();
     else me.async(mov(fabout(of_a(step)), tiles.a()), then<&summa_tile::multiply>());
-    if (me.y() != step)
-      me.async(mov(tiles.next_b(), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
+    if (me.y() != step) me.async(mov(tiles.next_b(), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
     else if (alone) me.unblock<&summa_tile::multiply>();
     else me.async(mov(fabout(of_b(step)), tiles.b()), unblocks<&summa_tile::multiply>());
   }

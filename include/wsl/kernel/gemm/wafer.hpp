@@ -22,7 +22,7 @@ class wafer_gemm {
 
  public:
   /// The bytes of a PE's SRAM that the program takes.
-  static constexpr int bytes = sizeof(tile);
+  static constexpr int bytes = program_v<tile>.bytes;
 
   /// Throws std::invalid_argument if the method has no square of this side, and fault if the machine is too
   /// small for it or its PEs for the tiles.
@@ -37,8 +37,8 @@ class wafer_gemm {
     detail::check_shapes(c, a, b);
     if (c.rows() > side_ * shape.rows || c.columns() > side_ * shape.columns ||
         a.columns() > side_ * shape.depth)
-      support::bad_argument({"C = A B of A ", a.shape(), " and B ", b.shape(), ": the tiles of ", side_, " x ",
-                             side_, " PEs hold A of (", side_ * shape.rows, ", ", side_ * shape.depth,
+      support::bad_argument({"C = A B of A ", a.shape(), " and B ", b.shape(), ": the tiles of ", side_,
+                             " x ", side_, " PEs hold A of (", side_ * shape.rows, ", ", side_ * shape.depth,
                              ") and B of (", side_ * shape.depth, ", ", side_ * shape.columns,
                              "); take more PEs or larger tiles"});
     const outcome done = fabric_.template launch<&tile::begin>(all, detail::gemm_problem<T>{c, a, b});

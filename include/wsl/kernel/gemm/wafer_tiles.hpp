@@ -22,9 +22,10 @@ class wafer_tiles {
   using word = gemm_word<T>;
   static_assert(shape.rows > 0 && shape.depth > 0 && shape.columns > 0,
                 "wsl: a tile of a product has at least one row and one column");
-  static_assert(shape.rows % (8 / int{sizeof(T)}) == 0,
-                "wsl: the columns of a tile on a wafer fill words of 8 bytes: take an even number of rows, and "
-                "for 16-bit numbers a multiple of 4");
+  static_assert(
+      shape.rows % (8 / int{sizeof(T)}) == 0,
+      "wsl: the columns of a tile on a wafer fill words of 8 bytes: take an even number of rows, and "
+      "for 16-bit numbers a multiple of 4");
   static_assert(shape.depth * shape.columns * int{sizeof(T)} % 4 == 0,
                 "wsl: a tile of B travels in wavelets of two 16-bit numbers: take an even number of columns");
 
@@ -74,7 +75,8 @@ class wafer_tiles {
   // A column of C and one of A are read in the same cycle if they are 4 bytes apart, modulo 8.
   alignas(8) f32 c_[std::size_t{shape.rows * shape.columns}]{};
   f32 apart_ = 0;
-  alignas(4) T a_[2][std::size_t{shape.rows * shape.depth}]{}, b_[2][std::size_t{shape.depth * shape.columns}]{};
+  alignas(4) T a_[2][std::size_t{shape.rows * shape.depth}]{},
+      b_[2][std::size_t{shape.depth * shape.columns}]{};
   int now_ = 0;
 };
 

@@ -23,9 +23,10 @@ template <class T, gemv_shape shape>
 class wafer_gemv_tile {
   static_assert(shape.rows > 0 && shape.columns > 0,
                 "wsl: a tile of a product has at least one row and one column");
-  static_assert(shape.rows % (8 / int{sizeof(T)}) == 0,
-                "wsl: the columns of a tile on a wafer fill words of 8 bytes: take an even number of rows, and "
-                "for 16-bit numbers a multiple of 4");
+  static_assert(
+      shape.rows % (8 / int{sizeof(T)}) == 0,
+      "wsl: the columns of a tile on a wafer fill words of 8 bytes: take an even number of rows, and "
+      "for 16-bit numbers a multiple of 4");
   static constexpr broadcast<f32> spread{.first = 0, .among = each_column};
   static constexpr collective::reduce<f32> sum{.first = 1, .among = each_row, .words = shape.rows};
 
@@ -85,7 +86,7 @@ class wafer_gemv {
 
  public:
   /// The bytes of a PE's SRAM that the program takes.
-  static constexpr int bytes = sizeof(tile);
+  static constexpr int bytes = program_v<tile>.bytes;
 
   /// A is (m, n), with any strides; it is copied. Throws std::invalid_argument if the tiles do not hold it,
   /// and fault if the machine is too small for the grid or its PEs for the tiles.

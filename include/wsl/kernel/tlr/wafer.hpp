@@ -132,7 +132,8 @@ class wafer_tlr_pe {
   f32 v_[parts][std::size_t{room.side * room.bases}]{};  // (bases, side), by columns
   f32 u_[parts][std::size_t{room.side * room.bases}]{};  // (side, bases), by columns
   f32 x_[parts][std::size_t{room.side}]{};
-  f32 minus_x_[std::size_t{parts == 2 ? room.side : 1}]{}, minus_c_[std::size_t{parts == 2 ? room.bases : 1}]{};
+  f32 minus_x_[std::size_t{parts == 2 ? room.side : 1}]{},
+      minus_c_[std::size_t{parts == 2 ? room.bases : 1}]{};
   i16 count_[std::size_t{room.tiles}]{};  // the bases of each tile
   int tiles_ = 0, bases_ = 0;
 
@@ -148,7 +149,7 @@ class wafer_multiplier {
 
  public:
   /// The bytes of a PE's SRAM that the program takes.
-  static constexpr int bytes = sizeof(program);
+  static constexpr int bytes = program_v<program>.bytes;
 
   /// The number of PEs that the matrix fills; a tile of a large rank may be on several.
   static int pes(const low_rank<T>& a) { return static_cast<int>(distribute(a).size()); }
