@@ -31,7 +31,7 @@ class wafer_tlr_pe {
   static_assert(room.side % 2 == 0 && room.bases % 2 == 0,
                 "wsl: the columns of V and of U fill words of 8 bytes on a wafer: take an even side of the "
                 "tiles and an even number of bases");
-  static constexpr int parts = std::is_same_v<T, f32> ? 1 : 2;  // of a number, each in an array
+  static constexpr std::size_t parts = std::is_same_v<T, f32> ? 1 : 2;  // of a number, each in an array
 
  public:
   static layout plan(const machine& target, int wide, int high) {
@@ -83,7 +83,7 @@ class wafer_tlr_pe {
  private:
   /// The real parts of an array, and the imaginary ones.
   template <class E>
-  using both = std::array<E*, std::size_t{parts}>;
+  using both = std::array<E*, parts>;
   template <std::size_t n>
   static both<f32> each(f32 (&of)[parts][n], int from = 0) {
     if constexpr (parts == 1) return {of[0] + from};
@@ -100,12 +100,12 @@ class wafer_tlr_pe {
     both<f32> of;
     int length;
   };
-  struct columns {
+  struct factor {
     both<f32> of;
     int stride;
   };
   /// Adds `count` columns times a number each; complex ones with the four products of their parts.
-  static void add_columns(const sums& to, const columns& m, const both<f32>& by, const f32* minus_imaginary,
+  static void add_columns(const sums& to, const factor& m, const both<f32>& by, const f32* minus_imaginary,
                           int count) {
     add_products(to.of[0], to.length, m.of[0], m.stride, by[0], count);
     if constexpr (parts == 2) {
