@@ -33,14 +33,14 @@ struct kernel_row {
   std::string published;
 };
 inline void print_row(const kernel_row& r) {
-  const auto sentence = [](const char* format, f64 x) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, x);
-    return std::string(text);
+  const auto text = [](const char* format, f64 x) {
+    char to[32];
+    std::snprintf(to, sizeof to, format, x);
+    return std::string(to);
   };
-  std::printf("%-47s %-5s %11.0f %11s %6s %6d  %s\n", r.what, r.target.name, r.cycles,
-              sentence("%.5g us", 1e6 * r.cycles / r.target.clock_hz).c_str(),
-              r.products > 0 ? sentence("%.1f %%", 100 * r.products / r.cycles).c_str() : "-", r.bytes,
+  std::printf("%-42s %-5s %11.0f %11s %6s %6d  %s\n", r.what, r.target.name, r.cycles,
+              text("%.5g us", 1e6 * r.cycles / r.target.clock_hz).c_str(),
+              r.products > 0 ? text("%.1f %%", 100 * r.products / r.cycles).c_str() : "-", r.bytes,
               r.products > 0 ? r.published.c_str() : "exchange only");
 }
 
@@ -114,9 +114,9 @@ inline kernel_row tlr_row(const char* what, const machine& m, f64& error) {
   error = std::max(error, std::abs(wider - cycles) / cycles);
   // Four real products of V and of U, each of which reads every number once.
   const f64 products = 4. * 2 * seismic_room.side * seismic_room.bases;
-  char text[96] = "";
+  char text[32] = "";
   if (m == wse2)
-    std::snprintf(text, sizeof text, "92.58 PB/s on 35,784,000 PEs; counted %.4g",
+    std::snprintf(text, sizeof text, "92.58 PB/s; %.4g here",
                   4 * products / cycles * m.clock_hz * 35'784'000 / 1e15);
   return {what, m, cycles, products, tlr::wafer_multiplier<std::complex<f32>, seismic_room>::bytes, text};
 }
@@ -171,7 +171,7 @@ inline kernel_row fft_row(const char* what) {
 
 inline void print_kernels() {
   f64 error_of_steps = 0, error_of_patch = 0;
-  std::printf("\n%-47s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
+  std::printf("\n%-42s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
               "bytes", "published");
   for (const machine* m : {&wse2, &wse3}) {
     const std::string sgemm = m == &wse2 ? "205940 us, 36.5 %" : "";
@@ -180,15 +180,15 @@ inline void print_kernels() {
     print_row(gemm_row<f32, 44, gemm_method::summa>("SUMMA, f32, 750 x 750 PEs, tiles of 44", *m, 750, sgemm,
                                                     error_of_steps));
   }
-  print_row(gemm_row<f16, 12, gemm_method::cannon>("Cannon, f16 x f16, 360 x 360 PEs, tiles of 12", wse3, 360,
-                                                   "465.31 us with sums in f16", error_of_steps));
-  print_row(gemm_row<f16, 8, gemm_method::cannon>("Cannon, f16 x f16, 540 x 540 PEs, tiles of 8", wse3, 540,
-                                                  "361.6 us with sums in f16", error_of_steps));
+  print_row(gemm_row<f16, 12, gemm_method::cannon>("Cannon, f16, 360 x 360 PEs, tiles of 12", wse3, 360,
+                                                   "465.31 us, sums in f16", error_of_steps));
+  print_row(gemm_row<f16, 8, gemm_method::cannon>("Cannon, f16, 540 x 540 PEs, tiles of 8", wse3, 540,
+                                                  "361.6 us, sums in f16", error_of_steps));
   for (const machine* m : {&wse2, &wse3})
     print_row(gemv_row<104>("gemv, f32, 16 x 16 PEs, tiles of 104", *m));
   for (const machine* m : {&wse2, &wse3})
-    print_row(tlr_row("low-rank tiles of 70, complex, 32 bases a PE", *m, error_of_patch));
-  print_row(solver_row<solver::bicgstab_method>("BiCGStab, f32, an iteration, 100 cells a PE", 44,
+    print_row(tlr_row("low-rank tiles of 70, complex, 32 bases", *m, error_of_patch));
+  print_row(solver_row<solver::bicgstab_method>("BiCGStab, an iteration, 100 cells a PE", 44,
                                                 "1550 cycles, in f16"));
   print_row(solver_row<solver::conjugate_gradient_method<solver::preconditioner::none>>(
       "conjugate gradients, the same", 22, ""));
