@@ -13,7 +13,7 @@
 
 namespace wsl::tlr {
 
-/// What a PE has space for: tiles of `side` x `side`, some bases, and the tiles that they belong to.
+/// The space of a PE: tiles of `side` x `side`, some bases, and the tiles that they belong to.
 struct wafer_room {
   int side, bases, tiles;
 };
