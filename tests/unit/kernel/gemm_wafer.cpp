@@ -79,6 +79,21 @@ TEST_CASE("gemm on a wafer: products are those of the host, on all engines") {
   }
 }
 
+template <gemm_method method>
+void check_orders() {
+  const operands<f32> x(20, 14, 23);
+  using product = wafer_gemm<f32, {4, 3, 5}, method>;
+  const std::vector<f32> one = x.by(product(5, wse2, threaded{.threads = 1}));
+  for (int threads : {2, 3, 8})
+    CHECK(x.by(product(5, wse2, threaded{.threads = threads, .pes_per_partition = 3})) == one);
+  for (unsigned seed : {1u, 2u, 3u})
+    CHECK(x.by(product(5, wse2, threaded{.order = schedule::shuffled{seed}})) == one);
+}
+TEST_CASE("gemm on a wafer: neither threads nor the order of the words change a bit") {
+  check_orders<gemm_method::cannon>();
+  check_orders<gemm_method::summa>();
+}
+
 /// The cycles of a product of full tiles.
 template <int n, gemm_method method>
 u64 cycles_of(const machine& target, int side) {
