@@ -476,14 +476,14 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"num_tokens", "batch_size"});
   f.add("loss_weight", m.loss_weight, "factor of the loss: 1, but for loss_scaling batch_size").above(0);
   f.honours("use_position_embedding", {"true"});
-  f.no_effect("true or false", {"attention_softmax_fp32"});
+  f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
 }
 
 void declare_all_families(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   declare(f, m);
   f.named("model.name").front()->choices = names_of_models();
-  f.no_effect("true or false", {"compute_eval_metrics"});
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.add("parallel_block", m.parallel_block,
         "attention and the feed-forward part side by side, as in GPT-J (of this program)");
   f.add("reward_head", m.reward_head,

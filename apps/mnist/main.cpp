@@ -75,7 +75,8 @@ void declare_model(fields& f, model_params& m) {
   f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
   f.add("use_bias", m.use_bias, "of the layers");
   f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
-  f.no_effect("true or false", {"to_float16", "compute_eval_metrics"});
+  f.no_effect("true or false", {"to_float16"}, "model.mixed_precision says it");
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.honours("disable_softmax", {"false"});
 }
 

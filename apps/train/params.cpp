@@ -279,10 +279,13 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
       .once_called("drop_last_batch");
-  f.no_effect("a number", {"num_workers", "prefetch_factor", "shuffle_buffer"});
-  f.no_effect("true or false", {"persistent_workers", "to_float16", "use_worker_cache"});
+  const char* const of_workers = "the threads of the program read the data";
+  f.no_effect("a number", {"num_workers", "prefetch_factor"}, of_workers);
+  f.no_effect("a number", {"shuffle_buffer"}, "the samples of a whole epoch are shuffled");
+  f.no_effect("true or false", {"persistent_workers", "use_worker_cache", "use_multiple_workers"}, of_workers);
+  f.no_effect("true or false", {"to_float16", "mixed_precision"}, "the model's precision says how samples travel");
   if (trains) f.honours("repeat", {"true"});
-  else f.no_effect("true or false", {"repeat"});
+  else f.no_effect("true or false", {"repeat"}, "an evaluation passes once through its data");
 }
 
 namespace {
@@ -404,6 +407,9 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       "parameters that training leaves as they are: patterns of names, such as 'layer * norm*', or names of "
       "groups; null: none (of the Zoo's callback FreezeParameters)");
   f.honours("correct_bias", {"true"});
+  f.honours("use_bias_correction", {"true"});
+  f.no_effect("true or false", {"disable_lr_steps_reset"}, "no schedule of the Zoo's public sources reads it");
+  f.no_effect("true or false", {"ws_summary"}, "it only reports");
   f.add("loss_scaling_factor", p.loss_scaling_factor,
         "in mixed precision the factor of the loss from which gradients start: a number, or dynamic; null: "
         "dynamic with float16, otherwise 1");
@@ -495,13 +501,31 @@ void declare_run(fields& f, run_params& p) {
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
       .at_least(0)
       .at_most(1024);
-  f.no_effect("true or false", {"check_loss_values", "log_summaries", "save_losses", "show_debug_metrics",
-                                "enable_distributed", "sync_batchnorm"});
-  f.no_effect("a number",
-              {"precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers"});
+  const char *const of_machine = "it is of the wafer's compiler and cluster", *const only_says = "it only reports";
+  f.no_effect("true or false", {"check_loss_values"}, "a loss that is no number ends a run in any case");
+  f.no_effect("true or false", {"log_summaries", "save_losses", "show_debug_metrics", "log_input_summaries",
+                                "log_initialization", "dump_activations", "legacy_event_dirs", "enable_act_frequency"},
+              only_says);
+  f.no_effect("true or false", {"enable_distributed", "sync_batchnorm", "use_appliance_data", "use_cs_grad_accum",
+                                "drop_data", "lazy_initialization", "retrace_every_iteration",
+                                "disable_version_check"},
+              of_machine);
+  f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
+  f.no_effect("a number", {"num_workers_per_csx", "num_wgt_servers", "num_act_servers", "compile_crd_memory_gi",
+                           "execute_crd_memory_gi", "wrk_memory_gi", "act_memory_gi", "cmd_memory_gi",
+                           "wgt_memory_gi", "chf_memory_gi", "transfer_processes", "job_time_sec",
+                           "main_process_id"},
+              of_machine);
   f.no_effect("a word", {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
-                         "debug_args_path", "target_device", "logging"});
-  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths"});
+                         "debug_args_path", "target_device", "dist_backend", "dist_addr", "init_method", "cs_ip",
+                         "cbcore_image"},
+              of_machine);
+  f.no_effect("a word", {"logging", "summary_dir"}, only_says);
+  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths", "fabric_type_blacklist"}, of_machine);
+  f.no_effect("anything", {"ini", "debug_args"}, of_machine);
+  f.no_effect("anything", {"wsc_log_level", "op_profiler_config", "experimental"}, only_says);
+  f.no_effect("a word", {"hf_cache_dir"}, "nothing is loaded from Hugging Face's servers");
+  f.no_effect("true or false", {"compile_only", "validate_only"}, "the modes compile and validate do that");
   f.honours("disable_strict_checkpoint_loading", {"false"});
   f.honours("steps_per_update", {"1"});
 }

@@ -125,7 +125,8 @@ void declare_images(fields& f, image_params& p) {
   f.add("data_processor", p.data_processor,
         "SyntheticDataProcessor takes random numbers for images; of other names the files say what they are");
   declare_synthetic(f, p.random);
-  f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
+  f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"},
+              "the threads of the program read the data");
 }
 
 void declare_model(fields& f, model_params& m) {
@@ -151,8 +152,10 @@ void declare_model(fields& f, model_params& m) {
   f.add("initializer", m.initializer,
         "of the weights of convolutions: glorot_uniform, also as the name of a map with a gain");
   f.honours("bias_initializer", {"zeros"});
-  f.no_effect("true or false", {"compute_eval_metrics", "to_float16", "use_conv3d"});
-  f.no_effect("a list", {"metrics"});
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
+  f.no_effect("true or false", {"to_float16"}, "model.mixed_precision says it");
+  f.honours("use_conv3d", {"false"}, "convolutions of three dimensions are not supported");
+  f.no_effect("a list", {"metrics", "eval_metrics"}, "evaluations print all that they measure");
 }
 
 /// Which images a mode reads.
