@@ -67,6 +67,13 @@ void text_input::forget_lengths(train_app::fields& f) {
 
 ml::text_processor text_input::processor(train_app::fields& f, const std::string& data_dir,
                                          const text_input* otherwise) const {
+  ml::text_processor p = settings(f, data_dir, otherwise);
+  complete_hdf5(p);
+  return p;
+}
+
+ml::text_processor text_input::settings(train_app::fields& f, const std::string& data_dir,
+                                        const text_input* otherwise) const {
   const std::string& name = data_processor.empty() && otherwise ? otherwise->data_processor : data_processor;
   if (name.empty())
     throw std::invalid_argument(section_ +
@@ -100,7 +107,6 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
       throw std::invalid_argument(
           fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
   if (needs_no_files(p)) train_app::check_synthetic(section_.c_str(), data_dir);
-  complete_hdf5(p);
   return p;
 }
 

@@ -94,8 +94,9 @@ void declare(fields& part, rate_part& p) {
   part.add("anneal_strategy", p.anneal_strategy, "").one_of({"cos", "linear"});
   part.add("staircase", p.staircase, "");
   part.add("three_phase", p.three_phase, "");
-  part.add("milestones", p.milestones, "").at_least(0);
-  part.add("learning_rates", p.learning_rates, "").at_least(0);
+  part.add("milestones", p.milestones, "").at_least(0).once_called("boundaries");
+  part.add("learning_rates", p.learning_rates, "").at_least(0).once_called("values");
+  part.no_effect("a number", {"alpha"}, "end_learning_rate says where a CosineDecay ends");
 }
 
 void declare(fields& part, group_part& p) {
@@ -557,9 +558,8 @@ void fields::read_sections(const YAML::Node& root, const std::string& file, mist
                                     : "; there are " + joined(sections_)));
       continue;
     }
-    found.of([&, &section = name, &of_section = content] {
-      read_value_of_section(of_section, section, file);
-    });
+    found.of(
+        [&, &section = name, &of_section = content] { read_value_of_section(of_section, section, file); });
   }
 }
 
@@ -582,6 +582,15 @@ void fields::read_part(const std::string& text, const std::string& file, const s
 }
 
 void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {
+  read_maps_of(map, section, file, false, 0);
+}
+
+void fields::read_maps_of(const YAML::Node& map, const std::string& section, const std::string& file,
+                          bool overrides, int depth) {
+  // An anchor may be part of what it names.
+  if (constexpr int deepest = 8; depth > deepest)
+    refuse(file.starts_with("--") ? file : place(file, map),
+           section + " has maps inside of maps without end");
   mistakes found;
   std::vector<std::pair<const nested_map*, YAML::Node>> inside;
   for (const auto& [name, value] : pairs_of(map, file, section, found)) {
@@ -589,15 +598,20 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       return n.section == section && n.name == called;
     });
     if (as != nested_.end()) inside.emplace_back(&*as, value);
-    else found.of([&, &called = name, &of_field = value] { read_named(called, of_field, section, file); });
+    else
+      found.of(
+          [&, &called = name, &of_field = value] { read_named(called, of_field, section, file, overrides); });
   }
   for (const auto& [as, value] : inside)
-    if (!value.IsNull()) found.of([&, &of = as, &map_inside = value] { read_section(map_inside, of->as, file); });
+    if (!value.IsNull())
+      found.of([&, &of = as, &map_inside = value] {
+        read_maps_of(map_inside, of->as, file, of->overrides, depth + 1);
+      });
   found.report();
 }
 
 void fields::read_named(const std::string& name, const YAML::Node& value, const std::string& section,
-                        const std::string& file) {
+                        const std::string& file, bool overrides) {
   const auto is_called = [&](const field& f) {
     return f.section == section &&
            (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
@@ -613,12 +627,12 @@ void fields::read_named(const std::string& name, const YAML::Node& value, const 
                       (section.empty() && near.empty() ? "; there are " + joined(known) : near));
   }
   const bool is_given = !found->given.empty() && found->given.starts_with(file + ":");
-  if (is_given && found->name != name)
+  if (is_given && found->name != name && !overrides)
     refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
                       " gives");
   const std::string before = is_given ? found->text() : "", given_before = found->given;
   read_value(*found, value, where);
-  if (is_given && found->text() != before)
+  if (is_given && !overrides && found->text() != before)
     refuse(where, found->full_name() + " is " + found->text() + " here, and " + before + " in " +
                       given_before + ": this program has one for both");
   if (!std::holds_alternative<std::monostate>(found->where) || value.IsNull()) return;
@@ -671,10 +685,11 @@ std::string fields::kept_text() const {
 std::string fields::text_of(bool (*wanted)(const field&)) const {
   std::string out;
   for (const std::string& s : sections_) {
-    out += s + ":\n";
+    std::string lines;
     for (const field& f : all_)
       if (f.section == s && wanted(f) && !std::holds_alternative<std::monostate>(f.where))
-        out += "  " + f.name + ": " + f.text() + "\n";
+        lines += "  " + f.name + ": " + f.text() + "\n";
+    if (!lines.empty()) out += s + ":\n" + lines;
   }
   return out;
 }

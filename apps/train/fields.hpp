@@ -163,9 +163,10 @@ class fields {
  public:
   /// The fields that follow belong to this section.
   void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
-  /// A map of that name inside of a section is read as fields of the section `as`, behind the others.
-  void nested(std::string section, std::string name, std::string as) {
-    nested_.push_back({std::move(section), std::move(name), std::move(as)});
+  /// A map of that name inside of a section is read as fields of the section `as`, behind the others, with
+  /// which it must agree unless it `overrides` them.
+  void nested(std::string section, std::string name, std::string as, bool overrides = false) {
+    nested_.push_back({std::move(section), std::move(name), std::move(as), overrides});
   }
   /// A section of a file may also be a list, or a single value: then it is that of these fields.
   void short_forms(std::string section, std::string of_list, std::string of_value) {
@@ -237,13 +238,16 @@ class fields {
 
   struct nested_map {
     std::string section, name, as;
+    bool overrides = false;
   };
   struct short_form {
     std::string section, of_list, of_value;
   };
   void read_value_of_section(const YAML::Node& content, const std::string& section, const std::string& file);
+  void read_maps_of(const YAML::Node& map, const std::string& section, const std::string& file,
+                    bool overrides, int depth);
   void read_named(const std::string& name, const YAML::Node& value, const std::string& section,
-                  const std::string& file);
+                  const std::string& file, bool overrides);
   void read_sections(const YAML::Node& root, const std::string& file, mistakes& found);
 
   std::string now_;

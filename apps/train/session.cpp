@@ -69,6 +69,7 @@ void say(const char* text) { say("%s", text); }
 /// Whether the loss is that of guessing tokens, and nothing else.
 bool has_perplexity(const ml::network& n) {
   return n.losses().size() == 1 && !n.losses().front()->targets.empty() && n.vocabulary() > 0 &&
+         n.losses().front()->factor == 1 && !n.losses().front()->by_sequences &&
          n.width(n.logits()) == n.vocabulary();
 }
 

@@ -89,7 +89,8 @@ constexpr ignored_name ignored_names[] = {
     {"init.checkpoint.checkpoint_name", "checkpoints have names of their own here"},
     {"validate.ckpt_path", "an evaluation takes --checkpoint_path, or the newest checkpoint"},
     {"validate_all.ckpt_paths", "eval_all takes all checkpoints in model_dir"}};
-constexpr const char *only_says = "it only reports", *of_machine = "it is of the wafer's compiler and cluster",
+constexpr const char *only_says = "it only reports",
+                     *of_machine = "it is of the wafer's compiler and cluster",
                      *after_training = "it evaluates on other tasks, beside the training";
 constexpr ignored_name ignored_callbacks[] = {
     {"GlobalFlags", of_machine},
@@ -126,7 +127,8 @@ constexpr ignored_name ignored_callbacks[] = {
     {"ScopedBigCodeEvalHarnessFlags", after_training}};
 constexpr ignored_name refused_callbacks[] = {
     {"WeightCompression", "compressed weights are not supported"},
-    {"SelectiveGrad", "a choice of gradients is not supported; optimizer.frozen_parameters freezes parameters"},
+    {"SelectiveGrad",
+     "a choice of gradients is not supported; optimizer.frozen_parameters freezes parameters"},
     {"Lora", "adapters are fields of the section lora here, see docs/guide/finetuning.md"}};
 constexpr const char* loggers[] = {"TensorBoardLogger", "ProgressLogger", "WandbLogger"};
 
@@ -204,7 +206,8 @@ class trainer_reader {
     map[name] = value;
   }
   YAML::Node& section_at(const std::string& name, const YAML::Node& there) {
-    const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const auto& s) { return s.first == name; });
+    const auto at =
+        std::find_if(sections_.begin(), sections_.end(), [&](const auto& s) { return s.first == name; });
     if (at != sections_.end()) return at->second;
     sections_.emplace_back(name, at_line_of(there, "{}"));
     return sections_.back().second;
@@ -218,9 +221,9 @@ class trainer_reader {
     std::vector<std::pair<std::string, YAML::Node>> rest;
     for (const auto& [name, part] : pairs_of(content, file_, "trainer", found_))
       if (name != "init" && name != "fit" && name != "validate" && name != "validate_all")
-        refuse_here(part, "trainer." + name + " is no part of a trainer; there are init, fit, validate, validate_all");
-      else if (name == "fit" || name == "init")
-        found_.of([&, &of = name, &in = part] { walk(in, of); });
+        refuse_here(part, "trainer." + name +
+                              " is no part of a trainer; there are init, fit, validate, validate_all");
+      else if (name == "fit" || name == "init") found_.of([&, &of = name, &in = part] { walk(in, of); });
       else rest.emplace_back(name, part);
     for (const auto& [name, part] : rest) found_.of([&, &of = name, &in = part] { walk(in, of); });
     if (own_rate_ && given_.contains("optimizer.learning_rate"))
@@ -253,12 +256,13 @@ class trainer_reader {
     if (path == "init.schedulers" || path == "init.scheduler") return schedulers(value, path);
     if (path == "init.sparsity") return sparsity(value);
     if (path == "init.callbacks") return callbacks(value);
-    if (path == "init.loggers") return each_of(value, path, [&](const std::string& name, const YAML::Node& of) {
-      logger(name, of);
-    });
+    if (path == "init.loggers")
+      return each_of(value, path, [&](const std::string& name, const YAML::Node& of) { logger(name, of); });
     if (path == own) return own_sections(value);
-    if (path == "init.model" || path == "fit.train_dataloader") return members(value, path, v1_of(maps_in_both, path));
-    if (path == "fit.val_dataloader" || path == "validate.val_dataloader" || path == "validate_all.val_dataloaders")
+    if (path == "init.model" || path == "fit.train_dataloader")
+      return members(value, path, v1_of(maps_in_both, path));
+    if (path == "fit.val_dataloader" || path == "validate.val_dataloader" ||
+        path == "validate_all.val_dataloaders")
       return held_out(value, path);
     if (const std::array maps{"init.backend", "init.backend.cluster_config", "init.precision", "init.loop",
                               "init.checkpoint", "init.logging"};
@@ -271,13 +275,14 @@ class trainer_reader {
     };
     for (const name_in_both& row : names_in_both) add(row.v2);
     for (const ignored_name& row : ignored_names) add(row.name);
-    for (const char* map : {"init.model", "init.optimizer", "init.schedulers", "init.sparsity", "init.callbacks",
-                            "init.loggers", "init.backend", "init.backend.cluster_config", "init.precision",
-                            "init.loop", "init.checkpoint", "init.logging", "fit.train_dataloader",
-                            "fit.val_dataloader", "validate.val_dataloader", "validate_all.val_dataloaders", own})
+    for (const char* map :
+         {"init.model", "init.optimizer", "init.schedulers", "init.sparsity", "init.callbacks",
+          "init.loggers", "init.backend", "init.backend.cluster_config", "init.precision", "init.loop",
+          "init.checkpoint", "init.logging", "fit.train_dataloader", "fit.val_dataloader",
+          "validate.val_dataloader", "validate_all.val_dataloaders", own})
       add(map);
-    refuse_here(value, "trainer." + path + " is no field" +
-                           app::nearest_words(path.substr(above.size() + 1), known));
+    refuse_here(
+        value, "trainer." + path + " is no field" + app::nearest_words(path.substr(above.size() + 1), known));
   }
 
   /// Takes the members of a map as those of a section.
@@ -329,7 +334,8 @@ class trainer_reader {
       if (pair.first.IsScalar() && pair.first.Scalar() == all[0].first)
         set("optimizer.optimizer_type", pair.first, "trainer.init.optimizer");
     if (!given_.contains("optimizer.optimizer_type"))
-      set("optimizer.optimizer_type", at_line_of(map, YAML::Dump(YAML::Node(all[0].first))), "trainer.init.optimizer");
+      set("optimizer.optimizer_type", at_line_of(map, YAML::Dump(YAML::Node(all[0].first))),
+          "trainer.init.optimizer");
     if (all[0].second.IsNull()) return;
     const std::string path = "trainer.init.optimizer." + all[0].first;
     for (const auto& [name, value] : pairs_of(all[0].second, file_, path, found_)) {
@@ -340,9 +346,10 @@ class trainer_reader {
   void schedulers(const YAML::Node& list, const std::string& path) {
     if (list.IsNull() || (list.IsSequence() && !list.size())) return;
     if (list.IsSequence() && list.size() > 1)
-      return refuse_here(list, "trainer." + path + " has " + std::to_string(list.size()) +
-                                   " parts that act at once; this program has one schedule, whose phases follow "
-                                   "each other in a SequentialLR");
+      return refuse_here(list,
+                         "trainer." + path + " has " + std::to_string(list.size()) +
+                             " parts that act at once; this program has one schedule, whose phases follow "
+                             "each other in a SequentialLR");
     YAML::Node phases = at_line_of(list, "[]");
     const YAML::Node first = list.IsSequence() ? list[0] : list;
     phases_of(first, phases, 0);
@@ -350,7 +357,8 @@ class trainer_reader {
   }
   void phases_of(const YAML::Node& scheduler, YAML::Node& phases, int depth) {
     constexpr int deepest = 8;
-    if (depth > deepest) return refuse_here(scheduler, "trainer.init.schedulers: schedulers inside of schedulers");
+    if (depth > deepest)
+      return refuse_here(scheduler, "trainer.init.schedulers: schedulers inside of schedulers");
     for (const auto& [name, settings] : pairs_of(scheduler, file_, "trainer.init.schedulers", found_)) {
       if (name == "SequentialLR" || name == "ScalePerParamLR") {
         for (const auto& [of, value] : pairs_of(settings, file_, name, found_)) {
@@ -377,19 +385,20 @@ class trainer_reader {
   }
 
   void callbacks(const YAML::Node& list) {
-    each_of(list, "init.callbacks", [&](const std::string& name, const YAML::Node& settings) {
-      callback(name, settings);
-    });
+    each_of(list, "init.callbacks",
+            [&](const std::string& name, const YAML::Node& settings) { callback(name, settings); });
   }
   void callback(const std::string& name, const YAML::Node& settings) {
     if (name == "ComputeNorm")
       return set("optimizer.log_summaries", at_line_of(settings, "true"), "trainer.init.callbacks");
     if (const auto refused = row_of(refused_callbacks, name); refused != std::end(refused_callbacks))
-      return refuse_here(settings, "trainer.init.callbacks: " + name + " would change the result, and " + refused->why);
+      return refuse_here(settings,
+                         "trainer.init.callbacks: " + name + " would change the result, and " + refused->why);
     if (name.ends_with("Flags")) return flags(settings, name, name, 0);
     const auto ignored = row_of(ignored_callbacks, name);
     bool is_ours = false;
-    for (const name_in_both& row : callbacks_in_both) is_ours |= std::string_view(row.v2).starts_with(name + ".");
+    for (const name_in_both& row : callbacks_in_both)
+      is_ours |= std::string_view(row.v2).starts_with(name + ".");
     if (is_ours) {
       for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
         if (const char* const v1 = v1_of(callbacks_in_both, name + "." + of)) set(v1, value, name + "." + of);
@@ -408,7 +417,8 @@ class trainer_reader {
   /// Flags of the machine: "csx.performance.micro_batch_size", or maps of such.
   void flags(const YAML::Node& map, const std::string& callback, const std::string& path, int depth) {
     constexpr int deepest = 8;
-    if (depth > deepest) return refuse_here(map, "trainer.init.callbacks: maps inside of the maps of " + callback);
+    if (depth > deepest)
+      return refuse_here(map, "trainer.init.callbacks: maps inside of the maps of " + callback);
     for (const auto& [name, value] : pairs_of(map, file_, path, found_)) {
       const std::string here = path + "." + name;
       if (const char* const v1 = v1_of(callbacks_in_both, here)) set(v1, value, here);
@@ -474,13 +484,14 @@ class trainer_writer {
   YAML::Node write(const YAML::Node& root) {
     for (const auto& [name, content] : pairs_of(root, file_, "", found_))
       if (name == "sparsity") set_at(trainer_, "init.sparsity", content);
-      else if (content.IsMap())
-        found_.of([&, &of = name, &in = content] { section(of, in); });
-      else if (!content.IsNull()) found_.add(place(file_, content) + ": " + name + " is a map of fields, not " + shown(content));
+      else if (content.IsMap()) found_.of([&, &of = name, &in = content] { section(of, in); });
+      else if (!content.IsNull())
+        found_.add(place(file_, content) + ": " + name + " is a map of fields, not " + shown(content));
     // A V2 file that says no format means bfloat16, and a V1 file float16.
     if (trainer_["init"]["precision"].IsMap() && !trainer_["init"]["precision"]["fp16_type"])
       set_at(trainer_, "init.precision.fp16_type", YAML::Node("float16"));
-    if (optimizer_.size() || !type_.empty()) set_at(trainer_, "init.optimizer", map_of(type_.empty() ? "AdamW" : type_, optimizer_));
+    if (optimizer_.size() || !type_.empty())
+      set_at(trainer_, "init.optimizer", map_of(type_.empty() ? "AdamW" : type_, optimizer_));
     if (callbacks_.size()) set_at(trainer_, "init.callbacks", callbacks_);
     return map_of("trainer", trainer_);
   }
@@ -508,11 +519,13 @@ class trainer_writer {
     if (v1 == "optimizer.optimizer_type" && value.IsScalar()) type_ = value.Scalar();
     else if (v1 == "optimizer.learning_rate") schedulers(value);
     else if (section == "optimizer") optimizer_[name] = value;
-    else if (const char* const map = v2_of(maps_in_both, section)) set_at(trainer_, std::string(map) + "." + name, value);
+    else if (const char* const map = v2_of(maps_in_both, section))
+      set_at(trainer_, std::string(map) + "." + name, value);
     else set_at(trainer_, std::string(own) + "." + v1, value);
   }
   void norms(const YAML::Node& value) {
-    if (are_same(value, YAML::Node("true"))) callbacks_.push_back(map_of("ComputeNorm", YAML::Node(YAML::NodeType::Map)));
+    if (are_same(value, YAML::Node("true")))
+      callbacks_.push_back(map_of("ComputeNorm", YAML::Node(YAML::NodeType::Map)));
   }
   void schedulers(const YAML::Node& rate) {
     YAML::Node phases(YAML::NodeType::Sequence);
@@ -536,7 +549,8 @@ class trainer_writer {
 
   std::string file_, type_;
   mistakes& found_;
-  YAML::Node trainer_{YAML::NodeType::Map}, optimizer_{YAML::NodeType::Map}, callbacks_{YAML::NodeType::Sequence};
+  YAML::Node trainer_{YAML::NodeType::Map}, optimizer_{YAML::NodeType::Map},
+      callbacks_{YAML::NodeType::Sequence};
 };
 
 }  // namespace

@@ -61,7 +61,8 @@ using named_nodes = std::vector<std::pair<std::string, YAML::Node>>;
 /// The pairs of a map with those that `<<` merges into it. The map's own pairs override merged ones, and a
 /// nearer map overrides a farther one. Duplicate keys are mistakes, of which the first one counts; throws
 /// std::invalid_argument for what is no map.
-named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::string& what, mistakes& found);
+named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::string& what,
+                     mistakes& found);
 /// The same; throws for duplicate keys, too.
 named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::string& what);
 

@@ -323,7 +323,7 @@ TEST_CASE("Encoders of each task: gradients, and the same training on grids and 
                     .epsilon = 1e-5f,
                     .deviation = 0.3f,
                     .task = task,
-                    .masked_words_factor = 0.5f};
+                    .loss_factor = 0.5f};
       if (is_roberta) e.unused_positions = 2, e.padding = 1, e.token_types = 0;
       const encoder_texts t(task == token_classes ? e.classes : e.vocabulary);
       ml::batch b = t.all(task);
