@@ -164,6 +164,59 @@ named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::
   return all;
 }
 
+namespace {
+
+/// Writes nodes as text, with anchors and merged maps written out. Scalars keep their spelling.
+class yaml_writer {
+ public:
+  explicit yaml_writer(std::string file) : file_(std::move(file)) {}
+
+  std::string text(const YAML::Node& root) {
+    write(root, 0);
+    return std::string(out_.c_str()) + "\n";
+  }
+
+ private:
+  void write(const YAML::Node& n, int depth) {
+    // An anchor may be part of what it names, and anchors of anchors grow without end.
+    if (constexpr int deepest = 64; depth > deepest)
+      throw std::invalid_argument(file_ + ": maps lie in each other more than " + std::to_string(deepest) +
+                                  " deep");
+    if (constexpr int most = 1'000'000; ++count_ > most)
+      throw std::invalid_argument(file_ + ": written out it has more than " + std::to_string(most) +
+                                  " values");
+    if (n.IsMap()) {
+      out_ << YAML::BeginMap;
+      for (const auto& [name, value] : pairs_of(n, file_, "")) {
+        out_ << YAML::Key << name << YAML::Value;
+        write(value, depth + 1);
+      }
+      out_ << YAML::EndMap;
+    } else if (n.IsSequence()) {
+      bool is_short = true;
+      for (std::size_t k = 0; k < n.size(); ++k) is_short &= n[k].IsScalar();
+      if (is_short) out_ << YAML::Flow;
+      out_ << YAML::BeginSeq;
+      for (std::size_t k = 0; k < n.size(); ++k) write(n[k], depth + 1);
+      out_ << YAML::EndSeq;
+    } else if (n.IsScalar()) {
+      // A word in quotes stays one where it would be something else without them.
+      if (n.Tag() == "!") out_ << YAML::DoubleQuoted;
+      out_ << n.Scalar();
+    } else out_ << YAML::Null;
+  }
+
+  std::string file_;
+  YAML::Emitter out_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::string written_out(const YAML::Node& root, const std::string& file) {
+  return yaml_writer(file).text(root);
+}
+
 YAML::Node at_line_of(const YAML::Node& there, const std::string& yaml) {
   // yaml-cpp gives nodes their lines only while it reads.
   return YAML::Load(std::string(static_cast<std::size_t>(std::max(0, there.Mark().line)), '\n') + yaml);

@@ -66,6 +66,10 @@ named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::
 /// The same; throws for duplicate keys, too.
 named_nodes pairs_of(const YAML::Node& map, const std::string& file, const std::string& what);
 
+/// The text of nodes, with anchors and what `<<` merges written out. Scalars keep their spelling. Throws
+/// std::invalid_argument for maps that lie in each other without end; `file` is for messages.
+std::string written_out(const YAML::Node& root, const std::string& file);
+
 /// The node of a text in YAML, at the line of another.
 YAML::Node at_line_of(const YAML::Node& there, const std::string& yaml);
 

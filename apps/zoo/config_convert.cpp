@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
-
 #include <trainer_form.hpp>
 
 #include "../command_line.hpp"
@@ -8,55 +6,8 @@
 #include "config_files.hpp"
 
 namespace zoo_app {
-namespace {
 
 using namespace train_app;
-
-/// Writes nodes as text, with anchors and merged maps written out. Scalars keep their spelling.
-class writer {
- public:
-  explicit writer(std::string file) : file_(std::move(file)) {}
-
-  std::string text(const YAML::Node& root) {
-    write(root, 0);
-    return std::string(out_.c_str()) + "\n";
-  }
-
- private:
-  void write(const YAML::Node& n, int depth) {
-    // An anchor may be part of what it names, and anchors of anchors grow without end.
-    if (constexpr int deepest = 64; depth > deepest)
-      throw std::invalid_argument(
-          fmt::format("{}: maps lie in each other more than {} deep", file_, deepest));
-    if (constexpr int most = 1'000'000; ++count_ > most)
-      throw std::invalid_argument(fmt::format("{}: written out it has more than {} values", file_, most));
-    if (n.IsMap()) {
-      out_ << YAML::BeginMap;
-      for (const auto& [name, value] : pairs_of(n, file_, "")) {
-        out_ << YAML::Key << name << YAML::Value;
-        write(value, depth + 1);
-      }
-      out_ << YAML::EndMap;
-    } else if (n.IsSequence()) {
-      bool is_short = true;
-      for (std::size_t k = 0; k < n.size(); ++k) is_short &= n[k].IsScalar();
-      if (is_short) out_ << YAML::Flow;
-      out_ << YAML::BeginSeq;
-      for (std::size_t k = 0; k < n.size(); ++k) write(n[k], depth + 1);
-      out_ << YAML::EndSeq;
-    } else if (n.IsScalar()) {
-      // A word in quotes stays one where it would be something else without them.
-      if (n.Tag() == "!") out_ << YAML::DoubleQuoted;
-      out_ << n.Scalar();
-    } else out_ << YAML::Null;
-  }
-
-  std::string file_;
-  YAML::Emitter out_;
-  int count_ = 0;
-};
-
-}  // namespace
 
 int run_config_convert(int argc, char** argv) {
   CLI::App app(
@@ -79,7 +30,7 @@ int run_config_convert(int argc, char** argv) {
   const YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();
-  app::write_file(to, writer(from).text(made));
+  app::write_file(to, written_out(made, from));
   for (const std::string& sentence : left_out)
     std::fprintf(stderr, "wsl-zoo: %s: left out\n", sentence.c_str());
   std::printf("%s has the %s form\n", to.c_str(), was_v2 ? "V1" : "V2");
