@@ -96,6 +96,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
   f.no_effect("a word", {"label_vocab_file", "vocab_file"}, "those of train_input count");
+  f.no_effect("true or false", {"mask_padding_in_positional_embed"},
+              "padding is hidden from attention, and no loss counts it");
   for (const char* yes :
        {"use_position_embedding", "share_embedding_weights", "use_projection_bias_in_attention",
         "use_ffn_bias_in_attention", "use_ffn_bias", "use_ffn_bias_in_mlm", "use_output_bias_in_mlm"})

@@ -47,12 +47,19 @@ class params final : public trainer_params {
 }  // namespace
 
 void declare(fields& f, options& o) {
+  const auto declare_rest = [&] {
+    f.no_effect("true or false", {"is_training"}, "train_input trains, and eval_input evaluates");
+    f.no_effect("true or false", {"enable_vts"}, "it chooses among ways to compute the same");
+    f.honours("dynamic_mlm_scale", {"false"}, "model.mlm_loss_scaling num_masked says that");
+  };
   f.section("train_input");
   declare_input(f, o.common.train_input, true),
       o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
+  declare_rest();
   f.section("eval_input");
   declare_input(f, o.common.eval_input, false),
       o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
+  declare_rest();
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run);

@@ -26,6 +26,7 @@ void declare_hdf5(train_app::fields& f, hdf5_params& p) {
   f.add("mixture", p.mixture,
         "several data in HDF5, a list of maps with data_dir, weight and data_subset, instead of data_dir");
   f.honours("sort_files", {"true"});
+  f.honours("data_transforms", {}, "examples are read as they are");
   f.no_effect("a number", {"vocab_size"}, "model.vocab_size says it");
   f.honours("pad_last", {"false"});
 }

@@ -506,6 +506,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.no_effect("a word", {"attention_kernel", "alibi_implementation"}, same_numbers);
   f.no_effect("true or false", {"fold_rope_consts"}, same_numbers);
   f.no_effect("true or false", {"tf_summary"}, "it only reports");
+  f.no_effect("true or false", {"allow_multireplica"}, "runconfig.multireplica says it");
   f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
   f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
 }

@@ -240,7 +240,13 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   const auto [name, text] =
       checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
   f.read(text, name);
-  if (const zoo_model* const model = zoo_model_of_path(name)) take_model_name(f, model->name);
+  if (const zoo_model* const model = zoo_model_of_path(name); model) {
+    take_model_name(f, model->name);
+    const std::vector<field*> is_called = f.named("model.name");
+    if (ranks::root() && !is_called.empty() && is_called.front()->given == "the folder of the file")
+      std::fprintf(stderr, "%s: model.name is %s, by the folder of %s\n", words.name.c_str(), model->name,
+                   name.c_str());
+  }
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
     for (const given_option& o : given)

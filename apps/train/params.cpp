@@ -547,6 +547,9 @@ void declare_run(fields& f, run_params& p) {
        "target_device", "dist_backend", "dist_addr", "init_method", "cs_ip", "cbcore_image"},
       of_machine);
   f.no_effect("a word", {"logging", "summary_dir"}, only_says);
+  f.no_effect("a number", {"save_summary_steps", "log_step_count_steps", "throttle_secs"}, only_says);
+  f.no_effect_of_section("wandb", only_says);
+  f.no_effect_of_section("predict_input", "predict reads eval_input");
   f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths", "fabric_type_blacklist"}, of_machine);
   f.no_effect("anything", {"ini", "debug_args"}, of_machine);
   f.no_effect("anything", {"wsc_log_level", "op_profiler_config", "experimental"}, only_says);
