@@ -86,7 +86,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.honours("attention_type", {"scaled_dot_product"});
   f.honours("pooler_nonlinearity", {"tanh"});
   f.honours("problem_type", {"single_label_classification"}, "a text has one class");
-  f.honours("include_padding_in_loss", {"false"}, "tokens of padding have no class here");
+  f.add("include_padding_in_loss", m.include_padding, "of tags: padding has the tag labels_pad_id, too");
   f.honours("use_cls_bias", {"true"});
   f.honours("boundary_casting", {"false"});
   for (const char* of_mup : {"mup_base_hidden_size", "mup_base_filter_size", "embeddings_scale",

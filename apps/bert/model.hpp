@@ -18,7 +18,7 @@ struct model_params {
   f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, mlm_loss_weight = -1,
       loss_weight = -1, task_dropout = -1;
   std::string mlm_loss_scaling;  ///< empty: batch_size if mlm_loss_weight is given, or else num_masked
-  bool disable_nsp = false;
+  bool disable_nsp = false, include_padding = false;
   // Of RoBERTa's positions; a folder of Hugging Face says them.
   int unused_positions = 0, pad_token_id = 0;
 

@@ -489,9 +489,17 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("loss_scaling", m.loss_scaling,
         "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, the "
         "sequences, "
-        "before loss_weight multiplies it")
+        "before loss_weight multiplies it; null: num_tokens")
       .one_of({"num_tokens", "batch_size"});
   f.add("loss_weight", m.loss_weight, "factor of the loss, with loss_scaling batch_size").above(0);
+  f.remark([&m] {
+    return m.loss_scaling.empty() && m.loss_weight != 1 ? fmt::format(
+                                                              "model.loss_weight {} has no effect without "
+                                                              "loss_scaling batch_size, as in the Model Zoo: "
+                                                              "the loss is the mean over tokens",
+                                                              m.loss_weight)
+                                                        : std::string();
+  });
   f.honours("use_position_embedding", {"true"});
   for (const char* of_zoo : {"extra_attention_params", "pos_scaling_extra_args", "moe"})
     f.nested("model", of_zoo, "model");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace text_app {
 
@@ -13,6 +14,12 @@ namespace {
 
 bool is_one_of(const std::vector<std::string>& all, const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+/// True and true are the same.
+bool is_same_word(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace
@@ -33,7 +40,9 @@ void text_input::declare(train_app::fields& f, const std::string& section, ml::t
       if (name == "data_dir" || settings_.contains(name)) return;
       using type = std::decay_t<decltype(usual)>;
       usual_.emplace(name, usual);
-      f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help);
+      // One file is a list of one.
+      f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help).may_be_list =
+          std::is_same_v<type, std::vector<std::string>>;
     });
   }
   for (const ml::text_processor& p : ml::text_processors()) {
@@ -98,7 +107,8 @@ ml::text_processor text_input::settings(train_app::fields& f, const std::string&
           fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
   ml::each_accepted(p, [&](const std::string& setting, const std::string& only) {
     const auto at = accepted_.find(setting);
-    if (at == accepted_.end() || at->second.empty() || only == "any" || at->second == only) return;
+    if (at == accepted_.end() || at->second.empty() || only == "any" || is_same_word(at->second, only))
+      return;
     throw std::invalid_argument(fmt::format("{}.{} is {}; {} has {} in any case: leave it out", section_,
                                             setting, at->second, name, only));
   });

@@ -234,6 +234,8 @@ struct reader {
   }
   template <class T>
   void read(const YAML::Node& n, std::vector<T>& to) const {
+    if constexpr (std::is_same_v<T, std::string>)
+      if (f.may_be_list && n.IsScalar()) return to.assign(1, n.Scalar());
     if (!n.IsSequence())
       wrong(n, n.IsScalar() ? "a list, such as '[" + n.Scalar().substr(0, 60) + "]'" : "a list");
     to.assign(n.size(), T{});

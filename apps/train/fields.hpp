@@ -140,10 +140,11 @@ struct field {
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
   bool may_be_null = false;  ///< a word that is usually none, which the option null stands for
-  bool may_be_list = false;  ///< a word that may be a list of some, kept as one text: `words_of_list`
-  bool is_kept = true;       ///< it is stored in the params of a run, from which the run can be resumed
-  std::string kind = {};     ///< the kind of values of a field without effect, from `no_effect`
-  std::string why = {};      ///< the reason why a field has no effect, or why other values are refused
+  /// A word that may be a list of some, kept as one text: `words_of_list`; or a list of words that may be one.
+  bool may_be_list = false;
+  bool is_kept = true;    ///< it is stored in the params of a run, from which the run can be resumed
+  std::string kind = {};  ///< the kind of values of a field without effect, from `no_effect`
+  std::string why = {};   ///< the reason why a field has no effect, or why other values are refused
   /// the source of the value: a file and line, or an option; empty: the default
   std::string given = {};
 

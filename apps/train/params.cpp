@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 
@@ -601,6 +602,18 @@ void declare_checkpoint_options(fields& f, common_params& p) {
         "few steps on one thread")
       .of_one_command();
   f.refuses([&p, &f] { check_strategy_options(f, p.run), p.run.threads_to_predict(); });
+  // Of a file it is that of another machine.
+  const auto left_out = std::make_shared<std::string>();
+  f.refuses([&p, &f, left_out] {
+    const field& of_eval = *f.named("eval_input.micro_batch_size").front();
+    if (of_eval.given.starts_with("--") ||
+        of_eval.text() == f.named("train_input.micro_batch_size").front()->text() || of_eval.text() == "null")
+      return;
+    *left_out = of_eval.given + ": eval_input.micro_batch_size " + of_eval.text() +
+                " has no effect here: those of train_input count";
+    p.eval_input.micro_batch_size = {};
+  });
+  f.remark([left_out] { return *left_out; });
 }
 
 std::vector<int> run_params::threads_to_predict() const {

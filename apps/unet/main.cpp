@@ -181,7 +181,7 @@ void predict(options& o) {
             channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
   const std::size_t pixels = static_cast<std::size_t>(data.length),
                     logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
-  ml::segmentation_score score(classes);
+  ml::segmentation_score score(classes, o.model.ignored_classes);
   with_average(o.common.optimizer, *t, [&] {
     for (i64 n = 0; n < std::min(o.count, data.count); ++n) {
       std::vector<f32> features(pixels * static_cast<std::size_t>(channels));
@@ -253,7 +253,8 @@ int run(int argc, char** argv) {
                        : p.train_input.data_dir.empty() ? "shapes that this program draws"
                                                         : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
-         .pixel_classes = static_cast<int>(o.model.classes)};
+         .pixel_classes = static_cast<int>(o.model.classes),
+         .ignored_classes = o.model.ignored_classes};
   // Images that a mode does not look at are not read; their number of pixels is that of the others.
   ml::dataset none;
   none.length = static_cast<int>(o.train.image_shape[0] * o.train.image_shape[1]);

@@ -95,7 +95,9 @@ void declare_model(fields& f, model_params& m) {
   f.add("input_channels", m.input_channels, "those of image_shape, which a file may say twice").at_least(1);
   for (const char* no : {"downscale_first_conv", "downscale_bottleneck"}) f.honours(no, {"false"});
   f.honours("downscale_encoder_blocks", {"true"}, "each block but the first halves its images");
-  f.honours("eval_ignore_classes", {}, "the scores are those of all classes");
+  f.add("eval_ignore_classes", m.ignored_classes, "those that mIOU and DSC leave out")
+      .at_least(0)
+      .at_most(255);
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.no_effect("true or false", {"to_float16"}, "model.mixed_precision says it");
   f.honours("use_conv3d", {"false"}, "convolutions of three dimensions are not supported");

@@ -29,6 +29,7 @@ struct model_params {
   i64 classes = 2, norm_groups = 8, input_channels = 0;
   bool skip = true, residual = false, bias = true;
   initializer_part initializer;
+  std::vector<i64> ignored_classes;  ///< by the scores of evaluations
 };
 
 struct options {

@@ -67,11 +67,11 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     mistakes inside;
     inside.of([&] { params->f.read(text, file); });
     take_model_name(params->f, v.model);
-    v.ignored = params->f.ignored();
     // What a value is checked for beyond its own limits counts if there are such values.
     mistakes together;
     params->check(together);
     for (const std::string& sentence : together.all()) inside.add(params->f.placed(sentence));
+    v.ignored = params->f.notes();
     inside.report();
   });
   for (const std::string& sentence : found.all())
