@@ -19,7 +19,7 @@ class params final : public trainer_params {
     found.of([&] { o_.train.settings(f, o_.common.train_input.data_dir); });
     found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
     found.of([&] {
-      // What the data would say.
+      // The data would say these.
       model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);
       m.max_position_embeddings = std::max(m.max_position_embeddings, 1);

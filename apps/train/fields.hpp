@@ -140,7 +140,7 @@ struct field {
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
   bool may_be_null = false;  ///< a word that is usually none, which the option null stands for
-  /// A word that may be a list of some, kept as one text: `words_of_list`; or a list of words that may be one.
+  /// a word that may be a list of some, kept as one text (`words_of_list`), or a list that may be one word
   bool may_be_list = false;
   bool is_kept = true;    ///< it is stored in the params of a run, from which the run can be resumed
   std::string kind = {};  ///< the kind of values of a field without effect, from `no_effect`

@@ -505,7 +505,7 @@ class trainer_writer {
     const std::string v1 = section + "." + name;
     if (const char* const v2 = v2_of(names_in_both, v1)) {
       set_at(trainer_, v2, value);
-      // What is given in part is enabled without this.
+      // A V2 file that says only a part of it enables it.
       if (std::string_view(v2).starts_with("init.precision.") && !trainer_["init"]["precision"]["enabled"])
         set_at(trainer_, "init.precision.enabled", YAML::Node(false));
       return;

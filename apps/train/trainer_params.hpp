@@ -23,7 +23,7 @@ class trainer_params {
   virtual void check(mistakes& found) = 0;
 
  protected:
-  /// What all trainers check.
+  /// The checks that all trainers have.
   void check_common(mistakes& found, common_params& p) const {
     found.of([&] { f.check(); });
     // As on a computer that is large enough.

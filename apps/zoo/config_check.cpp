@@ -33,7 +33,7 @@ std::unique_ptr<trainer_params> params_of(const std::string& program) {
   throw std::logic_error("there is no " + program);
 }
 
-/// What is said of a file.
+/// The judgement of a file.
 struct verdict {
   std::string model, program;  ///< empty: not known, or there is none here
   std::vector<std::string> ignored = {}, refused = {};
@@ -67,7 +67,6 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     mistakes inside;
     inside.of([&] { params->f.read(text, file); });
     take_model_name(params->f, v.model);
-    // What a value is checked for beyond its own limits counts if there are such values.
     mistakes together;
     params->check(together);
     for (const std::string& sentence : together.all()) inside.add(params->f.placed(sentence));

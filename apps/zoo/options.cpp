@@ -161,7 +161,7 @@ class params final : public train_app::trainer_params {
     check_common(found, o_.common);
     found.of([&] { gpt_app::check_loss(o_); });
     found.of([&] {
-      // What the data would say.
+      // The data would say these.
       gpt_app::model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);
       m.max_position_embeddings = std::max(m.max_position_embeddings, 1);

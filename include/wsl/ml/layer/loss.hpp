@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Losses are stages that write no value: they add a number to the store's loss and set gradients, from which
 // the backward pass starts. Training makes the sum of all losses of a model small; each is a mean over the
-// tokens that count, or their sum over the sequences, times its factor. A loss of one's own derives from loss_stage, see docs/guide/layers.md.
+// tokens that count, or their sum over the sequences, times its factor. A loss of one's own derives from
+// loss_stage, see docs/guide/layers.md.
 #pragma once
 #include <optional>
 

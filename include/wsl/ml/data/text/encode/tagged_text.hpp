@@ -144,7 +144,8 @@ inline text_task tagging_of(const tagged_text& how, const tokenizer& by) {
   t.data.count = std::ssize(*all), t.data.length = how.max_sequence_length;
   t.data.named = encoder_fields(how.max_sequence_length);
   t.data.named.push_back({"labels", how.max_sequence_length});
-  t.data.get = [all, special, of_padding = how.padding_tag.value_or(ignored_label)](i64 which, const example& to) {
+  const i32 of_padding = how.padding_tag.value_or(ignored_label);
+  t.data.get = [all, special, of_padding](i64 which, const example& to) {
     const detail::labelled_tokens& s = (*all)[static_cast<std::size_t>(which)];
     detail::fill(to.named[0], s.ids, special.padding);
     detail::fill_mask(to.named[1], s.ids.size());
