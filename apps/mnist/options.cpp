@@ -78,8 +78,6 @@ void declare(fields& f, options& o) {
   declare_model(f, o.model), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
   declare_run(f, p.run), declare_checkpoint_options(f, p);
-  f.section("csconfig");
-  f.honours("use_cbfloat16", {"false"}, "the section model says the precision");
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

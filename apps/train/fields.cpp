@@ -640,7 +640,7 @@ void fields::read_named(const std::string& name, const YAML::Node& value, const 
   if (!std::holds_alternative<std::monostate>(found->where) || value.IsNull()) return;
   check_without_effect(*found, value, where);
   notes_.push_back(where + ": " + found->full_name() + " has no effect here" +
-                   (found->why.empty() || found->kind.empty() ? "" : ": " + found->why));
+                   (found->kind.empty() ? ": it is so in any case" : ": " + found->why));
 }
 
 void fields::read_option(field& f, const std::string& value, const std::string& option) {

@@ -447,6 +447,8 @@ void declare_optimizer(fields& f, optimizer_params& p) {
 }
 
 void declare_run(fields& f, run_params& p) {
+  f.section("csconfig");
+  f.honours("use_cbfloat16", {"false"}, "the section model says the precision");
   f.section("runconfig");
   f.add("mode", p.mode, "what to do if the command line does not say it")
       .one_of({"train", "eval", "train_and_eval", "eval_all"});

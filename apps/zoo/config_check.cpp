@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <trainer_params.hpp>
 #include <zoo_models.hpp>
 
@@ -69,7 +70,14 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     take_model_name(params->f, v.model);
     mistakes together;
     params->check(together);
-    for (const std::string& sentence : together.all()) inside.add(params->f.placed(sentence));
+    // A field whose value could not be read is not missing.
+    const std::vector<std::string> of_reading = inside.all();
+    for (const std::string& sentence : together.all()) {
+      const std::string name = " " + sentence.substr(0, sentence.find_first_of(" :")) + " ";
+      if (std::none_of(of_reading.begin(), of_reading.end(),
+                       [&](const std::string& x) { return x.find(name) != x.npos; }))
+        inside.add(params->f.placed(sentence));
+    }
     v.ignored = params->f.notes();
     inside.report();
   });
