@@ -66,9 +66,10 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   ml::each_setting(p, [&](const std::string& name, auto& value, const char*) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) {
       if (name == "vocab_file" && value.empty()) value = o.hf;
-    } else if constexpr (std::is_same_v<decltype(value), bool&>)
+    } else if constexpr (std::is_same_v<decltype(value), bool&>) {
       if (name == "disable_nsp") value = value || o.model.disable_nsp;
       else if (name == "include_padding_in_loss") value = value || o.model.include_padding;
+    }
   });
   text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
                                o.model.vocab_size, o.model.max_position_embeddings);

@@ -138,6 +138,9 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
   if (!of_words && mlm_loss_weight > 0)
     throw std::invalid_argument(
         "model.mlm_loss_weight is of hidden words, and this task has none: leave it out");
+  if (include_padding && task != ml::encoder_task::token_classes)
+    throw std::invalid_argument(
+        "model.include_padding_in_loss is of words with tags, and this task has none: leave it out");
   if (loss_weight > 0 && (of_words || of_texts || task == ml::encoder_task::span))
     throw std::invalid_argument(
         "model.loss_weight is of tokens or sentences with classes, and this task has none: leave it out");
