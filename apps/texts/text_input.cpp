@@ -16,6 +16,12 @@ bool is_one_of(const std::vector<std::string>& all, const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
+/// One file or folder is a list of one.
+template <class T>
+void field_of_setting(train_app::fields& f, const std::string& name, T& to, const char* help) {
+  f.add(name, to, help).may_be_list =
+      std::is_same_v<T, std::vector<std::string>> && name.ends_with("data_dir");
+}
 /// True and true are the same.
 bool is_same_word(const std::string& a, const std::string& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -40,9 +46,7 @@ void text_input::declare(train_app::fields& f, const std::string& section, ml::t
       if (name == "data_dir" || settings_.contains(name)) return;
       using type = std::decay_t<decltype(usual)>;
       usual_.emplace(name, usual);
-      // One file is a list of one.
-      f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help).may_be_list =
-          std::is_same_v<type, std::vector<std::string>>;
+      field_of_setting(f, name, std::get<type>(settings_.emplace(name, usual).first->second), help);
     });
   }
   for (const ml::text_processor& p : ml::text_processors()) {

@@ -553,11 +553,17 @@ void fields::read_sections(const YAML::Node& root, const std::string& file, mist
         return f.name == called &&
                std::find(sections_.begin(), sections_.end(), f.section) != sections_.end();
       });
-      const std::string near = app::nearest_words(name, sections_);
+      std::vector<std::string> known;
+      for (const std::string& section : sections_)
+        if (std::any_of(all_.begin(), all_.end(), [&](const field& f) {
+              return f.section == section && !std::holds_alternative<std::monostate>(f.where);
+            }))
+          known.push_back(section);
+      const std::string near = app::nearest_words(name, known);
       found.add(place(file, content) + ": " + name + " is no section" +
                 (same != all_.end() ? "; it is a field of " + same->section
                  : !near.empty()    ? near
-                                    : "; there are " + joined(sections_)));
+                                    : "; there are " + joined(known)));
       continue;
     }
     found.of(
