@@ -95,6 +95,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
+  f.no_effect("true or false", {"enable_vts"}, "padding is hidden, whether it is computed or not");
+  f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
   f.no_effect("a word", {"label_vocab_file", "vocab_file"}, "those of train_input count");
   f.no_effect("true or false", {"mask_padding_in_positional_embed"},
               "padding is hidden from attention, and no loss counts it");

@@ -125,6 +125,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
+  f.no_effect("true or false", {"enable_vts"}, "padding is hidden, whether it is computed or not");
   f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt; null: it is").at_least(0);
 }
 
