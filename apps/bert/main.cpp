@@ -17,9 +17,8 @@
 #include "../train/ranks.hpp"
 #include "../train/synthetic.hpp"
 #include "configurations.hpp"
-#include "model.hpp"
+#include "options.hpp"
 #include "predictions.hpp"
-#include "text_input.hpp"
 #include "text_run.hpp"
 
 namespace bert_app {
@@ -27,47 +26,6 @@ namespace {
 
 namespace ml = wsl::ml;
 using namespace train_app;
-
-const std::vector<std::string> processors{"BertCSVDynamicMaskDataProcessor",
-                                          "BertCSVDataProcessor",
-                                          "BertHDF5DataProcessor",
-                                          synthetic_processor,
-                                          "BertClassifierDataProcessor",
-                                          "SST2DataProcessor",
-                                          "MNLIDataProcessor",
-                                          "BertTokenClassifierDataProcessor",
-                                          "BertSumCSVDataProcessor",
-                                          "QADataProcessor"};
-
-struct options {
-  common_params common;
-  model_params model;
-  text_app::text_input train, eval;
-  std::string hf;                ///< a folder of transformers, with whose encoder a run begins; empty: none
-  std::string out, predictions;  ///< the folder that `export` writes, and the file that `predict` writes
-};
-
-void declare_all(fields& f, options& o) {
-  f.section("train_input");
-  declare_input(f, o.common.train_input, true),
-      o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
-  f.section("eval_input");
-  declare_input(f, o.common.eval_input, false),
-      o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
-  declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
-  f.add("hf", o.hf,
-        "a folder of Hugging Face with BERT or RoBERTa: a run begins with its encoder, and with new layers "
-        "for another task than its own")
-      .of_one_command();
-  declare_checkpoint_options(f, o.common);
-  f.options_of("predict");
-  f.add("out", o.predictions, "the file of the predictions; null: predictions.* in model_dir")
-      .of_one_command();
-  f.options_of("export");
-  f.add("out", o.out, "the folder for the files of Hugging Face").of_one_command();
-}
 
 /// The model of --hf, but its task.
 void take_folder(fields& f, options& o) {
@@ -101,23 +59,6 @@ void complete(fields& f, options& o, const text_app::stage& now) {
   if (reads_held_out(o, now)) needs("eval_input", o.common.eval_input, o.eval);
 }
 
-/// The task that an encoder is trained for with the examples of a processor.
-ml::encoder_task goal_of(const ml::text_processor& p) {
-  const auto of_hidden_words = [](bool disable_nsp) {
-    return disable_nsp ? ml::encoder_task::masked_words : ml::encoder_task::next_sentence;
-  };
-  if (const auto* x = std::get_if<ml::bert_csv_dynamic_mask_processor>(&p))
-    return of_hidden_words(x->disable_nsp);
-  if (const auto* x = std::get_if<ml::bert_csv_processor>(&p)) return of_hidden_words(x->disable_nsp);
-  if (const auto* x = std::get_if<ml::bert_hdf5_processor>(&p)) return of_hidden_words(x->disable_nsp);
-  if (const auto* x = std::get_if<ml::synthetic_encoder_processor>(&p))
-    return of_hidden_words(x->disable_nsp);
-  if (std::holds_alternative<ml::qa_processor>(p)) return ml::encoder_task::span;
-  const bool of_tokens = std::holds_alternative<ml::bert_token_classifier_processor>(p) ||
-                         std::holds_alternative<ml::bert_sum_csv_processor>(p);
-  return of_tokens ? ml::encoder_task::token_classes : ml::encoder_task::sequence_classes;
-}
-
 /// The processor of a part of the data, with what the run says elsewhere.
 ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   ml::text_processor p = trains ? o.train.processor(f, o.common.train_input.data_dir)
@@ -125,8 +66,10 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   ml::each_setting(p, [&](const std::string& name, auto& value, const char*) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) {
       if (name == "vocab_file" && value.empty()) value = o.hf;
-    } else if constexpr (std::is_same_v<decltype(value), bool&>)
+    } else if constexpr (std::is_same_v<decltype(value), bool&>) {
       if (name == "disable_nsp") value = value || o.model.disable_nsp;
+      else if (name == "include_padding_in_loss") value = value || o.model.include_padding;
+    }
   });
   text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
                                o.model.vocab_size, o.model.max_position_embeddings);
@@ -326,7 +269,7 @@ void write_model(options& o, const run_of_texts& r, const text_app::stage& now) 
 int run(int argc, char** argv) {
   options o;
   fields f;
-  declare_all(f, o);
+  declare(f, o);
   using text_app::stage;
   return text_app::run(
       argc, argv, f, o.common,

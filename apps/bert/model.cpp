@@ -31,7 +31,8 @@ constexpr const char *shared_heads = "linformer-shared-heads", *shared_kv = "lin
 void declare(train_app::fields& f, model_params& m) {
   f.section("model");
   f.add("name", m.name, "of the family, whose fields are set unless they are given")
-      .one_of({"bert", "roberta", "linformer"});
+      .one_of({"bert", "roberta", "linformer", "bert/classifier", "bert/token_classifier",
+               "bert/extractive_summarization", "bert/qa"});
   f.add("vocab_size", m.vocab_size, "null: the tokens of the vocabulary").at_least(1).at_most(1 << 24);
   f.add("hidden_size", m.hidden_size, "features of a token").at_least(1).at_most(1 << 20);
   f.add("num_hidden_layers", m.layers, "blocks").at_least(1).at_most(10'000);
@@ -53,8 +54,25 @@ void declare(train_app::fields& f, model_params& m) {
       .at_least(0)
       .at_most(1);
   f.add("disable_nsp", m.disable_nsp, "pre-training guesses hidden words only, not next sentences");
-  f.add("mlm_loss_weight", m.mlm_loss_weight, "factor of the loss of hidden words").above(0);
-  f.add("num_classes", m.num_classes, "of a task with classes; null: those of the data").at_least(2);
+  f.add("mlm_loss_weight", m.mlm_loss_weight, "factor of the loss of hidden words; null: 1").above(0);
+  f.add(
+       "mlm_loss_scaling", m.mlm_loss_scaling,
+       "what divides the sum of the losses of hidden words: num_masked, their number, or batch_size, that of "
+       "the sequences; null: batch_size where mlm_loss_weight is given, as in the Model Zoo, or else "
+       "num_masked")
+      .one_of({"num_masked", "precomputed_num_masked", "batch_size"});
+  f.add(
+       "loss_weight", m.loss_weight,
+       "factor of the sum of the losses of tokens or sentences with classes, divided by the sequences, as in "
+       "the Model Zoo; null: their mean")
+      .above(0);
+  f.add("num_classes", m.num_classes, "of a task with classes; null: those of the data")
+      .at_least(2)
+      .once_called("num_labels");
+  f.add("task_dropout", m.task_dropout, "of what the layer of the classes reads; null: dropout_rate")
+      .at_least(0)
+      .at_most(1)
+      .once_called("encoder_output_dropout_rate");
   f.add("projected_dims", m.projected_dims,
         "tokens to which linformer projects keys and values; null: attention to all tokens")
       .at_least(1);
@@ -67,7 +85,21 @@ void declare(train_app::fields& f, model_params& m) {
   f.honours("position_embedding_type", {"learned"});
   f.honours("attention_type", {"scaled_dot_product"});
   f.honours("pooler_nonlinearity", {"tanh"});
-  f.honours("mlm_loss_scaling", {"num_masked", "precomputed_num_masked"});
+  f.honours("problem_type", {"single_label_classification"}, "a text has one class");
+  f.add("include_padding_in_loss", m.include_padding, "of tags: padding has the tag labels_pad_id, too");
+  f.honours("use_cls_bias", {"true"});
+  f.honours("boundary_casting", {"false"});
+  for (const char* of_mup : {"mup_base_hidden_size", "mup_base_filter_size", "embeddings_scale",
+                             "scale_qk_dot_by_d", "attention_logits_alpha", "output_logits_alpha"})
+    f.honours(of_mup, {}, "muP is of language models, see docs/guide/mup.md");
+  f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
+  f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
+  f.no_effect("true or false", {"enable_vts"}, "padding is hidden, whether it is computed or not");
+  f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
+  f.no_effect("a word", {"label_vocab_file", "vocab_file"}, "those of train_input count");
+  f.no_effect("true or false", {"mask_padding_in_positional_embed"},
+              "padding is hidden from attention, and no loss counts it");
   for (const char* yes :
        {"use_position_embedding", "share_embedding_weights", "use_projection_bias_in_attention",
         "use_ffn_bias_in_attention", "use_ffn_bias", "use_ffn_bias_in_mlm", "use_output_bias_in_mlm"})
@@ -102,6 +134,18 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
         "model.attention_style is of projected_dims, which is not given: give it, or leave both out");
   if (name == "linformer" && !projected_dims)
     throw std::invalid_argument("model.name linformer needs projected_dims, such as 64");
+  const bool of_words = task == ml::encoder_task::masked_words || task == ml::encoder_task::next_sentence,
+             of_texts = task == ml::encoder_task::sequence_classes;
+  const f64 factor = of_words ? mlm_loss_weight : loss_weight;
+  if (!of_words && mlm_loss_weight > 0)
+    throw std::invalid_argument(
+        "model.mlm_loss_weight is of hidden words, and this task has none: leave it out");
+  if (include_padding && task != ml::encoder_task::token_classes)
+    throw std::invalid_argument(
+        "model.include_padding_in_loss is of words with tags, and this task has none: leave it out");
+  if (loss_weight > 0 && (of_words || of_texts || task == ml::encoder_task::span))
+    throw std::invalid_argument(
+        "model.loss_weight is of tokens or sentences with classes, and this task has none: leave it out");
   return {.vocabulary = vocab_size,
           .positions = max_position_embeddings,
           .layers = layers,
@@ -120,7 +164,11 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
           .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
           .task = task,
           .classes = num_classes ? num_classes : 2,
-          .masked_words_factor = static_cast<wsl::f32>(mlm_loss_weight)};
+          .loss_factor = static_cast<wsl::f32>(factor > 0 ? factor : 1),
+          .loss_by_sequences =
+              of_words ? mlm_loss_scaling == "batch_size" || (mlm_loss_scaling.empty() && factor > 0)
+                       : factor > 0,
+          .task_dropout = static_cast<wsl::f32>(task_dropout)};
 }
 
 train_app::named_words model_params::architecture(ml::encoder_task task) const {

@@ -15,8 +15,10 @@ struct model_params {
   std::string name = "bert", nonlinearity = "gelu", attention_style;
   int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
       num_segments = 2, projected_dims = 0, num_classes = 0;
-  f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, mlm_loss_weight = 1;
-  bool disable_nsp = false;
+  f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, mlm_loss_weight = -1,
+      loss_weight = -1, task_dropout = -1;
+  std::string mlm_loss_scaling;  ///< empty: batch_size if mlm_loss_weight is given, or else num_masked
+  bool disable_nsp = false, include_padding = false;
   // Of RoBERTa's positions; a folder of Hugging Face says them.
   int unused_positions = 0, pad_token_id = 0;
 

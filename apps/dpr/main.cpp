@@ -16,8 +16,7 @@
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "configurations.hpp"
-#include "model.hpp"
-#include "text_input.hpp"
+#include "options.hpp"
 #include "text_run.hpp"
 #include "vectors.hpp"
 
@@ -26,50 +25,6 @@ namespace {
 
 namespace ml = wsl::ml;
 using namespace train_app;
-
-struct options {
-  common_params common;
-  model_params model;
-  text_app::text_input train, eval;
-  std::string hf, hf_ctx;  ///< folders of transformers, with whose encoders a run begins; empty: none
-  std::string out;         ///< the folder to which `export` writes
-  std::string vectors;     ///< the folder to which `predict` writes; empty: that of the run
-  std::string passages;    ///< what `predict` encodes alone; empty: what is held out
-  int best = 20;
-
-  ml::dpr_folders folders() const {
-    return hf_ctx.empty() ? ml::dpr_folders::in(hf) : ml::dpr_folders{hf, hf_ctx};
-  }
-};
-
-void declare_all(fields& f, options& o) {
-  const std::vector<std::string> processors{ml::dpr_processor::name};
-  f.section("train_input");
-  declare_input(f, o.common.train_input, true),
-      o.train.declare(f, "train_input", ml::text_kind::encoder, processors);
-  f.section("eval_input");
-  declare_input(f, o.common.eval_input, false),
-      o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
-  declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
-  f.add("hf", o.hf,
-        "a folder of Hugging Face with which a run begins: one with q_encoder and ctx_encoder, or BERT for "
-        "both encoders, or, with hf_ctx, DPRQuestionEncoder")
-      .of_one_command();
-  f.add("hf_ctx", o.hf_ctx, "the folder of DPRContextEncoder, if that of questions is elsewhere")
-      .of_one_command();
-  declare_checkpoint_options(f, o.common);
-  f.options_of("predict");
-  f.add("best", o.best, "passages of each question that are written").at_least(1).at_most(10'000);
-  f.add("passages", o.passages,
-        "a table (.tsv, .csv) with the columns text and title, or objects with them (.jsonl): only these "
-        "passages are encoded, to passages.npy, as for an index; null: what is held out")
-      .of_one_command();
-  f.add("out", o.vectors, "the folder for what is written; null: model_dir").of_one_command();
-  f.options_of("export");
-  f.add("out", o.out, "the folder for the two folders of Hugging Face").of_one_command();
-}
 
 /// The encoders of --hf. The fields that a folder does not say are as they are asked for.
 void take_folders(fields& f, options& o) {
@@ -271,7 +226,7 @@ void write_model(options& o, const run_of_texts& r, const text_app::stage& now) 
 int run(int argc, char** argv) {
   options o;
   fields f;
-  declare_all(f, o);
+  declare(f, o);
   using text_app::stage;
   return text_app::run(
       argc, argv, f, o.common,

@@ -61,7 +61,12 @@ void declare(train_app::fields& f, model_params& m) {
         "questions and passages have an encoder each; false: they share one");
   f.add("softmax_temperature", m.temperature, "by which scores are divided").above(0);
   f.add("mutual_information", m.mutual_information, "passages choose among questions, too");
+  f.nested("model", "q_encoder", "model"), f.nested("model", "ctx_encoder", "model");
   f.honours("name", {"dpr"});
+  f.honours("scale_similarity", {"false"}, "scores are divided by softmax_temperature");
+  f.no_effect("a word", {"pooler_nonlinearity"}, "the vector is that of the first token, without a pooler");
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
+  f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
   f.honours("pooler_type", {"cls"});
   f.honours("position_embedding_type", {"learned"});
   f.honours("attention_type", {"scaled_dot_product"});

@@ -26,26 +26,30 @@ void declare_hdf5(train_app::fields& f, hdf5_params& p) {
   f.add("mixture", p.mixture,
         "several data in HDF5, a list of maps with data_dir, weight and data_subset, instead of data_dir");
   f.honours("sort_files", {"true"});
+  f.honours("data_transforms", {}, "examples are read as they are");
+  f.no_effect("a number", {"vocab_size"}, "model.vocab_size says it");
   f.honours("pad_last", {"false"});
 }
 
 void check_processor(const std::string& section, const std::string& name) {
   if (name == "DpoHDF5DataProcessor")
-    throw std::invalid_argument(
-        "data_processor DpoHDF5DataProcessor: preferences in HDF5 are not read: give the .jsonl, .csv or "
-        ".tsv of which they were made, with chosen_key and rejected_key");
+    throw std::invalid_argument(fmt::format(
+        "{}.data_processor DpoHDF5DataProcessor: preferences in HDF5 are not read: give the .jsonl, "
+        ".csv or .tsv of which they were made, with chosen_key and rejected_key",
+        section));
   if (name.empty() || name == train_app::synthetic_processor ||
       std::find(of_hdf5.begin(), of_hdf5.end(), name) != of_hdf5.end())
     return;
-  throw std::invalid_argument(
-      fmt::format("{0}.data_processor: a language model has no '{1}'; known are {2} and {3}: take one of them, or "
-                  "leave it out, and the files say what they are",
-                  section, name, fmt::join(of_hdf5, ", "), train_app::synthetic_processor));
+  throw std::invalid_argument(fmt::format(
+      "{0}.data_processor: a language model has no '{1}'; known are {2} and {3}: take one of them, or "
+      "leave it out, and the files say what they are",
+      section, name, fmt::join(of_hdf5, ", "), train_app::synthetic_processor));
 }
 
 bool is_hdf5(const hdf5_input& x) {
   namespace fs = std::filesystem;
-  if (std::find(of_hdf5.begin(), of_hdf5.end(), x.how.data_processor) != of_hdf5.end() || !x.how.mixture.empty())
+  if (std::find(of_hdf5.begin(), of_hdf5.end(), x.how.data_processor) != of_hdf5.end() ||
+      !x.how.mixture.empty())
     return true;
   const auto is_name = [](const fs::path& p) { return p.extension() == ".h5" || p.extension() == ".hdf5"; };
   for (const std::string& path : train_app::words_of_list(x.data_dir)) {

@@ -523,6 +523,19 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
   declare_input(f, p.common.eval_input, false), declare_text(f, p.eval, with_preferences);
 }
 
+void check_loss(const language_params& p) {
+  const model_params& m = p.model;
+  if (m.loss_scaling == "num_tokens" && m.loss_weight != 1)
+    throw std::invalid_argument(fmt::format(
+        "model.loss_weight {} would change the result: with loss_scaling num_tokens it is 1: leave it out, or "
+        "give loss_scaling batch_size",
+        m.loss_weight));
+  if (m.loss_scaling == "batch_size" && !p.train.chosen_key.empty())
+    throw std::invalid_argument(
+        "model.loss_scaling batch_size divides the losses of tokens, and with train_input.chosen_key the loss "
+        "is of pairs: take loss_scaling num_tokens and loss_weight 1");
+}
+
 void complete(fields& f, language_params& p) {
   check_processor("train_input", p.train.hdf5.data_processor);
   check_processor("eval_input", p.eval.hdf5.data_processor);
@@ -652,43 +665,17 @@ void take_tokenizer_beside(language_params& o, const std::string& checkpoint) {
     o.train.tokenizer_dir = folder;
 }
 
-/// Throws std::invalid_argument for a scale of the loss that is not that of the mean over the tokens that
-/// count. With loss_scaling batch_size all tokens do; a dataset that may have others says so when it has
-/// read one.
-void require_mean_loss(const language_params& p, task& t) {
-  const model_params& m = p.model;
-  if (m.loss_scaling == "num_tokens") {
-    if (m.loss_weight == 1) return;
-    throw std::invalid_argument(fmt::format(
-        "model.loss_weight {} would change the result: with loss_scaling num_tokens it is 1: leave it out",
-        m.loss_weight));
-  }
-  const int length = p.train.max_sequence_length;
-  if (std::abs(m.loss_weight * length - 1) > 1e-6)
-    throw std::invalid_argument(fmt::format(
-        "model.loss_weight is {} with loss_scaling batch_size, and in sequences of {} tokens it is 1 / {} = "
-        "{} that "
-        "makes the loss a mean over tokens, as this program has it: give that, or loss_scaling num_tokens",
-        m.loss_weight, length, length, 1. / length));
-  const char* const of_some = p.train.pairs.are_given()       ? "prompt_key"
-                              : !p.train.messages_key.empty() ? "messages_key"
-                              : !p.train.chosen_key.empty()   ? "chosen_key"
-                              : p.train.pack_sequences        ? "pack_sequences"
-                                                              : nullptr;
-  if (of_some)
-    throw std::invalid_argument(fmt::format(
-        "model.loss_scaling batch_size divides by all tokens, and with train_input.{} some of them do not "
-        "count: take loss_scaling num_tokens and loss_weight 1",
-        of_some));
-  if (!is_hdf5(input_of(p.common.train_input, p.train))) return;
-  t.train.get = [get = std::move(t.train.get)](i64 which, const ml::example& to) {
-    get(which, to);
-    if (std::find(to.targets.begin(), to.targets.end(), ml::decoder::no_label) != to.targets.end())
-      throw std::invalid_argument(fmt::format(
-          "train_input: example {} has tokens that do not count, and model.loss_scaling batch_size divides "
-          "by all: take loss_scaling num_tokens and loss_weight 1",
-          which));
-  };
+/// Chooses by what the loss is divided. Where all tokens of a batch count, as in windows of a text, dividing
+/// by sequences and multiplying by 1 / max_sequence_length is the mean over tokens. Throws
+/// std::invalid_argument for a scale that contradicts itself.
+void set_loss(language_params& p) {
+  check_loss(p);
+  model_params& m = p.model;
+  const int length = p.train.max_sequence_length ? p.train.max_sequence_length : m.max_position_embeddings;
+  const bool all_count = !p.train.pairs.are_given() && p.train.messages_key.empty() &&
+                         !p.train.pack_sequences && !is_hdf5(input_of(p.common.train_input, p.train));
+  m.loss_by_sequences =
+      m.loss_scaling == "batch_size" && !(all_count && std::abs(m.loss_weight * length - 1) < 1e-6);
 }
 
 }  // namespace
@@ -701,8 +688,8 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     take_tokenizer_beside(p, from);
     if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
   }
+  if (trains) set_loss(p);
   task t = task_with_data(program, p, trains);
-  if (trains) require_mean_loss(p, t);
   const bool has_examples =
       p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
   std::error_code none;

@@ -49,6 +49,9 @@ void declare_inputs(train_app::fields& f, language_params& p, bool with_preferen
 /// contradict each other.
 void complete(train_app::fields& f, language_params& p);
 
+/// Throws std::invalid_argument for loss_scaling and loss_weight that contradict each other, or the data.
+void check_loss(const language_params& p);
+
 /// Reads the data of a run, and makes it a task of the program of that name, for a mode that trains or one
 /// that evaluates. Throws std::invalid_argument if the data do not fit the model, and for other marks of
 /// pairs than those of the checkpoint.

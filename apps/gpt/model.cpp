@@ -72,7 +72,7 @@ wsl::f32 scale_of(const model_params& m) {
     throw std::invalid_argument(
         "model has scale_qk_dot_by_d and attention_scale, which say the same of the scores: give one of "
         "them");
-  const auto head = static_cast<wsl::f32>(m.head_dim ? m.head_dim : m.hidden_size / m.heads),
+  const auto head = static_cast<wsl::f32>(m.width_of_head() ? m.width_of_head() : m.hidden_size / m.heads),
              alpha = static_cast<wsl::f32>(m.mup.attention_alpha);
   if (m.scale_by_d) return alpha / head;
   if (m.attention_scale > 0) return alpha * static_cast<wsl::f32>(m.attention_scale);
@@ -141,7 +141,7 @@ ml::decoder model_params::decoder() const {
   };
   needs("hidden_size", hidden_size), needs("num_hidden_layers", layers), needs("num_heads", heads);
   needs("max_position_embeddings", max_position_embeddings), needs("vocab_size", vocab_size);
-  if (hidden_size % heads && !head_dim)
+  if (hidden_size % heads && !width_of_head())
     throw std::invalid_argument("model.num_heads " + std::to_string(heads) +
                                 " does not divide model.hidden_size " + std::to_string(hidden_size) +
                                 ": each head has an equal part of the features");
@@ -191,7 +191,7 @@ ml::decoder model_params::decoder() const {
       .epsilon = static_cast<wsl::f32>(epsilon),
       .deviation = static_cast<wsl::f32>(deviation),
       .kv_heads = kv_groups,
-      .norm = norm == "rmsnorm" ? ml::normalization::rmsnorm : ml::normalization::layernorm,
+      .norm = norm == "rmsnorm" || rms_norm ? ml::normalization::rmsnorm : ml::normalization::layernorm,
       .position = positioning_of(positions),
       .rotary_features = rotary_dim,
       .rotary_base = rope_theta,
@@ -200,7 +200,7 @@ ml::decoder model_params::decoder() const {
       .dropout = static_cast<wsl::f32>(dropout),
       .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
       .rotary_scale = scaling_of(*this),
-      .head_width = head_dim,
+      .head_width = width_of_head(),
       .window = window,
       .attention_scale = scale_of(*this),
       .scale_by_layer = scale_by_layer,
@@ -210,8 +210,22 @@ ml::decoder model_params::decoder() const {
       .logit_scale = static_cast<wsl::f32>(logits_scale),
       .experts = experts,
       .experts_per_token = experts_of_token,
-      .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance)};
+      .balance = static_cast<wsl::f32>(balance < 0 ? (experts ? 0.01 : 0) : balance),
+      .loss_factor = loss_by_sequences ? static_cast<wsl::f32>(loss_weight) : 1,
+      .loss_by_sequences = loss_by_sequences};
   return with_mup_of(std::move(d), mup);
+}
+
+int model_params::width_of_head() const {
+  if (!attention_inner_dim) return head_dim;
+  if (head_dim)
+    throw std::invalid_argument(
+        "model has head_dim and attention_inner_dim, which say the same: give one of them");
+  if (heads && attention_inner_dim % heads)
+    throw std::invalid_argument(
+        "model.num_heads " + std::to_string(heads) + " does not divide model.attention_inner_dim " +
+        std::to_string(attention_inner_dim) + ": each head has an equal part of the features");
+  return heads ? attention_inner_dim / heads : 0;
 }
 
 model_params model_params::of(const ml::decoder& d) {
@@ -266,7 +280,7 @@ train_app::named_words model_params::architecture() const {
       {"max_position_embeddings", std::to_string(d.positions)},
       {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
       {"nonlinearity", word_of(d.between)},
-      {"norm_type", norm},
+      {"norm_type", rms_norm ? "rmsnorm" : norm},
       {"layer_norm_epsilon", number(epsilon)},
       {"position_embedding_type", positions},
       {"rotary_dim",
@@ -413,7 +427,8 @@ void declare(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   f.section("model");
   f.add("name", m.name, "of the model; what it is the other fields say")
-      .one_of({"gpt", "gpt2", "gpt3", "llama"});
+      .one_of({"gpt", "gpt2", "gpt3", "llama"})
+      .once_called("model_name");
   f.add("vocab_size", m.vocab_size, "tokens there are; null: as many as the data have")
       .at_least(1)
       .at_most(1 << 24);
@@ -428,6 +443,7 @@ void declare(train_app::fields& f, model_params& m) {
       .at_most(largest);
   f.add("nonlinearity", m.nonlinearity, "inside the feed-forward part")
       .one_of({"gelu", "gelu_new", "quick_gelu", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
+  f.add("use_rms_norm", m.rms_norm, "as norm_type rmsnorm, in older files");
   f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm", "biasless-layernorm"});
   f.add("layer_norm_epsilon", m.epsilon, "of the norms").above(0).at_most(1);
   f.add("position_embedding_type", m.positions, "how a token knows its place")
@@ -450,7 +466,8 @@ void declare(train_app::fields& f, model_params& m) {
       .at_most(1024);
   f.add("num_experts_per_token", m.experts_of_token, "experts that a token goes to, of num_experts")
       .at_least(1)
-      .at_most(1024);
+      .at_most(1024)
+      .once_called("top_k");
   f.add("load_balancing_loss_coef", m.balance,
         "factor of the loss that keeps experts equally busy; null: 0.01 if there are experts")
       .at_least(0)
@@ -470,20 +487,43 @@ void declare(train_app::fields& f, model_params& m) {
       .at_most(0.99);
   f.honours("attention_type", {"scaled_dot_product"});
   f.add("loss_scaling", m.loss_scaling,
-        "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, sequences, "
-        "with "
-        "loss_weight 1 / max_sequence_length, which is the same where all tokens count")
+        "what divides the sum of the losses of tokens: num_tokens, those that count; batch_size, the "
+        "sequences, "
+        "before loss_weight multiplies it; null: num_tokens")
       .one_of({"num_tokens", "batch_size"});
-  f.add("loss_weight", m.loss_weight, "factor of the loss: 1, but for loss_scaling batch_size").above(0);
+  f.add("loss_weight", m.loss_weight, "factor of the loss, with loss_scaling batch_size").above(0);
+  f.remark([&m] {
+    return m.loss_scaling.empty() && m.loss_weight != 1 ? fmt::format(
+                                                              "model.loss_weight {} has no effect without "
+                                                              "loss_scaling batch_size, as in the Model Zoo: "
+                                                              "the loss is the mean over tokens",
+                                                              m.loss_weight)
+                                                        : std::string();
+  });
   f.honours("use_position_embedding", {"true"});
-  f.no_effect("true or false", {"attention_softmax_fp32"});
+  for (const char* of_zoo : {"extra_attention_params", "pos_scaling_extra_args", "moe"})
+    f.nested("model", of_zoo, "model");
+  f.honours("routing_algorithm", {"learned"}, "a router learns where tokens go");
+  f.honours("num_shared_experts", {"0"}, "experts that all tokens go to are not supported");
+  f.honours("null_expert_bias", {"0"}, "a router has no null expert here");
+  f.no_effect("true or false", {"router_fp32"}, "routers compute in f32 in any case");
+  f.honours("alibi_trainable_slopes", {"false"});
+  f.honours("attention_sink_tokens", {"0"}, "attention sinks are not supported");
+  f.honours("boundary_casting", {"false"});
+  const char* const same_numbers = "it chooses among ways to compute the same";
+  f.no_effect("a word", {"attention_kernel", "alibi_implementation"}, same_numbers);
+  f.no_effect("true or false", {"fold_rope_consts"}, same_numbers);
+  f.no_effect("true or false", {"tf_summary"}, "it only reports");
+  f.no_effect("true or false", {"allow_multireplica"}, "runconfig.multireplica says it");
+  f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
+  f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
 }
 
 void declare_all_families(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   declare(f, m);
   f.named("model.name").front()->choices = names_of_models();
-  f.no_effect("true or false", {"compute_eval_metrics"});
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.add("parallel_block", m.parallel_block,
         "attention and the feed-forward part side by side, as in GPT-J (of this program)");
   f.add("reward_head", m.reward_head,
@@ -496,6 +536,9 @@ void declare_all_families(train_app::fields& f, model_params& m) {
   f.add("head_dim", m.head_dim, "features of a head; null: hidden_size / num_heads (of this program)")
       .at_least(1)
       .at_most(largest);
+  f.add("attention_inner_dim", m.attention_inner_dim, "num_heads times head_dim; null: that, or hidden_size")
+      .at_least(1)
+      .at_most(1 << 24);
   f.add("attention_sliding_window_length", m.window, "attention to so many last tokens; null: to all")
       .at_least(1)
       .at_most(1 << 24);

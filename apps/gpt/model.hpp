@@ -42,8 +42,12 @@ struct model_params {
   f64 embeddings_scale = 1, logits_scale = 1, attention_scale = 0, scaling_factor = 1, low_frequency = 1,
       high_frequency = 4;
   mup_params mup = {};
-  std::string loss_scaling = "num_tokens";
+  std::string loss_scaling = {};  ///< empty: num_tokens
   f64 loss_weight = 1;
+  bool loss_by_sequences =
+      false;                    ///< it is divided by the sequences of a batch, and multiplied by loss_weight
+  bool rms_norm = false;        ///< as norm_type rmsnorm, in older files
+  int attention_inner_dim = 0;  ///< num_heads * head_dim; 0: not given
 
   /// The fields that describe a decoder; its rotary pairs are those of this program's checkpoints.
   static model_params of(const wsl::ml::decoder& d);
@@ -52,6 +56,9 @@ struct model_params {
   /// The architecture of the model with its defaults, without settings of the training alone, such as
   /// dropout.
   train_app::named_words architecture() const;
+  /// The features of a head, 0: hidden_size / num_heads. Throws std::invalid_argument for attention_inner_dim
+  /// that heads cannot share.
+  int width_of_head() const;
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };

@@ -78,7 +78,7 @@ ml::preference_loss_settings preference_params::settings() const {
 
 void declare_preferences(train_app::fields& f, preference_params& p) {
   f.section("dpo");
-  f.nested("model", "dpo", "dpo"), f.nested("model", "policy_model", "model");
+  f.nested("model", "dpo", "dpo"), f.nested("model", "policy_model", "model", true);
   f.add("loss_type", p.loss_type, "of the pairs of chosen_key and rejected_key")
       .one_of({"sigmoid", "hinge", "ipo", "dpop"});
   f.add("beta", p.beta, "how strongly the reference holds the model").above(0).at_most(1e6);

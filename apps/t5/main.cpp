@@ -20,8 +20,7 @@
 #include "../train/synthetic.hpp"
 #include "configurations.hpp"
 #include "file_of_predictions.hpp"
-#include "model.hpp"
-#include "text_input.hpp"
+#include "options.hpp"
 #include "text_run.hpp"
 
 namespace t5_app {
@@ -30,51 +29,6 @@ namespace {
 namespace ml = wsl::ml;
 using namespace train_app;
 using wsl::i32;
-
-const std::vector<std::string> processors{"T5DynamicDataProcessor", "T5HDF5DataProcessor",
-                                          "TransformerDynamicDataProcessor", synthetic_processor};
-
-struct search_params {
-  int num_beams = 4, max_new_tokens = 0, limit = 0, columns = 0;
-  f64 length_penalty = 1;
-};
-
-struct options {
-  common_params common;
-  model_params model;
-  text_app::text_input train, eval;
-  search_params search;
-  std::string hf;                ///< a folder of transformers, with whose model a run begins; empty: none
-  std::string out, predictions;  ///< the folder that `export` writes, and the file that `predict` writes
-};
-
-void declare_all(fields& f, options& o) {
-  f.section("train_input");
-  declare_input(f, o.common.train_input, true),
-      o.train.declare(f, "train_input", ml::text_kind::encoder_decoder, processors);
-  f.section("eval_input");
-  declare_input(f, o.common.eval_input, false),
-      o.eval.declare(f, "eval_input", ml::text_kind::encoder_decoder, processors);
-  declare(f, o.model), declare_precision(f, o.common.precision);
-  declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
-  f.add("hf", o.hf, "a folder of Hugging Face with T5 or Marian, with whose model a run begins")
-      .of_one_command();
-  declare_checkpoint_options(f, o.common);
-  f.options_of("predict");
-  f.add("num_beams", o.search.num_beams,
-        "hypotheses of a text that are followed; 1: the best token each time")
-      .at_least(1)
-      .at_most(1024);
-  f.add("length_penalty", o.search.length_penalty, "above 0 it favours long texts");
-  f.add("max_new_tokens", o.search.max_new_tokens, "of a text; null: tgt_max_sequence_length").at_least(1);
-  f.add("limit", o.search.limit, "only the first texts; null: all").at_least(1);
-  f.add("sample_columns", o.search.columns, "PEs that write; null: as many as threads").at_least(1);
-  f.add("out", o.predictions, "the file of the predictions; null: predictions.txt in model_dir")
-      .of_one_command();
-  f.options_of("export");
-  f.add("out", o.out, "the folder for the files of Hugging Face").of_one_command();
-}
 
 void complete(fields& f, options& o) {
   if (!o.hf.empty())
@@ -105,7 +59,7 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   });
   text_app::complete_hdf5(p);
   text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
-                               o.model.vocab_size, o.model.max_position_embeddings);
+                               o.model.vocab_size ? o.model.vocabulary() : 0, o.model.max_position_embeddings);
   return p;
 }
 
@@ -149,10 +103,10 @@ struct run_of_texts {
 /// Sets the sizes that follow from the data. Throws std::invalid_argument for those that do not fit.
 void fit_to_data(options& o, int vocabulary, int longest) {
   model_params& m = o.model;
-  if (!m.vocab_size) m.vocab_size = vocabulary;
-  if (m.vocab_size < vocabulary)
+  if (!m.vocab_size) m.vocab_size = vocabulary - m.extra_ids;
+  if (m.vocabulary() < vocabulary)
     throw std::invalid_argument(
-        fmt::format("model.src_vocab_size {} is less than the {} tokens of src_vocab_file{}", m.vocab_size,
+        fmt::format("model.src_vocab_size {} is less than the {} tokens of src_vocab_file{}", m.vocabulary(),
                     vocabulary, o.hf.empty() ? ": take as many" : " and extra_ids, and is that of --hf"));
   if (!m.max_position_embeddings) m.max_position_embeddings = longest;
   const ml::encoder_decoder model = m.model();
@@ -190,7 +144,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     r.held_out = ml::task_of(r.by, now.use());
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
-    text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "src_vocab_file", true);
+    text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocabulary(), "src_vocab_file", true);
   fit_to_data(o, vocabulary_of(r.by, words), longest);
   const ml::encoder_decoder model = o.model.model();
   r.what = {.program = "wsl-t5",
@@ -264,7 +218,7 @@ void predict(const fields& f, options& o, const run_of_texts& r, const text_app:
   const auto tokens = ml::encoder_decoder_tokens::of(input_of(r.by).sequences, words);
   const int vocabulary = vocabulary_of(r.by, words);
   std::vector<i32> never;  // rows of the model's table that are no tokens
-  for (i32 id = vocabulary; id < o.model.vocab_size; ++id) never.push_back(id);
+  for (i32 id = vocabulary; id < o.model.vocabulary(); ++id) never.push_back(id);
   ml::encoder_decoder_writer text(
       o.model.model(), with_average(o.common.optimizer, *m, [&] { return text_app::weights_of(m->run()); }),
       {.columns = o.search.columns,
@@ -361,7 +315,7 @@ void write_model(options& o, const run_of_texts& r, const text_app::stage& now) 
 int run(int argc, char** argv) {
   options o;
   fields f;
-  declare_all(f, o);
+  declare(f, o);
   using text_app::stage;
   return text_app::run(
       argc, argv, f, o.common,

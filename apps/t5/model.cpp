@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <wsl/ml/io/hugging_face/config.hpp>
 
@@ -26,7 +27,9 @@ constexpr std::pair<const char*, ml::position_encoding> encodings[] = {
     {"fixed", ml::position_encoding::fixed},
     {"learned", ml::position_encoding::learned}};
 
-bool flag_of(const std::string& word, bool usual) { return word.empty() ? usual : word == "true"; }
+bool flag_of(const std::string& word, bool usual) {
+  return word.empty() ? usual : word == "true" || word == "True";
+}
 
 }  // namespace
 
@@ -53,7 +56,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("norm_type", m.norm, "null: rmsnorm of t5, layernorm of transformer")
       .one_of({"rmsnorm", "layernorm"});
   f.add("use_pre_normalization", m.norm_first, "norms begin branches; null: those of t5 do")
-      .one_of({"true", "false"});
+      .one_of({"true", "false", "True", "False"})
+      .once_called("use_pre_encoder_decoder_layer_norm");
   f.add("position_embedding_type", m.position, "null: relative of t5, fixed of transformer")
       .one_of(words_in(encodings));
   f.add("relative_attention_num_buckets", m.buckets, "numbers of each head for distances").at_least(4);
@@ -75,7 +79,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("share_encoder_decoder_embedding", m.share_embeddings, "both sides have one table of tokens");
   f.add("share_embedding_weights", m.tied, "the head is the decoder's table of tokens");
   f.add("use_ffn_bias", m.biases, "linear layers have biases; null: those of transformer")
-      .one_of({"true", "false"});
+      .one_of({"true", "false", "True", "False"});
   f.add("logit_bias", m.logit_bias, "the logits have a bias that is not trained; null: no")
       .one_of({"true", "false"});
   f.add("attention_scale", m.attention_scale, "factor of the scores; null: 1 of t5, or 1 / sqrt(d_kv)")
@@ -86,6 +90,42 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("logit_scale", m.logit_scale,
         "factor of what the head reads; null: 1 / sqrt(d_model) of a tied t5, or 1")
       .above(0);
+  f.add("extra_ids", m.extra_ids, "tokens beside those of src_vocab_size").at_least(0).at_most(1 << 20);
+  f.add("tgt_vocab_size", m.decoder_vocab_size, "that of src_vocab_size, for there is one vocabulary")
+      .at_least(1);
+  f.add("src_max_position_embeddings", m.src_positions, "as max_position_embeddings, of the encoder")
+      .at_least(1);
+  f.add("tgt_max_position_embeddings", m.tgt_positions, "the same of the decoder").at_least(1);
+  f.add("decoder_nonlinearity", m.decoder_nonlinearity, "that of the encoder")
+      .one_of(words_in(nonlinearities));
+  f.add("use_projection_bias_in_attention", m.projection_bias, "must be that of use_ffn_bias")
+      .one_of({"true", "false", "True", "False"});
+  f.add("use_t5_layer_norm", m.t5_norm, "as norm_type rmsnorm; false: as layernorm, in older files")
+      .one_of({"true", "false", "True", "False"});
+  f.add("lm_loss_weight", m.loss_weight,
+        "factor of the sum of the losses of tokens, divided by the sequences, as in the Model Zoo; null: "
+        "their "
+        "mean")
+      .above(0);
+  f.add(
+       "mlm_loss_scaling", m.loss_scaling,
+       "what divides the sum of the losses: batch_size, the sequences; num_masked or precomputed_num_masked, "
+       "the tokens that count; null: batch_size where lm_loss_weight is given")
+      .one_of({"batch_size", "num_masked", "precomputed_num_masked"});
+  f.honours("use_transformer_initialization", {"false"},
+            "weights begin as initializer_range says, not as those of the Zoo's Transformer");
+  f.honours("use_pre_encoder_decoder_dropout", {"false"}, "embeddings are dropped once");
+  f.honours("use_dropout_outside_residual_path", {"true"}, "what a side gives is dropped, too");
+  f.honours("relu_dropout_rate", {}, "it is dropout_rate in any case");
+  for (const char* of_mup :
+       {"mup_base_d_model", "mup_base_d_ff", "embeddings_alpha", "scale_encoder_qk_dot_by_d",
+        "scale_decoder_qk_dot_by_d", "encoder_attention_logits_alpha", "decoder_attention_logits_alpha",
+        "output_logits_alpha", "scale_output_logits_by_d"})
+    f.honours(of_mup, {}, "muP is of language models, see docs/guide/mup.md");
+  f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
+  f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
+  f.no_effect("true or false", {"enable_vts"}, "padding is hidden, whether it is computed or not");
   f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt; null: it is").at_least(0);
 }
 
@@ -120,12 +160,21 @@ ml::encoder_decoder model_params::model() const {
                     heads, d_model));
   const bool is_t5 = name == "t5";
   const f32 root = std::sqrt(static_cast<f32>(d_model));
-  ml::encoder_decoder m{.vocabulary = vocab_size,
+  if (decoder_vocab_size && decoder_vocab_size != vocab_size)
+    throw std::invalid_argument(
+        fmt::format("model.tgt_vocab_size {} is not src_vocab_size {}: there is one vocabulary",
+                    decoder_vocab_size, vocab_size));
+  if (!decoder_nonlinearity.empty() && decoder_nonlinearity != (nonlinearity.empty() ? "relu" : nonlinearity))
+    throw std::invalid_argument(
+        fmt::format("model.decoder_nonlinearity {} is not encoder_nonlinearity {}: both "
+                    "sides have one",
+                    decoder_nonlinearity, nonlinearity.empty() ? "relu" : nonlinearity));
+  ml::encoder_decoder m{.vocabulary = vocabulary(),
                         .layers = encoder_layers,
                         .heads = heads,
                         .width = d_model,
                         .decoder_layers = decoder_layers,
-                        .positions = max_position_embeddings,
+                        .positions = std::max({max_position_embeddings, src_positions, tgt_positions}),
                         .filter = d_ff,
                         .head_width = d_kv,
                         .between = value_of(nonlinearities, nonlinearity.empty() ? "relu" : nonlinearity),
@@ -133,9 +182,14 @@ ml::encoder_decoder model_params::model() const {
                                                     : is_t5     ? 1e-6
                                                                 : 1e-5),
                         .deviation = static_cast<f32>(deviation)};
-  m.norm =
-      (norm.empty() ? is_t5 : norm == "rmsnorm") ? ml::normalization::rmsnorm : ml::normalization::layernorm;
+  const bool has_rms = !norm.empty() ? norm == "rmsnorm" : flag_of(t5_norm, is_t5);
+  m.norm = has_rms ? ml::normalization::rmsnorm : ml::normalization::layernorm;
   m.norm_first = flag_of(norm_first, is_t5), m.biases = flag_of(biases, !is_t5);
+  if (!projection_bias.empty() && flag_of(projection_bias, false) != m.biases)
+    throw std::invalid_argument(
+        fmt::format("model.use_projection_bias_in_attention {} is not use_ffn_bias {}: linear layers all "
+                    "have biases, or none",
+                    projection_bias, m.biases));
   m.logit_bias = flag_of(logit_bias, false);
   m.position = value_of(encodings, !position.empty() ? position : is_t5 ? "relative" : "fixed");
   m.buckets = buckets, m.max_distance = max_distance;
@@ -147,6 +201,8 @@ ml::encoder_decoder model_params::model() const {
   m.dropout = static_cast<f32>(dropout);
   m.attention_dropout = static_cast<f32>(attention_dropout < 0 ? dropout : attention_dropout);
   m.label_smoothing = static_cast<f32>(label_smoothing);
+  m.loss_by_sequences = loss_scaling.empty() ? loss_weight > 0 : loss_scaling == "batch_size";
+  m.loss_factor = m.loss_by_sequences && loss_weight > 0 ? static_cast<f32>(loss_weight) : 1;
   return m;
 }
 

@@ -18,6 +18,13 @@ struct model_params {
       attention_scale = 0, embedding_scale = 0, logit_scale = 0;
   bool share_embeddings = true, tied = true;
   std::string biases, logit_bias;
+  // Names of the Model Zoo for parts of these, or for the same once more; empty and 0: not given.
+  std::string projection_bias, t5_norm, decoder_nonlinearity, loss_scaling;
+  int extra_ids = 0, decoder_vocab_size = 0, src_positions = 0, tgt_positions = 0;
+  f64 loss_weight = -1;
+
+  /// The tokens of the model: src_vocab_size and extra_ids.
+  int vocabulary() const { return vocab_size + extra_ids; }
 
   /// The fields that describe a model of this kind.
   static model_params of(const wsl::ml::encoder_decoder& m, const std::string& name);

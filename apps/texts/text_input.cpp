@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace text_app {
 
@@ -13,6 +14,18 @@ namespace {
 
 bool is_one_of(const std::vector<std::string>& all, const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+/// One file or folder is a list of one.
+template <class T>
+void field_of_setting(train_app::fields& f, const std::string& name, T& to, const char* help) {
+  f.add(name, to, help).may_be_list =
+      std::is_same_v<T, std::vector<std::string>> && name.ends_with("data_dir");
+}
+/// True and true are the same.
+bool is_same_word(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace
@@ -33,7 +46,7 @@ void text_input::declare(train_app::fields& f, const std::string& section, ml::t
       if (name == "data_dir" || settings_.contains(name)) return;
       using type = std::decay_t<decltype(usual)>;
       usual_.emplace(name, usual);
-      f.add(name, std::get<type>(settings_.emplace(name, usual).first->second), help);
+      field_of_setting(f, name, std::get<type>(settings_.emplace(name, usual).first->second), help);
     });
   }
   for (const ml::text_processor& p : ml::text_processors()) {
@@ -67,6 +80,13 @@ void text_input::forget_lengths(train_app::fields& f) {
 
 ml::text_processor text_input::processor(train_app::fields& f, const std::string& data_dir,
                                          const text_input* otherwise) const {
+  ml::text_processor p = settings(f, data_dir, otherwise);
+  complete_hdf5(p);
+  return p;
+}
+
+ml::text_processor text_input::settings(train_app::fields& f, const std::string& data_dir,
+                                        const text_input* otherwise) const {
   const std::string& name = data_processor.empty() && otherwise ? otherwise->data_processor : data_processor;
   if (name.empty())
     throw std::invalid_argument(section_ +
@@ -91,7 +111,8 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
           fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
   ml::each_accepted(p, [&](const std::string& setting, const std::string& only) {
     const auto at = accepted_.find(setting);
-    if (at == accepted_.end() || at->second.empty() || only == "any" || at->second == only) return;
+    if (at == accepted_.end() || at->second.empty() || only == "any" || is_same_word(at->second, only))
+      return;
     throw std::invalid_argument(fmt::format("{}.{} is {}; {} has {} in any case: leave it out", section_,
                                             setting, at->second, name, only));
   });
@@ -100,7 +121,6 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
       throw std::invalid_argument(
           fmt::format("{}.{} is no setting of {}: leave it out", section_, setting, name));
   if (needs_no_files(p)) train_app::check_synthetic(section_.c_str(), data_dir);
-  complete_hdf5(p);
   return p;
 }
 

@@ -31,6 +31,10 @@ class text_input {
   /// theirs.
   void forget_lengths(train_app::fields& f);
 
+  /// The processor with the settings that were given here, without a look at the data. Throws
+  /// std::invalid_argument for settings of another processor.
+  wsl::ml::text_processor settings(train_app::fields& f, const std::string& data_dir,
+                                   const text_input* otherwise = nullptr) const;
   /// The processor with the settings that were given here, or else in `otherwise`, and with these files, if
   /// there are any. Throws std::invalid_argument for settings of another processor.
   wsl::ml::text_processor processor(train_app::fields& f, const std::string& data_dir,

@@ -10,6 +10,7 @@
 #include "../files.hpp"
 #include "ranks.hpp"
 #include "session.hpp"
+#include "zoo_models.hpp"
 
 namespace train_app {
 namespace {
@@ -202,6 +203,12 @@ void require_options_of(const std::string& mode, const program_words& words,
 
 }  // namespace
 
+void take_model_name(fields& f, const std::string& model) {
+  for (field* x : f.named("model.name"))
+    if (x->given.empty() && std::find(x->choices.begin(), x->choices.end(), model) != x->choices.end())
+      f.read_option(*x, model, "the folder of the file");
+}
+
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
   CLI::App app(words.about, words.name);
   std::string file, mode;
@@ -233,6 +240,13 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   const auto [name, text] =
       checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
   f.read(text, name);
+  if (const zoo_model* const model = zoo_model_of_path(name); model) {
+    take_model_name(f, model->name);
+    const std::vector<field*> is_called = f.named("model.name");
+    if (ranks::root() && !is_called.empty() && is_called.front()->given == "the folder of the file")
+      std::fprintf(stderr, "%s: model.name is %s, by the folder of %s\n", words.name.c_str(), model->name,
+                   name.c_str());
+  }
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
     for (const given_option& o : given)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fields.hpp"
 
-#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -15,17 +14,11 @@
 #include <utility>
 
 #include "../nearest.hpp"
+#include "trainer_form.hpp"
+#include "yaml_text.hpp"
 
 namespace train_app {
 namespace {
-
-[[noreturn]] void refuse(const std::string& where, const std::string& sentence) {
-  throw std::invalid_argument(where + ": " + sentence);
-}
-
-std::string place(const std::string& file, const YAML::Node& node) {
-  return file + ":" + std::to_string(node.Mark().line + 1);
-}
 
 /// The shortest digits that read back as the same number.
 std::string text_of(f64 x) {
@@ -33,12 +26,6 @@ std::string text_of(f64 x) {
   return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 std::string text_of(i64 x) { return std::to_string(x); }
-
-std::string shown(const YAML::Node& n) {
-  if (n.IsScalar()) return "'" + n.Scalar().substr(0, 60) + "'";
-  if (n.IsNull()) return "nothing";
-  return (n.size() ? "a " : "an empty ") + std::string(n.IsMap() ? "map" : "list");
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
@@ -69,49 +56,6 @@ std::string limits(const field& f) {
   if (f.least > -1e300) words += std::string(f.above_least ? "above " : "at least ") + text_of(f.least);
   if (f.most < 1e300) words += (words.empty() ? "" : " and ") + std::string("at most ") + text_of(f.most);
   return words;
-}
-
-/// The pairs of a map with those that `<<` merges into it. The map's own pairs override merged ones, and a
-/// nearer map overrides a farther one. Duplicate keys are refused.
-std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file,
-                                                         const std::string& what) {
-  if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
-  std::vector<std::pair<std::string, YAML::Node>> all;
-  std::map<std::string, int> lines;
-  std::vector<YAML::Node> merged, waiting;  // a stack: the last one waiting is merged next
-  const auto merges = [&](const YAML::Node& from) {
-    if (!from.IsSequence()) return waiting.push_back(from);
-    for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
-  };
-  for (const auto& pair : map) {
-    if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
-    const std::string& key = pair.first.Scalar();
-    const int line = pair.first.Mark().line + 1;
-    if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
-      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) +
-                                          " stands there twice, before in line " +
-                                          std::to_string(before->second));
-    if (key == "<<") merges(pair.second);
-    else all.emplace_back(key, pair.second);
-  }
-  while (!waiting.empty()) {
-    const YAML::Node from = waiting.back();
-    waiting.pop_back();
-    if (!from.IsMap()) refuse(place(file, from), what + ": << merges a map, not " + shown(from));
-    // An anchor may be merged into what it merges itself.
-    if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
-    merged.push_back(from);
-    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most)
-      refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
-    for (const auto& weaker : from) {
-      if (!weaker.first.IsScalar())
-        refuse(place(file, weaker.first), what + ": the name of a field is a word");
-      if (weaker.first.Scalar() == "<<") merges(weaker.second);
-      else if (lines.emplace(weaker.first.Scalar(), 0).second)
-        all.emplace_back(weaker.first.Scalar(), weaker.second);
-    }
-  }
-  return all;
 }
 
 void declare(fields& part, rate_part& p) {
@@ -150,8 +94,9 @@ void declare(fields& part, rate_part& p) {
   part.add("anneal_strategy", p.anneal_strategy, "").one_of({"cos", "linear"});
   part.add("staircase", p.staircase, "");
   part.add("three_phase", p.three_phase, "");
-  part.add("milestones", p.milestones, "").at_least(0);
-  part.add("learning_rates", p.learning_rates, "").at_least(0);
+  part.add("milestones", p.milestones, "").at_least(0).once_called("boundaries");
+  part.add("learning_rates", p.learning_rates, "").at_least(0).once_called("values");
+  part.no_effect("a number", {"alpha"}, "end_learning_rate says where a CosineDecay ends");
 }
 
 void declare(fields& part, group_part& p) {
@@ -289,6 +234,8 @@ struct reader {
   }
   template <class T>
   void read(const YAML::Node& n, std::vector<T>& to) const {
+    if constexpr (std::is_same_v<T, std::string>)
+      if (f.may_be_list && n.IsScalar()) return to.assign(1, n.Scalar());
     if (!n.IsSequence())
       wrong(n, n.IsScalar() ? "a list, such as '[" + n.Scalar().substr(0, 60) + "]'" : "a list");
     to.assign(n.size(), T{});
@@ -459,95 +406,21 @@ bool is_same(const std::string& a, const std::string& b) {
 /// effect.
 void check_without_effect(const field& f, const YAML::Node& value, const std::string& where) {
   const std::string text = value.IsScalar() ? value.Scalar() : "";
-  if (!f.choices.empty()) {
+  if (!f.choices.empty() || f.kind.empty()) {
     if (value.IsScalar() && std::any_of(f.choices.begin(), f.choices.end(),
                                         [&](const std::string& c) { return is_same(c, text); }))
       return;
-    refuse(where, f.full_name() + " " + shown(value) +
-                      " would change the result, and this program only knows " + joined(f.choices));
+    refuse(where, f.full_name() + " " + shown(value) + " would change the result, and " +
+                      (f.why.empty() ? "this program only knows " + joined(f.choices) : f.why));
   }
   f64 x = 0;
-  const bool fits = f.kind == "a list"          ? !value.IsMap()
+  const bool fits = f.kind == "anything"        ? true
+                    : f.kind == "a list"        ? !value.IsMap()
                     : !value.IsScalar()         ? false
                     : f.kind == "a number"      ? is_number(text, x)
                     : f.kind == "true or false" ? lower(text) == "true" || lower(text) == "false"
                                                 : true;
   if (!fits) refuse(where, f.full_name() + " is " + f.kind + ", not " + shown(value));
-}
-
-std::string line_of(const std::string& text, int number) {
-  std::size_t begin = 0;
-  for (int k = 0; k < number && begin != text.npos; ++k) {
-    begin = text.find('\n', begin);
-    if (begin != text.npos) ++begin;
-  }
-  return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
-}
-
-/// Where a document has its first value.
-class first_value final : public YAML::EventHandler {
- public:
-  const YAML::Mark& mark() const { return mark_; }
-
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& at, YAML::anchor_t) override { note(at); }
-  void OnAlias(const YAML::Mark& at, YAML::anchor_t) override { note(at); }
-  void OnScalar(const YAML::Mark& at, const std::string&, YAML::anchor_t, const std::string&) override {
-    note(at);
-  }
-  void OnSequenceStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {
-    note(at);
-  }
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {
-    note(at);
-  }
-  void OnMapEnd() override {}
-
- private:
-  void note(const YAML::Mark& at) {
-    if (mark_.is_null()) mark_ = at;
-  }
-
-  YAML::Mark mark_ = YAML::Mark::null_mark();
-};
-
-/// The line at which something follows the first document, from 0; -1 where nothing does.
-int line_of_second_document(const std::string& text) {
-  std::istringstream in(text);
-  YAML::Parser parser(in);
-  first_value first, second;
-  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return -1;
-  // A null is the end of the file after a last "---", or the place where yaml-cpp can read no further.
-  const bool is_blank = line_of(text, second.mark().line).find_first_not_of(" \r") == std::string::npos;
-  return is_blank ? -1 : second.mark().line;
-}
-
-YAML::Node parsed(const std::string& text, const std::string& where) {
-  constexpr std::size_t most = 1 << 20;
-  if (text.size() > most)
-    refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " +
-                      std::to_string(most));
-  YAML::Node root;
-  int second = -1;
-  try {
-    // Not LoadAll: yaml-cpp 0.7 finds documents without end in "{a: 1} , b".
-    root = YAML::Load(text);
-    second = line_of_second_document(text);
-  } catch (const YAML::Exception& e) {
-    const std::string line = e.mark.line >= 0 ? line_of(text, e.mark.line) : "";
-    const bool has_tab = line.find('\t') != line.npos;
-    refuse(e.mark.line >= 0 ? where + ":" + std::to_string(e.mark.line + 1) : where,
-           has_tab ? std::string("this is no YAML: there is a tab in the line, and YAML indents with blanks")
-                   : "this is no YAML: " + e.msg);
-  }
-  if (second >= 0)
-    refuse(where + ":" + std::to_string(second + 1),
-           "a second YAML document begins here; a params file is one: leave out the other");
-  return root;
 }
 
 /// Members that have their default value are left out.
@@ -634,25 +507,67 @@ std::vector<std::string> words_of_list(const std::string& text) {
 
 std::string field::text() const { return std::visit(writer{*this}, where); }
 
+void fields::no_effect(const std::string& kind, std::initializer_list<const char*> names,
+                       const std::string& why) {
+  for (const char* name : names)
+    all_.push_back({.section = now_,
+                    .name = name,
+                    .help = "accepted, no effect",
+                    .where = {},
+                    .kind = kind,
+                    .why = why});
+}
+void fields::honours(const char* name, std::vector<std::string> values, const std::string& why) {
+  all_.push_back({.section = now_,
+                  .name = name,
+                  .help = "accepted, no effect",
+                  .where = {},
+                  .choices = std::move(values),
+                  .why = why});
+}
+void fields::check() const {
+  mistakes found;
+  for (const auto& f : refusals_) found.of(f);
+  found.report();
+}
+
 void fields::read(const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
-  if (root["trainer"])
-    refuse(place(file, root["trainer"]),
-           "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, "
-           "optimizer, runconfig");
-  for (const auto& [name, content] : pairs_of(root, file, "")) {
-    if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      const auto same = std::find_if(all_.begin(), all_.end(), [&](const field& f) {
-        return f.name == name && std::find(sections_.begin(), sections_.end(), f.section) != sections_.end();
-      });
-      const std::string near = app::nearest_words(name, sections_);
-      refuse(place(file, content), name + " is no section" +
-                                       (same != all_.end() ? "; it is a field of " + same->section
-                                        : !near.empty()    ? near
-                                                           : "; there are " + joined(sections_)));
+  mistakes found;
+  if (is_trainer_form(root)) read_sections(sections_of_trainer(root, file, found, notes_), file, found);
+  else read_sections(root, file, found);
+  found.report();
+}
+
+void fields::read_sections(const YAML::Node& root, const std::string& file, mistakes& found) {
+  for (const auto& [name, content] : pairs_of(root, file, "", found)) {
+    const auto is_called = [&, &called = name](const auto& x) { return x.first == called; };
+    if (const auto ignored = std::find_if(ignored_sections_.begin(), ignored_sections_.end(), is_called);
+        ignored != ignored_sections_.end()) {
+      notes_.push_back(place(file, content) + ": " + name + " has no effect here: " + ignored->second);
+      continue;
     }
-    read_value_of_section(content, name, file);
+    if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
+      const auto same = std::find_if(all_.begin(), all_.end(), [&, &called = name](const field& f) {
+        return f.name == called &&
+               std::find(sections_.begin(), sections_.end(), f.section) != sections_.end();
+      });
+      std::vector<std::string> known;
+      for (const std::string& section : sections_)
+        if (std::any_of(all_.begin(), all_.end(), [&](const field& f) {
+              return f.section == section && !std::holds_alternative<std::monostate>(f.where);
+            }))
+          known.push_back(section);
+      const std::string near = app::nearest_words(name, known);
+      found.add(place(file, content) + ": " + name + " is no section" +
+                (same != all_.end() ? "; it is a field of " + same->section
+                 : !near.empty()    ? near
+                                    : "; there are " + joined(known)));
+      continue;
+    }
+    found.of(
+        [&, &section = name, &of_section = content] { read_value_of_section(of_section, section, file); });
   }
 }
 
@@ -675,40 +590,63 @@ void fields::read_part(const std::string& text, const std::string& file, const s
 }
 
 void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {
-  const bool is_option = file.starts_with("--");
+  read_maps_of(map, section, file, false, 0);
+}
+
+void fields::read_maps_of(const YAML::Node& map, const std::string& section, const std::string& file,
+                          bool overrides, int depth) {
+  // An anchor may be part of what it names.
+  if (constexpr int deepest = 8; depth > deepest)
+    refuse(file.starts_with("--") ? file : place(file, map),
+           section + " has maps inside of maps without end");
+  mistakes found;
   std::vector<std::pair<const nested_map*, YAML::Node>> inside;
-  for (const auto& [name, value] : pairs_of(map, file, section)) {
+  for (const auto& [name, value] : pairs_of(map, file, section, found)) {
     const auto as = std::find_if(nested_.begin(), nested_.end(), [&, &called = name](const nested_map& n) {
       return n.section == section && n.name == called;
     });
-    if (as != nested_.end()) {
-      inside.emplace_back(&*as, value);
-      continue;
-    }
-    const auto is_called = [&](const field& f) {
-      return f.section == section &&
-             (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
-    };
-    const auto found = std::find_if(all_.begin(), all_.end(), is_called);
-    const std::string where = is_option ? file : place(file, value);
-    if (found == all_.end()) {
-      std::vector<std::string> known;
-      for (const field& f : all_)
-        if (f.section == section) known.push_back(f.name);
-      const std::string near = app::nearest_words(name, known);
-      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" +
-                        (section.empty() && near.empty() ? "; there are " + joined(known) : near));
-    }
-    if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
-      refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
-                        " gives");
-    read_value(*found, value, where);
-    if (!std::holds_alternative<std::monostate>(found->where) || value.IsNull()) continue;
-    check_without_effect(*found, value, where);
-    notes_.push_back(where + ": " + found->full_name() + " has no effect here");
+    if (as != nested_.end()) inside.emplace_back(&*as, value);
+    else
+      found.of(
+          [&, &called = name, &of_field = value] { read_named(called, of_field, section, file, overrides); });
   }
   for (const auto& [as, value] : inside)
-    if (!value.IsNull()) read_section(value, as->as, file);
+    if (!value.IsNull())
+      found.of([&, &of = as, &map_inside = value] {
+        read_maps_of(map_inside, of->as, file, of->overrides, depth + 1);
+      });
+  found.report();
+}
+
+void fields::read_named(const std::string& name, const YAML::Node& value, const std::string& section,
+                        const std::string& file, bool overrides) {
+  const auto is_called = [&](const field& f) {
+    return f.section == section &&
+           (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
+  };
+  const auto found = std::find_if(all_.begin(), all_.end(), is_called);
+  const std::string where = file.starts_with("--") ? file : place(file, value);
+  if (found == all_.end()) {
+    std::vector<std::string> known;
+    for (const field& f : all_)
+      if (f.section == section) known.push_back(f.name);
+    const std::string near = app::nearest_words(name, known);
+    refuse(where, (section.empty() ? name : section + "." + name) + " is no field" +
+                      (section.empty() && near.empty() ? "; there are " + joined(known) : near));
+  }
+  const bool is_given = !found->given.empty() && found->given.starts_with(file + ":");
+  if (is_given && found->name != name && !overrides)
+    refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
+                      " gives");
+  const std::string before = is_given ? found->text() : "", given_before = found->given;
+  read_value(*found, value, where);
+  if (is_given && !overrides && found->text() != before)
+    refuse(where, found->full_name() + " is " + found->text() + " here, and " + before + " in " +
+                      given_before + ": this program has one for both");
+  if (!std::holds_alternative<std::monostate>(found->where) || value.IsNull()) return;
+  check_without_effect(*found, value, where);
+  notes_.push_back(where + ": " + found->full_name() + " has no effect here" +
+                   (found->kind.empty() ? ": it is so in any case" : ": " + found->why));
 }
 
 void fields::read_option(field& f, const std::string& value, const std::string& option) {
@@ -737,6 +675,14 @@ std::vector<std::string> fields::notes() const {
   return all;
 }
 
+std::string fields::placed(const std::string& sentence) const {
+  const std::string name = sentence.substr(0, sentence.find_first_of(" :"));
+  for (const field& f : all_)
+    if (f.full_name() == name && !f.given.empty() && !f.given.starts_with("--"))
+      return f.given + ": " + sentence;
+  return sentence;
+}
+
 std::string fields::text() const {
   return text_of([](const field&) { return true; });
 }
@@ -747,10 +693,11 @@ std::string fields::kept_text() const {
 std::string fields::text_of(bool (*wanted)(const field&)) const {
   std::string out;
   for (const std::string& s : sections_) {
-    out += s + ":\n";
+    std::string lines;
     for (const field& f : all_)
       if (f.section == s && wanted(f) && !std::holds_alternative<std::monostate>(f.where))
-        out += "  " + f.name + ": " + f.text() + "\n";
+        lines += "  " + f.name + ": " + f.text() + "\n";
+    if (!lines.empty()) out += s + ":\n" + lines;
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The fields of a params file, declared once: their sections, names, types and limits, and the variables for
-// their values. Values from a YAML file (the V1 form of the Cerebras Model Zoo) and from the command line are
-// checked by the same declaration, which also gives each mistake a sentence of its own: params.yaml:14:
-// model.hiden_size is no field; the nearest is hidden_size
+// their values. Values from a YAML file (the V1 or V2 form of the Cerebras Model Zoo) and from the command
+// line are checked by the same declaration, which also gives each mistake a sentence of its own:
+// params.yaml:14: model.hiden_size is no field; the nearest is hidden_size
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -17,6 +17,8 @@ class Node;
 }
 
 namespace train_app {
+
+class mistakes;
 
 using wsl::f64;
 using wsl::i64;
@@ -138,9 +140,11 @@ struct field {
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
   bool may_be_null = false;  ///< a word that is usually none, which the option null stands for
-  bool may_be_list = false;  ///< a word that may be a list of some, kept as one text: `words_of_list`
-  bool is_kept = true;       ///< it is stored in the params of a run, from which the run can be resumed
-  std::string kind = {};     ///< the kind of values of a field without effect, from `no_effect`
+  /// a word that may be a list of some, kept as one text (`words_of_list`), or a list that may be one word
+  bool may_be_list = false;
+  bool is_kept = true;    ///< it is stored in the params of a run, from which the run can be resumed
+  std::string kind = {};  ///< the kind of values of a field without effect, from `no_effect`
+  std::string why = {};   ///< the reason why a field has no effect, or why other values are refused
   /// the source of the value: a file and line, or an option; empty: the default
   std::string given = {};
 
@@ -160,9 +164,10 @@ class fields {
  public:
   /// The fields that follow belong to this section.
   void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
-  /// A map of that name inside of a section is read as fields of the section `as`, behind the others.
-  void nested(std::string section, std::string name, std::string as) {
-    nested_.push_back({std::move(section), std::move(name), std::move(as)});
+  /// A map of that name inside of a section is read as fields of the section `as`, behind the others, with
+  /// which it must agree unless it `overrides` them.
+  void nested(std::string section, std::string name, std::string as, bool overrides = false) {
+    nested_.push_back({std::move(section), std::move(name), std::move(as), overrides});
   }
   /// A section of a file may also be a list, or a single value: then it is that of these fields.
   void short_forms(std::string section, std::string of_list, std::string of_value) {
@@ -181,21 +186,16 @@ class fields {
     if constexpr (std::is_same_v<T, word_list>) f.may_be_null = target.words.empty();
     return f;
   }
-  /// Fields that occur in files and change no result here, whatever their value; a note reports it when one
-  /// is given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
-  void no_effect(const std::string& kind, std::initializer_list<const char*> names) {
-    for (const char* name : names)
-      all_.push_back(
-          {.section = now_, .name = name, .help = "accepted, no effect", .where = {}, .kind = kind});
-  }
+  /// Fields that occur in files and change no result here, whatever their value; a note says so, with the
+  /// reason, when one is given. `kind` is "true or false", "a number", "a word", "a list" or "anything", and
+  /// other values are refused.
+  void no_effect(const std::string& kind, std::initializer_list<const char*> names, const std::string& why);
   /// A field of which only these values are accepted, because the program behaves so in any case; another
-  /// value would change the result, and is refused.
-  void honours(const char* name, std::vector<std::string> values) {
-    all_.push_back({.section = now_,
-                    .name = name,
-                    .help = "accepted, no effect",
-                    .where = {},
-                    .choices = std::move(values)});
+  /// value would change the result, and is refused, with the reason if one is given.
+  void honours(const char* name, std::vector<std::string> values, const std::string& why = {});
+  /// A section of files that changes no result here; a note says so.
+  void no_effect_of_section(std::string name, std::string why) {
+    ignored_sections_.emplace_back(std::move(name), std::move(why));
   }
   /// Adds a function that comments on the values when all are known; an empty text is no comment.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
@@ -203,12 +203,11 @@ class fields {
   /// Adds a function that throws std::invalid_argument for options that contradict each other; it is called
   /// when all values are known.
   void refuses(std::function<void()> f) { refusals_.push_back(std::move(f)); }
-  /// Calls those functions.
-  void check() const {
-    for (const auto& f : refusals_) f();
-  }
+  /// Calls those functions. Throws invalid_params with all that they say.
+  void check() const;
 
-  /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and the mistake.
+  /// Reads a file's text, in the V1 or in the V2 form of the Model Zoo. Throws invalid_params with all
+  /// mistakes, each with the file's name and the line.
   void read(const std::string& text, const std::string& file);
   /// Reads one section of a file's text, and of the others nothing. Throws the same.
   void read_part(const std::string& text, const std::string& file, const std::string& section);
@@ -230,22 +229,33 @@ class fields {
   std::string kept_text() const;
   /// Notes for the user about the fields that were read.
   std::vector<std::string> notes() const;
+  /// Those of them about settings that have no effect here.
+  const std::vector<std::string>& ignored() const { return notes_; }
+  /// A sentence that begins with the full name of a field, behind the place in a file that gave it.
+  std::string placed(const std::string& sentence) const;
 
  private:
   std::string text_of(bool (*wanted)(const field&)) const;
 
   struct nested_map {
     std::string section, name, as;
+    bool overrides = false;
   };
   struct short_form {
     std::string section, of_list, of_value;
   };
   void read_value_of_section(const YAML::Node& content, const std::string& section, const std::string& file);
+  void read_maps_of(const YAML::Node& map, const std::string& section, const std::string& file,
+                    bool overrides, int depth);
+  void read_named(const std::string& name, const YAML::Node& value, const std::string& section,
+                  const std::string& file, bool overrides);
+  void read_sections(const YAML::Node& root, const std::string& file, mistakes& found);
 
   std::string now_;
   std::vector<std::string> sections_, notes_;
   std::vector<nested_map> nested_;
   std::vector<short_form> short_forms_;
+  std::vector<std::pair<std::string, std::string>> ignored_sections_;
   std::vector<std::function<std::string()>> remarks_;
   std::vector<std::function<void()>> refusals_;
   std::vector<field> all_;

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+
+#include "yaml_text.hpp"
 
 namespace train_app {
 namespace {
@@ -108,6 +111,7 @@ std::vector<optimizer_option> options_of(const optimizer_params& o) {
       {"momentum", o.momentum != usual.momentum, {"sgd", "rmsprop"}},
       {"dampening", o.dampening != usual.dampening, {"sgd"}},
       {"nesterov", o.nesterov, {"sgd"}},
+      {"beta2", o.beta2 >= 0, {"adam", "adamw", "adamax", "nadam", "radam", "lion", "lamb"}},
       {"betas", !no_betas, {"adam", "adamw", "adamax", "nadam", "radam", "lion", "lamb"}},
       {"eps",
        !no_eps,
@@ -125,7 +129,9 @@ std::vector<optimizer_option> options_of(const optimizer_params& o) {
       {"step_sizes", !o.step_sizes.empty(), {"rprop"}},
       {"clip_threshold", o.clip_threshold != usual.clip_threshold, {"adafactor"}},
       {"decay_rate", o.decay_rate != usual.decay_rate, {"adafactor"}},
-      {"beta1", o.beta1 != usual.beta1, {"adafactor"}},
+      {"beta1",
+       o.beta1 != usual.beta1,
+       {"adafactor", "adam", "adamw", "adamax", "nadam", "radam", "lion", "lamb"}},
       {"scale_parameter", !o.scale_parameter, {"adafactor"}},
       {"relative_step", o.relative_step, {"adafactor"}},
       {"warmup_init", o.warmup_init, {"adafactor"}}};
@@ -158,7 +164,13 @@ template <class Rule>
 wsl::ml::update_rule with_common(const optimizer_params& o, Rule r) {
   if constexpr (requires { r.decay; }) r.decay = static_cast<f32>(o.weight_decay);
   if constexpr (requires { r.momentum; }) r.momentum = static_cast<f32>(o.momentum);
-  if constexpr (requires { r.beta2; }) set_pair("betas", o.betas, r.beta1, r.beta2);
+  if constexpr (requires { r.beta2; }) {
+    if (!o.betas.empty() && (o.beta1 > 0 || o.beta2 >= 0))
+      refuse("optimizer.betas is given, and so is beta1 or beta2: give one of them");
+    set_pair("betas", o.betas, r.beta1, r.beta2);
+    if (o.beta1 > 0) r.beta1 = static_cast<f32>(o.beta1);
+    if (o.beta2 >= 0) r.beta2 = static_cast<f32>(o.beta2);
+  }
   if constexpr (requires { r.amsgrad; }) r.amsgrad = o.amsgrad;
   if constexpr (requires { r.smallest_scale; }) set_pair("eps", o.eps.numbers, r.epsilon, r.smallest_scale);
   else if constexpr (requires { r.epsilon; }) {
@@ -279,10 +291,15 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
       .once_called("drop_last_batch");
-  f.no_effect("a number", {"num_workers", "prefetch_factor", "shuffle_buffer"});
-  f.no_effect("true or false", {"persistent_workers", "to_float16", "use_worker_cache"});
+  const char* const of_workers = "the threads of the program read the data";
+  f.no_effect("a number", {"num_workers", "prefetch_factor"}, of_workers);
+  f.no_effect("a number", {"shuffle_buffer"}, "the samples of a whole epoch are shuffled");
+  f.no_effect("true or false", {"persistent_workers", "use_worker_cache", "use_multiple_workers"},
+              of_workers);
+  f.no_effect("true or false", {"to_float16", "mixed_precision"},
+              "the model's precision says how samples travel");
   if (trains) f.honours("repeat", {"true"});
-  else f.no_effect("true or false", {"repeat"});
+  else f.no_effect("true or false", {"repeat"}, "an evaluation passes once through its data");
 }
 
 namespace {
@@ -370,7 +387,8 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       .at_most(0.999999);
   f.add("eps", p.eps,
         "added to a denominator; of adafactor two numbers; null: the optimizer's own, of adam 1e-8")
-      .above(0);
+      .above(0)
+      .once_called("epsilon");
   f.add("amsgrad", p.amsgrad, "of adam and adamw: the largest second moment so far divides");
   f.add("momentum_decay", p.momentum_decay, "of nadam; null: 0.004").at_least(0);
   f.add("alpha", p.alpha, "of rmsprop, null: 0.99; of asgd, null: 0.75").at_least(0).at_most(0.999999);
@@ -385,7 +403,12 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       .at_least(0);
   f.add("clip_threshold", p.clip_threshold, "of adafactor: the largest change; null: 1").above(0);
   f.add("decay_rate", p.decay_rate, "of adafactor, an exponent of the step; null: -0.8").at_most(0);
-  f.add("beta1", p.beta1, "of adafactor; 0: no first moment").at_least(0).at_most(0.999999);
+  f.add("beta1", p.beta1, "of adafactor, 0: no first moment; of adam and its relatives the first of betas")
+      .at_least(0)
+      .at_most(0.999999);
+  f.add("beta2", p.beta2, "of adam and its relatives the second of betas; null: that of betas")
+      .at_least(0)
+      .at_most(0.999999);
   f.add("scale_parameter", p.scale_parameter, "of adafactor: larger parameters change more");
   f.add("relative_step", p.relative_step, "of adafactor: its own learning rate");
   f.add("warmup_init", p.warmup_init, "of adafactor: that rate begins with 1e-6");
@@ -404,6 +427,11 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       "parameters that training leaves as they are: patterns of names, such as 'layer * norm*', or names of "
       "groups; null: none (of the Zoo's callback FreezeParameters)");
   f.honours("correct_bias", {"true"});
+  f.honours("use_bias_correction", {"true"});
+  f.honours("grad_accum_steps", {"1"}, "a batch is one update; train_input.micro_batch_size divides it");
+  f.no_effect("true or false", {"disable_lr_steps_reset"},
+              "no schedule of the Zoo's public sources reads it");
+  f.no_effect("true or false", {"ws_summary"}, "it only reports");
   f.add("loss_scaling_factor", p.loss_scaling_factor,
         "in mixed precision the factor of the loss from which gradients start: a number, or dynamic; null: "
         "dynamic with float16, otherwise 1");
@@ -419,6 +447,8 @@ void declare_optimizer(fields& f, optimizer_params& p) {
 }
 
 void declare_run(fields& f, run_params& p) {
+  f.section("csconfig");
+  f.honours("use_cbfloat16", {"false"}, "the section model says the precision");
   f.section("runconfig");
   f.add("mode", p.mode, "what to do if the command line does not say it")
       .one_of({"train", "eval", "train_and_eval", "eval_all"});
@@ -445,7 +475,9 @@ void declare_run(fields& f, run_params& p) {
   f.add("checkpoint_steps", p.checkpoint_steps, "steps between two checkpoints; 0: only the last")
       .at_least(0);
   f.add("save_initial_checkpoint", p.save_initial_checkpoint, "before the first step");
-  f.add("max_checkpoints", p.max_checkpoints, "how many are kept, the newest; 0: all").at_least(0);
+  f.add("max_checkpoints", p.max_checkpoints, "how many are kept, the newest; 0: all")
+      .at_least(0)
+      .once_called("keep_checkpoint_max");
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
   f.add("eval_frequency", p.eval_frequency,
         "steps between two evaluations of train_and_eval; 0: only after the last")
@@ -495,14 +527,39 @@ void declare_run(fields& f, run_params& p) {
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
       .at_least(0)
       .at_most(1024);
-  f.no_effect("true or false", {"check_loss_values", "log_summaries", "save_losses", "show_debug_metrics",
-                                "enable_distributed", "sync_batchnorm"});
+  const char *const of_machine = "it is of the wafer's compiler and cluster", *const only_says =
+                                                                                  "it only reports";
+  f.no_effect("true or false", {"check_loss_values"}, "a loss that is no number ends a run in any case");
+  f.no_effect("true or false",
+              {"log_summaries", "save_losses", "show_debug_metrics", "log_input_summaries",
+               "log_initialization", "dump_activations", "legacy_event_dirs", "enable_act_frequency"},
+              only_says);
+  f.no_effect("true or false",
+              {"enable_distributed", "sync_batchnorm", "use_appliance_data", "use_cs_grad_accum", "drop_data",
+               "lazy_initialization", "retrace_every_iteration", "disable_version_check"},
+              of_machine);
+  f.no_effect("a number", {"precision_opt_level"}, "precision is what model.fp16_type says");
   f.no_effect("a number",
-              {"precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers"});
-  f.no_effect("a word", {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
-                         "debug_args_path", "target_device", "logging"});
-  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths"});
-  f.honours("disable_strict_checkpoint_loading", {"false"});
+              {"num_workers_per_csx", "num_wgt_servers", "num_act_servers", "compile_crd_memory_gi",
+               "execute_crd_memory_gi", "wrk_memory_gi", "act_memory_gi", "cmd_memory_gi", "wgt_memory_gi",
+               "chf_memory_gi", "transfer_processes", "job_time_sec", "main_process_id"},
+              of_machine);
+  f.no_effect(
+      "a word",
+      {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path", "debug_args_path",
+       "target_device", "dist_backend", "dist_addr", "init_method", "cs_ip", "cbcore_image"},
+      of_machine);
+  f.no_effect("a word", {"logging", "summary_dir"}, only_says);
+  f.no_effect("a number", {"save_summary_steps", "log_step_count_steps", "throttle_secs"}, only_says);
+  f.no_effect_of_section("wandb", only_says);
+  f.no_effect_of_section("predict_input", "predict reads eval_input");
+  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths", "fabric_type_blacklist"}, of_machine);
+  f.no_effect("anything", {"ini", "debug_args"}, of_machine);
+  f.no_effect("anything", {"wsc_log_level", "op_profiler_config", "experimental"}, only_says);
+  f.no_effect("a word", {"hf_cache_dir"}, "nothing is loaded from Hugging Face's servers");
+  f.no_effect("true or false", {"compile_only", "validate_only"}, "the modes compile and validate do that");
+  f.no_effect("true or false", {"disable_strict_checkpoint_loading"},
+              "a checkpoint with other arrays than the model's is refused");
   f.honours("steps_per_update", {"1"});
 }
 
@@ -547,6 +604,18 @@ void declare_checkpoint_options(fields& f, common_params& p) {
         "few steps on one thread")
       .of_one_command();
   f.refuses([&p, &f] { check_strategy_options(f, p.run), p.run.threads_to_predict(); });
+  // Of a file it is that of another machine.
+  const auto left_out = std::make_shared<std::string>();
+  f.refuses([&p, &f, left_out] {
+    const field& of_eval = *f.named("eval_input.micro_batch_size").front();
+    if (of_eval.given.starts_with("--") ||
+        of_eval.text() == f.named("train_input.micro_batch_size").front()->text() || of_eval.text() == "null")
+      return;
+    *left_out = of_eval.given + ": eval_input.micro_batch_size " + of_eval.text() +
+                " has no effect here: those of train_input count";
+    p.eval_input.micro_batch_size = {};
+  });
+  f.remark([left_out] { return *left_out; });
 }
 
 std::vector<int> run_params::threads_to_predict() const {
@@ -638,29 +707,33 @@ void check_micro_batches(const common_params& p) {
 
 void check(const common_params& p) {
   const run_params& r = p.run;
-  if (r.model_dir.empty()) refuse("runconfig.model_dir is the name of a folder, not nothing");
-  if (p.train_input.batch_size < 1) refuse("train_input.batch_size is missing");
-  if (p.train_input.batch_size % r.num_csx)
-    refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
-           " must be divisible by num_csx " + std::to_string(r.num_csx) +
-           ": each system has an equal part of the batch");
-  check_strategy(r);
-  if (r.eval_frequency == 0 && (r.keep_best_checkpoint || r.early_stopping_patience))
-    refuse(std::string("runconfig.") +
-           (r.keep_best_checkpoint ? "keep_best_checkpoint" : "early_stopping_patience") +
-           " needs evaluations on the way: give --eval_frequency, the steps between two of them");
-  if (r.load_checkpoint_states == "model" && r.checkpoint_path.empty())
-    refuse("runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
-  p.optimizer.loss_scaling(p.precision.format());
-  check_micro_batches(p);
-  if (!p.train_input.drop_last)
-    refuse(
-        "train_input.drop_last false is of evaluations only: all batches of training have the same size, so "
-        "a smaller last one is dropped; leave it out");
-  if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
-    refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
-  p.optimizer.rule();
-  p.optimizer.rate();
+  mistakes found;
+  const auto refuse_if = [&](bool is_wrong, const std::string& sentence) {
+    if (is_wrong) found.add(sentence);
+  };
+  refuse_if(r.model_dir.empty(), "runconfig.model_dir is the name of a folder, not nothing");
+  refuse_if(p.train_input.batch_size < 1, "train_input.batch_size is missing");
+  refuse_if(p.train_input.batch_size % r.num_csx,
+            "train_input.batch_size " + std::to_string(p.train_input.batch_size) +
+                " must be divisible by num_csx " + std::to_string(r.num_csx) +
+                ": each system has an equal part of the batch");
+  found.of([&] { check_strategy(r); });
+  refuse_if(r.eval_frequency == 0 && (r.keep_best_checkpoint || r.early_stopping_patience),
+            std::string("runconfig.") +
+                (r.keep_best_checkpoint ? "keep_best_checkpoint" : "early_stopping_patience") +
+                " needs evaluations on the way: give --eval_frequency, the steps between two of them");
+  refuse_if(r.load_checkpoint_states == "model" && r.checkpoint_path.empty(),
+            "runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
+  found.of([&] { p.optimizer.loss_scaling(p.precision.format()); });
+  if (p.train_input.batch_size > 0) found.of([&] { check_micro_batches(p); });
+  refuse_if(!p.train_input.drop_last,
+            "train_input.drop_last false is of evaluations only: all batches of training have the same size, "
+            "so a smaller last one is dropped; leave it out");
+  refuse_if(p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0,
+            "optimizer has max_gradient_norm and max_gradient_value: give one of them");
+  found.of([&] { p.optimizer.rule(); });
+  found.of([&] { p.optimizer.rate(); });
+  found.report();
 }
 
 }  // namespace train_app

@@ -40,8 +40,8 @@ struct optimizer_params {
   f64 momentum = 0, weight_decay = 0, max_gradient_norm = 0, max_gradient_value = 0;
   one_or_more eps;
   std::vector<f64> betas, etas, step_sizes;
-  f64 dampening = 0, momentum_decay = -1, alpha = -1, lr_decay = 0, initial_accumulator_value = 0, rho = -1,
-      lambd = -1, t0 = -1, clip_threshold = -1, decay_rate = 1, beta1 = 0;
+  f64 dampening = 0, beta2 = -1, momentum_decay = -1, alpha = -1, lr_decay = 0, initial_accumulator_value = 0,
+      rho = -1, lambd = -1, t0 = -1, clip_threshold = -1, decay_rate = 1, beta1 = 0;
   bool nesterov = false, amsgrad = false, centered = false;
   bool scale_parameter = true, relative_step = false, warmup_init = false;
   numbers_by_name adjust_learning_rate;

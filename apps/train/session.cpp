@@ -69,6 +69,7 @@ void say(const char* text) { say("%s", text); }
 /// Whether the loss is that of guessing tokens, and nothing else.
 bool has_perplexity(const ml::network& n) {
   return n.losses().size() == 1 && !n.losses().front()->targets.empty() && n.vocabulary() > 0 &&
+         n.losses().front()->factor == 1 && !n.losses().front()->by_sequences &&
          n.width(n.logits()) == n.vocabulary();
 }
 
@@ -1244,7 +1245,7 @@ evaluation session::evaluate() {
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
   if (task_.preferences) e.pairs.emplace();
-  if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes);
+  if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes, task_.ignored_classes);
   f64 sum = 0, counts = 0;
   i64 right = 0, judged = 0;
   const std::unique_ptr<wsl::support::progress> bar = progress_of("batches", wanted);

@@ -66,6 +66,7 @@ struct task {
   std::function<void(const std::string& checkpoint)> require_same_meaning = {};
   /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
   int pixel_classes = 0;
+  std::vector<i64> ignored_classes = {};  ///< of pixels, those that means over classes leave out
   /// of a model whose losses compare the sequences of pairs: examples are pairs (preference_pairs.hpp)
   std::optional<preference_run> preferences = {};
 

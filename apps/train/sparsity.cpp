@@ -171,7 +171,7 @@ void declare_sparsity(fields& f, sparsity_params& p) {
         "not keep it "
         "(of this program)")
       .of_one_command();
-  f.no_effect("true or false", {"add_summaries"});
+  f.no_effect("true or false", {"add_summaries"}, "it only reports");
   f.refuses([&p, &f] {
     p.all.where = f.named("sparsity.sparsity").front()->given;
     require_sparsity(f, p), p.settings();

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <wsl/ml/data/images/severstal.hpp>
 #include <wsl/ml/data/images/shapes.hpp>
-#include <wsl/ml/model/unet.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
@@ -16,144 +15,16 @@
 #include "../train/session.hpp"
 #include "../train/synthetic.hpp"
 #include "configurations.hpp"
+#include "options.hpp"
 
+namespace unet_app {
 namespace {
 
 namespace ml = wsl::ml;
 using namespace train_app;
 using wsl::u8, wsl::u64, wsl::f32;
 
-/// Of both input sections, which must agree on what an image is.
-struct image_params {
-  std::vector<i64> image_shape = {128, 128, 1};
-  std::string normalize = "zero_centered";
-  bool augment = false;
-  i64 augmentation_seed = 1, class_id = 3, drawn = 400;
-  f64 split = 0.85, angle = 10, brightness = 0.2;
-  std::string data_processor = {};
-  synthetic_params random = {};
-};
-
-struct model_params {
-  std::string name = "unet", downscale = "max_pool", norm = "batchnorm2d", nonlinearity = "ReLU", loss;
-  std::vector<i64> encoder = {32, 64, 128, 256}, decoder = {128, 64, 32};
-  std::vector<std::string> convs = {"3x3_conv", "3x3_conv"};
-  i64 classes = 2, norm_groups = 8;
-  bool skip = true, residual = false, bias = true;
-  initializer_part initializer;
-};
-
 constexpr int most_drawn_classes = 3;
-
-std::vector<int> whole(const std::vector<i64>& x) { return {x.begin(), x.end()}; }
-
-/// The side of the windows of "3x3_conv".
-int side_of(const std::string& words) {
-  for (int side = 1; side <= 15; side += 2)
-    if (words == fmt::format("{0}x{0}_conv", side)) return side;
-  throw std::invalid_argument(
-      "model.convs_per_block is a list of words such as 3x3_conv, with an odd side up to 15, not " + words);
-}
-template <class T>
-T choice(const std::string& word, std::initializer_list<std::pair<const char*, T>> all) {
-  for (const auto& [name, value] : all)
-    if (word == name) return value;
-  throw std::invalid_argument("there is no " + word);
-}
-
-struct options {
-  common_params common;
-  image_params train, held_out;
-  model_params model;
-  std::string out = "predictions";
-  i64 count = 8;
-
-  bool has_random_images() const {
-    return is_synthetic(train.data_processor, held_out.data_processor, common, train.random, held_out.random);
-  }
-  ml::unet unet() const {
-    ml::unet u{.height = static_cast<int>(train.image_shape[0]),
-               .width = static_cast<int>(train.image_shape[1]),
-               .channels = static_cast<int>(train.image_shape[2]),
-               .classes = static_cast<int>(model.classes),
-               .encoder_filters = whole(model.encoder),
-               .decoder_filters = whole(model.decoder),
-               .kernels = {}};
-    for (const std::string& words : model.convs) u.kernels.push_back(side_of(words));
-    u.down = choice<ml::downscaling>(model.downscale, {{"max_pool", ml::downscaling::max_pool},
-                                                       {"avg_pool", ml::downscaling::avg_pool},
-                                                       {"strided_conv", ml::downscaling::strided_conv}});
-    u.norm = choice<ml::image_norm>(model.norm, {{"batchnorm2d", ml::image_norm::batchnorm2d},
-                                                 {"group", ml::image_norm::group},
-                                                 {"instance2d", ml::image_norm::instance},
-                                                 {"none", ml::image_norm::none}});
-    u.between = choice<ml::nonlinearity>(model.nonlinearity, {{"ReLU", ml::nonlinearity::relu},
-                                                              {"relu", ml::nonlinearity::relu},
-                                                              {"GELU", ml::nonlinearity::gelu},
-                                                              {"gelu", ml::nonlinearity::gelu},
-                                                              {"SiLU", ml::nonlinearity::silu},
-                                                              {"silu", ml::nonlinearity::silu}});
-    u.norm_groups = static_cast<int>(model.norm_groups);
-    u.gain = static_cast<f32>(model.initializer.gain);
-    u.skip_connect = model.skip, u.residual_blocks = model.residual, u.bias = model.bias;
-    return u;
-  }
-};
-
-void declare_images(fields& f, image_params& p) {
-  f.add("image_shape", p.image_shape,
-        "height, width and channels of an image; files of another size are resized")
-      .at_least(1)
-      .at_most(16384);
-  f.add("normalize_data_method", p.normalize, "what pixels become")
-      .one_of({"zero_one", "zero_centered", "standard_score"});
-  f.add("augment_data", p.augment, "flip, rotate and brighten images, each time in another way");
-  f.add("augmentation_angle", p.angle, "by how many degrees images are rotated at most")
-      .at_least(0)
-      .at_most(180);
-  f.add("augmentation_brightness", p.brightness, "by which part images become brighter or darker at most")
-      .at_least(0)
-      .at_most(1);
-  f.add("augmentation_seed", p.augmentation_seed, "of these changes").at_least(0);
-  f.add("train_test_split", p.split, "the part of the images of data_dir that is trained with")
-      .above(0)
-      .at_most(1);
-  f.add("class_id", p.class_id, "the defects of Severstal that are class 1; 0: each is a class")
-      .at_least(0)
-      .at_most(4);
-  f.add("drawn_images", p.drawn, "how many to draw, if there is no data_dir").at_least(1).at_most(1'000'000);
-  f.add("data_processor", p.data_processor,
-        "SyntheticDataProcessor takes random numbers for images; of other names the files say what they are");
-  declare_synthetic(f, p.random);
-  f.no_effect("true or false", {"use_fast_dataloader", "duplicate_act_worker_data"});
-}
-
-void declare_model(fields& f, model_params& m) {
-  f.section("model");
-  f.add("name", m.name, "of the model").one_of({"unet"});
-  f.add("num_classes", m.classes, "of pixels").at_least(2).at_most(256).once_called("output_classes");
-  f.add("encoder_filters", m.encoder, "channels of the blocks on the way down; the last is the bottom")
-      .at_least(1)
-      .at_most(1 << 16);
-  f.add("decoder_filters", m.decoder, "channels of the blocks on the way up").at_least(1).at_most(1 << 16);
-  f.add("convs_per_block", m.convs, "the windows of a block's convolutions, such as 3x3_conv");
-  f.add("downscale_method", m.downscale, "how images become smaller")
-      .one_of({"max_pool", "avg_pool", "strided_conv"});
-  f.add("norm_layer", m.norm, "after each convolution")
-      .one_of({"batchnorm2d", "group", "instance2d", "none"});
-  f.add("norm_groups", m.norm_groups, "of the norm group").at_least(1);
-  f.add("nonlinearity", m.nonlinearity, "after each norm")
-      .one_of({"ReLU", "relu", "GELU", "gelu", "SiLU", "silu"});
-  f.add("skip_connect", m.skip, "join the channels of the way down on the way up");
-  f.add("residual_blocks", m.residual, "add what a block gets to what it gives");
-  f.add("enable_bias", m.bias, "of convolutions");
-  f.add("loss", m.loss, "bce for two classes, ssce for more; null: that").one_of({"bce", "ssce"});
-  f.add("initializer", m.initializer,
-        "of the weights of convolutions: glorot_uniform, also as the name of a map with a gain");
-  f.honours("bias_initializer", {"zeros"});
-  f.no_effect("true or false", {"compute_eval_metrics", "to_float16", "use_conv3d"});
-  f.no_effect("a list", {"metrics"});
-}
 
 /// Which images a mode reads.
 struct mode_of_images {
@@ -266,23 +137,6 @@ ml::dataset data_of(const options& o, const input_params& in, const image_params
   return ml::examples_of(source_of(o, in, p, trains), how);
 }
 
-void check(const options& o) {
-  for (const image_params* p : {&o.train, &o.held_out})
-    if (p->image_shape.size() != 3)
-      throw std::invalid_argument(
-          "image_shape is a list of height, width and channels, such as [128, 128, 1]");
-  if (o.train.image_shape != o.held_out.image_shape)
-    throw std::invalid_argument("eval_input.image_shape is another one than that of train_input");
-  if (o.train.normalize != o.held_out.normalize)
-    throw std::invalid_argument(
-        "eval_input.normalize_data_method is another one than that of train_input: a model reads pixels of "
-        "one kind");
-  if (o.model.loss == "bce" && o.model.classes != 2)
-    throw std::invalid_argument("model.loss bce is of 2 classes: take ssce, or num_classes 2");
-  if (o.model.loss == "ssce" && o.model.classes == 2)
-    throw std::invalid_argument("model.loss ssce is of 3 classes or more: take bce");
-}
-
 named_words architecture(const options& o) {
   const ml::unet u = o.unet();
   std::string kernels;
@@ -327,7 +181,7 @@ void predict(options& o) {
             channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
   const std::size_t pixels = static_cast<std::size_t>(data.length),
                     logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
-  ml::segmentation_score score(classes);
+  ml::segmentation_score score(classes, o.model.ignored_classes);
   with_average(o.common.optimizer, *t, [&] {
     for (i64 n = 0; n < std::min(o.count, data.count); ++n) {
       std::vector<f32> features(pixels * static_cast<std::size_t>(channels));
@@ -369,17 +223,7 @@ int run(int argc, char** argv) {
   options o;
   common_params& p = o.common;
   fields f;
-  o.held_out.drawn = 64;
-  f.section("train_input");
-  declare_input(f, p.train_input, true), declare_images(f, o.train);
-  f.section("eval_input");
-  declare_input(f, p.eval_input, false), declare_images(f, o.held_out);
-  declare_model(f, o.model), declare_precision(f, p.precision);
-  declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
-  declare_run(f, p.run), declare_checkpoint_options(f, p);
-  f.options_of("predict");
-  f.add("out", o.out, "folder for the images");
-  f.add("count", o.count, "how many images").at_least(1);
+  declare(f, o);
   auto modes = common_modes();
   modes.emplace_back("predict", "write images with what is predicted of them");
   int status = 0;
@@ -394,7 +238,7 @@ int run(int argc, char** argv) {
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  complete(p, ranks::cores(), ranks::memory()), train_app::check(p), check(o);
+  complete(p, ranks::cores(), ranks::memory()), take_classes(f, o), train_app::check(p), check(o);
   const mode_of_images now(*mode);
   check_inputs(f, o, now);
   if (*mode == "predict") {
@@ -409,7 +253,8 @@ int run(int argc, char** argv) {
                        : p.train_input.data_dir.empty() ? "shapes that this program draws"
                                                         : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
-         .pixel_classes = static_cast<int>(o.model.classes)};
+         .pixel_classes = static_cast<int>(o.model.classes),
+         .ignored_classes = o.model.ignored_classes};
   // Images that a mode does not look at are not read; their number of pixels is that of the others.
   ml::dataset none;
   none.length = static_cast<int>(o.train.image_shape[0] * o.train.image_shape[1]);
@@ -421,8 +266,9 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+}  // namespace unet_app
 
 int main(int argc, char** argv) {
   app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-unet", [&] { return run(argc, argv); });
+  return app::run("wsl-unet", [&] { return unet_app::run(argc, argv); });
 }

@@ -9,6 +9,7 @@
 
 #include "../run.hpp"
 #include "checkpoint.hpp"
+#include "config_files.hpp"
 #include "configurations.hpp"
 #include "evaluate.hpp"
 #include "export.hpp"
@@ -131,6 +132,10 @@ int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "checkpoint") return run_checkpoint(argc - 1, argv + 1);
   if (argc > 2 && std::string_view(argv[1]) == "config" && std::string_view(argv[2]) == "mup")
     return run_config_mup(argc - 2, argv + 2);
+  if (argc > 2 && std::string_view(argv[1]) == "config" && std::string_view(argv[2]) == "check")
+    return run_config_check(argc - 2, argv + 2);
+  if (argc > 2 && std::string_view(argv[1]) == "config" && std::string_view(argv[2]) == "convert")
+    return run_config_convert(argc - 2, argv + 2);
   options o;
   fields f;
   declare(f, o);
@@ -149,7 +154,8 @@ int run(int argc, char** argv) {
                  {"config",
                   "print the params with those of the model's name or of --hf, as a file for --params; "
                   "config mup: "
-                  "make a params file of muP, see wsl-zoo config mup --help"},
+                  "make a params file of muP, config check: say which files are accepted, config convert: "
+                  "change between the V1 and V2 form; each has a --help"},
                  {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"},
                  {"sample", "write text with a model of Hugging Face, or with a trained one"},
                  {"predict",

@@ -150,6 +150,33 @@ void complete_preferences(train_app::fields& f, options& o) {
 
 }  // namespace
 
+namespace {
+
+class params final : public train_app::trainer_params {
+ public:
+  params() { declare(f, o_); }
+
+  void check(train_app::mistakes& found) override {
+    found.of([&] { complete(f, o_); });
+    check_common(found, o_.common);
+    found.of([&] { gpt_app::check_loss(o_); });
+    found.of([&] {
+      // The data would say these.
+      gpt_app::model_params m = o_.model;
+      m.vocab_size = std::max(m.vocab_size, 1);
+      m.max_position_embeddings = std::max(m.max_position_embeddings, 1);
+      m.decoder();
+    });
+  }
+
+ private:
+  options o_;
+};
+
+}  // namespace
+
+std::unique_ptr<train_app::trainer_params> new_params() { return std::make_unique<params>(); }
+
 void complete(train_app::fields& f, options& o, bool any_kind) {
   if (o.hf.empty()) take_defaults(f, o.model.name);
   else if (const std::string folder = any_kind ? learning_folder(o.hf) : o.hf;

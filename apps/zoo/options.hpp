@@ -2,6 +2,7 @@
 // The fields of wsl-zoo: those of wsl-gpt, and what distinguishes the families of Hugging Face.
 #pragma once
 #include <language.hpp>
+#include <trainer_params.hpp>
 
 #include "grid_options.hpp"
 
@@ -26,6 +27,7 @@ struct options : gpt_app::language_params {
 };
 
 void declare(train_app::fields& f, options& o);
+std::unique_ptr<train_app::trainer_params> new_params();
 /// Sets what was not given: from --hf the model, or else what models of that name have; and what depends on
 /// other fields and on this computer. Throws std::invalid_argument if a given field contradicts --hf, or if
 /// that has no decoder, unless it may have a model of `any_kind`, of which no field tells anything.

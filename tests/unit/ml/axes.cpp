@@ -323,8 +323,9 @@ TEST_CASE("Encoders of each task: gradients, and the same training on grids and 
                     .epsilon = 1e-5f,
                     .deviation = 0.3f,
                     .task = task,
-                    .masked_words_factor = 0.5f};
-      if (is_roberta) e.unused_positions = 2, e.padding = 1, e.token_types = 0;
+                    .loss_factor = 0.5f};
+      if (is_roberta)
+        e.unused_positions = 2, e.padding = 1, e.token_types = 0, e.loss_by_sequences = true;
       const encoder_texts t(task == token_classes ? e.classes : e.vocabulary);
       ml::batch b = t.all(task);
       if (is_roberta)
@@ -333,6 +334,15 @@ TEST_CASE("Encoders of each task: gradients, and the same training on grids and 
       // The embedding of padding is not learnt; a part's scores are compared with those of padding as well.
       if (!is_roberta || task != span)
         ml::check_gradients(n, ml::detail::varied_weights(n, 1), b, {.entries = 6}).require();
+      if (is_roberta && (task == masked_words || task == token_classes)) {
+        ml::encoder of_means = e;
+        of_means.loss_factor = 1, of_means.loss_by_sequences = false;
+        const auto first = [&](const ml::encoder& x) {
+          return ml::trainer(x.build(), ml::optimizer::sgd(), {.workers = 1}).step(b, 0);
+        };
+        const f64 counted = ml::counts_of_losses(n, b).front();
+        CHECK(first(e) == Approx(0.5 * counted / b.sequences * first(of_means)).epsilon(1e-6));
+      }
       const auto steps = [&](auto trained) {
         for (int k = 0; k < 2; ++k) trained.step(b, 0.05);
         return std::pair<f64, ml::weights>{trained.step(b, 0.05), trained.parameters()};

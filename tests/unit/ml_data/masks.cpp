@@ -210,6 +210,12 @@ TEST_CASE("Scores of pixels are those of their counts") {
   const f32 one_logit[] = {-0.1f}, three[] = {1, 3, 2};
   CHECK(segmentation_score::predicted(one_logit) == 0);
   CHECK(segmentation_score::predicted(three) == 1);
+  // Means without a class are those of the others; what its pixels were predicted to be counts for these.
+  segmentation_score without(3, {1});
+  std::copy_n(s.counts().begin(), 9, without.counts().begin());
+  CHECK(without.mean_iou() == Approx(3. / 5));
+  CHECK(without.accuracy() == s.accuracy());
+  CHECK(without.mean_class_accuracy() == s.mean_class_accuracy());
   CHECK_THROWS_WITH(segmentation_score(1), Contains("at least 2 classes"));
 }
 

@@ -138,6 +138,10 @@ TEST_CASE("Of a word the first token has the tag") {
       Contains("train.txt, line 2: there is no tag 'I-X' among 0 O, 1 B-X"));
   const std::string table = in.file("a.csv", "tokens,labels\n[CLS] aa ##x zz [SEP],O B-X I-X O O\n");
   auto row = example_of(tagging_of({.files = {table}, .max_sequence_length = 6}, in.by()), 0);
+  const tagged_text with_padding{.files = {table}, .max_sequence_length = 6, .padding_tag = 0};
+  const auto padded = example_of(tagging_of(with_padding, in.by()), 0)["labels"];
+  for (std::size_t k = 0; k < padded.size(); ++k)
+    CHECK(padded[k] == (row["attention_mask"][k] ? row["labels"][k] : 0));
   CHECK(row["input_ids"] == numbers{cls, 5, 65, unk, sep, pad});
   CHECK(row["labels"] == numbers{0, 1, 2, 0, 0, -100});
   in.file("a.csv", "tokens,labels\n[CLS] aa,O\n");

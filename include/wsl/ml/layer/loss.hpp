@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Losses are stages that write no value: they add a number to the store's loss and set gradients, from which
 // the backward pass starts. Training makes the sum of all losses of a model small; each is a mean over the
-// tokens that count, times its factor. A loss of one's own derives from loss_stage, see docs/guide/layers.md.
+// tokens that count, or their sum over the sequences, times its factor. A loss of one's own derives from
+// loss_stage, see docs/guide/layers.md.
 #pragma once
 #include <optional>
 
@@ -67,6 +68,7 @@ class loss_stage : public stage {
   int which = 0;             ///< index among the losses of the model
   int first_statistic = 0;   ///< index of its first sum among those of all losses
   f32 factor = 1;            ///< of this loss in their sum
+  bool by_sequences = false;  ///< in that sum it is divided by the sequences and not by what counts
   int mask = -1;             ///< the value that weighs its tokens; -1: the batch's mask
   std::vector<int> targets;  ///< the values that only losses read
 };
@@ -81,6 +83,9 @@ struct cross_entropy_settings {
   int targets = -1;  ///< a value made by `classes`; -1: a new one named "targets"
   int mask = -1;     ///< a value made by `target`, one number for each token; -1: the batch's mask
   f32 factor = 1;    ///< of this loss in the sum of all losses
+  /// In that sum the losses of the tokens are divided by the sequences of the batch, and not by the tokens
+  /// that count, as by the Model Zoo's loss_scaling batch_size.
+  bool by_sequences = false;
 };
 /// The settings of the other losses.
 struct loss_settings {
@@ -93,7 +98,9 @@ struct loss_settings {
 /// target for each of the positions of the other axes.
 class cross_entropy_stage final : public loss_stage {
  public:
-  cross_entropy_stage(int classes, const cross_entropy_settings& how) : classes_(classes), how_(how) {}
+  cross_entropy_stage(int classes, const cross_entropy_settings& how) : classes_(classes), how_(how) {
+    by_sequences = how.by_sequences;
+  }
 
   f64 loss(activation_store& store, f32 weight) const override {
     const matrix<f32> logits = store.value(inputs[0]);

@@ -285,8 +285,11 @@ inline f64 check(const network& n, batch& b) {
         "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
   // The sum of the losses is divided by what counts in one of them.
   b.loss_factors.clear();
-  for (std::size_t k = 0; k < of.size(); ++k)
-    b.loss_factors.push_back(of[k] > 0 ? static_cast<f64>(n.losses()[k]->factor) * *first / of[k] : 0);
+  for (std::size_t k = 0; k < of.size(); ++k) {
+    const loss_stage& x = *n.losses()[k];
+    const f64 divided_by = x.by_sequences ? b.sequences : of[k];
+    b.loss_factors.push_back(of[k] > 0 ? static_cast<f64>(x.factor) * *first / divided_by : 0);
+  }
   b.weight = static_cast<f32>(1 / *first);
   return *first;
 }

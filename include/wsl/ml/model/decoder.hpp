@@ -95,6 +95,8 @@ struct decoder {
   f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
   decoder_starts starts = {};  ///< of groups of layers, beside `deviation`
   decoder_rates rates = {};    ///< the same
+  f32 loss_factor = 1;             ///< of the loss of tokens
+  bool loss_by_sequences = false;  ///< it is divided by the sequences and not by the tokens that count
 
   static constexpr i32 no_label = -100;  ///< a target that says that its token does not count
 

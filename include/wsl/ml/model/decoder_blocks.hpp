@@ -14,7 +14,8 @@ namespace wsl::ml {
 WSL_ML_COMPILED_PART network decoder::build(const adapter_settings& adapters) const {
   network n;
   const output y = add_to(n, adapters);
-  n.cross_entropy("loss", y.logits, {.ignore_index = no_label});
+  n.cross_entropy("loss", y.logits,
+                  {.ignore_index = no_label, .factor = loss_factor, .by_sequences = loss_by_sequences});
   if (balance != 0 && !y.scores.empty()) n.balance("balance", y.scores, experts_per_token, balance);
   if (!adapters.layers.empty()) n.train_adapters();
   return n;

@@ -42,7 +42,11 @@ struct encoder {
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   encoder_task task = encoder_task::masked_words;
   int classes = 2;              ///< of sequences or of tokens
-  f32 masked_words_factor = 1;  ///< of the loss of hidden words, where there are two
+  /// Of the loss of hidden words, of tokens with classes, and of sequences with classes.
+  f32 loss_factor = 1;
+  /// The losses of tokens are divided by the sequences and not by the tokens that count, before that.
+  bool loss_by_sequences = false;
+  f32 task_dropout = -1;  ///< of what a layer of classes reads; below 0: dropout
 
   static constexpr i32 no_label = -100;
 
@@ -113,20 +117,23 @@ struct encoder {
     const int axis =
         task == encoder_task::masked_words || task == encoder_task::token_classes ? 0 : n.axis_of_sequences();
     switch (task) {
-      case encoder_task::masked_words: return guess_words(n, x, 1);
+      case encoder_task::masked_words: return guess_words(n, x);
       case encoder_task::next_sentence: {
-        guess_words(n, x, masked_words_factor);
+        guess_words(n, x);
         n.cross_entropy("next sentence loss", n.linear("next sentence", pooled(n, x), 2, true, start),
                         {.targets = n.classes("next_sentence_label", 2, 1, axis)});
         return;
       }
       case encoder_task::sequence_classes:
-        x = n.dropout("pooler dropout", pooled(n, x), dropout);
+        x = n.dropout("pooler dropout", pooled(n, x), before_classes());
         [[fallthrough]];
       case encoder_task::token_classes:
-        if (task == encoder_task::token_classes) x = n.dropout("last dropout", x, dropout);
+        if (task == encoder_task::token_classes) x = n.dropout("last dropout", x, before_classes());
         n.cross_entropy("loss", n.linear("classifier", x, classes, true, start),
-                        {.ignore_index = no_label, .targets = n.classes("labels", classes, 1, axis)});
+                        {.ignore_index = no_label,
+                         .targets = n.classes("labels", classes, 1, axis),
+                         .factor = loss_factor,
+                         .by_sequences = loss_by_sequences});
         return;
       case encoder_task::span: {
         const int scores = n.linear("span", x, 2, true, start);
@@ -138,12 +145,16 @@ struct encoder {
     }
   }
   /// The logits are products with the table of tokens, plus a bias.
-  void guess_words(network& n, int x, f32 factor) const {
+  void guess_words(network& n, int x) const {
     const int y = n.linear("words", x, width, true, initial::normal(deviation));
     const int last = n.norm("words norm", activated(n, "words between", y, between), epsilon);
     n.cross_entropy("loss", n.tied_linear("head", last, 0, true),
-                    {.ignore_index = no_label, .targets = n.classes("labels", vocabulary), .factor = factor});
+                    {.ignore_index = no_label,
+                     .targets = n.classes("labels", vocabulary),
+                     .factor = loss_factor,
+                     .by_sequences = loss_by_sequences});
   }
+  f32 before_classes() const { return task_dropout < 0 ? dropout : task_dropout; }
   /// A summary of the sequence as a whole, from its first token.
   int pooled(network& n, int x) const {
     return n.activation<hyperbolic_tangent>("pooler tanh", n.linear("pooler", n.first_token("first token", x),

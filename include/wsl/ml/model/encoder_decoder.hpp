@@ -43,6 +43,8 @@ struct encoder_decoder {
   std::optional<i32> padding = {};         ///< an id whose embedding is not learnt
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
   f32 label_smoothing = 0;
+  f32 loss_factor = 1;             ///< of the loss
+  bool loss_by_sequences = false;  ///< it is divided by the sequences and not by the tokens that count
 
   static constexpr i32 no_label = -100;
 
@@ -71,7 +73,9 @@ struct encoder_decoder {
     n.cross_entropy("loss", logits,
                     {.label_smoothing = label_smoothing,
                      .ignore_index = no_label,
-                     .targets = n.classes("labels", vocabulary, 1, text)});
+                     .targets = n.classes("labels", vocabulary, 1, text),
+                     .factor = loss_factor,
+                     .by_sequences = loss_by_sequences});
     return n;
   }
 

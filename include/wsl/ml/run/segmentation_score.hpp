@@ -5,6 +5,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -18,9 +19,12 @@ namespace wsl::ml {
 
 class segmentation_score {
  public:
-  /// Throws std::invalid_argument for fewer than two classes.
-  explicit segmentation_score(int classes)
-      : classes_(static_cast<std::size_t>(classes > 0 ? classes : 0)), counts_(classes_ * classes_) {
+  /// Some classes may be left out of mean_iou and dice, as the Model Zoo's eval_ignore_classes are. Throws
+  /// std::invalid_argument for fewer than two classes.
+  explicit segmentation_score(int classes, std::vector<i64> ignored = {})
+      : classes_(static_cast<std::size_t>(classes > 0 ? classes : 0)),
+        counts_(classes_ * classes_),
+        ignored_(std::move(ignored)) {
     if (classes < 2)
       throw std::invalid_argument(fmt::format("wsl: pixels have at least 2 classes, not {}", classes));
   }
@@ -52,11 +56,11 @@ class segmentation_score {
   }
   /// mIOU: the mean over the classes of intersection over union.
   f64 mean_iou() const {
-    return mean([&](std::size_t k) { return std::pair(at(k, k), there(k) + said(k) - at(k, k)); });
+    return mean_of_judged([&](std::size_t k) { return std::pair(at(k, k), there(k) + said(k) - at(k, k)); });
   }
   /// DSC: the mean of the coefficients of Dice, 2 intersection / (pixels there + pixels predicted).
   f64 dice() const {
-    return mean([&](std::size_t k) { return std::pair(2 * at(k, k), there(k) + said(k)); });
+    return mean_of_judged([&](std::size_t k) { return std::pair(2 * at(k, k), there(k) + said(k)); });
   }
   /// The intersection over union of one class; 0 if it was neither there nor predicted.
   f64 iou(int k) const {
@@ -86,9 +90,19 @@ class segmentation_score {
         sum += static_cast<f64>(part) / static_cast<f64>(all), ++classes;
     return classes ? sum / classes : 0;
   }
+  /// Without the classes that are ignored.
+  template <class F>
+  f64 mean_of_judged(F f) const {
+    return mean([&](std::size_t k) {
+      const bool is_ignored =
+          std::find(ignored_.begin(), ignored_.end(), static_cast<i64>(k)) != ignored_.end();
+      return is_ignored ? std::pair(i64{0}, i64{0}) : f(k);
+    });
+  }
 
   std::size_t classes_;
   std::vector<i64> counts_;
+  std::vector<i64> ignored_;
 };
 
 }  // namespace wsl::ml

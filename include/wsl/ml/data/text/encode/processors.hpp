@@ -276,24 +276,28 @@ struct bert_token_classifier_processor : encoder_input {
   static constexpr const char* name = "BertTokenClassifierDataProcessor";
   std::string label_vocab_file = {};
   label_map classes = {};  ///< without that file: the tags, such as those of the training data
+  bool include_padding_in_loss = false;
+  int labels_pad_id = 0;
 
   template <class F>
   void each(F&& f) {
     encoder_input::each(f);
     f("label_vocab_file", label_vocab_file,
       "JSON of the tags and their numbers; empty: the tags of the files");
+    f("include_padding_in_loss", include_padding_in_loss, "padding has a tag as well, labels_pad_id");
+    f("labels_pad_id", labels_pad_id, "the number of that tag");
   }
   template <class F>
   void accepted(F&& f) const {
     encoder_input::accepted(f);
-    f("include_padding_in_loss", "false");
     f("mask_whole_word", "any");  // nothing is hidden
   }
   text_task task(text_use use) const {
     return tagging_of({.files = files({".csv", ".txt", ".conll", ".bio"}),
                        .classes = label_vocab_file.empty() ? classes : label_map::of_file(label_vocab_file),
                        .max_sequence_length = max_sequence_length,
-                       .may_lack_tags = use == text_use::prediction},
+                       .may_lack_tags = use == text_use::prediction,
+                       .padding_tag = include_padding_in_loss ? std::optional(labels_pad_id) : std::nullopt},
                       with());
   }
 };

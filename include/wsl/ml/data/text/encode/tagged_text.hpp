@@ -21,6 +21,7 @@ struct tagged_text {
       {};  ///< empty: the tags of the files, "O" first and the others in the order of their names
   int max_sequence_length = 128;
   bool may_lack_tags = false;  ///< words may have no tags; the labels say then which tokens begin a word
+  std::optional<i32> padding_tag = {};  ///< the tag of padding; none: padding does not count
 };
 
 namespace detail {
@@ -143,12 +144,13 @@ inline text_task tagging_of(const tagged_text& how, const tokenizer& by) {
   t.data.count = std::ssize(*all), t.data.length = how.max_sequence_length;
   t.data.named = encoder_fields(how.max_sequence_length);
   t.data.named.push_back({"labels", how.max_sequence_length});
-  t.data.get = [all, special](i64 which, const example& to) {
+  const i32 of_padding = how.padding_tag.value_or(ignored_label);
+  t.data.get = [all, special, of_padding](i64 which, const example& to) {
     const detail::labelled_tokens& s = (*all)[static_cast<std::size_t>(which)];
     detail::fill(to.named[0], s.ids, special.padding);
     detail::fill_mask(to.named[1], s.ids.size());
     detail::fill(to.named[2], {}, 0);
-    detail::fill(to.named[3], s.labels, ignored_label);
+    detail::fill(to.named[3], s.labels, of_padding);
   };
   return t;
 }

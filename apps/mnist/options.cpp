@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include <cmath>
+
+namespace mnist_app {
+
+namespace ml = wsl::ml;
+using namespace train_app;
+
+namespace {
+
+class params final : public trainer_params {
+ public:
+  params() { declare(f, o_); }
+
+  void check(mistakes& found) override {
+    check_common(found, o_.common);
+    found.of([&] { o_.model.sizes(); });
+  }
+
+ private:
+  options o_;
+};
+
+void declare_model(fields& f, model_params& m) {
+  f.section("model");
+  f.add("name", m.name, "of the model").one_of({"fc_mnist"});
+  f.add("hidden_sizes", m.hidden_sizes, "features of the hidden layers").at_least(1).at_most(1 << 20);
+  f.add("depth", m.depth, "how many hidden layers, if all are alike").at_least(1).at_most(1000);
+  f.add("hidden_size", m.hidden_size, "features of each of those").at_least(1).at_most(1 << 20);
+  f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
+  f.add("use_bias", m.use_bias, "of the layers");
+  f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
+  f.no_effect("true or false", {"to_float16"}, "model.mixed_precision says it");
+  f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
+  f.honours("disable_softmax", {"false"});
+}
+
+void declare_made(fields& f, made_images& x) {
+  f.add("data_processor", x.data_processor,
+        "SyntheticDataProcessor takes random numbers for images; of other names the files say what they are");
+  declare_synthetic(f, x.random);
+  f.add("drawn_digits", x.digits, "how many to draw, if there is no data_dir")
+      .at_least(1)
+      .at_most(10'000'000);
+}
+
+}  // namespace
+
+ml::network model_params::network() const {
+  ml::network n;
+  int x = n.input("input", 784), number = 0;
+  const auto linear = [&](i64 outputs) {
+    const auto start = ml::initial::uniform(1 / std::sqrt(static_cast<wsl::f32>(n.width(x))));
+    x = n.linear("linear " + std::to_string(number), x, static_cast<int>(outputs), use_bias, start);
+  };
+  for (const i64 outputs : sizes()) {
+    linear(outputs);
+    const std::string as = activation + " " + std::to_string(number++);
+    if (activation == "relu") x = n.activation<ml::relu>(as, x);
+    else if (activation == "gelu") x = n.activation<ml::gelu>(as, x);
+    else x = n.activation<ml::silu>(as, x);
+  }
+  linear(10);
+  n.cross_entropy("loss", x);
+  return n;
+}
+
+void declare(fields& f, options& o) {
+  common_params& p = o.common;
+  f.section("train_input");
+  declare_input(f, p.train_input, true), declare_made(f, o.made);
+  f.honours("split", {"train"});
+  f.section("eval_input");
+  declare_input(f, p.eval_input, false), declare_made(f, o.made_for_eval);
+  f.honours("split", {"val", "test"});
+  declare_model(f, o.model), declare_precision(f, p.precision);
+  declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
+  declare_run(f, p.run), declare_checkpoint_options(f, p);
+}
+
+std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }
+
+}  // namespace mnist_app

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "zoo_models.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace train_app {
+namespace {
+
+constexpr const char *zoo = "wsl-zoo", *bert = "wsl-bert", *t5 = "wsl-t5", *none = "";
+constexpr zoo_model models[] = {{"gpt2", zoo},
+                                {"gpt3", zoo},
+                                {"gptj", zoo},
+                                {"gpt-neox", zoo},
+                                {"gpt_neox", zoo},
+                                {"llama", zoo},
+                                {"mistral", zoo},
+                                {"mixtral", zoo},
+                                {"qwen2", zoo},
+                                {"bloom", zoo},
+                                {"falcon", zoo},
+                                {"mpt", zoo},
+                                {"opt", zoo},
+                                {"phi", zoo},
+                                {"codegen", zoo},
+                                {"btlm", zoo},
+                                {"jais", zoo},
+                                {"gpt_bigcode", zoo},
+                                {"santacoder", zoo},
+                                {"starcoder", zoo},
+                                {"starcoder2", zoo},
+                                {"dpo", zoo},
+                                {"bert", bert},
+                                {"bert/classifier", bert},
+                                {"bert/token_classifier", bert},
+                                {"bert/extractive_summarization", bert},
+                                {"bert/qa", bert},
+                                {"roberta", bert},
+                                {"linformer", bert},
+                                {"t5", t5},
+                                {"transformer", t5},
+                                {"dpr", "wsl-dpr"},
+                                {"unet", "wsl-unet"},
+                                {"fc_mnist", "wsl-mnist"},
+                                {"esm2", none},
+                                {"dit", none},
+                                {"dino", none},
+                                {"dinov2", none},
+                                {"gemma2", none},
+                                {"llava", none},
+                                {"multimodal_simple", none},
+                                {"vision_transformer", none},
+                                {"vit", none},
+                                {"layers_api_demo", none},
+                                {"rwkv", none}};
+
+}  // namespace
+
+const zoo_model* zoo_model_of(const std::string& name) {
+  const auto at =
+      std::find_if(std::begin(models), std::end(models), [&](const zoo_model& m) { return m.name == name; });
+  return at == std::end(models) ? nullptr : at;
+}
+
+const zoo_model* zoo_model_of_path(const std::string& file) {
+  const std::filesystem::path path = std::filesystem::path(file).parent_path();
+  const std::vector<std::filesystem::path> folders(path.begin(), path.end());
+  const auto configs = std::find(folders.rbegin(), folders.rend(), "configs");
+  for (auto x = configs; x != folders.rend(); ++x)
+    if (const zoo_model* m = zoo_model_of(x->string())) return m;
+  return nullptr;
+}
+
+std::string model_named_in(const YAML::Node& root) {
+  YAML::Node at = root;
+  const auto enter = [&](const char* name) {
+    const YAML::Node inside = at.IsMap() ? at[name] : YAML::Node();
+    at.reset(inside.IsDefined() ? inside : YAML::Node());
+  };
+  if (root.IsMap() && root["trainer"]) enter("trainer"), enter("init");
+  enter("model");
+  for (const char* name : {"name", "model_name"})
+    if (at.IsMap() && at[name] && at[name].IsScalar()) return at[name].Scalar();
+  return "";
+}
+
+std::vector<std::string> names_of_zoo_models() {
+  std::vector<std::string> all;
+  for (const zoo_model& m : models)
+    if (*m.program) all.emplace_back(m.name);
+  return all;
+}
+
+}  // namespace train_app

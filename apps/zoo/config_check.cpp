@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <trainer_params.hpp>
+#include <zoo_models.hpp>
+
+#include "../bert/options.hpp"
+#include "../command_line.hpp"
+#include "../dpr/options.hpp"
+#include "../files.hpp"
+#include "../mnist/options.hpp"
+#include "../t5/options.hpp"
+#include "../unet/options.hpp"
+#include "config_files.hpp"
+#include "options.hpp"
+
+namespace zoo_app {
+namespace {
+
+using namespace train_app;
+
+constexpr std::pair<const char*, std::unique_ptr<trainer_params> (*)()> programs[] = {
+    {"wsl-zoo", new_params},
+    {"wsl-bert", bert_app::new_params},
+    {"wsl-t5", t5_app::new_params},
+    {"wsl-dpr", dpr_app::new_params},
+    {"wsl-unet", unet_app::new_params},
+    {"wsl-mnist", mnist_app::new_params}};
+
+std::unique_ptr<trainer_params> params_of(const std::string& program) {
+  for (const auto& [name, make] : programs)
+    if (program == name) return make();
+  throw std::logic_error("there is no " + program);
+}
+
+/// The judgement of a file.
+struct verdict {
+  std::string model, program;  ///< empty: not known, or there is none here
+  std::vector<std::string> ignored = {}, refused = {};
+};
+
+/// The model of a file: the one that it names, that of its folder, or the one that was asked for.
+const zoo_model* model_of(const YAML::Node& root, const std::string& file, const std::string& asked,
+                          std::string& name) {
+  name = model_named_in(root);
+  if (!name.empty()) return zoo_model_of(name);
+  const zoo_model* const found = asked.empty() ? zoo_model_of_path(file) : zoo_model_of(asked);
+  if (found) name = found->name;
+  return found;
+}
+
+verdict verdict_of(const std::string& file, const std::string& asked) {
+  verdict v;
+  mistakes found;
+  found.of([&] {
+    const std::string text = app::read_file(file);
+    const YAML::Node root = parsed(text, file);
+    if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
+    const zoo_model* const model = model_of(root, file, asked, v.model);
+    if (!model && !v.model.empty())
+      refuse(file, "there is no model " + v.model + app::nearest_words(v.model, names_of_zoo_models()));
+    if (!model)
+      refuse(file, "neither the file nor its folder says which model it is of: give --model, such as gpt2");
+    v.program = model->program;
+    if (v.program.empty()) return;
+    const std::unique_ptr<trainer_params> params = params_of(v.program);
+    mistakes inside;
+    inside.of([&] { params->f.read(text, file); });
+    take_model_name(params->f, v.model);
+    mistakes together;
+    params->check(together);
+    // A field whose value could not be read is not missing.
+    const std::vector<std::string> of_reading = inside.all();
+    for (const std::string& sentence : together.all()) {
+      const std::string name = " " + sentence.substr(0, sentence.find_first_of(" :")) + " ";
+      if (std::none_of(of_reading.begin(), of_reading.end(),
+                       [&](const std::string& x) { return x.find(name) != x.npos; }))
+        inside.add(params->f.placed(sentence));
+    }
+    v.ignored = params->f.notes();
+    inside.report();
+  });
+  for (const std::string& sentence : found.all())
+    v.refused.push_back(sentence.starts_with(file) ? sentence : file + ": " + sentence);
+  return v;
+}
+
+}  // namespace
+
+int run_config_check(int argc, char** argv) {
+  CLI::App app(
+      "Says which params files are accepted, what of them has no effect, and what is refused; data and "
+      "models "
+      "are not looked at.",
+      "wsl-zoo config check");
+  std::vector<std::string> files;
+  std::string model;
+  bool is_brief = false;
+  app.add_option("files", files, "params files of the V1 or V2 form")->required();
+  app.add_option("--model", model, "the model of files that do not say it, and do not lie in its folder");
+  app.add_flag("--brief", is_brief, "without the settings that have no effect");
+  int status = 0;
+  if (!app::parse(app, argc, argv, "option", status)) return status;
+  if (!model.empty() && (!zoo_model_of(model) || !*zoo_model_of(model)->program))
+    throw std::invalid_argument("--model: there is no " + model +
+                                app::nearest_words(model, names_of_zoo_models()));
+  std::size_t accepted = 0, of_others = 0;
+  for (const std::string& file : files) {
+    const verdict v = verdict_of(file, model);
+    if (v.refused.empty() && v.program.empty()) {
+      ++of_others;
+      std::printf("%s: a file of %s, a model that there is not here\n", file.c_str(), v.model.c_str());
+      continue;
+    }
+    const std::string of = v.model.empty() ? "" : fmt::format(": {}, by {}", v.model, v.program);
+    accepted += v.refused.empty();
+    std::printf("%s: %s%s\n", file.c_str(), v.refused.empty() ? "accepted" : "refused", of.c_str());
+    for (const std::string& sentence : v.refused) std::printf("  %s\n", sentence.c_str());
+    for (std::size_t k = 0; !is_brief && k < v.ignored.size(); ++k)
+      std::printf("  %s\n", v.ignored[k].c_str());
+  }
+  if (of_others) std::printf("config: %zu files of models that there are not here\n", of_others);
+  const std::size_t ours = files.size() - of_others;
+  std::printf("config: %zu of %zu files accepted\n", accepted, ours);
+  return accepted == files.size() ? 0 : 1;
+}
+
+}  // namespace zoo_app
