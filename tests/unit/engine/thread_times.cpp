@@ -2,6 +2,8 @@
 #include <wsl/engine/threaded/thread_times.hpp>
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <utility>
 #include <wsl/fabric/fabric.hpp>
 
 using namespace wsl;
@@ -73,6 +75,37 @@ TEST_CASE("each thread's time is divided among subjects and kinds of work withou
       CHECK((waiting > 0) == (threads > 1));
     }
   }
+}
+
+TEST_CASE("each stretch of a thread's time is kept if that is wanted") {
+  thread_times times;
+  fabric f{layout{host, 4, 1}.place<busy>(all),
+           threaded{.threads = 2, .pes_per_partition = 1, .observer = &times}};
+  const auto measured = [&](std::size_t most) {
+    times.keep_events(most);
+    times.restart(4, kinds);
+    f.launch();
+    times.stop();
+  };
+  measured(1000);
+  CHECK(times.lost_events() == 0);
+  std::map<std::pair<int, int>, f64> sums;
+  std::map<int, f64> last;
+  times.each_event([&](int thread, int subject, int kind, f64 begin, f64 end) {
+    CHECK(begin >= last[thread]);
+    CHECK(begin < end);
+    last[thread] = end, sums[{subject, kind}] += (end - begin) / 2;
+  });
+  for (const auto& [of, sum] : sums) CHECK(sum == Approx(times.share(of.first, of.second)).epsilon(1e-6));
+  CHECK(sums.contains({3, work}));
+
+  measured(2);
+  int count = 0;
+  times.each_event([&](int, int, int, f64, f64) { ++count; });
+  CHECK(count <= 4);
+  CHECK(times.lost_events() > 0);
+  measured(0);
+  times.each_event([&](int, int, int, f64, f64) { FAIL("an event that nobody wanted"); });
 }
 
 TEST_CASE("a program that is not measured may say what it does") {

@@ -10,7 +10,8 @@
 //   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
 //   times.stop();
 //   times.share(layer, kind);
-// train/streaming/step_report.hpp makes the table of a training step of it.
+// It can keep each stretch of time as well, for a timeline (`keep_events`). train/streaming/step_report.hpp
+// makes the table of a training step of it.
 #pragma once
 #include <utility>
 
@@ -39,6 +40,25 @@ class thread_times final : public run_observer {
     ended_ = now();
     for (thread& t : threads_) t.change_to(cell(host(), waiting), ended_);
     measures_ = false;
+  }
+
+  /// From the next `restart` on each stretch of time of a thread is kept, up to so many; 0: none.
+  void keep_events(std::size_t most) { most_events_ = most; }
+  /// Calls f(thread, subject, kind, begin, end) for the stretches that were kept, thread by thread. Begin and
+  /// end are parts of the measured time, from 0 to 1.
+  template <class F>
+  void each_event(F f) const {
+    const f64 time = static_cast<f64>(ended_ - began_);
+    const auto part = [&](u64 at) { return static_cast<f64>(at > began_ ? at - began_ : 0) / time; };
+    for (std::size_t number = 0; number < threads_.size(); ++number)
+      for (const event& e : threads_[number].events)
+        f(static_cast<int>(number), e.cell / kinds_, e.cell % kinds_, part(e.begin), part(e.end));
+  }
+  /// The stretches that were not kept, because there were too many.
+  u64 lost_events() const {
+    u64 sum = 0;
+    for (const thread& t : threads_) sum += t.lost;
+    return sum;
   }
 
   /// The subject of the time in which threads wait for the host.
@@ -113,6 +133,10 @@ class thread_times final : public run_observer {
   }
 
  private:
+  struct event {
+    u64 begin = 0, end = 0;
+    int cell = 0;
+  };
   struct alignas(128) thread {
     const thread_times* of = nullptr;
     thread* outer = nullptr;  // the one that the same computer's thread was before
@@ -121,6 +145,9 @@ class thread_times final : public run_observer {
     std::size_t partition = 0;
     support::flat_vector<int> partitions;  // the cell of each while the engine moves words for it
     support::flat_vector<u64> spent;       // by cell
+    support::flat_vector<event> events;    // as many as there is room for
+    std::size_t most_events = 0;
+    u64 lost = 0;
 
     void change_to(int to) {
       if (to != cell) change_to(to, now());
@@ -128,6 +155,10 @@ class thread_times final : public run_observer {
     void change_to(int to, u64 at) {
       // the clocks of two cores may differ a little
       spent[static_cast<std::size_t>(cell)] += at > since ? at - since : 0;
+      if (most_events && at > since) {
+        if (events.size() < most_events) events.push_back({since, at, cell});
+        else ++lost;
+      }
       cell = to, since = at;
     }
   };
@@ -147,12 +178,14 @@ class thread_times final : public run_observer {
     t.partitions = support::flat_vector<int>(partitions_);
     for (int& c : t.partitions) c = cell(host(), moving);
     t.spent = support::flat_vector<u64>(static_cast<std::size_t>((subjects_ + 1) * kinds_));
+    t.events.clear(), t.most_events = most_events_, t.lost = 0;
   }
 
   static inline thread_local thread* mine_ = nullptr;
 
   int subjects_ = 0, kinds_ = first_of_program;
   bool measures_ = false;
+  std::size_t most_events_ = 0;
   u64 began_ = 0, ended_ = 0;
   std::size_t partitions_ = 0;
   support::flat_vector<thread> threads_;

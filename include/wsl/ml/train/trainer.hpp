@@ -89,6 +89,8 @@ class trainer : public trainer_base {
 
   /// A breakdown of the time of the last training step. On several processes it covers the part of this one.
   const step_report& report() const { return report_; }
+  /// From the next step on the report has, or has not, a timeline of the threads: run/op_profile.hpp draws it.
+  void keep_timeline(bool yes) { keeps_timeline_ = yes; }
   /// The grid of workers, and the fabric. Before the first batch they are chosen for large batches.
   const wafer_grid& grid() {
     build();
@@ -174,6 +176,8 @@ class trainer : public trainer_base {
   std::vector<std::vector<i32>> ids_;          // ids and classes of all processes
   std::vector<f64> counts_;                    // what counted in each loss of the last batch
   std::unique_ptr<thread_times> times_ = std::make_unique<thread_times>();
+  static constexpr std::size_t most_events_of_thread = 1'000'000;  // 24 MB
+  bool keeps_timeline_ = false;
   std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
   std::unique_ptr<fabric> fabric_;
   step_report report_;

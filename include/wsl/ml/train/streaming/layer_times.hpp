@@ -37,6 +37,21 @@ inline constexpr int transfer = thread_times::moving, waiting = thread_times::wa
                      exchange = forward + 3, count = forward + 4;
 }
 
+/// A stretch of time of a thread of the engine, in seconds since the step began.
+struct timeline_event {
+  int thread = 0;
+  int stage = 0;  ///< its number in the network; -1: the host
+  int kind = 0;   ///< of `work_kind`
+  f64 begin = 0, end = 0;
+};
+inline std::vector<timeline_event> timeline_of(const thread_times& times, f64 seconds) {
+  std::vector<timeline_event> all;
+  times.each_event([&](int thread, int subject, int kind, f64 begin, f64 end) {
+    all.push_back({thread, subject == times.host() ? -1 : subject, kind, begin * seconds, end * seconds});
+  });
+  return all;
+}
+
 /// The rows of all stages, and one of the host: what a step does before, between and after the runs of the
 /// fabric. They sum to `seconds`. Empty if no thread was measured.
 inline std::vector<layer_times> layers_of(const network& n, const thread_times& times, f64 seconds) {

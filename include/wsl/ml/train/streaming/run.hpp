@@ -47,6 +47,7 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   require_even_wafers(b);
   const optimizer_step o = begin_step(rate, {how_.clip_norm, how_.clip_value});
   report_ = {};
+  times_->keep_events(keeps_timeline_ ? most_events_of_thread : 0);
   times_->restart(static_cast<int>(network_->stages().size()), work_kind::count);
   stopwatch watch(report_);
   count_statistics(b, dropout_of_step());
@@ -69,6 +70,7 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   }
   times_->stop();
   report_.layers = layers_of(*network_, *times_, report_.seconds);
+  report_.timeline = timeline_of(*times_, report_.seconds), report_.lost_events = times_->lost_events();
   if (is_skipped(mean, lost)) return mean;
   require_finite(mean, lost, where);
   bool changes = false;

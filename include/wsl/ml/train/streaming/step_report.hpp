@@ -36,7 +36,11 @@ struct step_report {
   /// The numbers of the parameters that are sparse, and how many of them are there.
   u64 sparse_weights = 0, nonzeros = 0;
   int micro_batches = 1;  ///< that the step had
-  outcome counters;       ///< the counts of the fabric
+  /// What the threads of the engine did and when, if the trainer keeps it (trainer::keep_timeline), and how
+  /// many stretches were left out, because there were too many.
+  std::vector<timeline_event> timeline;
+  u64 lost_events = 0;
+  outcome counters;  ///< the counts of the fabric
 };
 
 /// Divides the time since its construction into phases.
