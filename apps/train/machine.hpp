@@ -12,6 +12,10 @@
 #include <wsl/ml/train/settings.hpp>
 #include <wsl/ml/train/trainer_base.hpp>
 
+namespace wsl::ml {
+class op_profile;
+}
+
 namespace train_app {
 
 using wsl::i64;
@@ -31,6 +35,10 @@ class machine {
   virtual std::vector<wsl::f32> predict(const wsl::ml::batch& b) = 0;
   /// A breakdown of the time of the last training step, by blocks or for each layer.
   virtual std::string report(bool each_layer) const = 0;
+  /// Says whether the steps that follow are profiled.
+  virtual void keep_timeline(bool yes) = 0;
+  /// Adds the last step, which has waited some seconds for its batch, to a profile.
+  virtual void add_to(wsl::ml::op_profile& p, wsl::f64 waited) const = 0;
   virtual wsl::ml::trainer_base& run() = 0;
   /// The part of a batch that this process needs.
   virtual wsl::ml::batch_part part() = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine made of one of the trainers of wsl/ml. Only the sources that make one include this header.
 #pragma once
+#include <wsl/ml/run/op_profile.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
@@ -37,6 +38,12 @@ class machine_of final : public machine {
   }
   std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
   std::string report(bool each_layer) const override { return table_of(trainer_.report(), each_layer); }
+  void keep_timeline(bool yes) override {
+    if constexpr (requires { trainer_.keep_timeline(yes); }) trainer_.keep_timeline(yes);
+  }
+  void add_to(wsl::ml::op_profile& p, wsl::f64 waited) const override {
+    if constexpr (requires { p.add(trainer_.report(), waited); }) p.add(trainer_.report(), waited);
+  }
   wsl::ml::trainer_base& run() override { return trainer_; }
   wsl::ml::batch_part part() override {
     if constexpr (requires { trainer_.part(); }) return trainer_.part();

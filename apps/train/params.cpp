@@ -555,12 +555,19 @@ void declare_run(fields& f, run_params& p) {
   f.no_effect_of_section("predict_input", "predict reads eval_input");
   f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths", "fabric_type_blacklist"}, of_machine);
   f.no_effect("anything", {"ini", "debug_args"}, of_machine);
-  f.no_effect("anything", {"wsc_log_level", "op_profiler_config", "experimental"}, only_says);
+  f.no_effect("anything", {"wsc_log_level", "experimental"}, only_says);
   f.no_effect("a word", {"hf_cache_dir"}, "nothing is loaded from Hugging Face's servers");
   f.no_effect("true or false", {"compile_only", "validate_only"}, "the modes compile and validate do that");
   f.no_effect("true or false", {"disable_strict_checkpoint_loading"},
               "a checkpoint with other arrays than the model's is refused");
   f.honours("steps_per_update", {"1"});
+  f.nested("runconfig", "op_profiler_config", "op_profiler");
+  f.section("op_profiler");
+  f.add("start_step", p.profile_from,
+        "the first step whose time is told module by module, and drawn in chrome_trace.json; null: none")
+      .at_least(1);
+  f.add("end_step", p.profile_until, "the last of them").at_least(1);
+  f.no_effect("a list", {"host_activities"}, "all that the host does is in the profile");
 }
 
 namespace {
@@ -722,6 +729,14 @@ void check(const common_params& p) {
             std::string("runconfig.") +
                 (r.keep_best_checkpoint ? "keep_best_checkpoint" : "early_stopping_patience") +
                 " needs evaluations on the way: give --eval_frequency, the steps between two of them");
+  refuse_if(
+      (r.profile_from > 0) != (r.profile_until > 0) || r.profile_until < r.profile_from,
+      "op_profiler has start_step and end_step, which is not before it: " + std::to_string(r.profile_from) +
+          " and " + std::to_string(r.profile_until) + " (0: not given)");
+  refuse_if(
+      r.profile_from > 0 && r.execution_strategy == "pipeline",
+      "op_profiler is of weight streaming; the report of a pipeline tells the time of its strips: leave "
+      "start_step and end_step out");
   refuse_if(r.load_checkpoint_states == "model" && r.checkpoint_path.empty(),
             "runconfig.load_checkpoint_states model needs --checkpoint_path, whose weights are taken");
   found.of([&] { p.optimizer.loss_scaling(p.precision.format()); });

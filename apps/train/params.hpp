@@ -94,8 +94,9 @@ struct run_params {
   std::string predict_threads;    ///< for which numbers of threads a step is predicted: "4,16,64"
   int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
   bool multireplica = false;
-  int replicas = 0;  ///< of a pipeline; 0: chosen
-  placement on;      ///< set by `complete`
+  int replicas = 0;                         ///< of a pipeline; 0: chosen
+  i64 profile_from = 0, profile_until = 0;  ///< steps of op_profiler; 0: none
+  placement on;                             ///< set by `complete`
 
   /// The numbers of predict_threads. Throws std::invalid_argument if it is no list of such.
   std::vector<int> threads_to_predict() const;

@@ -28,6 +28,7 @@
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
+#include <wsl/ml/run/op_profile.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/sparsity/algorithms.hpp>
@@ -492,6 +493,11 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
+  if (params_.run.profile_from > 0 && ranks::size() > 1)
+    throw std::invalid_argument(
+        "op_profiler is of a run in one process, whose threads it follows: leave start_step and end_step "
+        "out, or "
+        "profile without mpirun");
   rule();  // throws for sizes that do not fit, before anything is written
   if (!params_.sparsity.are_given()) return;
   if (in_pipeline(params_))
@@ -1099,7 +1105,26 @@ void session::train(bool and_eval) {
       task_.preferences ? ml::training_loop(on_pairs, how_long) : ml::training_loop(t, how_long);
   const ml::checkpoints all_checkpoints(r.model_dir, r.max_checkpoints);
   run.on_stop([](bool asked) { return ranks::any(asked); });
-  run.on_step([&](i64) { bar->tick(); });
+  ml::op_profile profile(t.run().model());
+  f64 waited_of_step = 0;
+  const auto profiles = [&](i64 step) { return step >= r.profile_from && step <= r.profile_until; };
+  const auto end_profile = [&] {
+    t.keep_timeline(false);
+    if (!ranks::root() || profile.steps() == 0) return;
+    say("\nthe time of the steps %lld to %lld:\n%s", static_cast<long long>(r.profile_from),
+        static_cast<long long>(r.profile_from + profile.steps() - 1), profile.table().c_str());
+    app::write_file(file("chrome_trace.json"), profile.chrome_trace());
+    if (profile.lost_events() > 0)
+      say("chrome_trace.json lacks %lld short stretches of these steps: profile fewer\n",
+          static_cast<long long>(profile.lost_events()));
+  };
+  t.keep_timeline(profiles(first + 1));
+  run.on_step([&](i64 step) {
+    bar->tick();
+    if (profiles(step)) t.add_to(profile, waited_of_step);
+    if (step == r.profile_until) end_profile();
+    else t.keep_timeline(profiles(step + 1));
+  });
   run.on_log([&](const ml::training_loop::progress& x) {
     const ml::preference_metrics pairs = std::exchange(unlogged_pairs_, {});
     if (!ranks::root()) return;
@@ -1183,7 +1208,8 @@ void session::train(bool and_eval) {
       [&] {
         const auto since = std::chrono::steady_clock::now();
         taken_batch b(data.next(), task_.preferences.has_value(), of_reference_);
-        waited += std::chrono::steady_clock::now() - since;
+        const std::chrono::duration<f64> here = std::chrono::steady_clock::now() - since;
+        waited += here, waited_of_step = here.count();
         return b;
       },
       rate);
@@ -1193,6 +1219,7 @@ void session::train(bool and_eval) {
   const bool interrupted = run.stopped() && t.steps() < last && (stopped_by || !has_stopped_improving());
   if (interrupted) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
+  if (profiles(t.steps()) && t.steps() < r.profile_until) end_profile();
   const std::string as = in_sixteen_bits(params_.precision.format());
   const ml::throughput& speed = run.speed();
   const performance done{.speed = speed,

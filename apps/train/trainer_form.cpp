@@ -76,7 +76,10 @@ constexpr name_in_both callbacks_in_both[] = {
     {"ScopedTrainFlags.csx.performance.micro_batch_size", "train_input.micro_batch_size"},
     {"ScopedValidateFlags.csx.performance.micro_batch_size", "eval_input.micro_batch_size"},
     {"LoadCheckpointStates.load_checkpoint_states", "runconfig.load_checkpoint_states"},
-    {"KeepNCheckpoints.n", "runconfig.max_checkpoints"}};
+    {"KeepNCheckpoints.n", "runconfig.max_checkpoints"},
+    {"OpProfiler.start_step", "op_profiler.start_step"},
+    {"OpProfiler.end_step", "op_profiler.end_step"},
+    {"OpProfiler.host_activities", "op_profiler.host_activities"}};
 
 /// A setting of the V2 form that changes no result here, and the reason.
 struct ignored_name {
@@ -110,7 +113,6 @@ constexpr ignored_name ignored_callbacks[] = {
     {"TimeRemaining", only_says},
     {"DurationProfiler", only_says},
     {"Profiler", only_says},
-    {"OpProfiler", only_says},
     {"SavePerformanceData", only_says},
     {"DumpAvailableTensorNames", only_says},
     {"SummaryTensorListener", only_says},
