@@ -447,6 +447,13 @@ void declare_optimizer(fields& f, optimizer_params& p) {
 }
 
 void declare_run(fields& f, run_params& p) {
+  f.nested("runconfig", "op_profiler_config", "op_profiler");
+  f.section("op_profiler");
+  f.add("start_step", p.profile_from,
+        "the first step whose time is told module by module, and drawn in chrome_trace.json; null: none")
+      .at_least(1);
+  f.add("end_step", p.profile_until, "the last of them").at_least(1);
+  f.no_effect("a list", {"host_activities"}, "all that the host does is in the profile");
   f.section("csconfig");
   f.honours("use_cbfloat16", {"false"}, "the section model says the precision");
   f.section("runconfig");
@@ -561,13 +568,6 @@ void declare_run(fields& f, run_params& p) {
   f.no_effect("true or false", {"disable_strict_checkpoint_loading"},
               "a checkpoint with other arrays than the model's is refused");
   f.honours("steps_per_update", {"1"});
-  f.nested("runconfig", "op_profiler_config", "op_profiler");
-  f.section("op_profiler");
-  f.add("start_step", p.profile_from,
-        "the first step whose time is told module by module, and drawn in chrome_trace.json; null: none")
-      .at_least(1);
-  f.add("end_step", p.profile_until, "the last of them").at_least(1);
-  f.no_effect("a list", {"host_activities"}, "all that the host does is in the profile");
 }
 
 namespace {
