@@ -289,7 +289,10 @@ struct bert_token_classifier_processor : encoder_input {
   }
   template <class F>
   void accepted(F&& f) const {
-    encoder_input::accepted(f);
+    // The number of padding is a setting of this processor.
+    encoder_input::accepted([&](const char* setting, const char* values) {
+      if (std::string_view(setting) != "labels_pad_id") f(setting, values);
+    });
     f("mask_whole_word", "any");  // nothing is hidden
   }
   text_task task(text_use use) const {
