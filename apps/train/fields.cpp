@@ -99,6 +99,31 @@ void declare(fields& part, rate_part& p) {
   part.no_effect("a number", {"alpha"}, "end_learning_rate says where a CosineDecay ends");
 }
 
+/// What a scheduler has, beside total_iters.
+std::vector<std::string> members_of_scheduler(const std::string& name) {
+  static const std::map<std::string, std::vector<std::string>> all{
+      {"Constant", {"learning_rate"}},
+      {"Linear", {"initial_learning_rate", "end_learning_rate"}},
+      {"Polynomial", {"initial_learning_rate", "end_learning_rate", "power"}},
+      {"Cosine", {"initial_learning_rate", "end_learning_rate"}},
+      {"CosineDecay", {"initial_learning_rate", "end_learning_rate"}},
+      {"Exponential", {"initial_learning_rate", "decay_rate", "staircase"}},
+      {"InverseExponentialTimeDecay", {"initial_learning_rate", "decay_rate", "step_exponent", "staircase"}},
+      {"InverseSquareRootDecay", {"initial_learning_rate", "scale", "warmup_steps"}},
+      {"MultiStep", {"initial_learning_rate", "gamma", "milestones"}},
+      {"Step", {"initial_learning_rate", "gamma", "step_size"}},
+      {"Multiplicative", {"initial_learning_rate", "coefficient"}},
+      {"PiecewiseConstant", {"learning_rates", "milestones"}},
+      {"CosineAnnealing", {"initial_learning_rate", "eta_min", "T_max"}},
+      {"CosineAnnealingWarmRestarts", {"initial_learning_rate", "eta_min", "T_0", "T_mult"}},
+      {"Cyclic", {"base_lr", "max_lr", "step_size_up", "step_size_down", "mode", "gamma"}},
+      {"OneCycle",
+       {"initial_learning_rate", "max_lr", "total_steps", "pct_start", "final_div_factor", "three_phase",
+        "anneal_strategy"}}};
+  const auto at = all.find(name);
+  return at == all.end() ? std::vector<std::string>{} : at->second;
+}
+
 void declare(fields& part, group_part& p) {
   part.add("patterns", p.patterns, "");
   part.add("learning_rate_factor", p.learning_rate_factor, "").at_least(0);
@@ -279,9 +304,17 @@ struct reader {
   }
   void read(const YAML::Node& n, rate_part& to) const {
     if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
-    read_fields(n, to);
+    fields part;
+    declare(part, to);
+    part.read_section(n, "", file());
     if (n.size() && !n["scheduler"])
       refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
+    const std::vector<std::string> members = members_of_scheduler(to.scheduler);
+    for (const field& x : part.all())
+      if (!x.given.empty() && x.name != "scheduler" && x.name != "total_iters" && x.name != "alpha" &&
+          std::find(members.begin(), members.end(), x.name) == members.end())
+        refuse(x.given, f.full_name() + ": " + x.name + " is of no " + to.scheduler +
+                            " scheduler, which has " + joined(members) + ": leave it out");
   }
   void read(const YAML::Node& n, initializer_part& to) const {
     to = {};
