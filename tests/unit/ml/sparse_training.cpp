@@ -4,6 +4,7 @@
 #include <wsl/ml/sparsity/algorithms.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report_text.hpp>
+#include <wsl/ml/train/streaming/grid_choice.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <map>

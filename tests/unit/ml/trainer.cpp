@@ -330,10 +330,10 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
     CHECK(4 * r.counters.wavelets == r.sent_forward + r.sent_backward + gradients);
     CHECK((r.peak_weights > 0 && r.peak_weights <= r.largest_two_layers));
     CHECK(r.largest_two_layers < 4 * (numbers + tied));
-    const std::string text = ml::to_text(r);
-    CHECK(text.find("gradients in") != std::string::npos);
+    const std::string table = ml::to_text(r);
+    CHECK(table.find("gradients in") != std::string::npos);
     for (const int column : {0, 1, 2}) {
-      const auto [rows, step] = sum_and_step(text, column);
+      const auto [rows, step] = sum_and_step(table, column);
       // of numbers that are printed with one or three places
       CHECK(rows == Approx(step).margin(column == 1 ? 0.26 : 0.003));
     }
