@@ -113,7 +113,7 @@ int run_config_check(int argc, char** argv) {
       std::printf("%s: a file of %s, a model that there is not here\n", file.c_str(), v.model.c_str());
       continue;
     }
-    const std::string of = v.model.empty() ? "" : fmt::format(": {}, by {}", v.model, v.program);
+    const std::string of = v.program.empty() ? "" : fmt::format(": {}, by {}", v.model, v.program);
     accepted += v.refused.empty();
     std::printf("%s: %s%s\n", file.c_str(), v.refused.empty() ? "accepted" : "refused", of.c_str());
     for (const std::string& sentence : v.refused) std::printf("  %s\n", sentence.c_str());
