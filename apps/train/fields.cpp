@@ -113,7 +113,8 @@ std::vector<std::string> members_of_scheduler(const std::string& name) {
       {"MultiStep", {"initial_learning_rate", "gamma", "milestones"}},
       {"Step", {"initial_learning_rate", "gamma", "step_size"}},
       {"Multiplicative", {"initial_learning_rate", "coefficient"}},
-      {"PiecewiseConstant", {"learning_rates", "milestones"}},
+      // Files of the Zoo have a first rate here, which the first of the list is.
+      {"PiecewiseConstant", {"learning_rates", "milestones", "initial_learning_rate"}},
       {"CosineAnnealing", {"initial_learning_rate", "eta_min", "T_max"}},
       {"CosineAnnealingWarmRestarts", {"initial_learning_rate", "eta_min", "T_0", "T_mult"}},
       {"Cyclic", {"base_lr", "max_lr", "step_size_up", "step_size_down", "mode", "gamma"}},
