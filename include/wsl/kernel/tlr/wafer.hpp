@@ -75,7 +75,7 @@ class wafer_tlr_pe {
     for (counted<i16> t = i16{0}; t < i16(tiles_); ++t) {
       const int n = count_[t.value()];
       add_columns({each(y_, t.value() * room.side), room.side}, {each(u_, first * room.side), room.side},
-                  each(c_, first), minus_c_ + first, n);
+                  each(c_, first), minus_c_ + (parts == 2 ? first : 0), n);
       first += n;
     }
   }

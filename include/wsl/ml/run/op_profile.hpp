@@ -60,8 +60,10 @@ class op_profile {
     std::vector<std::pair<std::string, f64>> modules, rest;
     for (const auto& [name, seconds] : rows_)
       (name == idle || name == host || name == input ? rest : modules).emplace_back(name, seconds);
-    const auto is_longer = [](const auto& a, const auto& b) { return a.second > b.second; };
-    std::stable_sort(modules.begin(), modules.end(), is_longer);
+    const auto is_longer = [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second > b.second : a.first < b.first;
+    };
+    std::sort(modules.begin(), modules.end(), is_longer);
     if (const auto n = static_cast<std::size_t>(most); modules.size() > n) {
       f64 others = 0;
       for (std::size_t k = n; k < modules.size(); ++k) others += modules[k].second;
