@@ -49,6 +49,7 @@ bool reads_held_out(const options& o, const text_app::stage& now) {
 void complete(fields& f, options& o, const text_app::stage& now) {
   if (!o.hf.empty()) take_folder(f, o);
   for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
+  if (o.model.has_mup()) require_rule_for_mup(o.common.optimizer);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
   const auto needs = [&](const char* section, const input_params& in, const text_app::text_input& x) {
     if (in.data_dir.empty() && !is_random(x, o.train))

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <wsl/ml/io/hugging_face/config.hpp>
+#include <wsl/ml/model/mup.hpp>
 
 #include "word_tables.hpp"
 
@@ -89,9 +91,22 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("include_padding_in_loss", m.include_padding, "of tags: padding has the tag labels_pad_id, too");
   f.honours("use_cls_bias", {"true"});
   f.honours("boundary_casting", {"false"});
-  for (const char* of_mup : {"mup_base_hidden_size", "mup_base_filter_size", "embeddings_scale",
-                             "scale_qk_dot_by_d", "attention_logits_alpha", "output_logits_alpha"})
-    f.honours(of_mup, {}, "muP is of language models, see docs/guide/mup.md");
+  constexpr f64 largest = 1 << 20;
+  f.add("mup_base_hidden_size", m.base_hidden_size,
+        "muP: the hidden_size of the base model for which the settings were tuned; null: no muP")
+      .at_least(1)
+      .at_most(largest);
+  f.add("mup_base_filter_size", m.base_filter_size, "muP: its filter_size").at_least(1).at_most(largest);
+  f.add("embeddings_scale", m.embeddings_scale, "factor of the embedding, before its norm").above(0);
+  f.add("output_logits_alpha", m.logits_alpha,
+        "muP: factor of the logits, beside mup_base_hidden_size / hidden_size; null: 1")
+      .above(0);
+  f.add("scale_output_logits_by_d", m.logits_by_d,
+        "muP: that ratio is a factor of the logits; false: its root is");
+  f.add("scale_qk_dot_by_d", m.scale_by_d,
+        "scores are divided by a head's features, not by their root; null: with muP")
+      .one_of({"true", "false", "True", "False"});
+  f.add("attention_logits_alpha", m.attention_alpha, "factor of the scores, beside that").above(0);
   f.no_effect("true or false", {"attention_softmax_fp32"}, "softmaxes are of f32 in any case");
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
   f.no_effect("a word", {"attention_kernel"}, "it chooses among ways to compute the same");
@@ -146,29 +161,59 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
   if (loss_weight > 0 && (of_words || of_texts || task == ml::encoder_task::span))
     throw std::invalid_argument(
         "model.loss_weight is of tokens or sentences with classes, and this task has none: leave it out");
-  return {.vocabulary = vocab_size,
-          .positions = max_position_embeddings,
-          .layers = layers,
-          .heads = heads,
-          .width = hidden_size,
-          .filter = filter_size,
-          .token_types = num_segments,
-          .between = value_of(nonlinearities, nonlinearity),
-          .epsilon = static_cast<wsl::f32>(epsilon),
-          .deviation = static_cast<wsl::f32>(deviation),
-          .unused_positions = unused_positions,
-          .padding = pad_token_id,
-          .projected = projected_dims,
-          .shared_projection = attention_style == shared_kv,
-          .dropout = static_cast<wsl::f32>(dropout),
-          .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
-          .task = task,
-          .classes = num_classes ? num_classes : 2,
-          .loss_factor = static_cast<wsl::f32>(factor > 0 ? factor : 1),
-          .loss_by_sequences =
-              of_words ? mlm_loss_scaling == "batch_size" || (mlm_loss_scaling.empty() && factor > 0)
-                       : factor > 0,
-          .task_dropout = static_cast<wsl::f32>(task_dropout)};
+  return with_factors(
+      {.vocabulary = vocab_size,
+       .positions = max_position_embeddings,
+       .layers = layers,
+       .heads = heads,
+       .width = hidden_size,
+       .filter = filter_size,
+       .token_types = num_segments,
+       .between = value_of(nonlinearities, nonlinearity),
+       .epsilon = static_cast<wsl::f32>(epsilon),
+       .deviation = static_cast<wsl::f32>(deviation),
+       .unused_positions = unused_positions,
+       .padding = pad_token_id,
+       .projected = projected_dims,
+       .shared_projection = attention_style == shared_kv,
+       .dropout = static_cast<wsl::f32>(dropout),
+       .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+       .task = task,
+       .classes = num_classes ? num_classes : 2,
+       .loss_factor = static_cast<wsl::f32>(factor > 0 ? factor : 1),
+       .loss_by_sequences = of_words
+                                ? mlm_loss_scaling == "batch_size" || (mlm_loss_scaling.empty() && factor > 0)
+                                : factor > 0,
+       .task_dropout = static_cast<wsl::f32>(task_dropout)});
+}
+
+ml::encoder model_params::with_factors(ml::encoder e) const {
+  if (has_mup() && !(base_hidden_size > 0 && base_filter_size > 0))
+    throw std::invalid_argument(fmt::format(
+        "model.{} is missing: muP needs mup_base_hidden_size and mup_base_filter_size, the sizes of the base "
+        "model; give it, or leave both out",
+        base_hidden_size > 0 ? "mup_base_filter_size" : "mup_base_hidden_size"));
+  if (!has_mup() && (logits_alpha > 0 || !logits_by_d))
+    throw std::invalid_argument(
+        fmt::format("model.{} is of muP, and does nothing without mup_base_hidden_size and "
+                    "mup_base_filter_size: give both, or leave it out",
+                    logits_alpha > 0 ? "output_logits_alpha" : "scale_output_logits_by_d"));
+  const bool by_d = scale_by_d.empty() ? has_mup() : scale_by_d == "true" || scale_by_d == "True";
+  const wsl::f32 head = static_cast<wsl::f32>(e.width / e.heads);
+  if (by_d || attention_alpha != 1 || has_mup())
+    e.attention_scale = static_cast<wsl::f32>(attention_alpha) / (by_d ? head : std::sqrt(head));
+  e.embedding_scale = static_cast<wsl::f32>(embeddings_scale);
+  if (!has_mup()) return e;
+  if (logits_alpha > 0 && e.task != ml::encoder_task::masked_words &&
+      e.task != ml::encoder_task::next_sentence)
+    throw std::invalid_argument(
+        "model.output_logits_alpha is of hidden words and next sentences, and this task has neither: leave "
+        "it "
+        "out");
+  return with_mup(std::move(e), {.width = base_hidden_size,
+                                 .filter = base_filter_size,
+                                 .logits = static_cast<wsl::f32>(logits_alpha > 0 ? logits_alpha : 1),
+                                 .logits_by_root = !logits_by_d});
 }
 
 train_app::named_words model_params::architecture(ml::encoder_task task) const {
@@ -189,6 +234,12 @@ train_app::named_words model_params::architecture(ml::encoder_task task) const {
     all.emplace_back("projected_dims", std::to_string(e.projected));
     all.emplace_back("attention_style", e.shared_projection ? shared_kv : shared_heads);
   }
+  // What few models have; a checkpoint without these lines has none of it.
+  const auto factor = [&](const char* what, wsl::f32 x, wsl::f32 usual) {
+    if (x != usual) all.emplace_back(what, fmt::format("{}", ml::hugging_face::shortest(x)));
+  };
+  factor("factor of scores", e.attention_scale, 0), factor("embeddings_scale", e.embedding_scale, 1);
+  factor("factor of logits", e.logit_scale, 1);
   if (task == ml::encoder_task::sequence_classes || task == ml::encoder_task::token_classes)
     all.emplace_back("num_classes", std::to_string(e.classes));
   return all;

@@ -19,6 +19,10 @@ struct model_params {
       loss_weight = -1, task_dropout = -1;
   std::string mlm_loss_scaling;  ///< empty: batch_size if mlm_loss_weight is given, or else num_masked
   bool disable_nsp = false, include_padding = false;
+  // muP, see docs/guide/mup.md; 0 and empty: not given.
+  f64 base_hidden_size = 0, base_filter_size = 0, embeddings_scale = 1, logits_alpha = 0, attention_alpha = 1;
+  std::string scale_by_d;
+  bool logits_by_d = true;
   // Of RoBERTa's positions; a folder of Hugging Face says them.
   int unused_positions = 0, pad_token_id = 0;
 
@@ -30,6 +34,12 @@ struct model_params {
   train_app::named_words architecture(wsl::ml::encoder_task task) const;
   /// "bert, 4 layers, 4 heads, width 128"
   std::string words() const;
+
+  bool has_mup() const { return base_hidden_size > 0 || base_filter_size > 0; }
+
+ private:
+  /// With the factors of muP, and those of embedding and scores that need none.
+  wsl::ml::encoder with_factors(wsl::ml::encoder e) const;
 };
 
 void declare(train_app::fields& f, model_params& m);

@@ -28,6 +28,9 @@ class params final : public trainer_params {
 
   void check(mistakes& found) override {
     check_common(found, o_.common);
+    found.of([&] {
+      if (o_.model.has_mup()) require_rule_for_mup(o_.common.optimizer);
+    });
     ml::text_processor p;
     found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
     found.of([&] {

@@ -415,12 +415,7 @@ void complete_mup(train_app::fields& f, model_params& m, const train_app::optimi
   if (given("scale_qk_dot_by_d").empty() && m.attention_scale == 0) m.scale_by_d = true;
   m.mup.own_rates.clear();
   for (const auto& [name, factor] : by.adjust_learning_rate) m.mup.own_rates.push_back(name);
-  if (by.type == "sgd")
-    throw std::invalid_argument(
-        "optimizer.optimizer_type sgd: muP lowers the rates of hidden layers with the width for optimizers "
-        "whose "
-        "steps do not depend on the size of the gradient, and those of sgd do: take adamw, or leave "
-        "mup_base_hidden_size and mup_base_filter_size out");
+  train_app::require_rule_for_mup(by);
 }
 
 void declare(train_app::fields& f, model_params& m) {

@@ -40,6 +40,7 @@ void complete(fields& f, options& o) {
       o.model.label_smoothing = asked.label_smoothing;
     });
   for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
+  if (o.model.has_mup()) require_rule_for_mup(o.common.optimizer);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
 }
 
@@ -59,7 +60,8 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
   });
   text_app::complete_hdf5(p);
   text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
-                               o.model.vocab_size ? o.model.vocabulary() : 0, o.model.max_position_embeddings);
+                               o.model.vocab_size ? o.model.vocabulary() : 0,
+                               o.model.max_position_embeddings);
   return p;
 }
 

@@ -19,10 +19,20 @@ struct model_params {
   bool share_embeddings = true, tied = true;
   std::string biases, logit_bias;
   // Names of the Model Zoo for parts of these, or for the same once more; empty and 0: not given.
-  std::string projection_bias, t5_norm, decoder_nonlinearity, loss_scaling;
+  std::string projection_bias, output_bias, t5_norm, decoder_nonlinearity, loss_scaling;
   int extra_ids = 0, decoder_vocab_size = 0, src_positions = 0, tgt_positions = 0;
   f64 loss_weight = -1;
+  // What the Model Zoo's Transformer has beside.
+  bool transformer_start = false, drops_embedding_twice = false;
+  std::string drops_last;
+  f64 relu_dropout = -1;
+  // muP, see docs/guide/mup.md; 0 and empty: not given.
+  f64 base_d_model = 0, base_d_ff = 0, base_d_kv = 0, embeddings_alpha = 0, logits_alpha = 0,
+      encoder_alpha = 1, decoder_alpha = 1;
+  std::string encoder_by_d, decoder_by_d;
+  bool logits_by_d = false;
 
+  bool has_mup() const { return base_d_model > 0 || base_d_ff > 0 || base_d_kv > 0; }
   /// The tokens of the model: src_vocab_size and extra_ids.
   int vocabulary() const { return vocab_size + extra_ids; }
 
@@ -35,6 +45,12 @@ struct model_params {
   train_app::named_words architecture() const;
   /// "t5, 2 + 2 layers, 4 heads, width 64"
   std::string words() const;
+
+ private:
+  void set_scores(wsl::ml::encoder_decoder& m) const;
+  void start_as_transformer(wsl::ml::encoder_decoder& m) const;
+  /// Requires that what is given for muP goes together.
+  void check_mup() const;
 };
 
 void declare(train_app::fields& f, model_params& m);

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -316,6 +317,14 @@ struct reader {
           std::find(members.begin(), members.end(), x.name) == members.end())
         refuse(x.given, f.full_name() + ": " + x.name + " is of no " + to.scheduler +
                             " scheduler, which has " + joined(members) + ": leave it out");
+    // The rate of the others would be 0 from the first step to the last.
+    constexpr std::array rates{"learning_rate", "initial_learning_rate", "end_learning_rate",
+                               "learning_rates", "max_lr"};
+    if (to.scheduler != "InverseSquareRootDecay" &&
+        std::none_of(rates.begin(), rates.end(),
+                     [&](const char* x) { return !part.named(x).front()->given.empty(); }))
+      refuse(where, f.full_name() + ": a " + to.scheduler + " scheduler has no rate here: give " +
+                        (to.scheduler == "Constant" ? "learning_rate" : "its rates, of " + joined(members)));
   }
   void read(const YAML::Node& n, initializer_part& to) const {
     to = {};

@@ -137,16 +137,18 @@ std::vector<optimizer_option> options_of(const optimizer_params& o) {
       {"warmup_init", o.warmup_init, {"adafactor"}}};
 }
 void check_options(const optimizer_params& o, const std::string& kind) {
+  mistakes found;
   for (const optimizer_option& x : options_of(o)) {
     if (!x.is_given || std::find(x.of.begin(), x.of.end(), kind) != x.of.end()) continue;
     std::string owners;
     for (std::size_t k = 0; k < x.of.size(); ++k)
       owners += (k == 0 ? "" : k + 1 == x.of.size() ? " and " : ", ") + x.of[k];
-    refuse("optimizer." + std::string(x.name) + " is of " + owners + ", not of " + o.type +
-           ": leave it out, or --" + x.name + " null");
+    found.add("optimizer." + std::string(x.name) + " is of " + owners + ", not of " + o.type +
+              ": leave it out, or --" + x.name + " null");
   }
   if (kind == "rprop" && o.weight_decay != 0)
-    refuse("optimizer.weight_decay is not of rprop, which has none: leave it out, or --weight_decay null");
+    found.add("optimizer.weight_decay is not of rprop, which has none: leave it out, or --weight_decay null");
+  found.report();
 }
 
 /// A number, or if it is below 0 the usual one.
@@ -680,6 +682,16 @@ void complete(common_params& p, int cores, f64 memory) {
   take_workers(p.run);
 }
 
+void require_rule_for_mup(const optimizer_params& p) {
+  if (p.type == "sgd")
+    throw std::invalid_argument(
+        "optimizer.optimizer_type sgd: muP lowers the rates of hidden layers with the width for optimizers "
+        "whose "
+        "steps do not depend on the size of the gradient, and those of sgd do: take adamw, or leave the "
+        "sizes of "
+        "muP's base model out");
+}
+
 void check_strategy(const run_params& r) {
   if (r.execution_strategy == "pipeline" && r.num_csx > 1)
     refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
@@ -745,7 +757,7 @@ void check(const common_params& p) {
             "train_input.drop_last false is of evaluations only: all batches of training have the same size, "
             "so a smaller last one is dropped; leave it out");
   refuse_if(p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0,
-            "optimizer has max_gradient_norm and max_gradient_value: give one of them");
+            "optimizer.max_gradient_norm is given, and so is max_gradient_value: give one of them");
   found.of([&] { p.optimizer.rule(); });
   found.of([&] { p.optimizer.rate(); });
   found.report();

@@ -124,6 +124,8 @@ void declare_checkpoint_options(fields& f, common_params& p);
 void complete(common_params& p, int cores, f64 memory);
 /// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);
+/// Throws std::invalid_argument for an optimizer that muP is not made for.
+void require_rule_for_mup(const optimizer_params& p);
 /// The part of this check that concerns the placement of layers and batches.
 void check_strategy(const run_params& r);
 

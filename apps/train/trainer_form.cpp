@@ -89,9 +89,17 @@ constexpr ignored_name ignored_names[] = {
     {"init.device", "all is computed on this computer"},
     {"init.backend.cluster_config.workflow_id", "there is no cluster here"},
     {"init.precision.log_loss_scale", "dynamic loss scales are in the events anyway"},
-    {"init.checkpoint.checkpoint_name", "checkpoints have names of their own here"},
-    {"validate.ckpt_path", "an evaluation takes --checkpoint_path, or the newest checkpoint"},
-    {"validate_all.ckpt_paths", "eval_all takes all checkpoints in model_dir"}};
+    {"init.checkpoint.checkpoint_name", "checkpoints have names of their own here"}};
+/// Settings that would change a result, and the reason why they are not honoured.
+constexpr ignored_name refused_names[] = {
+    {"validate.ckpt_path",
+     "the modes of a file share its settings here: leave it out, and give eval --checkpoint_path"},
+    {"validate_all.ckpt_paths", "eval_all takes all checkpoints in model_dir: leave it out"}};
+/// Flags of the machine that change no result, and where they begin if there are many.
+constexpr const char* flags_of_machine[] = {"csx.performance.transfer_processes",
+                                            "csx.precision.optimization_level"};
+constexpr const char* flags_of_debugging = "csx.debug.";
+constexpr const char* micro_batch_flag = "csx.performance.micro_batch_size";
 constexpr const char *only_says = "it only reports",
                      *of_machine = "it is of the wafer's compiler and cluster",
                      *after_training = "it evaluates on other tasks, beside the training";
@@ -220,6 +228,8 @@ class trainer_reader {
       return refuse_here(content,
                          "trainer is a list, of several runs one after the other: make a file of each");
     if (content.IsNull()) return;
+    if (!content.IsMap())
+      return refuse_here(content, "trainer is a map with init and fit, not " + shown(content));
     std::vector<std::pair<std::string, YAML::Node>> rest;
     for (const auto& [name, part] : pairs_of(content, file_, "trainer", found_))
       if (name != "init" && name != "fit" && name != "validate" && name != "validate_all")
@@ -254,6 +264,8 @@ class trainer_reader {
     if (const char* const v1 = v1_of(names_in_both, path)) return set(v1, value, "trainer." + path);
     if (const auto row = row_of(ignored_names, path); row != std::end(ignored_names))
       return ignore(value, "trainer." + path, row->why);
+    if (const auto row = row_of(refused_names, path); row != std::end(refused_names) && !value.IsNull())
+      return refuse_here(value, "trainer." + path + " would change the result, and " + row->why);
     if (path == "init.optimizer") return optimizer(value);
     if (path == "init.schedulers" || path == "init.scheduler") return schedulers(value, path);
     if (path == "init.sparsity") return sparsity(value);
@@ -426,9 +438,27 @@ class trainer_reader {
       if (const char* const v1 = v1_of(callbacks_in_both, here)) set(v1, value, here);
       else if (value.IsMap()) flags(value, callback, here, depth + 1);
       else if (const auto row = row_of(ignored_callbacks, callback); row != std::end(ignored_callbacks))
-        ignore(value, "trainer.init.callbacks: " + here, row->why);
+        flag(value, here, row->why);
       else refuse_here(value, "trainer.init.callbacks: there is no " + callback);
     }
+  }
+  /// A flag, "ScopedTrainFlags.csx.debug.x", or that of all modes, "GlobalFlags.csx.debug.x".
+  void flag(const YAML::Node& value, const std::string& path, const char* why) {
+    const std::string name = path.substr(path.find('.') + 1);
+    if (name == micro_batch_flag) {
+      for (const char* input : {"train_input", "eval_input"})
+        set(std::string(input) + ".micro_batch_size", value, path);
+      return;
+    }
+    const auto known = [&](const char* x) { return name == x; };
+    if (name.starts_with(flags_of_debugging) || std::ranges::any_of(flags_of_machine, known) ||
+        path.starts_with("ScopedEleuther") || path.starts_with("ScopedBigCode"))
+      return ignore(value, "trainer.init.callbacks: " + path, why);
+    std::vector<std::string> all{micro_batch_flag};
+    for (const char* x : flags_of_machine) all.emplace_back(x);
+    refuse_here(value, "trainer.init.callbacks: " + path + " is no flag that is known here" +
+                           app::nearest_words(name, all) +
+                           "; it might change the result: leave it out if it does not");
   }
 
   void logger(const std::string& name, const YAML::Node& settings) {

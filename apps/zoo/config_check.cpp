@@ -50,6 +50,20 @@ const zoo_model* model_of(const YAML::Node& root, const std::string& file, const
   return found;
 }
 
+/// Throws std::invalid_argument if a file of no known model has names on its first level that no file has.
+void check_first_level(const YAML::Node& root, const std::string& file) {
+  static const std::vector<std::string> known{
+      "trainer", "train_input", "eval_input", "model",    "optimizer", "runconfig", "sparsity",
+      "lora",    "dpo",         "csconfig",   "cerebras", "wandb",     "seed",      "description"};
+  mistakes found;
+  for (const auto& [name, content] : pairs_of(root, file, "", found))
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      found.add(place(file, content) + ": " + name + " is no section" + app::nearest_words(name, known));
+    else if (name == "trainer" && content.IsScalar())
+      found.add(place(file, content) + ": trainer is a map with init and fit, not " + shown(content));
+  found.report();
+}
+
 verdict verdict_of(const std::string& file, const std::string& asked) {
   verdict v;
   mistakes found;
@@ -60,8 +74,10 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     const zoo_model* const model = model_of(root, file, asked, v.model);
     if (!model && !v.model.empty())
       refuse(file, "there is no model " + v.model + app::nearest_words(v.model, names_of_zoo_models()));
-    if (!model)
+    if (!model) {
+      check_first_level(root, file);
       refuse(file, "neither the file nor its folder says which model it is of: give --model, such as gpt2");
+    }
     v.program = model->program;
     if (v.program.empty()) return;
     const std::unique_ptr<trainer_params> params = params_of(v.program);
@@ -79,6 +95,11 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
         inside.add(params->f.placed(sentence));
     }
     v.ignored = params->f.notes();
+    if (params->has_no_end())
+      v.ignored.push_back(
+          file +
+          ": runconfig has none of max_steps, num_steps and num_epochs; training needs one of them, "
+          "perhaps on the command line");
     inside.report();
   });
   for (const std::string& sentence : found.all())

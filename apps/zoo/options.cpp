@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/hugging_face/family.hpp>
@@ -167,6 +169,11 @@ class params final : public train_app::trainer_params {
       m.max_position_embeddings = std::max(m.max_position_embeddings, 1);
       m.decoder();
     });
+    if (o_.model.max_position_embeddings)
+      for (const auto& [section, x] : {std::pair("train_input", &o_.train), {"eval_input", &o_.eval}})
+        if (x->max_sequence_length > o_.model.max_position_embeddings)
+          found.add(fmt::format("{}.max_sequence_length {} is more than model.max_position_embeddings {}",
+                                section, x->max_sequence_length, o_.model.max_position_embeddings));
   }
 
  private:

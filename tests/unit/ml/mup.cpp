@@ -4,6 +4,8 @@
 #include <wsl/ml/model/mup.hpp>
 #include <wsl/ml/model/weights.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "compare.hpp"
@@ -109,12 +111,118 @@ TEST_CASE("A model of the base's size learns at the base's rates") {
   CHECK(same.logit_scale == 1);
 }
 
+/// BERT of 24 layers, twice as wide as its base in both ways.
+ml::encoder bert() {
+  return {.vocabulary = 61,
+          .positions = 8,
+          .layers = 24,
+          .heads = 4,
+          .width = 64,
+          .filter = 512,
+          .deviation = 0.02f,
+          .task = ml::encoder_task::next_sentence};
+}
+
+TEST_CASE("An encoder with muP has the factors of the Zoo's BERT, and no other parameter has one") {
+  // m = 2, m_filter = 4, 2 L = 48
+  const ml::encoder wide = with_mup(bert(), {.width = 32, .filter = 128, .logits = 3});
+  CHECK((wide.logit_scale == 1.5f && wide.attention_scale == 1.f / 16));
+  CHECK(with_mup(bert(), {32, 128, 3, true}).logit_scale == Approx(3 / std::sqrt(2.)).epsilon(1e-6));
+  const auto all = named(wide.build()), plain = named(bert().build());
+  REQUIRE(all.size() == plain.size());
+  const std::map<std::string, std::pair<f64, f64>> expected{
+      {"qkv.weight", {0.02 / std::sqrt(2.), 0.5}},
+      {"up.weight", {0.02 / std::sqrt(2.), 0.5}},
+      {"projection.weight", {0.02 / std::sqrt(96.), 0.5}},
+      {"down.weight", {0.02 / std::sqrt(192.), 0.25}},
+      {"pooler.weight", {0.02 / std::sqrt(2.), 0.5}}};
+  int scaled = 0;
+  for (const auto& [name, p] : all) {
+    INFO(name);
+    const std::string layer = name.starts_with("layer ") ? name.substr(name.find(' ', 6) + 1) : name;
+    const auto found = expected.find(layer);
+    CHECK(p.start.size ==
+          Approx(found == expected.end() ? static_cast<f64>(plain.at(name).start.size) : found->second.first)
+              .epsilon(1e-6));
+    CHECK(p.rate_factor == Approx(found == expected.end() ? 1 : found->second.second).epsilon(1e-6));
+    scaled += found != expected.end();
+  }
+  CHECK(scaled == 97);
+}
+
+ml::encoder_decoder t5() {
+  return {.vocabulary = 61,
+          .layers = 2,
+          .heads = 2,
+          .width = 64,
+          .decoder_layers = 8,
+          .filter = 128,
+          .head_width = 16,
+          .tied = false};
+}
+
+TEST_CASE("An encoder with a decoder has the factors of the Zoo's T5") {
+  // m = 4, m_filter = 2
+  const ml::mup_base base{.width = 16, .filter = 64, .logits = 3, .logits_by_root = true};
+  ml::encoder_decoder narrow = t5();
+  narrow.attention_scale = 4. / 16, narrow.embedding_scale = 2;
+  const ml::encoder_decoder wide = with_mup(narrow, base);
+  CHECK((wide.embedding_scale == 16 && wide.logit_scale == 1.5f));
+  // 4 / 16 beside the factors m^-1/2 of queries and of keys
+  CHECK((wide.scale_of_scores(false) == 1.f / 16 && wide.scale_of_scores(true) == 1.f / 16));
+  const ml::network n = wide.build();
+  const auto all = named(n);
+  const auto has = [&](const std::string& name, f64 deviation, f64 rate) {
+    INFO(name);
+    CHECK(all.at(name).start.size == Approx(deviation).epsilon(1e-6));
+    CHECK(all.at(name).rate_factor == Approx(rate).epsilon(1e-6));
+  };
+  for (const char* table : {"encoder embedding.tokens", "head.weight"}) has(table, 1. / 8, 0.5);
+  CHECK(all.at("encoder layer 0 attention.relative").rate_factor == 0.5f);
+  for (const auto& [side, depth] : {std::pair(std::string("encoder "), 4.), {"decoder ", 16.}}) {
+    const std::string layer = side + "layer 1 ";
+    has(layer + "qkv.weight", 1. / 8, 0.5), has(layer + "projection.weight", 1 / std::sqrt(64 * depth), 0.5);
+    has(layer + "up.weight", 1. / 8, 0.25), has(layer + "down.weight", 1 / std::sqrt(128 * depth), 0.5);
+    CHECK(all.at(layer + "norm 1.gain").rate_factor == 1);
+  }
+  has("decoder layer 7 cross queries.weight", 1. / 32, 0.5);
+  has("decoder layer 7 cross keys.weight", 1. / 8, 0.5);
+  has("decoder layer 7 cross projection.weight", 1. / 32, 0.5);
+
+  // Of queries, keys and values together the first rows, the queries, start smaller by the root of 16.
+  const ml::weights w(n, 3);
+  const std::size_t at = static_cast<std::size_t>(
+      std::find_if(n.parameters().begin(), n.parameters().end(),
+                   [](const ml::parameter& p) { return p.name == "encoder layer 0 qkv.weight"; }) -
+      n.parameters().begin());
+  const auto deviation = [&](int first, int end) {
+    f64 sum = 0;
+    for (int k = 64 * first; k < 64 * end; ++k)
+      sum += std::pow(static_cast<f64>(w[at][static_cast<std::size_t>(k)]), 2);
+    return std::sqrt(sum / (64 * (end - first)));
+  };
+  CHECK(deviation(0, 32) == Approx(1. / 32).epsilon(0.05));
+  CHECK(deviation(32, 96) == Approx(1. / 8).epsilon(0.05));
+
+  // Where heads vary, too, they are hidden matrices.
+  const ml::encoder_decoder heads = with_mup(t5(), {.width = 16, .filter = 64, .head = 4});
+  CHECK((heads.scale_of_scores(false) == 1.f / 16 && heads.scale_of_scores(true) == 1.f / 16));
+  CHECK((heads.rates.attention == 0.25f && heads.rates.projection == 0.25f && heads.rates.tables == 0.5f));
+  CHECK(heads.encoder_starts.projection->size == Approx(1 / std::sqrt(4. * 32)).epsilon(1e-6));
+  CHECK(heads.logit_scale == 0.25f);
+}
+
 TEST_CASE("muP without a size says which is missing") {
+  CHECK_THROWS_WITH(with_mup(bert(), {.width = 32}),
+                    "wsl: muP: the filter of the base model is positive, not 0");
+  CHECK_THROWS_WITH(with_mup(t5(), {.filter = 32}),
+                    "wsl: muP: the width of the base model is positive, not 0");
+
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.width = 256}),
                     "wsl: muP: the filter of the base model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.filter = 256}),
                     "wsl: muP: the width of the base model is positive, not 0");
-  CHECK_THROWS_WITH(ml::with_mup({}, {.width = 256, .filter = 8}),
+  CHECK_THROWS_WITH(ml::with_mup(ml::decoder(), {.width = 256, .filter = 8}),
                     "wsl: muP: the width of the model is positive, not 0");
   CHECK_THROWS_WITH(with_mup(cerebras_gpt(), {.width = 256, .filter = 8, .logits = -1}),
                     "wsl: muP: the factor of the logits is positive and finite, not -1");

@@ -313,6 +313,15 @@ TEST_CASE("Every kind of encoder-decoder has the logits of its forward pass, on 
       }),
       with([](encoder_decoder& x) { x.position = position_encoding::learned, x.shared_embedding = false; }),
       with([](encoder_decoder& x) { x.position = position_encoding::relative, x.norm_first = false; }),
+      with([](encoder_decoder& x) {  // as the Model Zoo's Transformer
+        x.position = position_encoding::fixed, x.norm = normalization::layernorm, x.norm_first = false;
+        x.last_norm = true, x.biases = true, x.qkv_biases = x.projection_biases = false;
+        x.embedding_scale = 1.7f, x.scales_waves = true;
+      }),
+      with([](encoder_decoder& x) {
+        x.attention_scale = 0.7f, x.decoder_attention_scale = 0.3f, x.last_norm = false;
+        x.qkv_biases = true;
+      }),
   }));
   const network n = m.build();
   weights w = compare::shaken(n);

@@ -23,8 +23,10 @@ namespace wsl::ml {
 struct initial {
   enum class kind : u8 { constant, normal, uniform, truncated_normal };
   kind how = kind::constant;
-  f32 size = 0;  ///< the constant, the standard deviation, or the bound of the absolute value
+  f32 size = 0;             ///< the constant, the standard deviation, or the bound of the absolute value
   f32 least = 0, most = 0;  ///< the bounds of truncated_normal
+  f32 of_first = 1;         ///< a factor of the numbers of the first rows
+  int first_rows = 0;
 
   static constexpr initial constant(f32 v) { return {kind::constant, v}; }
   static constexpr initial normal(f32 deviation) { return {kind::normal, deviation}; }
@@ -39,7 +41,12 @@ struct initial {
     return {kind::truncated_normal, deviation, least, most};
   }
   /// The distribution of such numbers times a factor above 0.
-  constexpr initial times(f32 factor) const { return {how, size * factor, least * factor, most * factor}; }
+  constexpr initial times(f32 factor) const {
+    return {how, size * factor, least * factor, most * factor, of_first, first_rows};
+  }
+  /// The same, with another factor for the first rows of a matrix, such as those of queries.
+  constexpr initial with_first(int rows, f32 factor) const { return {how, size, least, most, factor, rows}; }
+  friend constexpr bool operator==(const initial&, const initial&) = default;
 };
 
 /// A matrix that training changes; a vector is a matrix of one row.

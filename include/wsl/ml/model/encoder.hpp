@@ -9,7 +9,11 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "decoder.hpp"
 
@@ -22,6 +26,20 @@ enum class encoder_task : u8 {
   sequence_classes,  ///< "labels", (sequences): the class of each sequence
   token_classes,     ///< "labels", (sequences, length): the class of each token
   span               ///< "start_positions" and "end_positions", (sequences): the part that is the answer
+};
+
+/// How the matrices of an encoder's blocks and its pooler start; none: as `encoder::deviation` says.
+struct encoder_starts {
+  std::optional<initial> attention = {};   ///< queries, keys and values, and the pooler
+  std::optional<initial> projection = {};  ///< the output of attention
+  std::optional<initial> up = {}, down = {};
+  friend bool operator==(const encoder_starts&, const encoder_starts&) = default;
+};
+/// Factors of the learning rates of matrices, and with it of their decay.
+struct encoder_rates {
+  f32 attention = 1;  ///< queries, keys and values, and the output
+  f32 up = 1, down = 1, pooler = 1;
+  friend bool operator==(const encoder_rates&, const encoder_rates&) = default;
 };
 
 struct encoder {
@@ -40,8 +58,13 @@ struct encoder {
   int projected = 0;
   bool shared_projection = false;
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
+  f32 attention_scale = 0;                 ///< factor of the scores; 0: 1 / sqrt(head width)
+  f32 embedding_scale = 1;                 ///< factor of the embedding, before its norm
+  f32 logit_scale = 1;                     ///< of the logits of hidden words and next sentences
+  encoder_starts starts = {};
+  encoder_rates rates = {};
   encoder_task task = encoder_task::masked_words;
-  int classes = 2;              ///< of sequences or of tokens
+  int classes = 2;  ///< of sequences or of tokens
   /// Of the loss of hidden words, of tokens with classes, and of sequences with classes.
   f32 loss_factor = 1;
   /// The losses of tokens are divided by the sequences and not by the tokens that count, before that.
@@ -51,6 +74,10 @@ struct encoder {
   static constexpr i32 no_label = -100;
 
   int inner_width() const { return filter ? filter : 4 * width; }
+  f32 scale_of_scores() const {
+    return attention_scale != 0 ? attention_scale
+                                : 1 / std::sqrt(static_cast<f32>(width) / static_cast<f32>(heads));
+  }
   friend bool operator==(const encoder&, const encoder&) = default;
 
   /// The network, with the losses as its last stages. Throws std::invalid_argument for sizes that do not fit.
@@ -76,17 +103,30 @@ struct encoder {
           before + "embedding sum", x,
           n.embedding_of(before + "types", n.optional_ids(texts + "token_type_ids", token_types, 1, axis), 0,
                          width, initial::normal(deviation)));
+    x = n.scale(before + "embedding scale", x, embedding_scale);
     x = n.dropout(before + "dropout", n.norm(before + "embedding norm", x, epsilon), dropout);
     const int few = projected ? n.axis(before + "projected tokens", projected) : -1;
     for (int l = 0; l < layers; ++l) x = block(n, fmt::format("{}layer {} ", before, l), x, seen, few);
+    scale_rates(n, before + "layer * ");
     return x;
   }
 
  private:
+  initial usual_start() const { return initial::normal(deviation); }
+  void scale_rates(network& n, const std::string& blocks) const {
+    const auto scale = [&](std::initializer_list<const char*> names, f32 factor) {
+      std::vector<std::string> patterns;
+      for (const char* name : names) patterns.push_back(fmt::format("{}{}.weight", blocks, name));
+      if (factor != 1) n.scale_rates(patterns, factor);
+    };
+    scale({"qkv", "queries", "keys", "projection"}, rates.attention);
+    scale({"up"}, rates.up), scale({"down"}, rates.down);
+  }
   /// Attention to all tokens that are seen, or to the few to which they are projected.
   int attention(network& n, const std::string& name, int x, int seen, int few) const {
-    const initial start = initial::normal(deviation);
-    const attention_heads how{.queries = heads, .dropout = attention_dropout, .causal = false};
+    const initial start = starts.attention.value_or(usual_start());
+    const attention_heads how{
+        .queries = heads, .dropout = attention_dropout, .scale = attention_scale, .causal = false};
     if (few < 0)
       return n.attention(name + "attention", n.linear(name + "qkv", x, 3 * width, true, start), how, seen);
     const int queries = n.linear(name + "queries", x, width, true, start),
@@ -97,20 +137,15 @@ struct encoder {
         how);
   }
   int block(network& n, const std::string& name, int x, int seen, int few) const {
-    const initial start = initial::normal(deviation);
-    const int y = attention(n, name, x, seen, few);
-    x = n.norm(
-        name + "norm 1",
-        n.sum(name + "sum 1", x,
-              n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, true, start), dropout)),
-        epsilon);
-    const int inside =
-        activated(n, name + "between", n.linear(name + "up", x, inner_width(), true, start), between);
-    return n.norm(
-        name + "norm 2",
-        n.sum(name + "sum 2", x,
-              n.dropout(name + "dropout 2", n.linear(name + "down", inside, width, true, start), dropout)),
-        epsilon);
+    const auto start = [&](const std::optional<initial>& own) { return own.value_or(usual_start()); };
+    int y = attention(n, name, x, seen, few);
+    y = n.linear(name + "projection", y, width, true, start(starts.projection));
+    x = n.norm(name + "norm 1", n.sum(name + "sum 1", x, n.dropout(name + "dropout 1", y, dropout)), epsilon);
+    y = activated(n, name + "between", n.linear(name + "up", x, inner_width(), true, start(starts.up)),
+                  between);
+    y = n.linear(name + "down", y, width, true, start(starts.down));
+    return n.norm(name + "norm 2", n.sum(name + "sum 2", x, n.dropout(name + "dropout 2", y, dropout)),
+                  epsilon);
   }
   void add_task(network& n, int x) const {
     const initial start = initial::normal(deviation);
@@ -120,7 +155,8 @@ struct encoder {
       case encoder_task::masked_words: return guess_words(n, x);
       case encoder_task::next_sentence: {
         guess_words(n, x);
-        n.cross_entropy("next sentence loss", n.linear("next sentence", pooled(n, x), 2, true, start),
+        const int y = n.linear("next sentence", pooled(n, x), 2, true, start);
+        n.cross_entropy("next sentence loss", n.scale("next sentence scale", y, logit_scale),
                         {.targets = n.classes("next_sentence_label", 2, 1, axis)});
         return;
       }
@@ -148,7 +184,7 @@ struct encoder {
   void guess_words(network& n, int x) const {
     const int y = n.linear("words", x, width, true, initial::normal(deviation));
     const int last = n.norm("words norm", activated(n, "words between", y, between), epsilon);
-    n.cross_entropy("loss", n.tied_linear("head", last, 0, true),
+    n.cross_entropy("loss", n.scale("logit scale", n.tied_linear("head", last, 0, true), logit_scale),
                     {.ignore_index = no_label,
                      .targets = n.classes("labels", vocabulary),
                      .factor = loss_factor,
@@ -157,8 +193,10 @@ struct encoder {
   f32 before_classes() const { return task_dropout < 0 ? dropout : task_dropout; }
   /// A summary of the sequence as a whole, from its first token.
   int pooled(network& n, int x) const {
-    return n.activation<hyperbolic_tangent>("pooler tanh", n.linear("pooler", n.first_token("first token", x),
-                                                                    width, true, initial::normal(deviation)));
+    const int y = n.linear("pooler", n.first_token("first token", x), width, true,
+                           starts.attention.value_or(usual_start()));
+    if (rates.pooler != 1) n.scale_rates({"pooler.weight"}, rates.pooler);
+    return n.activation<hyperbolic_tangent>("pooler tanh", y);
   }
 };
 

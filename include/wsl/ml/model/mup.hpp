@@ -3,6 +3,7 @@
 // (Release_2.10.0, models/nlp/gpt2/gpt2_model.py): settings that were tuned for a small base model hold for
 // wider ones. Deviations of initial weights, learning rates and the logits get factors that follow from the
 // widths of both; then neither activations nor what a step changes of them grow with the width.
+// Encoders (models/nlp/bert/bert_model.py) and encoders with a decoder (models/nlp/t5/t5_model.py) have it, too.
 //   const decoder wide = with_mup({.layers = 10, .heads = 12, .width = 768, .deviation = 0.08f,
 //                                  .embedding_scale = 10, ...}, {.width = 256, .filter = 1024});
 // The result is a decoder like any other. The factors of rates are for optimizers whose steps do not depend on
@@ -14,6 +15,8 @@
 #include <stdexcept>
 
 #include "decoder.hpp"
+#include "encoder.hpp"
+#include "encoder_decoder.hpp"
 
 namespace wsl::ml {
 
@@ -22,6 +25,7 @@ struct mup_base {
   f64 width = 0, filter = 0;    ///< the features of a token, and those inside its feed-forward part
   f32 logits = 1;               ///< a tuned factor of the logits (output_logits_alpha of the Zoo)
   bool logits_by_root = false;  ///< logits are divided by the root of the ratio of the widths
+  f64 head = 0;  ///< the features of a head, where they vary (encoder_decoder); 0: they are the same
 };
 
 /// The factors of a model, beside the settings of its base model. With m, the ratio of the widths, m_filter,
@@ -77,6 +81,69 @@ inline decoder with_mup(decoder d, const mup_base& base) {
   if (d.attention_scale == 0 && d.width_of_head() > 0)
     d.attention_scale = 1 / static_cast<f32>(d.width_of_head());
   return d;
+}
+
+/// An encoder with these factors, those of the layers with the same names of a decoder; the pooler starts as
+/// qkv does and has its learning rate. Throws what mup_factors_for throws.
+inline encoder with_mup(encoder e, const mup_base& base) {
+  const mup_factors by = mup_factors_for(e.width, e.inner_width(), e.layers, base);
+  const auto times = [&](std::optional<initial>& start, f64 factor) {
+    start = start.value_or(initial::normal(e.deviation)).times(static_cast<f32>(factor));
+  };
+  times(e.starts.attention, by.inside), times(e.starts.up, by.inside);
+  times(e.starts.projection, by.projection), times(e.starts.down, by.down);
+  e.rates.attention *= static_cast<f32>(by.rate), e.rates.up *= static_cast<f32>(by.rate);
+  e.rates.pooler *= static_cast<f32>(by.rate), e.rates.down *= static_cast<f32>(by.rate_down);
+  e.logit_scale *= static_cast<f32>(by.logits);
+  if (e.attention_scale == 0 && e.heads > 0)
+    e.attention_scale = static_cast<f32>(e.heads) / static_cast<f32>(e.width);
+  return e;
+}
+
+/// An encoder with a decoder under the muP of the Zoo's T5, whose weights start as its widths say, whatever
+/// the base. With w features of a token, h of a head, f inside the feed-forward part, L blocks of a side and m
+/// as above, these are
+///   deviation of tables and head  w^-1/2            learning rate  m^-1/2
+///   of queries                    (w h)^-1/2        m^-1/2
+///   of keys and values            w^-1/2            m^-1/2
+///   of an attention's output      (2 L w)^-1/2      m^-1/2
+///   of up and gate                w^-1/2            1 / m
+///   of down                       (2 L f)^-1/2      1 / m_filter
+/// The embedding has the factor w^1/2, and queries, keys and values m^-1/2, which for values the output takes
+/// back: so scores have the factor 1 / m. If heads vary, too, they have none of these factors, the output of
+/// an attention of n heads has the deviation (2 L n h)^-1/2, and the learning rates are 1 / m, and 1 over the
+/// ratio of the heads for the output. (The Zoo's file multiplies outputs by 2 L where its other models divide by
+/// the root, which is taken for a slip.) The factors of scores and embedding that m has already multiply these;
+/// scores without one are divided by the features of a head. Throws what mup_factors_for throws.
+inline encoder_decoder with_mup(encoder_decoder m, const mup_base& base) {
+  const mup_factors of_encoder = mup_factors_for(m.width, m.inner_width(), m.layers, base);
+  const f64 ratio = m.width / base.width, head = m.width_of_head(), width = m.width;
+  const auto normal = [](f64 deviation) { return initial::normal(static_cast<f32>(deviation)); };
+  const auto starts_of = [&](int layers) {
+    const f64 depth = 2. * layers;
+    return side_starts{.attention = normal(1 / std::sqrt(width)),
+                       .queries = static_cast<f32>(1 / std::sqrt(head)),
+                       .projection = normal(1 / std::sqrt(depth * (base.head > 0 ? m.of_heads() : width))),
+                       .up = normal(1 / std::sqrt(width)),
+                       .down = normal(1 / std::sqrt(depth * m.inner_width()))};
+  };
+  m.encoder_starts = starts_of(m.layers), m.decoder_starts = starts_of(m.layers_of_decoder());
+  m.embedding_start = m.head_start = normal(1 / std::sqrt(width));
+  m.embedding_scale *= static_cast<f32>(std::sqrt(width)), m.scales_waves = true;
+  m.logit_scale = static_cast<f32>(of_encoder.logits);
+  const f32 root = static_cast<f32>(1 / std::sqrt(ratio));
+  m.rates = {.tables = root,
+             .attention = base.head > 0 ? static_cast<f32>(of_encoder.rate) : root,
+             .projection = base.head > 0 ? static_cast<f32>(base.head / head) : root,
+             .up = static_cast<f32>(of_encoder.rate),
+             .down = static_cast<f32>(of_encoder.rate_down)};
+  const auto scored = [&](f32 scale) {
+    return static_cast<f32>((scale != 0 ? static_cast<f64>(scale) : 1 / head) / (base.head > 0 ? 1 : ratio));
+  };
+  m.decoder_attention_scale =
+      scored(m.decoder_attention_scale != 0 ? m.decoder_attention_scale : m.attention_scale);
+  m.attention_scale = scored(m.attention_scale);
+  return m;
 }
 
 }  // namespace wsl::ml

@@ -105,8 +105,7 @@ class parameter_store {
   parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true,
                   std::vector<numbers_elsewhere> elsewhere = {})
       : parameter_store(n, folder, keeps, false, std::move(elsewhere)) {
-    for (std::size_t k = 0; k < size(); ++k)
-      initialize((*this)[k], n.parameters()[k].start, seed_of(seed, k));
+    for (std::size_t k = 0; k < size(); ++k) initialize((*this)[k], n.parameters()[k], seed_of(seed, k));
   }
   parameter_store(parameter_store&&) = default;
   parameter_store& operator=(parameter_store&&) = delete;

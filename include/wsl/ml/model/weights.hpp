@@ -7,7 +7,7 @@
 
 namespace wsl::ml {
 
-/// Initial values of a parameter. The same seed gives the same numbers everywhere.
+/// Numbers of a distribution. The same seed gives the same numbers everywhere.
 inline void initialize(std::span<f32> x, initial start, u64 seed) {
   // Not the standard distributions, whose numbers differ from library to library.
   std::mt19937_64 random(seed);
@@ -36,6 +36,11 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
     }
   }
 }
+/// Initial values of a parameter.
+inline void initialize(std::span<f32> x, const parameter& p, u64 seed) {
+  initialize(x, p.start, seed);
+  for (f32& v : x.first(static_cast<std::size_t>(i64{p.start.first_rows} * p.columns))) v *= p.start.of_first;
+}
 /// The seed of a parameter, from the seed of the model.
 inline u64 seed_of(u64 model, std::size_t parameter) { return model * 0x9e3779b97f4a7c15u + parameter; }
 
@@ -50,7 +55,7 @@ class weights {
   /// The initial values of the parameters. The same seed gives the same numbers everywhere.
   weights(const network& n, u64 seed) : weights(n) {
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-      initialize(numbers_[i], n.parameters()[i].start, seed_of(seed, i));
+      initialize(numbers_[i], n.parameters()[i], seed_of(seed, i));
   }
 
   std::size_t size() const { return numbers_.size(); }

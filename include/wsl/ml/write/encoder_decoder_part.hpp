@@ -72,8 +72,9 @@ class encoder_decoder_part {
   }
   /// The rest of the embedding, when the columns have added up their parts.
   void finish_embedding(const matrix<f32>& x, const token_block& b) const {
-    multiply_all(x, config_->embedding_scale);
+    if (!config_->scales_waves) multiply_all(x, config_->embedding_scale);
     add_waves(x, plan_->waves, b);
+    if (config_->scales_waves) multiply_all(x, config_->embedding_scale);
   }
   /// The branches of all layers of a block's side, through which it passes one after the other.
   int branches(const token_block& b) const {
@@ -159,7 +160,7 @@ class encoder_decoder_part {
                                           causal, heads.first, heads.count, first, end);
     }
     scoring scores(const encoder_decoder& m, int h) const {
-      scoring how = unmasked(m);
+      scoring how = unmasked(m, causal);
       how.causal = causal;
       if (!of_distance.empty()) how.of_distance = of_distance.data() + h * distances + before;
       return how;
@@ -171,10 +172,8 @@ class encoder_decoder_part {
     std::vector<f32> hidden;  // as scoring::of_key; empty: all are seen
   };
 
-  static scoring unmasked(const encoder_decoder& m) {
-    return {.scale = m.attention_scale != 0 ? m.attention_scale
-                                            : 1 / std::sqrt(static_cast<f32>(m.width_of_head())),
-            .causal = false};
+  static scoring unmasked(const encoder_decoder& m, bool of_decoder) {
+    return {.scale = m.scale_of_scores(of_decoder), .causal = false};
   }
   static int in_layer(const token_block& b) { return b.of_encoder ? 2 : 3; }
   const side_part& side_of(const token_block& b) const { return b.of_encoder ? encoder_ : decoder_; }
@@ -196,7 +195,7 @@ class encoder_decoder_part {
       s.positions = w.part(name + "embedding.positions", every, {0, config_->width});
     }
     for (int l = 0; l < layers; ++l) s.layers.push_back(layer(fmt::format("{}layer {} ", name, l), s.causal));
-    if (config_->norm_first) s.last_norm = norm(name + "last norm");
+    if (config_->ends_with_norm()) s.last_norm = norm(name + "last norm");
     if (config_->position == position_encoding::relative) {
       const feature_run every[]{{0, config_->buckets}};
       const weight_part table(*w.all.find(name + "layer 0 attention.relative"), every, {0, config_->heads},
@@ -257,7 +256,7 @@ class encoder_decoder_part {
       const i32 number = b.sources[static_cast<std::size_t>(t)];
       for (n = 1; t + n < b.rows() && b.sources[static_cast<std::size_t>(t + n)] == number;) ++n;
       source& s = sources_[static_cast<std::size_t>(number)];
-      scoring how = unmasked(*config_);
+      scoring how = unmasked(*config_, true);
       if (!s.hidden.empty()) how.of_key = s.hidden.data();
       for (int h = 0; h < heads_.queries.count; ++h)
         cached_attention(out.part(t, h * heads_.width, n, heads_.width),
@@ -266,10 +265,10 @@ class encoder_decoder_part {
     }
     of.cross_projection(y, out, b.in_blocks());
   }
-  /// x, with the norm that ends a side if its branches begin with norms.
+  /// x, with the norm that ends a side if there is one.
   matrix<f32> last_of_side(const matrix<const f32>& x, const side_part& s) {
     const matrix<f32> last = room(normed_, x.rows(), x.columns());
-    if (config_->norm_first) s.last_norm(last, x, norms_);
+    if (config_->ends_with_norm()) s.last_norm(last, x, norms_);
     else copy(last, x);
     return last;
   }

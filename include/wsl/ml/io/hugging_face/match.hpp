@@ -67,6 +67,10 @@ inline std::string difference(const encoder& a, const encoder& b) {
          "its positions");
   unless(a.token_types == b.token_types, "its token types");
   unless(a.projected == b.projected, "its projected tokens");
+  const auto near = [](f32 x, f32 y) { return std::abs(x - y) <= 1e-6f * std::abs(y); };
+  unless(near(a.scale_of_scores(), b.scale_of_scores()), "the scale of its scores");
+  unless(a.embedding_scale == b.embedding_scale && a.logit_scale == b.logit_scale,
+         "the factors of its embedding and logits");
   unless(a.task == b.task, "its task");
   unless(a.classes == b.classes ||
              (a.task != encoder_task::sequence_classes && a.task != encoder_task::token_classes),
@@ -77,9 +81,6 @@ inline std::string difference(const encoder_decoder& a, const encoder_decoder& b
   std::string all;
   const auto unless = [&](bool same, const char* what) {
     if (!same) all += (all.empty() ? "" : ", ") + std::string(what);
-  };
-  const auto scale = [](const encoder_decoder& d) {
-    return d.attention_scale != 0 ? d.attention_scale : 1 / std::sqrt(static_cast<f32>(d.width_of_head()));
   };
   const auto near = [](f32 x, f32 y) { return std::abs(x - y) <= 1e-6f * std::abs(y); };
   const bool is_relative = a.position == position_encoding::relative;
@@ -92,12 +93,20 @@ inline std::string difference(const encoder_decoder& a, const encoder_decoder& b
   unless(a.norm == b.norm, "the kind of its norms");
   unless(a.norm_first == b.norm_first, "norms at that end of branches");
   unless(a.epsilon == b.epsilon, "the epsilon of its norms");
-  unless(a.biases == b.biases, "its biases");
+  unless(a.ends_with_norm() == b.ends_with_norm(), "the norms at the ends of its sides");
+  unless(a.biases == b.biases && a.qkv_biases.value_or(a.biases) == b.qkv_biases.value_or(b.biases) &&
+             a.projection_biases.value_or(a.biases) == b.projection_biases.value_or(b.biases),
+         "its biases");
   unless(a.position == b.position && (is_relative ? a.buckets == b.buckets && a.max_distance == b.max_distance
                                                   : a.positions == b.positions),
          "its positions");
-  unless(near(scale(a), scale(b)), "the scale of its scores");
-  unless(near(a.embedding_scale, b.embedding_scale) && near(a.logit_scale, b.logit_scale),
+  unless(near(a.scale_of_scores(false), b.scale_of_scores(false)) &&
+             near(a.scale_of_scores(true), b.scale_of_scores(true)),
+         "the scale of its scores");
+  unless(near(a.embedding_scale, b.embedding_scale) &&
+             (a.scales_waves == b.scales_waves || a.position != position_encoding::fixed ||
+              a.embedding_scale == 1) &&
+             near(a.logit_scale, b.logit_scale),
          "the factors of its embedding and logits");
   unless(a.shared_embedding == b.shared_embedding, "its tables of tokens");
   unless(a.tied == b.tied, a.tied ? "a head tied to the table of tokens" : "a head of its own");
