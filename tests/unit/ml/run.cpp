@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
+#include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/model/sequence.hpp>
+#include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/memory_profile.hpp>
 #include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
 
 namespace {
 
@@ -35,6 +43,101 @@ TEST_CASE("Event records are those of TensorBoard") {
         "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a");
   CHECK(hex(ml::events::scalar(2.0, "loss", 10, 2.5f)) ==
         "1a00000000000000129bd82d090000000000000040100a2a0d0a0b0a046c6f73731500002040097a8f44");
+}
+
+TEST_CASE("Histograms and images are protocol buffers as TensorBoard reads them") {
+  // What protoc encodes of messages with the fields of summary.proto.
+  const f32 nan = std::numeric_limits<f32>::quiet_NaN();
+  const std::vector<f32> numbers{0.5f, -1, nan, 3, 0.5f};
+  const ml::events::histogram h = ml::events::histogram::of(numbers, 2);
+  CHECK((h.count == 4 && h.not_finite == 1 && h.limits == std::vector<f64>{1, 3} &&
+         h.counts == std::vector<f64>{3, 1}));
+  const std::string record = ml::events::of_step(2, "w", 10, ml::events::text(5, h.text()));
+  CHECK(hex(record.substr(12, record.size() - 16)) ==
+        "090000000000000040100a2a580a560a01772a5109000000000000f0bf110000000000000840190000000000001040"
+        "2100000000000008402900000000000025403210000000000000f03f00000000000008403a100000000000000840"
+        "000000000000f03f");
+  // Equal numbers, and none, have a place, too.
+  for (const auto& few : {std::vector<f32>{2, 2}, {}}) {
+    const ml::events::histogram flat = ml::events::histogram::of(few);
+    f64 sum = 0;
+    for (const f64 x : flat.counts) sum += x;
+    CHECK((flat.counts.size() == 30 && flat.limits.size() == 30 && sum == static_cast<f64>(few.size())));
+  }
+
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "wsl_events_of_run";
+  std::filesystem::remove_all(folder);
+  ml::event_file events(folder);
+  events.image("p", 10, 3, 2, 1, "png");
+  std::ifstream in(events.name(), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string image = hex(bytes).substr(80);  // after the first record
+  CHECK(image.substr(24 + 18, 44) == "100a2a120a100a0170220b0802100318012203706e67");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("Norms of gradients are those of the serial backward pass") {
+  ml::network n = ml::decoder{.vocabulary = 30, .positions = 8, .layers = 2, .heads = 2, .width = 16}.build();
+  n.freeze({"layer 0 up.*"});
+  std::vector<i32> ids, targets;
+  for (int k = 0; k < 48; ++k) ids.push_back(k * 7 % 30), targets.push_back(k * 5 % 30);
+  const ml::batch b{.ids = ids, .targets = targets, .sequences = 6, .length = 8};
+  ml::weights w(n, 7), gradients(n);
+  ml::batch whole = b;
+  check(n, whole);
+  ml::activation_store store = store_of(n, whole);
+  serial_forward(n, w, store), serial_backward(n, w, gradients, store);
+  std::vector<f64> right;
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    f64 squares = 0;
+    for (const f32 x : gradients[k]) squares += static_cast<f64>(x) * static_cast<f64>(x);
+    right.push_back(std::sqrt(squares));
+  }
+  const auto compare = [&](auto& t) {
+    CHECK(t.gradient_norms().empty());
+    t.measure_gradients(true);
+    t.step(b, 1e-3);
+    REQUIRE(t.gradient_norms().size() == right.size());
+    for (std::size_t k = 0; k < right.size(); ++k) {
+      INFO(n.parameters()[k].name);
+      CHECK(t.gradient_norms()[k] == Approx(right[k]).epsilon(1e-4));
+      CHECK((t.gradient_norms()[k] == 0) == n.parameters()[k].name.starts_with("layer 0 up"));
+    }
+    t.measure_gradients(false);
+    CHECK(t.gradient_norms().empty());
+  };
+  const auto model = [&] {
+    ml::network again =
+        ml::decoder{.vocabulary = 30, .positions = 8, .layers = 2, .heads = 2, .width = 16}.build();
+    again.freeze({"layer 0 up.*"});
+    return again;
+  };
+  for (const ml::streaming_settings& how :
+       {ml::streaming_settings{.workers = 4, .columns = 2, .seed = 7, .threads = 2},
+        {.clip_norm = 0.1, .seed = 7, .loss_scaling = 1024., .micro_batch_size = 2}}) {
+    ml::trainer t(model(), ml::optimizer::adamw(), how);
+    compare(t);
+  }
+  for (const f64 clip : {0., 0.1}) {
+    ml::pipelined_trainer t(model(), ml::optimizer::adamw(), {.strips = 3, .clip_norm = clip, .seed = 7});
+    compare(t);
+  }
+}
+
+TEST_CASE("The memory of the layers is that of the model") {
+  const ml::network n =
+      ml::decoder{.vocabulary = 30, .positions = 8, .layers = 2, .heads = 2, .width = 16}.build();
+  for (const ml::optimizer& rule : {ml::optimizer::sgd(), ml::optimizer::adamw()}) {
+    f64 state = 0, activations = 0;
+    for (const ml::layer_memory& m : ml::memory_by_layer(n, rule, 3, 8))
+      state += m.state, activations += m.activations;
+    CHECK(state == ml::state_bytes(n, rule));
+    CHECK(activations == Approx(3 * ml::activation_bytes(n, ml::column_cut(n, 1), 8)).epsilon(1e-12));
+  }
+  const std::string table = ml::memory_table(ml::memory_by_layer(n, ml::optimizer::adamw(), 3, 8), 3);
+  CHECK(std::count(table.begin(), table.end(), '\n') == 6);
+  CHECK(table.find(" other layers") != std::string::npos);
+  CHECK(table.find("  100.00\n") != std::string::npos);
 }
 
 TEST_CASE("A loss curve is read back as it was written, and a damaged one is refused") {

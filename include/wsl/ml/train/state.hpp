@@ -115,6 +115,7 @@ class training_arrays {
   std::vector<std::unique_ptr<sparse_parameter>> sparse;  ///< of each parameter; null: it is dense
   parameter_store parameters, gradients;                  ///< the second of those that are not frozen
   const std::string rule_name;                            ///< of the optimizer's update rule
+  bool measures_gradients = false;                        ///< steps measure the norms of gradients
 
   /// A step of this optimizer.
   optimizer_step step(f64 rate, i64 number, const clipping& clip, f64 loss_scale = 1,

@@ -82,6 +82,14 @@ class trainer_base {
     arrays_.each_sparse([&](sparse_parameter& s) { all.emplace(s.name(), s.group()); });
     return all;
   }
+  /// From the next step on the norms of gradients are, or are not, measured.
+  void measure_gradients(bool yes) {
+    arrays_.measures_gradients = yes;
+    if (!yes) gradient_norms_.clear();
+  }
+  /// Of the last step the norm of the gradient of each parameter of the model, before it is clipped; 0 for those
+  /// that are not trained. Empty if it was not measured, and on all processes but the first.
+  const std::vector<f64>& gradient_norms() const { return gradient_norms_; }
   /// The name of the optimizer's update rule: "adam".
   const std::string& optimizer_name() const { return arrays_.rule_name; }
   training_position position() const { return {steps_, seed_, loss_scale_state()}; }
@@ -125,6 +133,15 @@ class trainer_base {
   }
 
  protected:
+  /// Keeps the norms of a step's gradients, if they are measured. `add(squares)` adds the sums of the squares of
+  /// each parameter's gradients, which come with the factor of the loss.
+  template <class Add>
+  void measure_gradients(const optimizer_step& o, Add add) {
+    if (!arrays_.measures_gradients || arrays_.parameters.size() == 0) return;
+    gradient_norms_.assign(arrays_.parameters.size(), 0);
+    add(gradient_norms_);
+    for (f64& x : gradient_norms_) x = std::sqrt(x) / static_cast<f64>(o.loss_scale);
+  }
   /// The sum of a loss in the list that a store keeps, which is shorter where no token was.
   static f64 sum_of(const std::vector<f64>& losses, const loss_stage& x) {
     const std::size_t k = static_cast<std::size_t>(x.which);
@@ -229,6 +246,7 @@ class trainer_base {
   i64 steps_ = 0;
   std::optional<grad_scaler> scaler_;
   f64 fixed_scale_ = 1;  // without a scaler
+  std::vector<f64> gradient_norms_;
 };
 
 }  // namespace wsl::ml

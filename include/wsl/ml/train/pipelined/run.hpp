@@ -25,6 +25,11 @@ WSL_ML_COMPILED_PART f64 pipelined_trainer::step(batch b, f64 rate) {
   pass(b, {.optimize = o, .random = dropout_of_step(), .backward = true});
   i32 not_finite = -1;
   each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
+  measure_gradients(o, [&](std::vector<f64>& squares) {
+    each([&](strip_worker& w) {
+      for (const auto& [k, x] : w.squares_of_gradients) squares[k] += x;
+    });
+  });
   const f64 mean = loss() / counts;
   if (!o.updates_at_once() && std::isfinite(mean) && not_finite < 0) {
     f64 sum = 0;

@@ -5,6 +5,9 @@
 // it to the end ("one forward, one backward"). After the last micro-batch it updates its parameters in place.
 // With several replicas (replicas.hpp) the PEs of the first one update.
 #pragma once
+#include <utility>
+#include <vector>
+
 #include "../../model/padding.hpp"
 #include "../trainer_base.hpp"
 #include "../wall_clock.hpp"
@@ -66,6 +69,8 @@ class strip_worker {
  public:
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
+  /// Those of the gradients of this PE's parts of parameters, if they are measured.
+  std::vector<std::pair<std::size_t, f64>> squares_of_gradients;
   std::vector<f64> losses;  ///< on the last PE: the sum of each loss of the model
   /// On the last PE, if the step does not have them yet: its part of the sums on which losses depend.
   std::vector<f64> counted;
@@ -79,7 +84,7 @@ class strip_worker {
     step_ = s, here_ = &(*s.of)[me.x()];
     step_.replica = me.y(), step_.replicas = me.height();
     times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
-    lost_at = nullptr, lost_ = false;
+    lost_at = nullptr, lost_ = false, squares_of_gradients.clear();
     logits.clear(), losses.clear(), counted.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
@@ -300,8 +305,13 @@ class strip_worker {
       const f32* gradient = gradient_of(p);
       if (!all_finite(gradient, static_cast<int>(p.size())))
         not_finite = std::max(not_finite, static_cast<i32>(p.parameter));
-      for (std::size_t i = 0; i < p.size() && !step_.optimize.updates_at_once(); ++i)
-        sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
+      if (step_.optimize.updates_at_once() && !step_.arrays->measures_gradients) continue;
+      f64 squares = 0;
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const f64 square = static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
+        sum_of_squares += square, squares += square;
+      }
+      squares_of_gradients.emplace_back(p.parameter, squares);
     }
     // Gradients that follow from numbers that are not finite may be finite, and mean nothing.
     for (const stage_part& p : here_->parts)

@@ -36,9 +36,10 @@ struct memory_server {
   std::vector<f32> of_tokens;  ///< sums over all tokens that have come, for the workers
   bool has_sums = false;       ///< they have come and have not been sent
   bool waits_for_sums = false;
-  f64 sum_of_squares = 0;  ///< over the step's gradients
-  owned_sums sums;         ///< over this server's tiles, for rules that need sums over whole parameters
-  i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
+  f64 sum_of_squares = 0;                 ///< over the step's gradients
+  std::vector<f64> squares_of_gradients;  ///< that of each parameter, over this server's tiles, if measured
+  owned_sums sums;      ///< over this server's tiles, for rules that need sums over whole parameters
+  i32 not_finite = -1;  ///< the last parameter of the model whose gradient is not finite; -1: none
   u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
   f64 work = 0;                                           ///< seconds of this step spent on updates
 
@@ -48,6 +49,7 @@ struct memory_server {
     grid = g, column = g.column_of(me.x()), arrays = a, optimize = o, as = weights_as;
     schedule = &(*schedules)[static_cast<std::size_t>(column)];
     sent = received = 0, sum_of_squares = 0;
+    squares_of_gradients.assign(a->measures_gradients ? a->model->parameters().size() : 0, 0);
     if (schedule->of().is_first()) not_finite = -1;
     sent_forward = sent_backward = returned = 0, work = 0;
     has_sums = waits_for_sums = false;
@@ -222,6 +224,7 @@ struct memory_server {
   }
   void finish(const weight_transfer& t, f32* gradient) {
     if (!all_finite(gradient, static_cast<int>(t.kept()))) lost_gradient_of(t);
+    if (!squares_of_gradients.empty()) squares_of_gradients[t.parameter] += squares(gradient, t.kept());
     if (optimize.updates_at_once()) not_finite < 0 ? update(t, gradient, 1, 0) : discard(t, gradient);
     else if (arrays->model->parameters()[t.parameter].follows == 0)
       sum_of_squares += squares(gradient, t.kept());

@@ -64,6 +64,11 @@ WSL_ML_COMPILED_PART f64 trainer::step(batch b, f64 rate,
   });
   const f64 mean = sum_of_losses / counts;
   const i32 lost = not_finite();
+  measure_gradients(o, [&](std::vector<f64>& squares) {
+    each_here<memory_server>(servers(), [&](memory_server& s) {
+      for (std::size_t k = 0; k < s.squares_of_gradients.size(); ++k) squares[k] += s.squares_of_gradients[k];
+    });
+  });
   if (!o.updates_at_once()) {
     update_all(o, std::isfinite(mean) && lost < 0);
     watch.phase("update", sum(&memory_server::work));
