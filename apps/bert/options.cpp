@@ -65,7 +65,7 @@ void declare(fields& f, options& o) {
   declare_rest();
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
+  declare_run(f, o.common.run, o.common.reports);
   f.add("hf", o.hf,
         "a folder of Hugging Face with BERT or RoBERTa: a run begins with its encoder, and with new layers "
         "for another task than its own")

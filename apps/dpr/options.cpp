@@ -43,7 +43,7 @@ void declare(fields& f, options& o) {
       o.eval.declare(f, "eval_input", ml::text_kind::encoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
+  declare_run(f, o.common.run, o.common.reports);
   f.add("hf", o.hf,
         "a folder of Hugging Face with which a run begins: one with q_encoder and ctx_encoder, or BERT for "
         "both encoders, or, with hf_ctx, DPRQuestionEncoder")

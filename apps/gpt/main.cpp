@@ -153,16 +153,17 @@ int run(int argc, char** argv) {
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_lora(f, o.lora);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
+  declare_run(f, o.common.run, o.common.reports);
   f.add("initial_weights", o.initial_weights,
         "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its "
         "parts and their index, of transformers");
   declare_checkpoint_options(f, o.common), declare_rest(f, o);
   auto modes = common_modes();
-  modes.insert(modes.end(), {{"sample", "write text with a trained model"},
-                             {"predict", "complete the prompts of the held-out pairs, or answer the questions of chats"},
-                             {"verify", "compare with a model and a state of llm.c"},
-                             {"export", "write a trained model for llm.c and for transformers"}});
+  modes.insert(modes.end(),
+               {{"sample", "write text with a trained model"},
+                {"predict", "complete the prompts of the held-out pairs, or answer the questions of chats"},
+                {"verify", "compare with a model and a state of llm.c"},
+                {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
   const auto mode = parse(
       argc, argv,

@@ -77,7 +77,7 @@ void declare(fields& f, options& o) {
   f.honours("split", {"val", "test"});
   declare_model(f, o.model), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
-  declare_run(f, p.run), declare_checkpoint_options(f, p);
+  declare_run(f, p.run, p.reports), declare_checkpoint_options(f, p);
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

@@ -47,7 +47,7 @@ void declare(fields& f, options& o) {
       o.eval.declare(f, "eval_input", ml::text_kind::encoder_decoder, processors);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
+  declare_run(f, o.common.run, o.common.reports);
   f.add("hf", o.hf, "a folder of Hugging Face with T5 or Marian, with whose model a run begins")
       .of_one_command();
   declare_checkpoint_options(f, o.common);

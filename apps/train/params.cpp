@@ -423,7 +423,8 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   f.add("max_gradient_value", p.max_gradient_value,
         "what is larger of a gradient, or smaller than its negative, is set to it")
       .above(0);
-  f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
+  f.add("log_summaries", p.log_summaries,
+        "write the norms of each parameter and of its gradient to the events");
   f.add(
       "frozen_parameters", p.frozen,
       "parameters that training leaves as they are: patterns of names, such as 'layer * norm*', or names of "
@@ -448,7 +449,46 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   f.add("max_loss_scale", p.max_loss_scale, "the largest; null: 2^15, with cbfloat16 2^31").above(0);
 }
 
-void declare_run(fields& f, run_params& p) {
+namespace {
+
+void declare_reports(fields& f, reporting_params& p) {
+  f.section("wandb");
+  f.add("project", p.project,
+        "write the scalars as lines of JSON, too, in the folder of an offline run of Weights & Biases in "
+        "model_dir; null: no");
+  f.add("group", p.group, "the group of the run").of_one_command();
+  f.add("run_name", p.run_name, "its name").of_one_command();
+  f.add("job_type", p.job_type, "its kind").of_one_command();
+  f.add("run_id", p.run_id, "its id; null: a random one").of_one_command();
+  f.add("tags", p.tags, "words for it").of_one_command();
+  f.no_effect("a word", {"resume"}, "each command has a run of its own");
+  f.section("dump_activations");
+  f.add("outputs", p.activation_outputs,
+        "the layers, by their names or patterns of these, whose activations are written; null: all")
+      .may_be_list = true;
+  f.add("every_steps", p.activation_steps,
+        "write the activations of every so many steps to model_dir/activations; null: none")
+      .at_least(1);
+  f.no_effect("a number", {"buffer_steps"}, "each step has a file of its own");
+  f.refuses([&p] {
+    if (!p.activation_outputs.empty() && p.activation_steps == 0)
+      refuse(
+          "dump_activations.outputs are of activations that are written every so many steps: give "
+          "every_steps, or leave outputs out");
+    if (p.project.empty())
+      for (const auto& [name, word] : {std::pair("group", &p.group),
+                                       {"run_name", &p.run_name},
+                                       {"job_type", &p.job_type},
+                                       {"run_id", &p.run_id}})
+        if (!word->empty())
+          refuse(std::string("wandb.") + name + " is of a run whose lines are written: give project, too");
+  });
+}
+
+}  // namespace
+
+void declare_run(fields& f, run_params& p, reporting_params& reports) {
+  declare_reports(f, reports);
   f.nested("runconfig", "op_profiler_config", "op_profiler");
   f.section("op_profiler");
   f.add("start_step", p.profile_from,
@@ -459,6 +499,11 @@ void declare_run(fields& f, run_params& p) {
   f.section("csconfig");
   f.honours("use_cbfloat16", {"false"}, "the section model says the precision");
   f.section("runconfig");
+  f.add("log_histograms", reports.log_histograms, "write histograms of all parameters to the events");
+  f.add("log_images", reports.log_images,
+        "write so many images of each evaluation, with their truth and prediction, to the events (wsl-unet)")
+      .at_least(0)
+      .at_most(1000);
   f.add("mode", p.mode, "what to do if the command line does not say it")
       .one_of({"train", "eval", "train_and_eval", "eval_all"});
   f.add("model_dir", p.model_dir, "folder for all that is written");
@@ -560,7 +605,6 @@ void declare_run(fields& f, run_params& p) {
       of_machine);
   f.no_effect("a word", {"logging", "summary_dir"}, only_says);
   f.no_effect("a number", {"save_summary_steps", "log_step_count_steps", "throttle_secs"}, only_says);
-  f.no_effect_of_section("wandb", only_says);
   f.no_effect_of_section("predict_input", "predict reads eval_input");
   f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths", "fabric_type_blacklist"}, of_machine);
   f.no_effect("anything", {"ini", "debug_args"}, of_machine);

@@ -102,19 +102,32 @@ struct run_params {
   std::vector<int> threads_to_predict() const;
 };
 
+/// What a run reports beside its lines and events.
+struct reporting_params {
+  bool log_histograms = false;
+  int log_images = 0;
+  // The section wandb; no project: no lines of JSON.
+  std::string project, group, run_name, job_type, run_id;
+  std::vector<std::string> tags;
+  // The section dump_activations.
+  std::vector<std::string> activation_outputs;  ///< patterns of layers' names; none: all
+  i64 activation_steps = 0;                     ///< those of every so many steps; 0: of none
+};
+
 struct common_params {
   input_params train_input, eval_input{.drop_last = false};
   precision_params precision;
   optimizer_params optimizer;
   sparsity_params sparsity;
   run_params run;
+  reporting_params reports = {};
 };
 
 void declare_input(fields& f, input_params& p, bool trains);
 /// Fields of the section `model`.
 void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
-void declare_run(fields& f, run_params& p);
+void declare_run(fields& f, run_params& p, reporting_params& reports);
 /// Declares the fields that only the command line has, and comments on fields of several sections. Call it
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);

@@ -26,8 +26,9 @@
 #include <wsl/engine/threaded/prediction.hpp>
 #include <wsl/ml/data/text/encode/preference_pairs.hpp>
 #include <wsl/ml/model/operations.hpp>
+#include <wsl/ml/run/activation_dump.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
-#include <wsl/ml/run/event_file.hpp>
+#include <wsl/ml/run/memory_profile.hpp>
 #include <wsl/ml/run/op_profile.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/run/training_loop.hpp>
@@ -43,6 +44,7 @@
 #include "estimate.hpp"
 #include "performance.hpp"
 #include "ranks.hpp"
+#include "run_log.hpp"
 
 namespace train_app {
 namespace {
@@ -67,13 +69,6 @@ void say(const char* format, First first, Args... rest) {
 }
 void say(const char* text) { say("%s", text); }
 
-/// Whether the loss is that of guessing tokens, and nothing else.
-bool has_perplexity(const ml::network& n) {
-  return n.losses().size() == 1 && !n.losses().front()->targets.empty() && n.vocabulary() > 0 &&
-         n.losses().front()->factor == 1 && !n.losses().front()->by_sequences &&
-         n.width(n.logits()) == n.vocabulary();
-}
-
 /// The classes of a batch with which the argmax of the model's logits is compared: the targets of its first
 /// loss, unless that has several for a token, or none.
 class right_classes {
@@ -93,12 +88,6 @@ class right_classes {
   std::span<const wsl::i32> all_;
   std::optional<wsl::i32> ignored_;
 };
-
-f64 norm_of(std::span<const wsl::f32> numbers) {
-  f64 sum = 0;
-  for (const wsl::f32 x : numbers) sum += static_cast<f64>(x) * static_cast<f64>(x);
-  return std::sqrt(sum);
-}
 
 /// The sequences of an example: one, or two where losses compare those of pairs.
 int sequences_of_example(const ml::network& n) { return ml::sequences_together(n); }
@@ -192,15 +181,6 @@ ml::preference_metrics pairs_of(const std::string& checkpoint) {
   return ml::preference_metrics(s);
 }
 
-/// The names that the Model Zoo has for these metrics, and their values.
-std::vector<std::pair<const char*, f64>> named(const ml::preference_metrics& m) {
-  return {{"rewards_chosen", m.chosen()},
-          {"rewards_rejected", m.rejected()},
-          {"rewards_margins", m.margin()},
-          {"rewards_accuracies", m.accuracy()},
-          {"logps_chosen", m.log_probability_of_chosen()},
-          {"logps_rejected", m.log_probability_of_rejected()}};
-}
 std::string in_log(const ml::preference_metrics& m) {
   return fmt::format(
       ", RewardsChosen={:.5f}, RewardsRejected={:.5f}, RewardsMargins={:.5f}, "
@@ -314,7 +294,8 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "performance.json" ||
-        name == "train" || name == "eval" || name == "best" || name.starts_with("checkpoint_"))
+        name == "train" || name == "eval" || name == "best" || name == "activations" || name == "wandb" ||
+        name == "chrome_trace.json" || name.starts_with("checkpoint_"))
       files.push_back(entry.path());
   }
   int n = 1;
@@ -493,6 +474,17 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
+  if (params_.reports.log_images > 0 && !task_.picture)
+    throw std::invalid_argument(
+        "runconfig.log_images is of images with classes of pixels (wsl-unet), and these data are others: "
+        "leave "
+        "it out");
+  if (params_.reports.activation_steps > 0)
+    ml::stages_matching(task_.model(), params_.reports.activation_outputs);  // throws for names of no layer
+  if (params_.reports.activation_steps > 0 && ranks::size() > 1)
+    throw std::invalid_argument(
+        "dump_activations is of a run in one process, which has all parameters and the whole batch: leave "
+        "every_steps out, or run without mpirun");
   if (params_.run.profile_from > 0 && ranks::size() > 1)
     throw std::invalid_argument(
         "op_profiler is of a run in one process, whose threads it follows: leave start_step and end_step "
@@ -1082,9 +1074,9 @@ void session::train(bool and_eval) {
     if (resumed) curve = curve_until(first);
   }
 
-  std::unique_ptr<ml::event_file> events, eval_events;
-  if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
-  if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  std::optional<run_log> log;
+  if (ranks::root()) log.emplace(params_, r.model_dir, params_text_, and_eval);
+  t.run().measure_gradients(params_.optimizer.log_summaries);
   if (r.checkpoint_steps == 0 || r.checkpoint_steps >= last)
     say("There is no checkpoint before the last step, %lld, or an interruption; --checkpoint_steps N saves "
         "every N steps\n",
@@ -1117,6 +1109,7 @@ void session::train(bool and_eval) {
     if (profile.lost_events() > 0)
       say("chrome_trace.json lacks %lld short stretches of these steps: profile fewer\n",
           static_cast<long long>(profile.lost_events()));
+    say("%s", memory_of_layers(t.run().model()).c_str());
   };
   t.keep_timeline(profiles(first + 1));
   run.on_step([&](i64 step) {
@@ -1136,41 +1129,13 @@ void session::train(bool and_eval) {
         "TimeRemaining=%s, MeanLoss=%.5f%s\n",
         static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
         ml::duration_text(x.time_left).c_str(), x.mean_loss, task_.preferences ? in_log(pairs).c_str() : "");
-    if (task_.preferences)
-      for (const auto& [name, value] : named(pairs)) events->scalar(name, x.step, value);
-    events->scalar("loss", x.step, x.loss);
-    events->scalar("mean_loss", x.step, x.mean_loss);
-    if (has_perplexity(t.run().model())) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
-    events->scalar("lr", x.step, x.rate);
-    if (t.run().loss_scale_state()) events->scalar("loss_scale", x.step, t.run().loss_scale());
-    events->scalar("local_samples_per_sec", x.step, x.speed.rate());
-    events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
-    if (params_.sparsity.are_given()) {
-      const auto patterns = t.run().patterns();
-      for (const auto& [name, group] : t.run().sparse_parameters()) {
-        events->scalar("sparsity/" + name + "/target", x.step,
-                       static_cast<f64>(ml::sparsity::target_sparsity(group, t.run().updates())));
-        events->scalar("sparsity/" + name + "/actual", x.step, 1 - patterns.at(name).density());
-      }
-    }
-    if (params_.optimizer.log_summaries)
-      for (const ml::parameter& a : t.run().model().parameters())
-        events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
+    log->training(x, t, task_.preferences ? &pairs : nullptr);
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate, .mean = x.mean_loss});
   });
   run.on_evaluation([&](i64 step) {
     const evaluation e = with_average(params_.optimizer, t, [&] { return evaluate(); });
     if (!ranks::root()) return;
-    eval_events->scalar("loss", step, e.loss);
-    if (e.accuracy) eval_events->scalar("accuracy", step, *e.accuracy);
-    if (e.pairs)
-      for (const auto& [name, value] : named(*e.pairs)) eval_events->scalar(name, step, value);
-    if (has_perplexity(t.run().model())) eval_events->scalar("perplexity", step, std::exp(e.loss));
-    if (e.pixels) {
-      eval_events->scalar("mIOU", step, e.pixels->mean_iou());
-      eval_events->scalar("DSC", step, e.pixels->dice());
-      eval_events->scalar("MPCA", step, e.pixels->mean_class_accuracy());
-    }
+    log->evaluation_of(step, e, t.run().model());
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
     // The evaluation at the end of a command's own steps is no part of the run, so that it ends where it
     // would have ended in one piece.
@@ -1210,6 +1175,7 @@ void session::train(bool and_eval) {
         taken_batch b(data.next(), task_.preferences.has_value(), of_reference_);
         const std::chrono::duration<f64> here = std::chrono::steady_clock::now() - since;
         waited += here, waited_of_step = here.count();
+        if (log && log->keeps_activations(t.steps() + 1)) log->activations(t.steps(), t, b.view());
         return b;
       },
       rate);
@@ -1271,6 +1237,7 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
+  const int most_pictures = task_.picture && ranks::root() ? params_.reports.log_images : 0;
   if (task_.preferences) e.pairs.emplace();
   if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes, task_.ignored_classes);
   f64 sum = 0, counts = 0;
@@ -1284,11 +1251,16 @@ evaluation session::evaluate() {
     const right_classes classes_of(model, b);
     const i64 length = classes_of.each_sequence(b.sequences);
     const i64 begin = mine.begin_in(b.sequences) * length, end = mine.end_in(b.sequences) * length;
+    const i64 drawn =
+        std::min<i64>(most_pictures - std::ssize(e.pictures), length > 0 ? (end - begin) / length : 0);
+    std::vector<wsl::i32> said_of_drawn(static_cast<std::size_t>(drawn * length));
     std::vector<wsl::f32> of_pairs(e.pairs ? static_cast<std::size_t>(b.sequences) : 0);
     const auto count_right = [&](i64 first, std::span<const wsl::f32> logits) {
       for (i64 i = first; !logits.empty(); ++i, logits = logits.subspan(classes)) {
-        if (i < begin || i >= end || !classes_of.counts(i)) continue;
+        if (i < begin || i >= end) continue;
         const int said = ml::segmentation_score::predicted(logits.first(classes));
+        if (i - begin < drawn * length) said_of_drawn[static_cast<std::size_t>(i - begin)] = said;
+        if (!classes_of.counts(i)) continue;
         ++judged, right += said == classes_of[i];
         if (e.pixels) e.pixels->add(classes_of[i], said);
       }
@@ -1300,6 +1272,17 @@ evaluation session::evaluate() {
     sum += counted * (e.pairs ? t.evaluate(b, take_pairs) : t.evaluate(b, count_right));
     if (e.pairs) e.pairs->add(of_pairs, reference_in(b), task_.preferences->beta);
     counts += counted, e.samples += b.sequences;
+    for (i64 k = 0; k < drawn; ++k) {
+      const i64 sample = mine.begin_in(b.sequences) + k;
+      const auto numbers =
+          static_cast<std::size_t>(b.features.size()) / static_cast<std::size_t>(b.sequences);
+      std::vector<wsl::i32> truth;
+      for (i64 i = 0; i < length; ++i) truth.push_back(classes_of[sample * length + i]);
+      e.pictures.push_back(task_.picture(
+          b.features.subspan(static_cast<std::size_t>(sample) * numbers, numbers), truth,
+          std::span(said_of_drawn)
+              .subspan(static_cast<std::size_t>(k * length), static_cast<std::size_t>(length))));
+    }
     bar->tick();
   }
   right = ranks::sum(right), judged = ranks::sum(judged);
@@ -1616,6 +1599,18 @@ void session::compile() const {
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
                                   : estimate(model, streaming(), what))
                 .c_str());
+  say("%s", memory_of_layers(model).c_str());
+}
+
+/// The memory of a step's layers, for the sequences that pass together on a wafer.
+std::string session::memory_of_layers(const ml::network& model) const {
+  const int k = sequences_of_example(model), each = k * params_.train_input.batch_size / params_.run.num_csx,
+            micro = in_pipeline(params_) ? k * params_.train_input.micro_batch_size.size
+                                         : streaming().micro_batch_size,
+            together = micro > 0 ? std::min(micro, each) : each;
+  return fmt::format("\nthe memory of the layers, for {} sequence{} that pass together:\n{}", together,
+                     together == 1 ? "" : "s",
+                     ml::memory_table(ml::memory_by_layer(model, rule(), together, task_.train.length)));
 }
 
 void freeze(ml::network& model, const optimizer_params& p, const named_groups& groups) {

@@ -34,6 +34,12 @@ using named_words = std::vector<std::pair<std::string, std::string>>;
 /// Groups of parameters: their names, and patterns of the parameters' names.
 using named_groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
+/// A picture in grey, as a PNG.
+struct picture {
+  int width = 0, height = 0;
+  std::string png;
+};
+
 /// The model and the data that an application trains.
 struct task {
   std::string program;  ///< its name
@@ -67,6 +73,10 @@ struct task {
   /// the tokens are pixels of so many classes, and evaluations say how well these are found; 0: they are not
   int pixel_classes = 0;
   std::vector<i64> ignored_classes = {};  ///< of pixels, those that means over classes leave out
+  /// draws an image beside its classes and the predicted ones; none: examples are no images
+  std::function<picture(std::span<const wsl::f32> image, std::span<const wsl::i32> truth,
+                        std::span<const wsl::i32> predicted)>
+      picture = {};
   /// of a model whose losses compare the sequences of pairs: examples are pairs (preference_pairs.hpp)
   std::optional<preference_run> preferences = {};
 
@@ -81,6 +91,7 @@ struct evaluation {
   std::optional<f64> accuracy = {};
   i64 batches = 0, samples = 0;
   std::optional<wsl::ml::segmentation_score> pixels = {};  ///< of pixels and their classes
+  std::vector<picture> pictures = {};                      ///< of the first examples, if they are asked for
   std::optional<wsl::ml::preference_metrics> pairs = {};   ///< of pairs, of which one is preferred
 };
 
@@ -108,6 +119,7 @@ class session {
  private:
   void describe() const;
   std::string placement() const;
+  std::string memory_of_layers(const wsl::ml::network& model) const;
   std::string micro_batches(const wsl::ml::streaming_settings& how) const;
   wsl::ml::streaming_settings streaming() const;
   wsl::ml::streaming_settings streaming(const common_params& p,

@@ -77,6 +77,9 @@ constexpr name_in_both callbacks_in_both[] = {
     {"ScopedValidateFlags.csx.performance.micro_batch_size", "eval_input.micro_batch_size"},
     {"LoadCheckpointStates.load_checkpoint_states", "runconfig.load_checkpoint_states"},
     {"KeepNCheckpoints.n", "runconfig.max_checkpoints"},
+    {"DumpActivations.outputs", "dump_activations.outputs"},
+    {"DumpActivations.every_steps", "dump_activations.every_steps"},
+    {"DumpActivations.buffer_steps", "dump_activations.buffer_steps"},
     {"OpProfiler.start_step", "op_profiler.start_step"},
     {"OpProfiler.end_step", "op_profiler.end_step"},
     {"OpProfiler.host_activities", "op_profiler.host_activities"}};
@@ -126,7 +129,6 @@ constexpr ignored_name ignored_callbacks[] = {
     {"SummaryTensorListener", only_says},
     {"NormTensorListener", only_says},
     {"Listener", only_says},
-    {"DumpActivations", only_says},
     {"EmailNotification", only_says},
     {"ModelZooParamsMetadata", only_says},
     {"HFCacheDir", "nothing is loaded from Hugging Face's servers"},
@@ -414,6 +416,9 @@ class trainer_reader {
     for (const name_in_both& row : callbacks_in_both)
       is_ours |= std::string_view(row.v2).starts_with(name + ".");
     if (is_ours) {
+      // As in the Zoo all steps are dumped unless it says otherwise.
+      if (name == "DumpActivations" && !settings["every_steps"])
+        set("dump_activations.every_steps", at_line_of(settings, "1"), "trainer.init.callbacks");
       for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
         if (const char* const v1 = v1_of(callbacks_in_both, name + "." + of)) set(v1, value, name + "." + of);
         else refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
@@ -462,6 +467,16 @@ class trainer_reader {
   }
 
   void logger(const std::string& name, const YAML::Node& settings) {
+    if (name == "WandbLogger") {
+      constexpr std::array known{"project", "group", "run_name", "job_type", "run_id", "tags", "resume"};
+      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+        if (std::find(known.begin(), known.end(), of) != known.end())
+          set("wandb." + of, value, name + "." + of);
+        else refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
+      if (!given_.contains("wandb.project"))
+        set("wandb.project", at_line_of(settings, "uncategorized"), "trainer.init.loggers");
+      return;
+    }
     if (std::find(std::begin(loggers), std::end(loggers), name) != std::end(loggers))
       return ignore(settings, "trainer.init.loggers: " + name, "lines and events are written in any case");
     refuse_here(settings, "trainer.init.loggers: there is no " + name +

@@ -160,6 +160,25 @@ std::string words_of(const options& o) {
 }
 
 /// Images side by side: what is seen, the truth, and what is predicted.
+ml::png_pixels side_by_side(const options& o, std::span<const f32> image, std::span<const wsl::i32> truth,
+                            std::span<const wsl::i32> predicted) {
+  const std::size_t height = static_cast<std::size_t>(o.train.image_shape[0]),
+                    width = static_cast<std::size_t>(o.train.image_shape[1]),
+                    channels = image.size() / truth.size();
+  const int last = static_cast<int>(o.model.classes) - 1;
+  const auto [low, high] = std::minmax_element(image.begin(), image.end());
+  const f32 range = *high > *low ? *high - *low : 1;
+  ml::png_pixels all{static_cast<int>(height), static_cast<int>(3 * width), 1,
+                     std::vector<u8>(3 * truth.size())};
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    u8* const at = all.numbers.data() + i / width * 3 * width + i % width;
+    at[0] = static_cast<u8>(255 * (image[i * channels] - *low) / range);
+    at[width] = static_cast<u8>(255 * truth[i] / last);
+    at[2 * width] = static_cast<u8>(255 * predicted[i] / last);
+  }
+  return all;
+}
+
 void predict(options& o) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
@@ -176,9 +195,7 @@ void predict(options& o) {
   load(from, *t);
   const ml::dataset data = data_of(o, o.common.eval_input, o.held_out, false);
   app::make_folder(o.out);
-  const int height = static_cast<int>(o.train.image_shape[0]),
-            width = static_cast<int>(o.train.image_shape[1]),
-            channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
+  const int channels = static_cast<int>(o.train.image_shape[2]), classes = static_cast<int>(o.model.classes);
   const std::size_t pixels = static_cast<std::size_t>(data.length),
                     logits_of = classes == 2 ? 1 : static_cast<std::size_t>(classes);
   ml::segmentation_score score(classes, o.model.ignored_classes);
@@ -189,22 +206,13 @@ void predict(options& o) {
       data.get(n, {{}, features, targets});
       const std::vector<f32> logits =
           t->predict({.features = features, .sequences = 1, .length = data.length});
-      const auto [low, high] = std::minmax_element(features.begin(), features.end());
-      const f32 range = *high > *low ? *high - *low : 1;
-      ml::png_pixels picture{height, 3 * width, 1, std::vector<u8>(3 * pixels)};
+      std::vector<wsl::i32> predicted(pixels);
       for (std::size_t i = 0; i < pixels; ++i) {
-        const int said =
-            ml::segmentation_score::predicted(std::span(logits).subspan(i * logits_of, logits_of));
-        score.add(targets[i], said);
-        u8* const line = picture.numbers.data() +
-                         i / static_cast<std::size_t>(width) * static_cast<std::size_t>(3 * width) +
-                         i % static_cast<std::size_t>(width);
-        line[0] = static_cast<u8>(255 * (features[i * static_cast<std::size_t>(channels)] - *low) / range);
-        line[width] = static_cast<u8>(255 * targets[i] / (classes - 1));
-        line[2 * width] = static_cast<u8>(255 * said / (classes - 1));
+        predicted[i] = ml::segmentation_score::predicted(std::span(logits).subspan(i * logits_of, logits_of));
+        score.add(targets[i], predicted[i]);
       }
       const std::string file = (std::filesystem::path(o.out) / fmt::format("{:04}.png", n)).string();
-      ml::write_png(file, picture);
+      ml::write_png(file, side_by_side(o, features, targets, predicted));
       std::printf("%s\n", file.c_str());
     }
   });
@@ -254,7 +262,13 @@ int run(int argc, char** argv) {
                                                         : "images of " + p.train_input.data_dir,
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes),
-         .ignored_classes = o.model.ignored_classes};
+         .ignored_classes = o.model.ignored_classes,
+         .picture =
+             [&o](std::span<const f32> image, std::span<const wsl::i32> truth,
+                  std::span<const wsl::i32> predicted) {
+               const ml::png_pixels all = side_by_side(o, image, truth, predicted);
+               return picture{all.width, all.height, ml::encoded_png(all)};
+             }};
   // Images that a mode does not look at are not read; their number of pixels is that of the others.
   ml::dataset none;
   none.length = static_cast<int>(o.train.image_shape[0] * o.train.image_shape[1]);

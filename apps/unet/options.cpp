@@ -143,7 +143,7 @@ void declare(fields& f, options& o) {
   declare_input(f, p.eval_input, false), declare_images(f, o.held_out);
   declare_model(f, o.model), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
-  declare_run(f, p.run), declare_checkpoint_options(f, p);
+  declare_run(f, p.run, p.reports), declare_checkpoint_options(f, p);
   f.options_of("predict");
   f.add("out", o.out, "folder for the images");
   f.add("count", o.count, "how many images").at_least(1);

@@ -18,7 +18,7 @@ void declare(train_app::fields& f, options& o) {
   declare_all_families(f, o.model), declare_precision(f, o.common.precision);
   gpt_app::declare_lora(f, o.lora), gpt_app::declare_preferences(f, o.preferences);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
-  declare_run(f, o.common.run);
+  declare_run(f, o.common.run, o.common.reports);
   f.add("hf", o.hf,
         "a folder of Hugging Face, with config.json and model.safetensors, or its parts and their index: fit "
         "begins with its model and weights, sample and verify use them")

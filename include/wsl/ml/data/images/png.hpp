@@ -59,16 +59,37 @@ inline png_pixels read_png(const std::string& file, int channels) {
   return all;
 }
 
-/// Writes 1 or 3 channels. Throws file_error if the file cannot be written.
-inline void write_png(const std::string& file, const png_pixels& pixels) {
+namespace detail {
+
+/// The description of these pixels, which `what` names in messages.
+inline png_image image_of(const png_pixels& pixels, const std::string& what) {
   png_image x{};
   x.version = PNG_IMAGE_VERSION;
   x.width = static_cast<png_uint_32>(pixels.width), x.height = static_cast<png_uint_32>(pixels.height);
   x.format = pixels.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   if (pixels.numbers.size() != PNG_IMAGE_SIZE(x))
-    throw std::invalid_argument(fmt::format("wsl: {}: {} numbers are no {} x {} pixels of {} channels", file,
+    throw std::invalid_argument(fmt::format("wsl: {}: {} numbers are no {} x {} pixels of {} channels", what,
                                             pixels.numbers.size(), pixels.height, pixels.width,
                                             pixels.channels));
+  return x;
+}
+
+}  // namespace detail
+
+/// 1 or 3 channels in PNG format.
+inline std::string encoded_png(const png_pixels& pixels) {
+  png_image x = detail::image_of(pixels, "a PNG");
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(x);
+  std::string bytes(size, '\0');
+  if (!png_image_write_to_memory(&x, bytes.data(), &size, 0, pixels.numbers.data(), 0, nullptr))
+    detail::bad_png("a PNG", fmt::format("this cannot be encoded: {}", x.message));
+  bytes.resize(size);
+  return bytes;
+}
+
+/// Writes 1 or 3 channels. Throws file_error if the file cannot be written.
+inline void write_png(const std::string& file, const png_pixels& pixels) {
+  png_image x = detail::image_of(pixels, file);
   if (!png_image_write_to_file(&x, file.c_str(), 0, pixels.numbers.data(), 0, nullptr))
     detail::bad_png(file, fmt::format("this file cannot be written: {}", x.message));
 }
