@@ -467,15 +467,26 @@ void check_without_effect(const field& f, const YAML::Node& value, const std::st
 }
 
 /// Members that have their default value are left out.
+/// A field that is written even if it has its usual value, beside the first.
+template <class Part>
+std::string always_written(const Part&) {
+  return "";
+}
+std::string always_written(const rate_part& p) {
+  const std::vector<std::string> members = members_of_scheduler(p.scheduler);
+  return members.empty() || p.scheduler == "InverseSquareRootDecay" ? "" : members.front();
+}
+
 template <class Part>
 std::string text_of(const Part& p) {
+  const std::string always = always_written(p);
   Part given = p, usual;
   fields of_given, of_usual;
   declare(of_given, given), declare(of_usual, usual);
   std::string out;
   for (std::size_t i = 0; i < of_given.all().size(); ++i) {
     const std::string text = of_given.all()[i].text();
-    if (i == 0 || text != of_usual.all()[i].text())
+    if (i == 0 || text != of_usual.all()[i].text() || of_given.all()[i].name == always)
       out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
   }
   return out + "}";
