@@ -456,11 +456,11 @@ void declare_reports(fields& f, reporting_params& p) {
   f.add("project", p.project,
         "write the scalars as lines of JSON, too, in the folder of an offline run of Weights & Biases in "
         "model_dir; null: no");
-  f.add("group", p.group, "the group of the run").of_one_command();
-  f.add("run_name", p.run_name, "its name").of_one_command();
-  f.add("job_type", p.job_type, "its kind").of_one_command();
-  f.add("run_id", p.run_id, "its id; null: a random one").of_one_command();
-  f.add("tags", p.tags, "words for it").of_one_command();
+  f.add("group", p.group, "the group of the run");
+  f.add("run_name", p.run_name, "its name");
+  f.add("job_type", p.job_type, "its kind");
+  f.add("run_id", p.run_id, "its id; null: a random one for each command");
+  f.add("tags", p.tags, "words for it").may_be_list = true;
   f.no_effect("a word", {"resume"}, "each command has a run of its own");
   f.section("dump_activations");
   f.add("outputs", p.activation_outputs,
@@ -475,6 +475,12 @@ void declare_reports(fields& f, reporting_params& p) {
       refuse(
           "dump_activations.outputs are of activations that are written every so many steps: give "
           "every_steps, or leave outputs out");
+    if (!std::all_of(p.run_id.begin(), p.run_id.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; }))
+      refuse("wandb.run_id is a part of a folder's name, of letters, digits, - and _, not '" + p.run_id +
+             "'");
+    if (p.project.empty() && !p.tags.empty())
+      refuse("wandb.tags are of a run whose lines are written: give project, too");
     if (p.project.empty())
       for (const auto& [name, word] : {std::pair("group", &p.group),
                                        {"run_name", &p.run_name},

@@ -60,7 +60,9 @@ run_log::run_log(const common_params& p, const std::filesystem::path& folder, co
       folder_(folder),
       train_(folder / "train"),
       eval_(and_eval ? std::make_unique<ml::event_file>(folder / "eval") : nullptr),
-      lines_(lines_of(p.reports, folder, params)) {}
+      lines_(lines_of(p.reports, folder, params)) {
+  if (p.reports.activation_steps > 0) app::make_folder(folder_ / "activations");
+}
 
 void run_log::scalar(ml::event_file& to, const char* part, const std::string& name, i64 step, f64 value) {
   to.scalar(name, step, value);
@@ -122,7 +124,6 @@ bool run_log::keeps_activations(i64 step) const {
 }
 
 void run_log::activations(i64 steps, machine& t, const ml::batch& b) const {
-  app::make_folder(folder_ / "activations");
   ml::dump_activations((folder_ / "activations" / fmt::format("step_{}.safetensors", steps + 1)).string(),
                        t.run(), b, params_.reports.activation_outputs, {{"step", std::to_string(steps + 1)}});
 }

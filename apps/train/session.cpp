@@ -1074,6 +1074,15 @@ void session::train(bool and_eval) {
     if (resumed) curve = curve_until(first);
   }
 
+  const auto profiles = [&](i64 step) { return step >= r.profile_from && step <= r.profile_until; };
+  for (const auto& [what, step] : {std::pair("op_profiler.start_step", r.profile_from),
+                                   {"dump_activations.every_steps", params_.reports.activation_steps}})
+    if (step > last)
+      say("%s %lld is after the last step, %lld: nothing of it is written\n", what,
+          static_cast<long long>(step), static_cast<long long>(last));
+  if (ranks::root() && profiles(std::max(first + 1, r.profile_from)))
+    app::write_file(file("chrome_trace.json"),
+                    "[]\n");  // what cannot be written is known before the first step
   std::optional<run_log> log;
   if (ranks::root()) log.emplace(params_, r.model_dir, params_text_, and_eval);
   t.run().measure_gradients(params_.optimizer.log_summaries);
@@ -1098,13 +1107,13 @@ void session::train(bool and_eval) {
   const ml::checkpoints all_checkpoints(r.model_dir, r.max_checkpoints);
   run.on_stop([](bool asked) { return ranks::any(asked); });
   ml::op_profile profile(t.run().model());
+  i64 profiled_from = 0;
   f64 waited_of_step = 0;
-  const auto profiles = [&](i64 step) { return step >= r.profile_from && step <= r.profile_until; };
   const auto end_profile = [&] {
     t.keep_timeline(false);
     if (!ranks::root() || profile.steps() == 0) return;
-    say("\nthe time of the steps %lld to %lld:\n%s", static_cast<long long>(r.profile_from),
-        static_cast<long long>(r.profile_from + profile.steps() - 1), profile.table().c_str());
+    say("\nthe time of the steps %lld to %lld:\n%s", static_cast<long long>(profiled_from),
+        static_cast<long long>(profiled_from + profile.steps() - 1), profile.table().c_str());
     app::write_file(file("chrome_trace.json"), profile.chrome_trace());
     if (profile.lost_events() > 0)
       say("chrome_trace.json lacks %lld short stretches of these steps: profile fewer\n",
@@ -1114,7 +1123,10 @@ void session::train(bool and_eval) {
   t.keep_timeline(profiles(first + 1));
   run.on_step([&](i64 step) {
     bar->tick();
-    if (profiles(step)) t.add_to(profile, waited_of_step);
+    if (profiles(step)) {
+      if (profile.steps() == 0) profiled_from = step;
+      t.add_to(profile, waited_of_step);
+    }
     if (step == r.profile_until) end_profile();
     else t.keep_timeline(profiles(step + 1));
   });
@@ -1754,6 +1766,11 @@ std::vector<readers> common_readers() {
                            {"sparsity", m.trains},
                            {"optimizer.ema_decay", together({m.trains, m.evaluates, m.uses_weights})},
                            {"step", m.trains},
+                           {"wandb", m.trains},
+                           {"dump_activations", m.trains},
+                           {"op_profiler", m.trains},
+                           {"runconfig.log_histograms", m.trains},
+                           {"runconfig.log_images", m.evaluates_on_the_way},
                            {"prediction", m.trains},
                            {"checkpoint", together({m.trains, m.evaluates, m.uses_weights})},
                            {"runconfig.eval_steps", together({m.evaluates_on_the_way, m.evaluates})},

@@ -405,8 +405,11 @@ class trainer_reader {
             [&](const std::string& name, const YAML::Node& settings) { callback(name, settings); });
   }
   void callback(const std::string& name, const YAML::Node& settings) {
-    if (name == "ComputeNorm")
+    if (name == "ComputeNorm") {
+      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+        refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
       return set("optimizer.log_summaries", at_line_of(settings, "true"), "trainer.init.callbacks");
+    }
     if (const auto refused = row_of(refused_callbacks, name); refused != std::end(refused_callbacks))
       return refuse_here(settings,
                          "trainer.init.callbacks: " + name + " would change the result, and " + refused->why);
@@ -477,8 +480,13 @@ class trainer_reader {
         set("wandb.project", at_line_of(settings, "uncategorized"), "trainer.init.loggers");
       return;
     }
-    if (std::find(std::begin(loggers), std::end(loggers), name) != std::end(loggers))
+    if (std::find(std::begin(loggers), std::end(loggers), name) != std::end(loggers)) {
+      constexpr std::array known{"summary_dir", "legacy_event_dirs"};
+      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+        if (name != "TensorBoardLogger" || std::find(known.begin(), known.end(), of) == known.end())
+          refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
       return ignore(settings, "trainer.init.loggers: " + name, "lines and events are written in any case");
+    }
     refuse_here(settings, "trainer.init.loggers: there is no " + name +
                               app::nearest_words(name, {std::begin(loggers), std::end(loggers)}));
   }

@@ -53,6 +53,75 @@ std::vector<f64> losses_of(int steps, const ml::streaming_settings& how, Rate ra
   return losses;
 }
 
+TEST_CASE("Calls in an order in which a step would be another are refused") {
+  using Catch::Matchers::Contains;
+  const auto refuses = [](auto in_step, const char* why) {
+    program p;
+    const cstorch::optim::lr_scheduler rates(p.optimizer, ml::rate::linear(1e-2, 0, 8));
+    CHECK_THROWS_WITH(p.run(
+                          [&](const ml::batch& b) {
+                            const auto loss = p.model(b);
+                            in_step(p, rates, loss);
+                            return loss;
+                          },
+                          {.num_steps = 1}),
+                      Contains(why));
+  };
+  using rates_of = cstorch::optim::lr_scheduler;
+  refuses(
+      [](program& p, const rates_of&, const cstorch::tensor& loss) {
+        loss.backward();
+        p.optimizer.zero_grad(), p.optimizer.step();
+      },
+      "between loss.backward() and optimizer.step() takes the gradients away");
+  refuses(
+      [](program& p, const rates_of&, const cstorch::tensor& loss) {
+        loss.backward();
+        p.optimizer.step(), p.optimizer.zero_grad();
+        cstorch::clip_grad_norm(p.model, 1);
+      },
+      "clip_grad_norm comes after optimizer.step()");
+  refuses(
+      [](program& p, const rates_of& rates, const cstorch::tensor& loss) {
+        loss.backward();
+        p.optimizer.step(), p.optimizer.zero_grad();
+        rates.step(), rates.step();
+      },
+      "calls lr_scheduler.step() twice");
+  program p;
+  const cstorch::optim::lr_scheduler one(p.optimizer, ml::rate::constant(1));
+  CHECK_THROWS_WITH(cstorch::optim::lr_scheduler(p.optimizer, ml::rate::constant(2)),
+                    Contains("an optimizer has one lr_scheduler"));
+  p.model.apply(ml::sparsity::set({.sparsity = 0.5f}));
+  CHECK_THROWS_WITH(p.model.apply(ml::sparsity::set({.sparsity = 0.6f})), Contains("made sparse once"));
+
+  // In a closure numbers are read, and no step runs.
+  program q;
+  auto step = cstorch::trace(q.whole());
+  cstorch::data_executor executor(q.loader, {.num_steps = 1});
+  auto closure = cstorch::step_closure([&](const ml::batch& b) { step(b); });
+  const auto in_closure = [&] {
+    for (const auto& [number, batch] : executor) closure(batch);
+  };
+  CHECK_THROWS_WITH(in_closure(), Contains("a closure only reads numbers"));
+}
+
+TEST_CASE("A dense model is not given a checkpoint of sparse weights") {
+  const files::folder here;
+  std::string saved;
+  {
+    program p;
+    p.model.apply(ml::sparsity::set({.sparsity = 0.5f}));
+    p.run(p.whole(), {.num_steps = 2});
+    saved = save_checkpoint(ml::checkpoints(here / "run"), p.model.trainer(), p.loader.position(),
+                            {{"schedule.steps", "0"}});
+  }
+  program dense;
+  cstorch::load(saved, dense.model, dense.loader);
+  CHECK_THROWS_WITH(dense.run(dense.whole(), {.num_steps = 1}),
+                    Catch::Matchers::Contains("is of sparse weights, and this model is dense"));
+}
+
 TEST_CASE("A traced step is a step of a trainer") {
   program p;
   p.run(p.whole(), {.num_steps = 6});

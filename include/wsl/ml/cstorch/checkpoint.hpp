@@ -32,6 +32,11 @@ inline void load(const std::string& file, const model& m, batches& loader) {
   const i64 schedule_steps = c.whole_number<i64>("schedule.steps");
   loader.resume(place_in_data(c));
   m.shared()->begin = [file, schedule_steps, p = m.shared().get()](trainer& t) {
+    if (t.sparse_parameters().empty() && !checkpoint(file).masked().empty())
+      throw file_error("wsl: " + file +
+                       " is of sparse weights, and this model is dense: call model.apply() with its sparsity "
+                       "before the first "
+                       "step; to train them densely, read them into model.trainer() with ml::load_weights");
     load_checkpoint(file, t);
     p->schedule_steps = schedule_steps;
   };

@@ -42,7 +42,7 @@ class program {
       : how(on.how), compile_only(on.compile_only), network_(std::move(n)) {}
 
   streaming_settings how;
-  bool compile_only, is_training = true;
+  bool compile_only, is_training = true, has_scheduler = false;
   std::optional<optimizer> rule = {};
   std::function<f64(i64)> rate = {};  ///< the learning rate after so many steps of its schedule
   i64 schedule_steps = 0;
@@ -146,10 +146,13 @@ class model {
   /// Steps with gradients, with dropout; or evaluation, without.
   void train() const { program_->is_training = true; }
   void eval() const { program_->is_training = false; }
-  /// Makes weights sparse. Throws std::logic_error once the model has run.
+  /// Makes weights sparse. Throws std::logic_error once the model has run, and the second time.
   void apply(const sparsity_settings& how) const {
     if (program_->is_running())
       throw std::logic_error("wsl: the model has run with its weights as they are: make them sparse before");
+    if (program_->how.sparsity.are_given())
+      throw std::logic_error(
+          "wsl: the weights of a model are made sparse once: give one call settings for all groups of them");
     program_->how.sparsity = how;
   }
 

@@ -36,8 +36,16 @@ class optimizer {
     if (r.steps) throw std::logic_error("wsl: a step calls optimizer.step() twice");
     r.steps = true;
   }
-  /// Each step has gradients of its own; a step without this call is refused.
-  void zero_grad() const { recording::of("optimizer.zero_grad()").zeroes = true; }
+  /// Each step has gradients of its own; a step without this call is refused. Throws std::logic_error outside of
+  /// a traced function, and between the gradients and the step, which would have none.
+  void zero_grad() const {
+    recording& r = recording::of("optimizer.zero_grad()");
+    if (r.backward && !r.steps)
+      throw std::logic_error(
+          "wsl: optimizer.zero_grad() between loss.backward() and optimizer.step() takes the gradients away: "
+          "call it before or after both");
+    r.zeroes = true;
+  }
 
   const std::shared_ptr<program>& shared() const { return program_; }
 
@@ -47,12 +55,22 @@ class optimizer {
 
 class lr_scheduler {
  public:
-  /// The rates by the number of calls of `step`.
+  /// The rates by the number of calls of `step`. Throws std::logic_error for an optimizer that has a scheduler.
   lr_scheduler(const optimizer& of, rate::schedule rates) : program_(of.shared()) {
+    if (std::exchange(program_->has_scheduler, true))
+      throw std::logic_error(
+          "wsl: an optimizer has one lr_scheduler, and this one has its already: rates that follow each "
+          "other "
+          "are a ml::rate::sequence");
     program_->rate = std::move(rates);
   }
-  /// Goes on to the next rate when the step has run. Throws std::logic_error outside of a traced function.
-  void step() const { recording::of("lr_scheduler.step()").schedules = true; }
+  /// Goes on to the next rate when the step has run. Throws std::logic_error outside of a traced function, and
+  /// the second time.
+  void step() const {
+    recording& r = recording::of("lr_scheduler.step()");
+    if (r.schedules) throw std::logic_error("wsl: a step calls lr_scheduler.step() twice");
+    r.schedules = true;
+  }
   /// The rate of the next step.
   f64 rate() const { return program_->rate(program_->schedule_steps); }
 
@@ -65,11 +83,14 @@ class lr_scheduler {
 namespace wsl::ml::cstorch {
 
 /// Bounds the norm of all gradients together, between backward() and optimizer.step(). Throws std::logic_error
-/// outside of a traced function and without gradients, std::invalid_argument for a bound that is not above 0.
+/// outside of a traced function, without gradients and after the step, std::invalid_argument for a bound that is not above 0.
 inline void clip_grad_norm(const model& of, f64 most) {
   recording& r = recording::of("clip_grad_norm");
   if (!r.backward || r.model != of.shared().get())
     throw std::logic_error("wsl: clip_grad_norm has no gradients of its model: call loss.backward() before");
+  if (r.steps)
+    throw std::logic_error(
+        "wsl: clip_grad_norm comes after optimizer.step(), which has taken the gradients: call it before");
   if (!(most > 0))
     throw std::invalid_argument(fmt::format("wsl: a bound of a norm is above 0, not {}", most));
   r.clip_norm = most;

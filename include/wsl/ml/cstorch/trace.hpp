@@ -24,10 +24,14 @@ class traced {
  public:
   explicit traced(F f) : f_(std::move(f)) {}
 
-  /// Throws std::logic_error if the function's step is not whole, or does something else than the first time.
+  /// Throws std::logic_error in a closure, if the function's step is not whole, or does something else than the first time.
   template <class... A>
   auto operator()(A&&... of) {
     data_executor& executor = data_executor::running("a traced function");
+    if (in_closure::now())
+      throw std::logic_error(
+          "wsl: a traced function runs a step, and a closure only reads numbers: call it in the executor's "
+          "loop");
     const auto now = std::make_unique<recording>();
     if constexpr (std::is_void_v<std::invoke_result_t<F&, A...>>) {
       f_(std::forward<A>(of)...);
