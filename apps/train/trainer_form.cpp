@@ -419,6 +419,8 @@ class trainer_reader {
     for (const name_in_both& row : callbacks_in_both)
       is_ours |= std::string_view(row.v2).starts_with(name + ".");
     if (is_ours) {
+      if (name == "OpProfiler" && (!settings.IsMap() || !settings["start_step"] || !settings["end_step"]))
+        return refuse_here(settings, "trainer.init.callbacks: OpProfiler needs start_step and end_step");
       // As in the Zoo all steps are dumped unless it says otherwise.
       if (name == "DumpActivations" && !settings["every_steps"])
         set("dump_activations.every_steps", at_line_of(settings, "1"), "trainer.init.callbacks");

@@ -69,6 +69,10 @@ class lr_scheduler {
   void step() const {
     recording& r = recording::of("lr_scheduler.step()");
     if (r.schedules) throw std::logic_error("wsl: a step calls lr_scheduler.step() twice");
+    if (!r.steps)
+      throw std::logic_error(
+          "wsl: lr_scheduler.step() comes before optimizer.step(), whose rate it would change: call it "
+          "after");
     r.schedules = true;
   }
   /// The rate of the next step.
@@ -93,6 +97,8 @@ inline void clip_grad_norm(const model& of, f64 most) {
         "wsl: clip_grad_norm comes after optimizer.step(), which has taken the gradients: call it before");
   if (!(most > 0))
     throw std::invalid_argument(fmt::format("wsl: a bound of a norm is above 0, not {}", most));
+  if (r.clip_norm > 0)
+    throw std::logic_error("wsl: a step calls clip_grad_norm twice: the gradients have one bound");
   r.clip_norm = most;
 }
 
