@@ -72,14 +72,16 @@ inline void refuse_twice(const CLI::App& app) {
                                   " times: leave out all but one");
 }
 
+/// The version of the library and its applications.
+inline std::string version() {
+  return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." +
+         std::to_string(WSL_VERSION_PATCH);
+}
+
 /// Parses the command line. Returns whether there is something to do; if not, because help was asked for or a
 /// mistake was reported, `status` is set. `what` is the application's word for its commands. The application
 /// declares extra words as allowed; those that are left over are refused here.
 inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
-  const auto version = [] {
-    return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." +
-           std::to_string(WSL_VERSION_PATCH);
-  };
   app.set_version_flag("--version", app.get_name() + " " + version(), "print the version, and stop");
   try {
     app.parse(argc, argv);

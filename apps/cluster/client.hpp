@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The way from wsl-ctl to a manager.
+#pragma once
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "cluster.grpc.pb.h"
+
+namespace cluster {
+
+/// Where the manager is: an address, HOST:PORT, or its state folder, which has the address and the token. What is
+/// empty is taken from WSL_CLUSTER, WSL_CLUSTER_TOKEN and WSL_CLUSTER_CERTIFICATE.
+struct manager_address {
+  std::string cluster, token_file, certificate_file;
+  int patience_s = 10;  ///< how long it is waited for a manager that does not answer
+};
+
+/// What the manager has answered, or that it does not answer.
+class call_error : public std::runtime_error {
+ public:
+  call_error(grpc::StatusCode code, const std::string& what) : std::runtime_error(what), code(code) {}
+  grpc::StatusCode code;
+};
+
+class client {
+ public:
+  /// Throws std::invalid_argument or std::runtime_error if the address or the token cannot be used.
+  explicit client(manager_address where);
+
+  using stub = wsl::cluster::Cluster::Stub;
+  /// Calls the manager, and again while it does not answer: all calls may be repeated. Throws call_error.
+  template <class Answer, class Asked>
+  Answer call(grpc::Status (stub::*f)(grpc::ClientContext*, const Asked&, Answer*), const Asked& asked) {
+    Answer answer;
+    repeat([&](grpc::ClientContext& context) { return ((*stub_).*f)(&context, asked, &answer); });
+    return answer;
+  }
+  /// Calls f(context) until it answers. f may also leave its result elsewhere.
+  void repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f);
+
+  stub& direct() { return *stub_; }
+  void prepare(grpc::ClientContext& context) const;
+  int patience_s() const { return where_.patience_s; }
+  const std::string& address() const { return address_; }
+  [[noreturn]] void fail(const grpc::Status& s) const;
+
+ private:
+  manager_address where_;
+  std::string address_, token_;
+  std::unique_ptr<stub> stub_;
+};
+
+}  // namespace cluster

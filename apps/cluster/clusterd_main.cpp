@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// wsl-clusterd manages a cluster: it takes jobs from wsl-ctl, and runs them on the nodes of a cluster file. See
+// docs/guide/cluster.md.
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/resource_quota.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "../command_line.hpp"
+#include "../files.hpp"
+#include "service.hpp"
+#include "token.hpp"
+
+namespace {
+
+struct options {
+  std::string cluster, state, listen = "127.0.0.1:7373", certificate, key;
+};
+
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const options& o) {
+  if (o.certificate.empty() != o.key.empty())
+    throw std::invalid_argument("--certificate and --key belong together: give both or none");
+  if (!o.certificate.empty()) {
+    grpc::SslServerCredentialsOptions tls;
+    tls.pem_key_cert_pairs.push_back({app::read_file(o.key), app::read_file(o.certificate)});
+    return grpc::SslServerCredentials(tls);
+  }
+  if (!cluster::is_loopback(o.listen))
+    throw std::invalid_argument("--listen " + o.listen +
+                                " can be reached from other computers: give --certificate and --key, so that the token and the "
+                                "jobs are not to be read on the way, or listen on 127.0.0.1");
+  return grpc::InsecureServerCredentials();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Manages the jobs of a cluster of wafers. wsl-ctl submits jobs and shows them.", "wsl-clusterd");
+  options o;
+  app.add_option("--cluster", o.cluster, "the cluster file")->type_name("FILE")->required();
+  app.add_option("--state", o.state, "a folder for the manager's own files: jobs.sqlite, token, address")->type_name("FOLDER")->required();
+  app.add_option("--listen", o.listen, "where it listens; port 0 takes one that is free [" + o.listen + "]")->type_name("HOST:PORT");
+  app.add_option("--certificate", o.certificate, "of TLS, needed beyond this computer (PEM)")->type_name("FILE");
+  app.add_option("--key", o.key, "the key of the certificate (PEM)")->type_name("FILE");
+  app.allow_extras();
+  int status = 0;
+  if (!app::parse(app, argc, argv, "command", status)) return status;
+
+  // The threads of the server leave these signals to this one.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const auto credentials = credentials_of(o);
+  cluster::manager manager(cluster::read_cluster(std::filesystem::path(o.cluster)), o.state);
+  cluster::service service(manager, cluster::token_of(std::filesystem::path(o.state) / "token"));
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(o.listen, credentials, &port);
+  builder.RegisterService(&service);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two managers do not share a port
+  builder.SetMaxReceiveMessageSize(2 << 20);
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(200);
+  builder.SetResourceQuota(quota);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (!server || port == 0)
+    throw std::runtime_error("cannot listen on " + o.listen + ": is the port in use, or the certificate not that of the key?");
+  manager.begin_work();
+  const std::string address = o.listen.substr(0, o.listen.rfind(':') + 1) + std::to_string(port);
+  app::write_file(std::filesystem::path(o.state) / "address", address + "\n");
+  std::printf("wsl-clusterd: %zu nodes; listening on %s; the token is in %s\n", manager.cluster().nodes.size(), address.c_str(),
+              (std::filesystem::path(o.state) / "token").c_str());
+  std::fflush(stdout);
+  int which = 0;
+  sigwait(&signals, &which);
+  service.close();
+  server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  std::printf("wsl-clusterd: stopped; jobs that run go on, and are found again by the next wsl-clusterd\n");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return app::run("wsl-clusterd", [&] { return run(argc, argv); });
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// wsl-job starts a job, watches over it and writes down how it ended, whether its manager is there or not.
+//   wsl-job FOLDER N                    the N-th start of the job of that folder, see attempt.hpp
+//   wsl-job --check BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <wsl/support/whole_file.hpp>
+
+#include "../files.hpp"
+#include "attempt.hpp"
+
+namespace {
+
+using namespace cluster;
+
+/// Becomes a program. Returns if that is not possible, after a sentence.
+void become(const std::vector<std::string>& command, i64 memory, const std::string& folder) {
+  if (memory > 0) {
+    const rlimit limit{static_cast<rlim_t>(memory), static_cast<rlim_t>(memory)};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  if (::chdir(folder.c_str()) != 0) {
+    std::fprintf(stderr, "wsl-job: cannot go to the folder %s: %s\n", folder.c_str(), std::strerror(errno));
+    return;
+  }
+  std::vector<char*> words;
+  for (const std::string& w : command) words.push_back(const_cast<char*>(w.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  std::fprintf(stderr, "wsl-job: cannot start %s: %s\n", words[0], std::strerror(errno));
+}
+
+/// Whether this process is the first that begins this attempt.
+bool claim(const attempt_files& files) {
+  const process_identity me = identity_of(::getpid());
+  const nlohmann::json identity = {{"pid", me.pid}, {"start", me.start}, {"boot", me.boot}};
+  const std::string mine = files.started.string() + "." + std::to_string(me.pid);
+  wsl::support::write_whole_file(mine, identity.dump());
+  const bool first = ::link(mine.c_str(), files.started.c_str()) == 0;
+  if (!first && errno != EEXIST)
+    throw std::runtime_error("cannot make " + files.started.string() + ": " + std::strerror(errno));
+  ::unlink(mine.c_str());
+  return first;
+}
+
+void write_down(const attempt_files& files, int status) {
+  const i64 now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+  const std::string text = nlohmann::json{{"status", status}, {"time", now}}.dump();
+  // On a disk that is full it waits for room: how the job ended is known to nobody else.
+  for (;;) try {
+      return wsl::support::write_whole_file(files.ended.string(), text);
+    } catch (const wsl::support::file_error&) { std::this_thread::sleep_for(std::chrono::seconds(1)); }
+}
+
+void send_output_to(const std::string& log) {
+  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) throw std::runtime_error("cannot write " + log + ": " + std::strerror(errno));
+  ::dup2(file, 1), ::dup2(file, 2);
+}
+
+int watch(const std::filesystem::path& folder, int number) {
+  const attempt_files files(folder, number);
+  const auto command = nlohmann::json::parse(app::read_file(files.command)).get<start_command>();
+  send_output_to(command.log);
+  if (!claim(files)) return 0;
+  // Who stops the job sends the signals to its processes; this one stays to see how they end.
+  for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(s, SIG_IGN);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(s, SIG_DFL);
+    for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    become(command.words, command.memory, command.folder);
+    ::_exit(127);
+  }
+  int how = 0;
+  if (child < 0) how = 127 << 8;
+  else
+    while (::waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+  write_down(files, WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 4 && std::string_view(argv[1]) == "--check") {
+    become({argv + 4, argv + argc}, std::atoll(argv[2]), argv[3]);
+    return 127;
+  }
+  if (argc != 3 || std::atoi(argv[2]) < 1) {
+    std::fputs("wsl-job: wsl-clusterd starts it: wsl-job FOLDER NUMBER\n", stderr);
+    return 1;
+  }
+  try {
+    return watch(argv[1], std::atoi(argv[2]));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "wsl-job: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "launch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace cluster {
+namespace {
+
+const node& node_of(const cluster_file& c, const placed_rank& r) { return c.nodes.at(static_cast<std::size_t>(r.node)); }
+
+/// The threads of a process: the whole cores of its share.
+int threads_of(const placed_rank& r) { return std::max(1, r.millicores / 1000); }
+
+/// The program and its arguments.
+std::vector<std::string> words_of(const cluster_file& c, const job& j, bool goes_on) {
+  const program* p = c.program_named(j.program);
+  if (!p) throw std::runtime_error("the cluster file no longer has the program " + j.program);
+  std::vector<std::string> words{p->path.string()};
+  const std::string anew = "--autoload_last_checkpoint";
+  for (std::size_t k = 0; k < j.arguments.size(); ++k) {
+    const std::string& word = j.arguments[k];
+    // A run that was told to begin anew has begun, and goes on now.
+    if (goes_on && word == anew) ++k;
+    else if (!goes_on || !word.starts_with(anew + "=")) words.push_back(word);
+  }
+  if (j.params) words.insert(words.end(), {"--params", (folder_of(c, j.id) / "params.yaml").string()});
+  if (goes_on) words.insert(words.end(), {anew, "true"});
+  if (c.roles && p->trainer && j.ranks.size() > 1) {
+    std::string roles;
+    for (const placed_rank& r : j.ranks) roles += (roles.empty() ? "" : ",") + std::string(name_of(r.what));
+    words.insert(words.end(), {"--roles", roles});
+  }
+  return words;
+}
+
+std::vector<std::string> with_mpirun(const cluster_file& c, const job& j, const std::vector<std::string>& program) {
+  std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout",
+                                 std::to_string(std::max(1, c.grace_s))};
+  // Consecutive ranks with the same surroundings share a part of the command.
+  for (std::size_t first = 0; first < j.ranks.size();) {
+    std::size_t end = first;
+    const placed_rank& r = j.ranks[first];
+    while (end < j.ranks.size() && j.ranks[end].node == r.node && threads_of(j.ranks[end]) == threads_of(r)) ++end;
+    const std::string count = std::to_string(end - first);
+    if (first > 0) words.push_back(":");
+    words.insert(words.end(), {"-np", count, "-host", node_of(c, r).host + ":" + count, "-x",
+                               "WSL_THREADS=" + std::to_string(threads_of(r))});
+    words.insert(words.end(), program.begin(), program.end());
+    first = end;
+  }
+  return words;
+}
+
+std::vector<std::string> with_srun(const cluster_file& c, const job& j, const std::vector<std::string>& program) {
+  const char* mpi = std::getenv("WSL_SRUN_MPI");
+  std::vector<std::string> words{"srun",
+                                 "--job-name=" + name_of_job(j.id),
+                                 "--ntasks=" + std::to_string(j.ranks.size()),
+                                 "--cpus-per-task=" + std::to_string(threads_of(j.ranks.front())),
+                                 "--distribution=arbitrary",
+                                 std::string("--mpi=") + (mpi ? mpi : "pmix"),
+                                 "--kill-on-bad-exit=1",
+                                 "--chdir=" + c.folder.string()};
+  if (j.time_limit_s > 0) words.push_back("--time=" + std::to_string((j.time_limit_s + 59) / 60 + 1));
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+}  // namespace
+
+std::filesystem::path folder_of(const cluster_file& c, i64 id) { return c.folder / "jobs" / name_of_job(id); }
+
+bool is_training(const program& p, const std::vector<std::string>& arguments) {
+  return p.trainer && !arguments.empty() &&
+         (arguments[0] == "train" || arguments[0] == "train_and_eval" || arguments[0] == "fit");
+}
+
+std::map<std::string, std::string> environment_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {
+  std::map<std::string, std::string> all{{"WSL_THREADS", std::to_string(threads_of(ranks.front()))}};
+  if (ranks.size() == 1) return all;
+  if (::geteuid() == 0) all["OMPI_ALLOW_RUN_AS_ROOT"] = all["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  // Processes that wait leave the cores to the others where there are not enough for all.
+  for (std::size_t k = 0; k < c.nodes.size(); ++k) {
+    const auto here = std::count_if(ranks.begin(), ranks.end(),
+                                    [&](const placed_rank& r) { return r.node == static_cast<int>(k); });
+    if (1000 * here > c.nodes[k].capacity.millicores) all["OMPI_MCA_mpi_yield_when_idle"] = "1";
+  }
+  return all;
+}
+
+std::string hosts_of(const cluster_file& c, const job& j) {
+  std::string lines;
+  for (const placed_rank& r : j.ranks) lines += node_of(c, r).host + "\n";
+  return lines;
+}
+
+start_command command_of(const cluster_file& c, const job& j, bool goes_on) {
+  const std::filesystem::path folder = folder_of(c, j.id);
+  start_command s;
+  s.folder = c.folder.string(), s.log = (folder / "log").string();
+  s.environment = environment_of(c, j.ranks);
+  for (const placed_rank& r : j.ranks) s.memory = std::max(s.memory, r.memory);
+  const std::vector<std::string> program = words_of(c, j, goes_on);
+  if (c.launcher == launcher::slurm) {
+    s.words = with_srun(c, j, program);
+    s.environment["SLURM_HOSTFILE"] = (folder / "hosts").string();
+    s.memory = 0;  // Slurm limits its tasks itself
+  } else if (j.ranks.size() == 1 && is_here(node_of(c, j.ranks.front()).host)) {
+    s.words = program;
+  } else {
+    s.words = with_mpirun(c, j, program);
+  }
+  return s;
+}
+
+}  // namespace cluster

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+#include "manager.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <set>
+
+#include "../files.hpp"
+#include "launch.hpp"
+#include "run_folder.hpp"
+#include "submission.hpp"
+
+namespace cluster {
+namespace {
+
+std::vector<std::string> names_of(const cluster_file& c) {
+  std::vector<std::string> names;
+  for (const node& n : c.nodes) names.push_back(n.name);
+  return names;
+}
+
+std::filesystem::path usable(const std::filesystem::path& state) {
+  app::make_folder(state);
+  std::filesystem::permissions(state, std::filesystem::perms::owner_all);
+  return state;
+}
+
+/// "a (memoryx, 2 wafers), b (1 wafer)"
+std::string text_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {
+  std::string all;
+  for (std::size_t k = 0; k < c.nodes.size(); ++k) {
+    std::string parts;
+    int wafers = 0;
+    for (const placed_rank& r : ranks) {
+      if (r.node != static_cast<int>(k)) continue;
+      if (r.what == role::wafer) ++wafers;
+      else parts += (parts.empty() ? "" : ", ") + std::string(name_of(r.what));
+    }
+    if (wafers > 0) parts += (parts.empty() ? "" : ", ") + std::to_string(wafers) + (wafers > 1 ? " wafers" : " wafer");
+    if (!parts.empty()) all += (all.empty() ? "" : ", ") + c.nodes[k].name + " (" + parts + ")";
+  }
+  return all;
+}
+
+std::string steps_of(i64 checkpoint) {
+  return checkpoint < 0 ? "from the beginning" : "from checkpoint_" + std::to_string(checkpoint);
+}
+
+/// Programs that start the processes of a job, and end them at once when they are told to stop.
+bool is_launcher(const std::string& name) {
+  return name == "mpirun" || name == "orterun" || name == "prterun" || name == "mpiexec" || name == "orted";
+}
+
+/// Whether the run has saved a checkpoint since the job began.
+bool has_saved(const cluster_file& c, const job& j) {
+  const i64 step = last_checkpoint(c.folder / j.model_dir);
+  if (j.model_dir.empty() || step < 0) return false;
+  std::error_code none;
+  const auto time = std::filesystem::last_write_time(
+      c.folder / j.model_dir / ("checkpoint_" + std::to_string(step) + ".safetensors"), none);
+  if (none) return false;
+  const auto since = std::chrono::file_clock::to_sys(time).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count() >= j.started;
+}
+
+}  // namespace
+
+i64 now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+manager::manager(cluster_file c, const std::filesystem::path& state)
+    : cluster_(std::move(c)),
+      alone_(usable(state).string(), "another wsl-clusterd works in " + state.string() +
+                                         ": stop that one first, or give another --state"),
+      store_(state, names_of(cluster_)) {
+  app::make_folder(cluster_.folder / "jobs");
+  fail_what_fits_no_more();
+}
+
+void manager::begin_work() {
+  thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
+}
+
+manager::~manager() {
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+void manager::add_event(const job& j, const std::string& text) { store_.add_event(j.id, {now_ms(), text}); }
+
+// ---- what users ask for
+
+job manager::submit(const job& asked) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto there = store_.find_request(asked.request)) return *there;
+  }
+  job j = checked(cluster_, asked);
+  const std::lock_guard lock(mutex_);
+  store_.transaction([&] {
+    if (auto there = store_.find_request(asked.request)) return void(j = *there);
+    j.submitted = now_ms();
+    j = store_.add(j);
+    give_folder(cluster_, j);
+    store_.update(j);
+    add_event(j, "submitted by " + j.user);
+  });
+  queue_changed_ = true;
+  changed_.notify_all();
+  return j;
+}
+
+std::vector<job> manager::jobs(bool also_ended) {
+  const std::lock_guard lock(mutex_);
+  if (also_ended) return store_.all();
+  std::vector<job> all = store_.in_phase(phase::running), waiting = store_.in_phase(phase::queued);
+  all.insert(all.end(), waiting.begin(), waiting.end());
+  std::sort(all.begin(), all.end(), [](const job& a, const job& b) { return a.id < b.id; });
+  return all;
+}
+
+job manager::find_locked(i64 id) {
+  auto j = store_.find(id);
+  if (!j) throw not_there("there is no job " + name_of_job(id) + "; `wsl-ctl get jobs -a` lists all");
+  return *j;
+}
+
+job manager::find(i64 id) {
+  const std::lock_guard lock(mutex_);
+  return find_locked(id);
+}
+
+std::vector<event> manager::events(i64 id) {
+  const std::lock_guard lock(mutex_);
+  return store_.events_of(id);
+}
+
+job manager::cancel(i64 id) {
+  const std::lock_guard lock(mutex_);
+  job j = find_locked(id);
+  if (is_over(j.phase)) return j;
+  if (j.phase == phase::queued) {
+    end(j, phase::cancelled, now_ms(), "cancelled before it began");
+  } else if (j.stop_asked == 0) {
+    j.stop_asked = now_ms();
+    store_.transaction([&] {
+      store_.update(j);
+      add_event(j, "cancelled: its processes have " + std::to_string(cluster_.grace_s) + " s to save a checkpoint");
+    });
+  }
+  changed_.notify_all();
+  return j;
+}
+
+job manager::set_priority(i64 id, int priority) {
+  require_priority(priority);
+  const std::lock_guard lock(mutex_);
+  job j = find_locked(id);
+  if (is_over(j.phase)) throw refused(name_of_job(id) + " has ended: its priority means nothing any more");
+  j.priority = priority;
+  store_.transaction([&] {
+    store_.update(j);
+    add_event(j, "priority " + std::to_string(priority));
+  });
+  queue_changed_ = true;
+  changed_.notify_all();
+  return j;
+}
+
+job manager::set_labels(i64 id, const std::map<std::string, std::string>& set,
+                        const std::vector<std::string>& remove) {
+  const std::lock_guard lock(mutex_);
+  job j = find_locked(id);
+  for (const auto& [key, value] : set) j.labels[key] = value;
+  for (const std::string& key : remove) j.labels.erase(key);
+  require_labels(j.labels);
+  store_.update(j);
+  return j;
+}
+
+std::vector<node_use> manager::use_of_nodes() {
+  const std::lock_guard lock(mutex_);
+  std::vector<node_use> all(cluster_.nodes.size());
+  for (const job& j : store_.in_phase(phase::running))
+    for (const placed_rank& r : j.ranks) {
+      if (r.node < 0) continue;
+      node_use& n = all[static_cast<std::size_t>(r.node)];
+      ++n.slots[static_cast<std::size_t>(r.what)];
+      n.millicores += r.millicores, n.memory += r.memory;
+      if (n.jobs.empty() || n.jobs.back() != j.id) n.jobs.push_back(j.id);
+    }
+  return all;
+}
+
+// ---- what goes on by itself
+
+void manager::work(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    try {
+      round();
+      last_trouble_.clear();
+    } catch (const std::exception& e) {
+      // A disk that is full, for instance: what could not be done now is done when there is room.
+      queue_changed_ = true;
+      if (last_trouble_ != e.what()) std::fprintf(stderr, "wsl-clusterd: %s; it is tried again\n", e.what());
+      last_trouble_ = e.what();
+    }
+    changed_.wait_for(lock, std::chrono::milliseconds(watched_.empty() ? 1000 : 100));
+  }
+}
+
+void manager::round() {
+  std::erase_if(ending_, [](pid_t child) { return has_ended(child); });
+  std::exception_ptr trouble;
+  for (job& j : store_.in_phase(phase::running)) try {
+      look_at(j);
+    } catch (...) { trouble = std::current_exception(); }
+  if (std::exchange(queue_changed_, false)) start_those_in_turn();
+  if (trouble) std::rethrow_exception(trouble);
+}
+
+void manager::start_those_in_turn() {
+  queue_state s;
+  s.nodes = cluster_.capacities(), s.roles = cluster_.roles, s.last_turn = store_.last_turns();
+  for (const auto& [user, turn] : s.last_turn) s.turns = std::max(s.turns, turn);
+  for (const job& j : store_.in_phase(phase::running)) s.running.push_back(j.ranks);
+  std::vector<job> waiting = store_.in_phase(phase::queued);
+  for (const job& j : waiting) s.waiting.push_back({j.id, j.user, j.priority, j.asks});
+  i64 turn = s.turns;
+  for (decision& d : decide(std::move(s))) {
+    job& j = *std::find_if(waiting.begin(), waiting.end(), [&](const job& x) { return x.id == d.id; });
+    j.phase = phase::running, j.ranks = std::move(d.ranks), j.started = now_ms(), j.turn = ++turn, ++j.attempt;
+    if (!j.model_dir.empty()) j.checkpoint = last_checkpoint(cluster_.folder / j.model_dir);
+    store_.transaction([&] {
+      store_.update(j);
+      add_event(j, "starts on " + text_of(cluster_, j.ranks));
+    });
+    begin(j);
+  }
+}
+
+/// Starts the process that watches over an attempt. If it was started before, the new one does nothing.
+void manager::begin(const job& j) {
+  watched& w = watched_[j.id];
+  w = {.attempt = j.attempt};
+  const std::filesystem::path folder = folder_of(cluster_, j.id);
+  const attempt_files files(folder, j.attempt);
+  app::make_folder(folder);
+  if (!std::filesystem::exists(files.command)) {
+    if (j.params) app::write_file(folder / "params.yaml", *j.params);
+    if (cluster_.launcher == launcher::slurm) app::write_file(folder / "hosts", hosts_of(cluster_, j));
+    start_command command = command_of(cluster_, j, j.attempt > 1 && has_saved(cluster_, j));
+    std::error_code none;
+    const auto size = std::filesystem::file_size(folder / "log", none);
+    command.log_from = none ? 0 : static_cast<i64>(size);
+    app::write_file(files.command, nlohmann::json(command).dump(1));
+  }
+  w.child = cluster::start(
+      {beside_this_program("wsl-job").string(), folder.string(), std::to_string(j.attempt)});
+  w.is_known = true;
+}
+
+void manager::look_at(job& j) {
+  watched& w = watched_[j.id];
+  if (w.attempt != j.attempt) w = {.attempt = j.attempt};
+  const attempt_files files(folder_of(cluster_, j.id), j.attempt);
+  if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);
+  const auto leader = started_in(files);
+  if (!leader) {
+    if (w.child == 0) return begin(j);
+    if (!has_ended(w.child)) return;
+    w.child = 0;
+    if (started_in(files)) return;  // in between
+    return end(j, phase::failed, now_ms(),
+               "it could not be started: wsl-job ended in " + files.started.parent_path().string() +
+                   " before it began; is the folder writable?");
+  }
+  if (is_alive(*leader)) {
+    if (!std::exchange(w.is_known, true)) add_event(j, "a manager that was started anew watches over it");
+    if (j.stop_asked == 0 && j.time_limit_s > 0 && now_ms() > j.started + 1000 * j.time_limit_s) {
+      j.stop_asked = now_ms();
+      store_.transaction([&] {
+        store_.update(j);
+        add_event(j, "its time, " + std::to_string(j.time_limit_s) + " s, is over");
+      });
+    }
+    if (j.stop_asked > 0) tell_to_stop(j, *leader);
+    return;
+  }
+  if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);  // in between
+  // The process that watched over the job was killed. Its rest must not write beside the next start.
+  if (const auto rest = rest_of_session(*leader); !rest.empty()) {
+    for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
+    return;
+  }
+  go_on_or_end(j, 128 + SIGKILL, now_ms());
+}
+
+void manager::tell_to_stop(const job& j, const process_identity& leader) {
+  watched& w = watched_[j.id];
+  const auto rest = rest_of_session(leader);
+  if (now_ms() > j.stop_asked + 1000 * cluster_.grace_s) {
+    if (!std::exchange(w.is_killed, true) && cluster_.grace_s > 0)
+      add_event(j, "its processes have not ended in " + std::to_string(cluster_.grace_s) + " s, and are killed");
+    for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
+    return;
+  }
+  // Before it becomes the program, the child of wsl-job would lose the signal.
+  const bool begins = std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return p.name == "wsl-job"; });
+  if (w.is_told || rest.empty() || begins) return;
+  const bool has_others =
+      std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return !is_launcher(p.name); });
+  for (const process_entry& p : rest)
+    if (!has_others || !is_launcher(p.name)) ::kill(p.pid, SIGTERM);
+  w.is_told = true;
+}
+
+void manager::go_on_or_end(job& j, int status, i64 time) {
+  j.exit_status = status;
+  if (status == 0) return end(j, phase::succeeded, time, "ended with status 0");
+  if (j.stop_asked > 0) return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
+  const std::filesystem::path folder = folder_of(cluster_, j.id);
+  const auto command = json_in(attempt_files(folder, j.attempt).command);
+  std::string log = end_of(folder / "log", 64 << 10);
+  if (command) {
+    const auto whole = static_cast<i64>(std::filesystem::file_size(folder / "log"));
+    const auto own = static_cast<std::size_t>(std::max<i64>(0, whole - command->value("log_from", i64{0})));
+    if (own < log.size()) log.erase(0, log.size() - own);
+  }
+  const auto lost = lost_rank_in(log);
+  if (status < 128 && !lost)
+    return end(j, phase::failed, time, "ended with status " + std::to_string(status) + ": " + last_line(log));
+  std::string what = "died with status " + std::to_string(status);
+  if (lost) {
+    what = "rank " + std::to_string(lost->rank);
+    if (const auto k = static_cast<std::size_t>(lost->rank); k < j.ranks.size()) {
+      what += std::string(" (") + name_of(j.ranks[k].what);
+      if (const int n = j.ranks[k].node; n >= 0) what += " on " + cluster_.nodes[static_cast<std::size_t>(n)].name;
+      what += ")";
+    }
+    what += " " + lost->how;
+  } else if (status == 128 + SIGKILL) {
+    what += " (killed)";
+  }
+  const program* p = cluster_.program_named(j.program);
+  if (!p || !is_training(*p, j.arguments)) return end(j, phase::failed, time, what);
+  const i64 step = last_checkpoint(cluster_.folder / j.model_dir);
+  j.restarts = step > j.checkpoint ? 1 : j.restarts + 1;
+  j.checkpoint = step;
+  if (j.restarts > cluster_.restarts)
+    return end(j, phase::failed, time,
+               what + "; it was started again " + std::to_string(cluster_.restarts) +
+                   " times and has saved no new checkpoint");
+  if (const auto old = watched_.find(j.id); old != watched_.end() && old->second.child > 0)
+    ending_.push_back(old->second.child);
+  const bool has_nodes = std::all_of(j.ranks.begin(), j.ranks.end(), [](const placed_rank& r) { return r.node >= 0; });
+  if (has_nodes) ++j.attempt;
+  else j.phase = phase::queued;
+  store_.transaction([&] {
+    store_.update(j);
+    add_event(j, what);
+    if (!has_nodes) return add_event(j, "waits again, for its nodes are not in the cluster file any more");
+    add_event(j, "start " + std::to_string(j.attempt) + ", " + steps_of(step));
+  });
+  if (has_nodes) return begin(j);
+  watched_.erase(j.id);
+  queue_changed_ = true;
+}
+
+void manager::end(job& j, phase p, i64 time, const std::string& why) {
+  j.phase = p, j.ended = time;
+  store_.transaction([&] {
+    store_.update(j);
+    add_event(j, why);
+  });
+  if (const auto w = watched_.find(j.id); w != watched_.end()) {
+    if (w->second.child > 0) ending_.push_back(w->second.child);
+    watched_.erase(w);
+  }
+  queue_changed_ = true;
+}
+
+void manager::fail_what_fits_no_more() {
+  const auto nodes = cluster_.capacities();
+  for (job& j : store_.in_phase(phase::queued)) {
+    if (!cluster_.program_named(j.program))
+      end(j, phase::failed, now_ms(), "the cluster file no longer has the program " + j.program);
+    else if (!place(nodes, nodes, cluster_.roles, j.asks))
+      end(j, phase::failed, now_ms(), "the cluster file no longer has nodes that can hold it");
+  }
+}
+
+}  // namespace cluster

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "run_folder.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace cluster {
+
+i64 last_checkpoint(const std::filesystem::path& folder) {
+  i64 last = -1;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view before = "checkpoint_", after = ".safetensors";
+    if (!name.starts_with(before) || !name.ends_with(after)) continue;
+    i64 step = 0;
+    const char* const end = name.data() + name.size() - after.size();
+    const auto [stop, error] = std::from_chars(name.data() + before.size(), end, step);
+    if (error == std::errc{} && stop == end) last = std::max(last, step);
+  }
+  return last;
+}
+
+std::string end_of(const std::filesystem::path& file, std::size_t bytes) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  const auto size = static_cast<std::size_t>(in.tellg());
+  std::string text(std::min(size, bytes), '\0');
+  in.seekg(static_cast<std::streamoff>(size - text.size()));
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+std::optional<lost_rank> lost_rank_in(const std::string& log) {
+  static const std::regex mpirun(R"(process rank (\d+) with PID \d+ on node \S+ (exited on signal \d+ \([^)]*\)))");
+  static const std::regex srun(R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
+  static const std::regex fabric(R"(rank (\d+) (has ended|has kept the others waiting))");
+  for (const std::regex& r : {mpirun, srun, fabric})
+    if (std::smatch m; std::regex_search(log, m, r)) return lost_rank{std::stoi(m[1].str()), m[2].str()};
+  return {};
+}
+
+std::string last_line(const std::string& log) {
+  std::istringstream lines(log);
+  std::string line, last;
+  while (std::getline(lines, line)) {
+    const bool says = line.find_first_not_of("-= \t\r") != line.npos;
+    if (says) last = line.substr(0, 500);
+  }
+  return last;
+}
+
+}  // namespace cluster
