@@ -23,7 +23,7 @@ struct manager_address {
 /// What the manager has answered, or that it does not answer.
 class call_error : public std::runtime_error {
  public:
-  call_error(grpc::StatusCode code, const std::string& what) : std::runtime_error(what), code(code) {}
+  call_error(grpc::StatusCode c, const std::string& what) : std::runtime_error(what), code(c) {}
   grpc::StatusCode code;
 };
 

@@ -204,7 +204,7 @@ std::optional<i64> bytes_of(std::string text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number) || number < 0) return {};
-  const std::string unit(end, text.data() + text.size());
+  const std::string unit = text.substr(static_cast<std::size_t>(end - text.data()));
   const std::vector<std::pair<const char*, double>> units = {
       {"", 1},     {"B", 1},       {"KB", 1e3},   {"MB", 1e6},   {"GB", 1e9},
       {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};

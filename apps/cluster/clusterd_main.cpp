@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
 
   const auto credentials = credentials_of(o);
   cluster::manager manager(cluster::read_cluster(std::filesystem::path(o.cluster)), o.state);

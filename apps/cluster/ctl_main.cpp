@@ -16,6 +16,9 @@ namespace {
 
 namespace pb = wsl::cluster;
 using cluster::client;
+using cluster::json_of;
+using cluster::table_of;
+using cluster::text_of;
 using stub = client::stub;
 
 long long now() {
@@ -183,7 +186,7 @@ int run(int argc, char** argv) {
     return 1;
   }
   app::refuse_twice(*chosen.front());
-  o.words = chosen.front()->remaining();
+  o.words = app.remaining(true);
   for (const std::string& w : o.words)
     if (w.starts_with("-")) app::refuse_word(app, w, "command");
   const std::string name = chosen.front()->get_name();

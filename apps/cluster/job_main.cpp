@@ -75,10 +75,10 @@ int watch(const std::filesystem::path& folder, int number) {
   send_output_to(command.log);
   if (!claim(files)) return 0;
   // Who stops the job sends the signals to its processes; this one stays to see how they end.
-  for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(s, SIG_IGN);
+  for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(s, SIG_IGN);
   const pid_t child = ::fork();
   if (child == 0) {
-    for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(s, SIG_DFL);
+    for (const int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(s, SIG_DFL);
     for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
     become(command.words, command.memory, command.folder);
     ::_exit(127);

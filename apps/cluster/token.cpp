@@ -54,7 +54,7 @@ std::string token_of(const std::filesystem::path& file) {
 bool same_word(const std::string& a, const std::string& b) {
   unsigned differs = a.size() != b.size();
   for (std::size_t k = 0; k < a.size() && k < b.size(); ++k)
-    differs |= static_cast<unsigned char>(a[k]) ^ static_cast<unsigned char>(b[k]);
+    differs |= static_cast<unsigned>(static_cast<unsigned char>(a[k]) ^ static_cast<unsigned char>(b[k]));
   return differs == 0;
 }
 

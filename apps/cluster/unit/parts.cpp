@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// The names of jobs, the commands that start them, what their files say, and the store.
+#include <sqlite3.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "../curves.hpp"
+#include "../launch.hpp"
+#include "../process.hpp"
+#include "../run_folder.hpp"
+#include "../store.hpp"
+#include "../submitting.hpp"
+#include "../tables.hpp"
+#include "../token.hpp"
+
+using namespace cluster;
+namespace fs = std::filesystem;
+
+namespace {
+
+class folder {
+ public:
+  folder() {
+    char name[] = "/tmp/wsl_cluster_XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~folder() {
+    fs::permissions(path, fs::perms::owner_all);
+    fs::remove_all(path);
+  }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+  fs::path path;
+};
+
+job a_job() {
+  job j;
+  j.id = 12, j.request = "r1", j.user = "ann", j.program = "sh", j.arguments = {"train", "--max_steps", "5"};
+  return j;
+}
+
+cluster_file a_cluster() {
+  cluster_file c;
+  c.folder = "/srv";
+  c.programs = {{"sh", "/bin/sh", true}};
+  c.nodes = {{"a", "localhost", {{1, 1, 2, 1}, 8000, 80}}, {"b", "b.example.org", {{0, 0, 2, 0}, 4000, 40}}};
+  return c;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& w : words) all += (all.empty() ? "" : " ") + w;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("jobs have the names of csctl") {
+  CHECK(name_of_job(1) == "wsjob-000000000001");
+  CHECK(id_of_job("wsjob-000000000042") == 42);
+  CHECK(id_of_job("wsjob-1234567890123") == 1234567890123);
+  for (const char* bad : {"", "wsjob-", "wsjob-1", "wsjob-00000000000x", "wsjob-000000000000", "wsjob--00000000001", "wsjob-0000000000012",
+                          "wsjob-99999999999999999999999", "job-000000000001"})
+    CHECK(!id_of_job(bad));
+}
+
+TEST_CASE("one process starts alone, several with mpirun, and under Slurm with srun") {
+  cluster_file c = a_cluster();
+  job j = a_job();
+  j.params = "x";
+  j.ranks = {{role::wafer, 0, 2500, 40}};
+  const start_command alone = command_of(c, j, false);
+  CHECK(joined(alone.words) == "/bin/sh train --max_steps 5 --params /srv/jobs/wsjob-000000000012/params.yaml");
+  CHECK(alone.environment.at("WSL_THREADS") == "2");
+  CHECK(alone.memory == 40);
+  CHECK(alone.folder == "/srv");
+
+  j.params.reset();
+  j.ranks = {{role::memoryx, 0, 1000, 1}, {role::wafer, 0, 2000, 9}, {role::wafer, 0, 2000, 9}, {role::wafer, 1, 2000, 9}};
+  c.roles = true;
+  CHECK(joined(command_of(c, j, false).words) ==
+        "mpirun --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 60 "
+        "-np 1 -host localhost:1 -x WSL_THREADS=1 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
+        "-np 2 -host localhost:2 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
+        "-np 1 -host b.example.org:1 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer");
+  c.launcher = launcher::slurm, c.roles = false;
+  j.time_limit_s = 90;
+  CHECK(joined(command_of(c, j, false).words) ==
+        "srun --job-name=wsjob-000000000012 --ntasks=4 --cpus-per-task=1 --distribution=arbitrary --mpi=pmix "
+        "--kill-on-bad-exit=1 --chdir=/srv --time=3 /bin/sh train --max_steps 5");
+  CHECK(hosts_of(c, j) == "localhost\nlocalhost\nlocalhost\nb.example.org\n");
+  c.launcher = launcher::mpirun;
+  j.ranks = {{role::wafer, 1, 2000, 9}};
+  CHECK(joined(command_of(c, j, false).words).starts_with("mpirun"));
+}
+
+TEST_CASE("a run that goes on does not begin anew a second time") {
+  const cluster_file c = a_cluster();
+  job j = a_job();
+  j.ranks = {{role::wafer, 0, 1000, 1}};
+  j.arguments = {"train", "--autoload_last_checkpoint", "false", "--x", "1"};
+  CHECK(joined(command_of(c, j, false).words) == "/bin/sh train --autoload_last_checkpoint false --x 1");
+  CHECK(joined(command_of(c, j, true).words) == "/bin/sh train --x 1 --autoload_last_checkpoint true");
+  j.arguments = {"train", "--autoload_last_checkpoint=false", "--x", "1"};
+  CHECK(joined(command_of(c, j, true).words) == "/bin/sh train --x 1 --autoload_last_checkpoint true");
+}
+
+TEST_CASE("the files of a run say how far it is and who has died") {
+  const folder here;
+  CHECK(last_checkpoint(here.path / "none") == -1);
+  for (const char* name : {"checkpoint_50.safetensors", "checkpoint_1000.safetensors", "checkpoint_2000.safetensors.unfinished",
+                           "checkpoint_x.safetensors", "checkpoint_.safetensors"})
+    here.put(name, "");
+  CHECK(last_checkpoint(here.path) == 1000);
+  const auto mpirun = lost_rank_in("a\nmpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed).\n");
+  REQUIRE(mpirun);
+  CHECK(mpirun->rank == 1);
+  CHECK(mpirun->how == "exited on signal 9 (Killed)");
+  const auto srun = lost_rank_in("srun: error: node7: task 3: Killed\n");
+  REQUIRE(srun);
+  CHECK(srun->rank == 3);
+  CHECK(lost_rank_in("wsl: rank 2 has kept the others waiting for 60 s")->rank == 2);
+  CHECK(!lost_rank_in("wsl-gpt: the loss of step 7 is not finite"));
+  CHECK(last_line("one\ntwo\n-----\n\n") == "two");
+  here.put("log", "0123456789");
+  CHECK(end_of(here.path / "log", 4) == "6789");
+  CHECK(end_of(here.path / "log", 40) == "0123456789");
+}
+
+TEST_CASE("the store keeps every field of a job, and a request once") {
+  const folder here;
+  job j = a_job();
+  j.params = "a: 'b'\n\xc3\xa4", j.model_dir = "run", j.asks = {3, 2, 7}, j.priority = 199, j.time_limit_s = 60;
+  j.labels = {{"k", "v"}, {"l", ""}};
+  j.submitted = 5;
+  {
+    store s(here.path, {"a", "b"});
+    const job added = s.add(j);
+    CHECK(added.id == 1);
+    CHECK(s.add(j).id == 1);
+    j = added;
+    j.phase = phase::running, j.started = 6, j.turn = 9, j.attempt = 2, j.stop_asked = 8, j.exit_status = 137;
+    j.restarts = 1, j.checkpoint = 50, j.ranks = {{role::memoryx, 1, 10, 20}, {role::wafer, 0, 30, 40}};
+    s.update(j);
+    s.add_event(1, {7, "it's here"});
+    CHECK_THROWS_AS(s.add_event(2, {7, "of no job"}), store_error);
+    CHECK_THROWS_AS(s.transaction([&] {
+      s.add_event(1, {8, "gone"});
+      throw std::runtime_error("no");
+    }), std::runtime_error);
+  }
+  // The cluster file has lost the node a meanwhile.
+  store s(here.path, {"b"});
+  const auto found = s.find(1);
+  REQUIRE(found);
+  CHECK(found->params == j.params);
+  CHECK(found->arguments == j.arguments);
+  CHECK(found->labels == j.labels);
+  CHECK(found->asks.num_csx == 3);
+  CHECK(found->asks.memory == 7);
+  CHECK(found->ranks == std::vector<placed_rank>{{role::memoryx, 0, 10, 20}, {role::wafer, -1, 30, 40}});
+  CHECK(std::tuple(found->user, found->program, found->model_dir, found->priority, found->time_limit_s, found->phase, found->submitted,
+                   found->started, found->turn, found->attempt, found->stop_asked, found->exit_status, found->restarts, found->checkpoint) ==
+        std::tuple("ann", "sh", "run", 199, 60, phase::running, 5, 6, 9, 2, 8, 137, 1, 50));
+  CHECK(s.last_turns() == std::map<std::string, i64>{{"ann", 9}});
+  REQUIRE(s.events_of(1).size() == 1);
+  CHECK(s.events_of(1)[0].text == "it's here");
+  CHECK(s.in_phase(phase::queued).empty());
+  CHECK(s.in_phase(phase::running).size() == 1);
+  CHECK(!s.find(2));
+}
+
+TEST_CASE("a state of a newer manager, or that is none, is refused by name") {
+  const folder here;
+  { store s(here.path, {}); }
+  sqlite3* db = nullptr;
+  sqlite3_open((here.path / "jobs.sqlite").c_str(), &db);
+  sqlite3_exec(db, "PRAGMA user_version=99", nullptr, nullptr, nullptr);
+  sqlite3_close(db);
+  CHECK_THROWS_WITH(store(here.path, {}), Catch::Contains("is of a newer wsl-clusterd (version 99"));
+  const folder other;
+  other.put("jobs.sqlite", std::string(5000, 'x'));
+  CHECK_THROWS_WITH(store(other.path, {}), Catch::Contains("jobs.sqlite: file is not a database"));
+  CHECK_THROWS_AS(store(other.path / "none", {}), store_error);
+}
+
+TEST_CASE("programs run to their end, or until their time is over") {
+  const finished f = run_to_end({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 10);
+  CHECK(f.status == 3);
+  CHECK(f.output == "out\n");
+  CHECK(f.said.size() == 8);
+  const finished late = run_to_end({"/bin/sh", "-c", "sleep 60 & sleep 60"}, 1);
+  CHECK(!late.in_time);
+  CHECK(late.status == 137);
+  CHECK_THROWS_AS(run_to_end({"/bin/none"}, 1), std::runtime_error);
+  const process_identity me = identity_of(::getpid());
+  CHECK(is_alive(me));
+  CHECK(!is_alive({me.pid, me.start + 1, me.boot}));
+  CHECK(!is_alive({me.pid, me.start, "another boot"}));
+}
+
+TEST_CASE("a token is a secret of its file") {
+  const folder here;
+  const std::string word = token_of(here.path / "token");
+  CHECK(word.size() == 64);
+  CHECK(token_of(here.path / "token") == word);
+  CHECK(fs::status(here.path / "token").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  fs::permissions(here.path / "token", fs::perms::group_read, fs::perm_options::add);
+  CHECK_THROWS_WITH(token_of(here.path / "token"), Catch::Contains("can be read by others: chmod 600"));
+  CHECK(same_word("abc", "abc"));
+  CHECK(!same_word("abc", "abd"));
+  CHECK(!same_word("abc", "ab"));
+  CHECK(!same_word("", "a"));
+  CHECK(is_loopback("127.0.0.1:80"));
+  CHECK(is_loopback("localhost:80"));
+  CHECK(!is_loopback("0.0.0.0:80"));
+  CHECK(!is_loopback("127.example.org"));
+}
+
+TEST_CASE("a command becomes a submission with the text of its params") {
+  const folder here;
+  here.put("my.yaml", "model: {}\n");
+  const auto s = submission_of({.labels = {"a=b=c"}, .priority = "p1", .memory = "2GB", .time_s = 5, .num_csx = 2},
+                               {"/usr/bin/wsl-gpt", "train", "--params", (here.path / "my.yaml").string(), "--x", "1"});
+  CHECK(s.program() == "wsl-gpt");
+  CHECK(s.params() == "model: {}\n");
+  CHECK(joined({s.arguments().begin(), s.arguments().end()}) == "train --x 1");
+  CHECK(s.priority() == 199);
+  CHECK(s.labels().at("a") == "b=c");
+  CHECK(s.memory() == 2'000'000'000);
+  CHECK(!submission_of({}, {"wsl-gpt", "train", "--params", "char_cpu"}).has_params());
+  CHECK_THROWS_WITH(submission_of({}, {"wsl-gpt", "train", "--params=no/such.yaml"}), Catch::Contains("there is no file no/such.yaml on this computer"));
+  CHECK_THROWS_AS(submission_of({}, {}), std::invalid_argument);
+  for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"}) CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
+  CHECK(priority_of("p3") == 399);
+  CHECK(priority_of("0") == 0);
+}
+
+TEST_CASE("curves come from loss.csv and the log") {
+  run_curves c;
+  read_losses("step,kind,loss,learning_rate,mean_loss\n50,train,0.5,0.1,1\n50,eval,0.75,,\n100,train,nan,0.1,1\n150,tr", c);
+  REQUIRE(c.train.size() == 1);
+  CHECK(c.train[0].step == 50);
+  CHECK(c.train[0].value == 0.5);
+  REQUIRE(c.eval.size() == 1);
+  CHECK(c.eval[0].value == 0.75);
+  read_rates("| Train Device=fabric, Step=50, Loss=0.1, Rate=75017.02 samples/sec, GlobalRate=1 samples/sec\n| Eval Device=fabric, Step=1, Rate=2\nRate=3", c);
+  REQUIRE(c.rate.size() == 1);
+  CHECK(c.rate[0].value == 75017.02);
+  std::vector<curve_point> many(1000);
+  for (std::size_t k = 0; k < many.size(); ++k) many[k].step = static_cast<double>(k);
+  const auto some = thinned(many, 10);
+  REQUIRE(some.size() == 10);
+  CHECK(some.front().step == 0);
+  CHECK(some.back().step == 999);
+  CHECK(profile_in("x\n| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\nend") == "| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n");
+  CHECK(profile_in("nothing").empty());
+}
+
+TEST_CASE("times and sizes are short") {
+  CHECK(text_of_time(20'000) == "20s");
+  CHECK(text_of_time(185'000) == "3m5s");
+  CHECK(text_of_time(18 * 3'600'000) == "18h");
+  CHECK(text_of_time(52 * 3'600'000) == "2d4h");
+  CHECK(text_of_bytes(64'000'000'000) == "64GB");
+}
