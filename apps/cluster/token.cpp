@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "token.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -60,7 +61,9 @@ bool same_word(const std::string& a, const std::string& b) {
 
 bool is_loopback(const std::string& address) {
   const std::string host = address.substr(0, address.rfind(':'));
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  in_addr number;
+  const bool is_number = ::inet_pton(AF_INET, host.c_str(), &number) == 1;
+  return host == "localhost" || host == "[::1]" || (is_number && host.starts_with("127."));
 }
 
 }  // namespace cluster

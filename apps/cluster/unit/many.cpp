@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Many jobs, eight clients that submit and cancel at random, and a manager that is killed at random moments: no job is lost, and
-// none runs twice. The oracle is a file to which each job adds a line when it begins and one when it ends.
+// none runs twice. The oracle is a file to which the first process of each job adds a line when it begins and one when it ends.
 //   many <wsl-clusterd> <jobs> <kills> [seed]
 #include <signal.h>
 #include <sys/wait.h>
@@ -79,7 +79,7 @@ void submit_and_cancel(const fs::path& here, int first, int count, unsigned seed
     pb::Submission s;
     s.set_request("n" + std::to_string(k)), s.set_user("user" + std::to_string(random() % 3)), s.set_program("work");
     s.add_arguments(std::to_string(k)), s.add_arguments("0.0" + std::to_string(random() % 10));
-    s.set_num_csx(static_cast<int>(random() % 4 == 0 ? 3 : 1)), s.set_priority(static_cast<int>(random() % 400));
+    s.set_num_csx(static_cast<int>(random() % 8 == 0 ? 3 : 1)), s.set_priority(static_cast<int>(random() % 400));
     const pb::Job j = c.call(&client::stub::Submit, s);
     if (random() % 4 == 0 && c.call(&client::stub::Submit, s).name() != j.name()) fail("a request was taken twice");
     own.push_back(j.name());
@@ -126,7 +126,7 @@ void judge(const fs::path& here, const pb::Jobs& all, const std::map<std::string
 
 void run(const std::string& program, int jobs, int kills, unsigned seed, const fs::path& here) {
   fs::create_directories(here / "files");
-  std::ofstream(here / "work") << "#!/bin/sh\necho begin $1 >>lines\nsleep $2\necho end $1 >>lines\n";
+  std::ofstream(here / "work") << "#!/bin/sh\n[ \"${OMPI_COMM_WORLD_RANK:-0}\" = 0 ] || exec sleep $2\necho begin $1 >>lines\nsleep $2\necho end $1 >>lines\n";
   fs::permissions(here / "work", fs::perms::owner_all);
   std::ofstream(here / "cluster.yaml") << "folder: files\nprograms: [{path: work, trainer: false}]\ngrace_s: 20\n"
                                        << "nodes: [{name: a, cores: 4, memory: 64GB, wafers: 4}, {name: b, cores: 2, memory: 64GB, wafers: 2}]\n";

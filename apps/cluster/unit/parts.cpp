@@ -215,7 +215,7 @@ TEST_CASE("a token is a secret of its file") {
   CHECK(is_loopback("127.0.0.1:80"));
   CHECK(is_loopback("localhost:80"));
   CHECK(!is_loopback("0.0.0.0:80"));
-  CHECK(!is_loopback("127.example.org"));
+  CHECK(!is_loopback("127.example.org:80"));
 }
 
 TEST_CASE("a command becomes a submission with the text of its params") {
