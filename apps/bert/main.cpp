@@ -12,10 +12,10 @@
 #include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
-#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/synthetic.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "options.hpp"
 #include "predictions.hpp"
@@ -293,6 +293,5 @@ int run(int argc, char** argv) {
 }  // namespace bert_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-bert", [&] { return bert_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-bert", argc, argv, bert_app::run);
 }

@@ -12,9 +12,9 @@
 #include <wsl/support/whole_folder.hpp>
 
 #include "../files.hpp"
-#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "options.hpp"
 #include "text_run.hpp"
@@ -251,6 +251,5 @@ int run(int argc, char** argv) {
 }  // namespace dpr_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-dpr", [&] { return dpr_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-dpr", argc, argv, dpr_app::run);
 }

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "../export_folder.hpp"
-#include "../run.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "export.hpp"
 #include "language.hpp"
@@ -199,6 +199,5 @@ int run(int argc, char** argv) {
 }  // namespace gpt_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-gpt", [&] { return gpt_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-gpt", argc, argv, gpt_app::run);
 }

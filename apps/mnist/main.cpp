@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <wsl/ml/data/digits.hpp>
 
-#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/session.hpp"
 #include "../train/synthetic.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "options.hpp"
 
@@ -74,6 +74,5 @@ int run(int argc, char** argv) {
 }  // namespace mnist_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-mnist", [&] { return mnist_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-mnist", argc, argv, mnist_app::run);
 }

@@ -14,10 +14,10 @@
 #include <wsl/support/progress.hpp>
 #include <wsl/support/whole_folder.hpp>
 
-#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/synthetic.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "file_of_predictions.hpp"
 #include "options.hpp"
@@ -341,6 +341,5 @@ int run(int argc, char** argv) {
 }  // namespace t5_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-t5", [&] { return t5_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-t5", argc, argv, t5_app::run);
 }

@@ -223,6 +223,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
         ->fallthrough()
         ->allow_extras()
         ->footer(own_options(f, name) + "with any of the options of " + words.name + " --help");
+  app.footer("--cluster HOST:PORT|FOLDER submits the same command to a cluster, with --job_priority, --job_labels and --job_time_sec\n"
+             "if they are given, and follows its log: see docs/guide/cluster.md.");
   app.require_subcommand(0, 1)->allow_extras();
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);

@@ -9,11 +9,11 @@
 #include <wsl/ml/data/images/shapes.hpp>
 
 #include "../files.hpp"
-#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/session.hpp"
 #include "../train/synthetic.hpp"
+#include "../train/trainer_main.hpp"
 #include "configurations.hpp"
 #include "options.hpp"
 
@@ -283,6 +283,5 @@ int run(int argc, char** argv) {
 }  // namespace unet_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-unet", [&] { return unet_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-unet", argc, argv, unet_app::run);
 }

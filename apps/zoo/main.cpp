@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/reward.hpp>
 
-#include "../run.hpp"
+#include "../train/trainer_main.hpp"
 #include "checkpoint.hpp"
 #include "config_files.hpp"
 #include "configurations.hpp"
@@ -210,6 +210,5 @@ int run(int argc, char** argv) {
 }  // namespace zoo_app
 
 int main(int argc, char** argv) {
-  app::says = &train_app::ranks::first_to_say;
-  return app::run("wsl-zoo", [&] { return zoo_app::run(argc, argv); });
+  return train_app::run_trainer("wsl-zoo", argc, argv, zoo_app::run);
 }
