@@ -55,11 +55,12 @@ std::vector<curve_point> thinned(const std::vector<curve_point>& all, std::size_
 std::string profile_in(const std::string& log) {
   const std::size_t title = log.rfind("| MODULE NAME");
   if (title == log.npos) return {};
+  // It ends with a line of +---, behind which the log goes on, perhaps with a | as well.
   std::size_t end = title;
-  // The table goes on as long as its lines begin with + or |.
-  while (end < log.size() && (log[end] == '|' || log[end] == '+')) {
-    const std::size_t next = log.find('\n', end);
-    end = next == log.npos ? log.size() : next + 1;
+  for (std::size_t line = title; line < log.size() && (log[line] == '|' || log[line] == '+');) {
+    const std::size_t next = log.find('\n', line), after = next == log.npos ? log.size() : next + 1;
+    if (log[line] == '+') end = after;
+    line = after;
   }
   return log.substr(title, end - title);
 }

@@ -73,9 +73,17 @@ std::vector<std::string> with_srun(const cluster_file& c, const job& j, const st
 
 std::filesystem::path folder_of(const cluster_file& c, i64 id) { return c.folder / "jobs" / name_of_job(id); }
 
+std::optional<std::size_t> mode_in(const std::vector<std::string>& arguments) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const bool is_value = k > 0 && arguments[k - 1].starts_with("-") && arguments[k - 1].find('=') == std::string::npos;
+    if (!is_value && !arguments[k].starts_with("-")) return k;
+  }
+  return {};
+}
+
 bool is_training(const program& p, const std::vector<std::string>& arguments) {
-  return p.trainer && !arguments.empty() &&
-         (arguments[0] == "train" || arguments[0] == "train_and_eval" || arguments[0] == "fit");
+  const auto k = p.trainer ? mode_in(arguments) : std::nullopt;
+  return k && (arguments[*k] == "train" || arguments[*k] == "train_and_eval" || arguments[*k] == "fit");
 }
 
 std::map<std::string, std::string> environment_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {

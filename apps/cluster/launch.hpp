@@ -10,6 +10,10 @@ namespace cluster {
 /// The folder of a job: of its params, its log and the files of its starts.
 std::filesystem::path folder_of(const cluster_file& c, i64 id);
 
+/// Which of a trainer's arguments is its mode: the first word that is neither an option nor the value of one. None: there is
+/// no such word.
+std::optional<std::size_t> mode_in(const std::vector<std::string>& arguments);
+
 /// Whether a program trains with these arguments: then it goes on from its last checkpoint when it is started again.
 bool is_training(const program& p, const std::vector<std::string>& arguments);
 

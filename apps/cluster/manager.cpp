@@ -24,8 +24,9 @@ std::vector<std::string> names_of(const cluster_file& c) {
 }
 
 std::filesystem::path usable(const std::filesystem::path& state) {
+  const bool is_new = !std::filesystem::exists(state);
   app::make_folder(state);
-  std::filesystem::permissions(state, std::filesystem::perms::owner_all);
+  if (is_new) std::filesystem::permissions(state, std::filesystem::perms::owner_all);
   return state;
 }
 

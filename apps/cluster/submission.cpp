@@ -157,8 +157,11 @@ std::vector<placed_rank> placed_when_free(const cluster_file& c, const job& j) {
                 ", even when nothing else runs: ask for less; `wsl-ctl get nodes` shows what there is");
 }
 
-/// What the program says of the params, and of the whole job.
-void check_training(const cluster_file& c, job& j, const program& p) {
+/// What a trainer says of the params, and of the whole job.
+void check_with_trainer(const cluster_file& c, job& j, const program& p) {
+  const auto mode = mode_in(j.arguments);
+  if (!mode) throw refused("what shall " + p.name + " do? Its mode is missing: " + p.name + " train, for instance");
+  if (j.arguments[*mode] == "checkpoint" || j.arguments[*mode] == "config") return;  // these work on files, and have no params
   if (j.asks.num_csx > 0 && has_option(j.arguments, "num_csx"))
     throw refused("--num_csx is given to wsl-ctl and to the program: leave one out");
   if (j.asks.num_csx > 0) j.arguments.insert(j.arguments.end(), {"--num_csx", std::to_string(j.asks.num_csx)});
@@ -177,7 +180,7 @@ void check_training(const cluster_file& c, job& j, const program& p) {
   if (!is_training(p, j.arguments)) return;
   const auto ranks = placed_when_free(c, j);
   std::vector<std::string> arguments = j.arguments;
-  arguments.front() = "validate";
+  arguments[*mode] = "validate";
   i64 memory = 0;
   for (const placed_rank& r : ranks) memory = std::max(memory, r.memory);
   if (j.model_dir.empty()) arguments.insert(arguments.end(), {"--model_dir", (params.path() / "run").string()});
@@ -211,7 +214,7 @@ job checked(const cluster_file& c, job j) {
     throw refused("the cluster does not run " + j.program + app::nearest_words(j.program, names) + "; it runs " + list);
   }
   for (const std::string& a : j.arguments) require_inside(c, a, "an argument");
-  if (p->trainer) check_training(c, j, *p);
+  if (p->trainer) check_with_trainer(c, j, *p);
   if (j.asks.num_csx == 0) j.asks.num_csx = 1;
   placed_when_free(c, j);
   return j;

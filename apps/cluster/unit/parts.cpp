@@ -106,6 +106,17 @@ TEST_CASE("a run that goes on does not begin anew a second time") {
   CHECK(joined(command_of(c, j, true).words) == "/bin/sh train --x 1 --autoload_last_checkpoint true");
 }
 
+TEST_CASE("the mode of a trainer is the first word that belongs to no option") {
+  CHECK(mode_in({"train", "--x", "1"}) == 0u);
+  CHECK(mode_in({"--params", "eval", "--y=2", "train"}) == 3u);
+  CHECK(!mode_in({"--params", "train"}));
+  CHECK(!mode_in({}));
+  const program sh{"sh", "/bin/sh", true};
+  CHECK(is_training(sh, {"--seed", "1", "fit"}));
+  CHECK(!is_training(sh, {"eval", "train"}));
+  CHECK(!is_training({"sh", "/bin/sh", false}, {"train"}));
+}
+
 TEST_CASE("the files of a run say how far it is and who has died") {
   const folder here;
   CHECK(last_checkpoint(here.path / "none") == -1);
@@ -254,7 +265,7 @@ TEST_CASE("curves come from loss.csv and the log") {
   REQUIRE(some.size() == 10);
   CHECK(some.front().step == 0);
   CHECK(some.back().step == 999);
-  CHECK(profile_in("x\n| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\nend") == "| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n");
+  CHECK(profile_in("x\n| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n| Train Device=fabric\nend") == "| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n");
   CHECK(profile_in("nothing").empty());
 }
 
