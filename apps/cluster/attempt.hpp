@@ -58,7 +58,8 @@ inline std::optional<nlohmann::json> json_in(const std::filesystem::path& file) 
 inline std::optional<process_identity> started_in(const attempt_files& f) {
   const auto j = json_in(f.started);
   if (!j) return {};
-  return process_identity{j->value("pid", 0), j->value("start", std::uint64_t{0}), j->value("boot", "")};
+  const process_identity p{j->value("pid", 0), j->value("start", std::uint64_t{0}), j->value("boot", "")};
+  return p.pid > 1 ? std::optional(p) : std::nullopt;  // signals to 0 and 1 would reach others
 }
 inline std::optional<ending> ended_in(const attempt_files& f) {
   const auto j = json_in(f.ended);

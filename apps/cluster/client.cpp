@@ -59,6 +59,9 @@ client::client(manager_address where) : where_(std::move(where)) {
   how.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   how.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   how.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+  // Who follows a log for days notices when the way to the manager is cut.
+  how.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30000);
+  how.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
   how.SetMaxReceiveMessageSize(64 << 20);
   stub_ = wsl::cluster::Cluster::NewStub(grpc::CreateCustomChannel(address_, credentials, how));
 }

@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   builder.AddListeningPort(o.listen, credentials, &port);
   builder.RegisterService(&service);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two managers do not share a port
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10000);
   builder.SetMaxReceiveMessageSize(2 << 20);
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(200);
