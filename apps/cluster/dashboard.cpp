@@ -104,8 +104,8 @@ void serve(httplib::Server& server, client& c) {
     to.status = 403;
     return httplib::Server::HandlerResponse::Handled;
   });
-  for (const auto& [path, type, text] : dashboard_files)
-    server.Get(path, [type = type, text = text](const httplib::Request&, httplib::Response& to) { to.set_content(text, type); });
+  for (const dashboard_file& file : dashboard_files)
+    server.Get(file.path, [&file](const httplib::Request&, httplib::Response& to) { to.set_content(file.text, file.type); });
   const auto answer = [&server](const char* path, const char* type, auto f) {
     server.Get(path, [=](const httplib::Request& r, httplib::Response& to) {
       try {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace cluster {
 namespace {
@@ -81,11 +82,12 @@ std::optional<std::vector<placed_rank>> place(const std::vector<capacity>& nodes
     if (asks.memory > 0) each.memory = asks.memory;
     if (const int room = room_for(left[k], each); room > 0) candidates.push_back({k, each, room});
   }
-  // The smallest node that has room for all, or else those with most room.
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const candidate& a, const candidate& b) {
+  // The smallest node that has room for all, or else those with most room; the first in the file of those that are alike.
+  std::sort(candidates.begin(), candidates.end(), [&](const candidate& a, const candidate& b) {
     const bool a_all = a.room >= asks.num_csx, b_all = b.room >= asks.num_csx;
     if (a_all != b_all) return a_all;
-    return a_all ? a.room < b.room : a.room > b.room;
+    if (a.room != b.room) return a_all ? a.room < b.room : a.room > b.room;
+    return a.node < b.node;
   });
   std::vector<placed_rank> wafers;
   std::vector<std::size_t> order;
