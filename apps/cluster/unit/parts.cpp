@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "../curves.hpp"
 #include "../launch.hpp"
@@ -209,6 +210,29 @@ TEST_CASE("programs run to their end, or until their time is over") {
   CHECK(is_alive(me));
   CHECK(!is_alive({me.pid, me.start + 1, me.boot}));
   CHECK(!is_alive({me.pid, me.start, "another boot"}));
+}
+
+TEST_CASE("of many that begin the same start of a job one does, and writes down how it ends") {
+  const folder here;
+  start_command c;
+  c.words = {"/bin/sh", "-c", "echo begun; echo $WORD; ulimit -d; pwd; exit 7"};
+  c.environment = {{"WORD", "a 'word'"}};
+  c.folder = here.path.string(), c.log = (here.path / "log").string(), c.memory = 512 << 20;
+  here.put("attempt_1.json", nlohmann::json(c).dump());
+  std::vector<pid_t> all;
+  for (int k = 0; k < 20; ++k) all.push_back(start({beside_this_program("wsl-job").string(), here.path.string(), "1"}));
+  for (int k = 0; k < 1000 && !all.empty(); ++k) {
+    std::erase_if(all, [](pid_t p) { return has_ended(p); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  REQUIRE(all.empty());
+  CHECK(end_of(here.path / "log", 1000) == "begun\na 'word'\n524288\n" + here.path.string() + "\n");
+  const auto e = ended_in({here.path, 1});
+  REQUIRE(e);
+  CHECK(e->status == 7);
+  CHECK(started_in({here.path, 1}));
+  for (const auto& entry : fs::directory_iterator(here.path))
+    CHECK(entry.path().filename().string().find("started_1.") == std::string::npos);
 }
 
 TEST_CASE("a token is a secret of its file") {
