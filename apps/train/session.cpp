@@ -490,6 +490,7 @@ session::session(common_params p, std::string params_text, task t)
         "op_profiler is of a run in one process, whose threads it follows: leave start_step and end_step "
         "out, or "
         "profile without mpirun");
+  ranks::take_data({&task_.train, &task_.held_out});
   rule();  // throws for sizes that do not fit, before anything is written
   if (!params_.sparsity.are_given()) return;
   if (in_pipeline(params_))
@@ -697,13 +698,16 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
            .shuffle = p.shuffle && !in_order,
            .seed = static_cast<u64>(p.shuffle_seed),
            .drop_last = !in_order || p.drop_last,
-           .part = wafer().part()}};
+           .prefetch = ranks::prefetch(),
+           .part = wafer().part()},
+          ranks::maker_of(&data == &task_.train ? 0 : 1)};
 }
 
 void session::require_same() const {
   wsl::support::fingerprint words;
   words.add(params_text_.data(), params_text_.size()), words.add(params_.run.num_steps);
   ranks::require_same(words.value(), "set of params");
+  if (ranks::have_inputs()) return;  // they compare their data
   for (const ml::dataset* d : {&task_.train, &task_.held_out})
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
 }
@@ -1782,6 +1786,7 @@ std::vector<readers> common_readers() {
         "steps_per_epoch", "log_steps", "checkpoint_steps", "save_initial_checkpoint", "max_checkpoints",
         "keep_best_checkpoint", "early_stopping_patience", "peak_gflops", "seed"})
     all.push_back({fmt::format("runconfig.{}", name), m.trains});
+  all.push_back({"processes", computes});
   for (const char* name : {"memory_folder", "recompute", "memory_gi", "multireplica", "replicas"})
     all.push_back({fmt::format("runconfig.{}", name), computes});
   for (const char* name : {"num_csx", "execution_strategy", "workers", "grid", "strips"})
@@ -1790,6 +1795,8 @@ std::vector<readers> common_readers() {
 }
 
 bool run_mode(const std::string& mode, session& s) {
+  const ranks::apart from_input_workers;
+  if (from_input_workers.serves()) return true;
   if (mode == "train_and_eval" || mode == "eval" || mode == "eval_all") s.require_one_replica(mode);
   if (mode == "train" || mode == "train_and_eval") return s.train(mode == "train_and_eval"), true;
   if (mode == "eval") return s.eval(), true;

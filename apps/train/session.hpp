@@ -3,7 +3,8 @@
 // of a run is in its folder: checkpoints, loss.csv and loss.svg, performance.json, the params of the run, and
 // events for TensorBoard in train/ and eval/. A run that was killed at any moment and is started again with
 // the same command resumes from its last checkpoint and reaches the same bits. If mpirun starts it, its
-// wafers are distributed over the processes; only the first prints and writes.
+// wafers are distributed over the processes, or these have roles; only the one with the memory prints and
+// writes.
 #pragma once
 #include <optional>
 #include <wsl/ml/data/batches.hpp>

@@ -106,14 +106,14 @@ class spread_engine final : public engines::threaded_engine {
     for (const placed_area& p : places) {
       const region r = plan.inside(p.where);
       if (p.rank < 0 || p.rank >= support::min(size, int{nowhere}))
-        throw fault("wsl: " + text_of(r) + " are placed on rank " + std::to_string(p.rank) + ", and there are " +
+        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) + ", and there are " +
                     std::to_string(size) + " ranks, numbered from 0");
       for (int i = 0; i < r.count(); ++i) at(r.nth(i)) = static_cast<u16>(p.rank);
     }
     for (const placement& p : plan.placements())
       for (int i = 0; i < p.where.count(); ++i)
         if (const coord c = p.where.nth(i); at(c) == nowhere)
-          throw fault("wsl: " + text_of(c) + " of " + p.what->name +
+          throw fault("wsl: " + wsl::text_of(c) + " of " + p.what->name +
                       " is placed on no rank: give an area that has it, as in {all, 0} before the others");
     for (u16& rank : all)
       if (rank == nowhere) rank = 0;  // nothing runs there but the ends of streams
