@@ -206,11 +206,11 @@ void require_options_of(const std::string& mode, const program_words& words,
 void take_roles(const program_words& words, const std::string& mode, fields& f) {
   const std::vector<field*> list = f.named("roles");
   if (list.empty() || list.front()->text() == "null") return;
-  const std::vector<ml::role> all = ml::roles_of(list.front()->text());
-  const int processes = ranks::size(), wafers = ml::count_of(ml::role::wafer, all);
+  const std::vector<wsl::ml::role> all = wsl::ml::roles_of(list.front()->text());
+  const int processes = ranks::size(), wafers = wsl::ml::count_of(wsl::ml::role::wafer, all);
   field& num_csx = *f.named("num_csx").front();
   if (num_csx.given.empty() && wafers > 0) f.read_option(num_csx, std::to_string(wafers), "--roles");
-  ml::require_possible(all, std::stoi(num_csx.text()));
+  wsl::ml::require_possible(all, std::stoi(num_csx.text()));
   if (processes == 1) {
     // These only say what a run would do, and need no other process for that.
     if (mode == "validate" || mode == "compile" || mode == "config") return;

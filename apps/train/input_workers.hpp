@@ -51,7 +51,7 @@ struct input_request {
   enum class kind { batch, example, end } what = kind::end;
   int reply_tag = 0;
   u64 data = 0;           ///< its number among those of the run
-  ml::batch_request of;   ///< a batch
+  ml::batch_request of = {};  ///< a batch
   i64 which = 0, epoch = 0;
   u64 key = 0;            ///< an example
 };

@@ -108,6 +108,10 @@ class spread_engine final : public engines::threaded_engine {
       if (p.rank < 0 || p.rank >= support::min(size, int{nowhere}))
         throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) + ", and there are " +
                     std::to_string(size) + " ranks, numbered from 0");
+      if (!r.empty() && (!plan.has(coord{r.x0, r.y0}) || !plan.has(coord{r.x1 - 1, r.y1 - 1})))
+        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) +
+                    ", and the grid has " + std::to_string(plan.width()) + " columns and " +
+                    std::to_string(plan.height()) + " rows: place areas of the grid");
       for (int i = 0; i < r.count(); ++i) at(r.nth(i)) = static_cast<u16>(p.rank);
     }
     for (const placement& p : plan.placements())
