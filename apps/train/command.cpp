@@ -214,6 +214,11 @@ void take_roles(const program_words& words, const std::string& mode, fields& f) 
   if (processes == 1) {
     // These only say what a run would do, and need no other process for that.
     if (mode == "validate" || mode == "compile" || mode == "config") return;
+    if (!ranks::has_mpi())
+      throw std::invalid_argument(fmt::format(
+          "--roles {} is of {} processes, and this program was built without MPI, which starts several: build "
+          "it with MPI, or leave --roles out",
+          list.front()->text(), all.size()));
     throw std::invalid_argument(fmt::format(
         "--roles {} is of {} processes, and this one was started alone: start {} by mpirun -np {}, or leave "
         "--roles out",

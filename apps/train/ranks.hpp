@@ -26,6 +26,8 @@ bool root();
 
 // All processes must call the functions marked "collective", in the same order.
 
+/// Whether this program knows MPI.
+bool has_mpi();
 /// Gives the processes roles, one for each in the order of mpirun; collective, and called at most once. Returns
 /// a line that says who is who.
 std::string take_roles(const std::vector<wsl::ml::role>& all);

@@ -8,6 +8,7 @@ namespace train_app::ranks {
 int rank() { return 0; }
 int size() { return 1; }
 bool root() { return true; }
+bool has_mpi() { return false; }
 std::string take_roles(const std::vector<wsl::ml::role>&) { return ""; }
 bool reads_data() { return true; }
 void where_data_are_read(const std::function<void()>& read) { read(); }

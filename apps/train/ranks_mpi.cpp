@@ -56,6 +56,7 @@ int rank() { return world() ? group().rank() : 0; }
 int size() { return world() ? group().size() : 1; }
 bool root() { return rank() == 0 && !(roles() && roles()->is_input); }
 
+bool has_mpi() { return true; }
 std::string take_roles(const std::vector<role>& all) {
   const int me = world()->rank();
   const role mine = all[static_cast<std::size_t>(me)];

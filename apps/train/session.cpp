@@ -1171,10 +1171,12 @@ void session::train(bool and_eval) {
   if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0))
     save(all_checkpoints, data, unlogged_);
 
-  // The sum over all processes, measured at the same time.
-  const f64 peak = r.peak_gflops > 0
-                       ? 1e9 * r.peak_gflops
-                       : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
+  // The sum over all processes that have wafers, measured at the same time.
+  const ml::batch_part mine = t.part();
+  const f64 peak =
+      r.peak_gflops > 0
+          ? 1e9 * r.peak_gflops
+          : static_cast<f64>(ranks::sum(mine.end > mine.first ? static_cast<i64>(measured_peak(r.threads)) : 0));
   const i64 skipped_before = skipped_steps(t);
   running = &run;
   constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
