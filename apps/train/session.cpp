@@ -479,6 +479,11 @@ session::session(common_params p, std::string params_text, task t)
         "runconfig.log_images is of images with classes of pixels (wsl-unet), and these data are others: "
         "leave "
         "it out");
+  if (params_.reports.log_images > 0 && ranks::size() > 1 &&
+      params_.run.roles.find("memoryx") != std::string::npos)
+    throw std::invalid_argument(
+        "runconfig.log_images draws images of the process that writes the events, and memoryx has none: leave "
+        "it out, or memoryx out of --roles");
   if (params_.reports.activation_steps > 0)
     ml::stages_matching(task_.model(), params_.reports.activation_outputs);  // throws for names of no layer
   if (params_.reports.activation_steps > 0 && ranks::size() > 1)
