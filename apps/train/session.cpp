@@ -474,7 +474,7 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
-  if (params_.reports.log_images > 0 && !task_.picture)
+  if (params_.reports.log_images > 0 && !task_.draw_picture)
     throw std::invalid_argument(
         "runconfig.log_images is of images with classes of pixels (wsl-unet), and these data are others: "
         "leave "
@@ -1260,7 +1260,7 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
-  const int most_pictures = task_.picture && ranks::root() ? params_.reports.log_images : 0;
+  const int most_pictures = task_.draw_picture && ranks::root() ? params_.reports.log_images : 0;
   if (task_.preferences) e.pairs.emplace();
   if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes, task_.ignored_classes);
   f64 sum = 0, counts = 0;
@@ -1301,7 +1301,7 @@ evaluation session::evaluate() {
           static_cast<std::size_t>(b.features.size()) / static_cast<std::size_t>(b.sequences);
       std::vector<wsl::i32> truth;
       for (i64 i = 0; i < length; ++i) truth.push_back(classes_of[sample * length + i]);
-      e.pictures.push_back(task_.picture(
+      e.pictures.push_back(task_.draw_picture(
           b.features.subspan(static_cast<std::size_t>(sample) * numbers, numbers), truth,
           std::span(said_of_drawn)
               .subspan(static_cast<std::size_t>(k * length), static_cast<std::size_t>(length))));

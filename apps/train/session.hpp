@@ -77,7 +77,7 @@ struct task {
   /// draws an image beside its classes and the predicted ones; none: examples are no images
   std::function<picture(std::span<const wsl::f32> image, std::span<const wsl::i32> truth,
                         std::span<const wsl::i32> predicted)>
-      picture = {};
+      draw_picture = {};
   /// of a model whose losses compare the sequences of pairs: examples are pairs (preference_pairs.hpp)
   std::optional<preference_run> preferences = {};
 

@@ -263,7 +263,7 @@ int run(int argc, char** argv) {
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes),
          .ignored_classes = o.model.ignored_classes,
-         .picture =
+         .draw_picture =
              [&o](std::span<const f32> image, std::span<const wsl::i32> truth,
                   std::span<const wsl::i32> predicted) {
                const ml::png_pixels all = side_by_side(o, image, truth, predicted);
