@@ -199,7 +199,14 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
       throw std::invalid_argument(
           "eval_input.data_processor is another one than train_input's: a model has one task");
     r.meaning.vocabulary = text_app::share_vocabulary(now, train_by, r.by);
-    has_new_classes = read_training_data(o, now, train_by, train);
+    i64 number = 0;
+    train = text_app::read_task([&] {
+      ml::text_task read;
+      number = read_training_data(o, now, train_by, read);
+      return read;
+    });
+    ranks::tell(number);
+    has_new_classes = number != 0;
     take_classes(r.by, train.classes);
     r.meaning.classes = train.classes.names();
     longest = std::max(longest, length_of(train_by));
@@ -209,7 +216,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     take_classes(r.by, ml::label_map(r.meaning.classes));
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
   }
-  if (reads_held_out(o, now)) r.held_out = ml::task_of(r.by, now.use());
+  if (reads_held_out(o, now)) r.held_out = text_app::read_task([&] { return ml::task_of(r.by, now.use()); });
   r.goal = goal_of(r.by);
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty()) text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocab_size, "vocab_file");

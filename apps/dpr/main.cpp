@@ -143,22 +143,26 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     longest = std::max({longest, train_by.max_sequence_length, train_by.max_passage_length});
     hard = train_by.hard_negatives;
     r.meaning.settings = {{"hard_negatives", std::to_string(hard)}};
-    const ml::retrieved_text texts = train_by.texts();
-    require_comparison("train_input", compared_questions(o.common), texts.data(), hard);
-    train = texts.task(true);
+    train = text_app::read_task([&] {
+      const ml::retrieved_text texts = train_by.texts();
+      require_comparison("train_input", compared_questions(o.common), texts.data(), hard);
+      return texts.task(true);
+    });
   } else {
     r.meaning.vocabulary = text_app::take_vocabulary(f, o.common, now, held_out_by);
     if (ranks::root()) text_app::require_same_meaning(now.checkpoint, r.meaning, o.common.run.override_model);
     train.data.length = eval_by.max_sequence_length;
   }
   r.by = eval_by;
-  if (reads_held_out(o, now)) {
-    r.held_out.emplace(eval_by.texts());
-    held_out = r.held_out->task(false);
-    if (now.mode != "predict")
-      require_comparison("eval_input", std::min<i64>(o.common.eval_input.batch_size, held_out.data.count),
-                         r.held_out->data(), hard);
-  }
+  if (reads_held_out(o, now))
+    held_out = text_app::read_task([&] {
+      r.held_out.emplace(eval_by.texts());
+      ml::text_task t = r.held_out->task(false);
+      if (now.mode != "predict")
+        require_comparison("eval_input", std::min<i64>(o.common.eval_input.batch_size, t.data.count),
+                           r.held_out->data(), hard);
+      return t;
+    });
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
     for (const std::string& half : {o.folders().questions, o.folders().passages})
@@ -169,7 +173,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     text_app::require_token_types(o.model.num_segments, *data);
   r.pair = o.model.pair(1 + hard);
   if (now.trains()) train = for_model(std::move(train), r.pair);
-  if (r.held_out) held_out = for_model(std::move(held_out), r.pair);
+  if (reads_held_out(o, now)) held_out = for_model(std::move(held_out), r.pair);
   r.what = {.program = "wsl-dpr",
             .model = [d = r.pair] { return d.build(); },
             .model_words = o.model.words(),

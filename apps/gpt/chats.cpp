@@ -124,6 +124,11 @@ std::optional<chat_marks> chat_marks::of(const std::string& checkpoint) {
   return chat_marks{.form = c.fact(form_fact), .end = c.whole_number<i32>(end_fact)};
 }
 
+std::optional<chat_marks> chat_marks::from(const ml::text_by_name& facts) {
+  if (!facts.contains(form_fact)) return {};
+  return chat_marks{.form = facts.at(form_fact), .end = std::stoi(facts.at(end_fact))};
+}
+
 void require_same_form(const std::string& checkpoint, const chat_marks& ours) {
   const std::optional<chat_marks> theirs = chat_marks::of(checkpoint);
   if (theirs && (theirs->form != ours.form || theirs->end != ours.end))

@@ -31,6 +31,8 @@ struct chat_marks {
   wsl::ml::text_by_name facts() const;
   /// Those of a checkpoint; none if it is of other data. Throws wsl::ml::file_error.
   static std::optional<chat_marks> of(const std::string& checkpoint);
+  /// Those of which `facts` are some; none if none are.
+  static std::optional<chat_marks> from(const wsl::ml::text_by_name& facts);
 };
 /// Throws std::invalid_argument, with both, if a checkpoint keeps another form.
 void require_same_form(const std::string& checkpoint, const chat_marks& ours);

@@ -280,16 +280,28 @@ std::string checkpoint_of_run(const run_params& r, bool trains) {
   return trains && begins_with_weights(r, from) ? "" : from;
 }
 
+/// Lets checkpoints keep the marks of pairs, and refuses those with others.
+void set_marks(task& t, const language_params& o, bool trains, const vocabulary& words,
+               const pair_marks& marks) {
+  t.facts.merge(marks.facts());
+  t.require_same_meaning = same_meaning(o, trains, words, [marks, words](const std::string& checkpoint) {
+    require_same_marks(checkpoint, marks, words);
+  });
+}
+/// The same for those of chats.
+void set_marks(task& t, const language_params& o, bool trains, const vocabulary& words,
+               const chat_marks& marks) {
+  t.facts.merge(marks.facts());
+  t.require_same_meaning = same_meaning(
+      o, trains, words, [marks](const std::string& checkpoint) { require_same_form(checkpoint, marks); });
+}
+
 task task_with_pairs(const std::string& program, language_params& o, bool trains) {
   const run_params& r = o.common.run;
   const paired_text x = pairs_of(o, vocabulary_of_weights(r), checkpoint_of_run(r, trains));
   task t = with_model(program, o, x.about, x.words);
   set_data(t, o, x.train.documents(), x.held_out.documents(), x.marks.end);
-  t.facts.merge(x.marks.facts());
-  t.require_same_meaning =
-      same_meaning(o, trains, x.words, [marks = x.marks, words = x.words](const std::string& checkpoint) {
-        require_same_marks(checkpoint, marks, words);
-      });
+  set_marks(t, o, trains, x.words, x.marks);
   return t;
 }
 
@@ -327,10 +339,7 @@ task task_with_chats(const std::string& program, language_params& o, bool trains
   set_vocabulary(o, x.words, std::max(x.train.largest(), x.held_out.largest()));
   task t = with_model(program, o, x.about, x.words);
   set_data(t, o, x.train.documents(), x.held_out.documents(), x.marks.end);
-  t.facts.merge(x.marks.facts());
-  t.require_same_meaning = same_meaning(o, trains, x.words, [marks = x.marks](const std::string& checkpoint) {
-    require_same_form(checkpoint, marks);
-  });
+  set_marks(t, o, trains, x.words, x.marks);
   return t;
 }
 
@@ -403,14 +412,9 @@ void set_dropout(language_params& o) {
   if (o.preferences.disable_dropout) m.dropout = 0, m.attention_dropout = m.embedding_dropout = -1;
 }
 
-task task_with_preferences(const std::string& program, language_params& o, bool trains) {
-  const run_params& r = o.common.run;
-  const preference_words asked =
-      preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains));
-  const preference_text x = read_preferences(asked);
-  set_vocabulary(o, x.words, x.largest);
-  set_dropout(o);
-  task t = with_model(program, o, x.about, x.words);
+/// The model of preferences, and what checkpoints keep of them.
+void set_preferences(task& t, const language_params& o, bool trains, const vocabulary& words,
+                     const preference_marks& marks, const ml::preference_keys& keys) {
   const ml::preference_loss_settings how = o.preferences.settings();
   const adapted_model m(o.model, o.lora);
   if (o.model.reward_head) {
@@ -427,15 +431,26 @@ task task_with_preferences(const std::string& program, language_params& o, bool 
     for (const auto& [name, value] : o.model.architecture())
       t.preferences->architecture += name + ": " + value + "\n";
   }
-  t.train = x.train, t.held_out = x.held_out;
-  t.facts.merge(x.marks.facts());
-  const ml::text_by_name objective = objective_of(o.preferences, o.model.reward_head, asked.keys);
+  t.facts.merge(marks.facts());
+  const ml::text_by_name objective = objective_of(o.preferences, o.model.reward_head, keys);
   t.facts.insert(objective.begin(), objective.end());
   t.require_same_meaning =
-      same_meaning(o, trains, x.words, [trains, objective, marks = x.marks](const std::string& checkpoint) {
+      same_meaning(o, trains, words, [trains, objective, marks](const std::string& checkpoint) {
         require_same_marks(checkpoint, marks);
         if (trains) require_same_objective(checkpoint, objective);
       });
+}
+
+task task_with_preferences(const std::string& program, language_params& o, bool trains) {
+  const run_params& r = o.common.run;
+  const preference_words asked =
+      preferences_of(o, vocabulary_of_weights(r), checkpoint_with_marks(r, trains));
+  const preference_text x = read_preferences(asked);
+  set_vocabulary(o, x.words, x.largest);
+  set_dropout(o);
+  task t = with_model(program, o, x.about, x.words);
+  set_preferences(t, o, trains, x.words, x.marks, asked.keys);
+  t.train = x.train, t.held_out = x.held_out;
   return t;
 }
 
@@ -646,6 +661,58 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
                    trains);
 }
 
+/// The task where other processes read the data: `read` has what they have found out.
+task told_task(const std::string& program, language_params& p, bool trains, bool has_meaning,
+               const task& read) {
+  const vocabulary words = vocabulary::from_saved(read.vocabulary, "");
+  const bool are_preferences = !p.train.chosen_key.empty();
+  if (are_preferences) set_dropout(p);
+  task t = with_model(program, p, read.data_words, words);
+  if (are_preferences)
+    set_preferences(t, p, trains, words, preference_marks::from(read.facts), preferences_of(p, "", "").keys);
+  else if (const auto chats = chat_marks::from(read.facts)) set_marks(t, p, trains, words, *chats);
+  else if (const auto pairs = pair_marks::from(read.facts)) set_marks(t, p, trains, words, *pairs);
+  else if (has_meaning) t.require_same_meaning = same_meaning(p, trains, words);
+  t.train = read.train, t.held_out = read.held_out;
+  return t;
+}
+
+/// Reads the data where data are read, and tells the other processes what follows from them.
+task task_of_data(const std::string& program, language_params& p, bool trains) {
+  task t;
+  ranks::where_data_are_read([&] {
+    t = task_with_data(program, p, trains);
+    const bool has_examples =
+        p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
+    std::error_code none;
+    if (has_examples &&
+        std::filesystem::equivalent(p.common.train_input.data_dir, p.common.eval_input.data_dir, none))
+      t.data_words += "; these are the examples to train with, so that their loss says nothing of others";
+  });
+  const auto told = [](i64 number) {
+    ranks::tell(number);
+    return number;
+  };
+  for (int* n : {&p.model.vocab_size, &p.model.max_position_embeddings, &p.train.max_sequence_length,
+                 &p.eval.max_sequence_length})
+    *n = static_cast<int>(told(*n));
+  p.model.loss_by_sequences = told(p.model.loss_by_sequences) != 0;
+  const bool has_meaning = told(t.require_same_meaning != nullptr) != 0;
+  ranks::tell(p.train.tokenizer_dir), ranks::tell(t.data_words), ranks::tell(t.vocabulary);
+  ml::text_by_name facts;
+  auto x = t.facts.begin();
+  for (i64 count = told(std::ssize(t.facts)); count > 0; --count) {
+    std::string name, value;
+    if (ranks::reads_data()) name = x->first, value = x->second, ++x;
+    ranks::tell(name), ranks::tell(value);
+    facts.emplace(name, value);
+  }
+  ranks::tell(t.train), ranks::tell(t.held_out);
+  if (ranks::reads_data()) return t;
+  t.facts = std::move(facts);
+  return told_task(program, p, trains, has_meaning, t);
+}
+
 /// Copies the tokenizer of a run to its folder, and what says which tokens end a text of the model with which
 /// it begins.
 void keep_words(const std::string& hf, const std::string& tokenizer_dir, const std::string& folder) {
@@ -689,13 +756,7 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
   }
   if (trains) set_loss(p);
-  task t = task_with_data(program, p, trains);
-  const bool has_examples =
-      p.train.pairs.are_given() || !p.train.messages_key.empty() || !p.train.chosen_key.empty();
-  std::error_code none;
-  if (has_examples &&
-      std::filesystem::equivalent(p.common.train_input.data_dir, p.common.eval_input.data_dir, none))
-    t.data_words += "; these are the examples to train with, so that their loss says nothing of others";
+  task t = task_of_data(program, p, trains);
   t.add_to_folder = [hf = p.hf, words = p.train.tokenizer_dir](const std::string& folder) {
     keep_words(hf, words, folder);
   };

@@ -21,6 +21,11 @@ std::optional<pair_marks> pair_marks::of(const std::string& checkpoint) {
   return pair_marks{.separator = c.fact(separator_fact), .end = c.whole_number<wsl::i32>(end_fact)};
 }
 
+std::optional<pair_marks> pair_marks::from(const ml::text_by_name& facts) {
+  if (!facts.contains(separator_fact)) return {};
+  return pair_marks{.separator = facts.at(separator_fact), .end = std::stoi(facts.at(end_fact))};
+}
+
 void require_same_separator(const std::string& checkpoint, const std::string& ours) {
   const std::optional<pair_marks> theirs = pair_marks::of(checkpoint);
   if (theirs && theirs->separator != ours)

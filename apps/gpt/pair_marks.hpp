@@ -19,6 +19,8 @@ struct pair_marks {
   /// Those of a checkpoint; none if it is of a running text, or of an earlier version. Throws
   /// wsl::ml::file_error.
   static std::optional<pair_marks> of(const std::string& checkpoint);
+  /// Those of which `facts` are some; none if none are.
+  static std::optional<pair_marks> from(const wsl::ml::text_by_name& facts);
 };
 
 /// Throws std::invalid_argument, with both values, if a checkpoint keeps another separator.

@@ -109,6 +109,14 @@ ml::text_by_name preference_marks::facts() const {
   return all;
 }
 
+preference_marks preference_marks::from(const ml::text_by_name& facts) {
+  preference_marks m;
+  if (facts.contains(padding_fact)) m.padding = std::stoi(facts.at(padding_fact));
+  if (const auto chats = chat_marks::from(facts)) m.form = chats->form, m.end = chats->end;
+  else if (const auto pairs = pair_marks::from(facts)) m.separator = pairs->separator, m.end = pairs->end;
+  return m;
+}
+
 std::optional<preference_marks> preference_marks::of(const std::string& checkpoint) {
   const ml::checkpoint c(checkpoint);
   preference_marks m;

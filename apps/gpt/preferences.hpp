@@ -41,6 +41,8 @@ struct preference_marks {
   /// Those of a checkpoint of preferences or of pairs; none if it is of other data. Throws
   /// wsl::ml::file_error.
   static std::optional<preference_marks> of(const std::string& checkpoint);
+  /// Those of which `facts` are some.
+  static preference_marks from(const wsl::ml::text_by_name& facts);
 };
 /// What a run learns from its preferences, as checkpoints keep it: names of fields and their values.
 wsl::ml::text_by_name objective_of(const preference_params& p, bool are_scored,

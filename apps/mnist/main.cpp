@@ -61,10 +61,14 @@ int run(int argc, char** argv) {
                        : p.train_input.data_dir.empty() ? "digits that this program draws"
                                                         : "images of " + p.train_input.data_dir,
          .architecture = m.architecture()};
-  t.train = is_random ? random_images(p.train_input, made, true)
-                      : images_of(p.train_input, ml::mnist_part::train, made.digits),
-  t.held_out = is_random ? random_images(p.eval_input, made_for_eval, false)
-                         : images_of(p.eval_input, ml::mnist_part::test, made_for_eval.digits);
+  t.train = ranks::read_data([&] {
+    return is_random ? random_images(p.train_input, made, true)
+                     : images_of(p.train_input, ml::mnist_part::train, made.digits);
+  });
+  t.held_out = ranks::read_data([&] {
+    return is_random ? random_images(p.eval_input, made_for_eval, false)
+                     : images_of(p.eval_input, ml::mnist_part::test, made_for_eval.digits);
+  });
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

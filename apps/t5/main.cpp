@@ -135,7 +135,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
           "eval_input has other special tokens than train_input, or another data_processor: a model has the "
           "same for both");
     r.meaning.vocabulary = text_app::share_vocabulary(now, train_by, r.by);
-    train = ml::task_of(train_by, ml::text_use::training);
+    train = text_app::read_task([&] { return ml::task_of(train_by, ml::text_use::training); });
     longest = std::max(longest, longest_of(train_by));
   } else {
     r.meaning.vocabulary = text_app::take_vocabulary(f, o.common, now, r.by);
@@ -143,7 +143,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
     train.data.length = input_of(r.by).sequences.src_max_sequence_length;
   }
   if (now.reads_held_out(!input_of(r.by).src_data_dir.empty() || text_app::needs_no_files(r.by)))
-    r.held_out = ml::task_of(r.by, now.use());
+    r.held_out = text_app::read_task([&] { return ml::task_of(r.by, now.use()); });
   const ml::tokenizer words = r.meaning.words();
   if (!o.hf.empty())
     text_app::require_vocabulary_of_folder(words, o.hf, o.model.vocabulary(), "src_vocab_file", true);

@@ -89,6 +89,25 @@ int run(int argc, char** argv, fields& f, common_params& common, const text_prog
   return s.status();
 }
 
+ml::text_task read_task(const std::function<ml::text_task()>& read) {
+  ml::text_task t;
+  ranks::where_data_are_read([&] { t = read(); });
+  const auto tell_int = [](int& n) {
+    i64 number = n;
+    ranks::tell(number);
+    n = static_cast<int>(number);
+  };
+  ranks::tell(t.data), ranks::tell(t.about);
+  tell_int(t.vocabulary), tell_int(t.token_types);
+  i64 classes = t.classes.count();
+  ranks::tell(classes);
+  std::vector<std::string> names = t.classes.names();
+  names.resize(static_cast<std::size_t>(classes));
+  for (std::string& name : names) ranks::tell(name);
+  t.classes = ml::label_map(std::move(names));
+  return t;
+}
+
 std::unique_ptr<machine> trained(const std::string& checkpoint, const common_params& p, const task& t) {
   require_same_model(checkpoint, t.architecture, p.run.override_model);
   ml::network model = t.model();

@@ -50,6 +50,10 @@ int run(int argc, char** argv, train_app::fields& f, train_app::common_params& c
 std::unique_ptr<train_app::machine> trained(const std::string& checkpoint, const train_app::common_params& p,
                                             const train_app::task& t);
 
+/// Some data that `read` takes from files, where data are read; elsewhere what is known of them without their
+/// examples. Collective.
+wsl::ml::text_task read_task(const std::function<wsl::ml::text_task()>& read);
+
 /// The vocabulary of both processors, which they have from here on: if none is named, that of the run that
 /// goes on. Throws std::invalid_argument if they differ.
 std::string share_vocabulary(const stage& now, wsl::ml::text_processor& train,

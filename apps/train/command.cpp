@@ -201,6 +201,37 @@ void require_options_of(const std::string& mode, const program_words& words,
   }
 }
 
+/// Gives the processes the roles of --roles, and the run as many wafers as have one if nothing else says how
+/// many. Throws std::invalid_argument for roles that the processes or wafers do not have.
+void take_roles(const program_words& words, const std::string& mode, fields& f) {
+  const std::vector<field*> list = f.named("roles");
+  if (list.empty() || list.front()->text() == "null") return;
+  const std::vector<wsl::ml::role> all = wsl::ml::roles_of(list.front()->text());
+  const int processes = ranks::size(), wafers = wsl::ml::count_of(wsl::ml::role::wafer, all);
+  field& num_csx = *f.named("num_csx").front();
+  if (num_csx.given.empty() && wafers > 0) f.read_option(num_csx, std::to_string(wafers), "--roles");
+  wsl::ml::require_possible(all, std::stoi(num_csx.text()));
+  if (processes == 1) {
+    // These only say what a run would do, and need no other process for that.
+    if (mode == "validate" || mode == "compile" || mode == "config") return;
+    if (!ranks::has_mpi())
+      throw std::invalid_argument(fmt::format(
+          "--roles {} is of {} processes, and this program was built without MPI, which starts several: build "
+          "it with MPI, or leave --roles out",
+          list.front()->text(), all.size()));
+    throw std::invalid_argument(fmt::format(
+        "--roles {} is of {} processes, and this one was started alone: start {} by mpirun -np {}, or leave "
+        "--roles out",
+        list.front()->text(), all.size(), words.name, all.size()));
+  }
+  if (static_cast<int>(all.size()) != processes)
+    throw std::invalid_argument(
+        fmt::format("--roles {} names {} processes, and mpirun has started {}: name one role for each",
+                    list.front()->text(), all.size(), processes));
+  const std::string line = ranks::take_roles(all);
+  if (ranks::root()) std::printf("%s\n", line.c_str()), std::fflush(stdout);
+}
+
 }  // namespace
 
 void take_model_name(fields& f, const std::string& model) {
@@ -267,6 +298,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
   require_options_of(mode, words, given);
+  take_roles(words, mode, f);
   const bool has_model = std::any_of(given.begin(), given.end(), [&](const given_option& o) {
     return o.where.front()->name == words.model_option;
   });

@@ -636,6 +636,7 @@ void check_strategy_options(fields& f, const run_params& r) {
                                           {"memory_folder", false},
                                           {"recompute", false},
                                           {"report", false},
+                                          {"roles", false},
                                           {"strips", true},
                                           {"multireplica", true},
                                           {"replicas", true}})
@@ -661,6 +662,11 @@ void declare_checkpoint_options(fields& f, common_params& p) {
   f.add("predict_threads", p.run.predict_threads,
         "of train and validate: print how long a step would take on so many threads, such as 4,16,64, by a "
         "few steps on one thread")
+      .of_one_command();
+  f.options_of("processes");
+  f.add("roles", p.run.roles,
+        "of the processes that mpirun starts, one for each in order: memoryx, swarmx, wafer or input, such as "
+        "memoryx,wafer*2,input; null: each has wafers and reads its data, and the first has the memory")
       .of_one_command();
   f.refuses([&p, &f] { check_strategy_options(f, p.run), p.run.threads_to_predict(); });
   // Of a file it is that of another machine.

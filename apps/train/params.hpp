@@ -96,6 +96,7 @@ struct run_params {
   bool multireplica = false;
   int replicas = 0;                         ///< of a pipeline; 0: chosen
   i64 profile_from = 0, profile_until = 0;  ///< steps of op_profiler; 0: none
+  std::string roles;                        ///< of the processes, one for each; empty: each has wafers
   placement on;                             ///< set by `complete`
 
   /// The numbers of predict_threads. Throws std::invalid_argument if it is no list of such.

@@ -474,11 +474,16 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
-  if (params_.reports.log_images > 0 && !task_.picture)
+  if (params_.reports.log_images > 0 && !task_.draw_picture)
     throw std::invalid_argument(
         "runconfig.log_images is of images with classes of pixels (wsl-unet), and these data are others: "
         "leave "
         "it out");
+  if (params_.reports.log_images > 0 && ranks::size() > 1 &&
+      params_.run.roles.find("memoryx") != std::string::npos)
+    throw std::invalid_argument(
+        "runconfig.log_images draws images of the process that writes the events, and memoryx has none: leave "
+        "it out, or memoryx out of --roles");
   if (params_.reports.activation_steps > 0)
     ml::stages_matching(task_.model(), params_.reports.activation_outputs);  // throws for names of no layer
   if (params_.reports.activation_steps > 0 && ranks::size() > 1)
@@ -490,6 +495,7 @@ session::session(common_params p, std::string params_text, task t)
         "op_profiler is of a run in one process, whose threads it follows: leave start_step and end_step "
         "out, or "
         "profile without mpirun");
+  ranks::take_data({&task_.train, &task_.held_out});
   rule();  // throws for sizes that do not fit, before anything is written
   if (!params_.sparsity.are_given()) return;
   if (in_pipeline(params_))
@@ -697,13 +703,16 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
            .shuffle = p.shuffle && !in_order,
            .seed = static_cast<u64>(p.shuffle_seed),
            .drop_last = !in_order || p.drop_last,
-           .part = wafer().part()}};
+           .prefetch = ranks::prefetch(),
+           .part = wafer().part()},
+          ranks::maker_of(&data == &task_.train ? 0 : 1)};
 }
 
 void session::require_same() const {
   wsl::support::fingerprint words;
   words.add(params_text_.data(), params_text_.size()), words.add(params_.run.num_steps);
   ranks::require_same(words.value(), "set of params");
+  if (ranks::have_inputs()) return;  // they compare their data
   for (const ml::dataset* d : {&task_.train, &task_.held_out})
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
 }
@@ -1167,10 +1176,12 @@ void session::train(bool and_eval) {
   if ((r.save_initial_checkpoint && first == 0) || (begins_anew && first > 0))
     save(all_checkpoints, data, unlogged_);
 
-  // The sum over all processes, measured at the same time.
-  const f64 peak = r.peak_gflops > 0
-                       ? 1e9 * r.peak_gflops
-                       : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
+  // The sum over all processes that have wafers, measured at the same time.
+  const ml::batch_part mine = t.part();
+  const f64 peak =
+      r.peak_gflops > 0
+          ? 1e9 * r.peak_gflops
+          : static_cast<f64>(ranks::sum(mine.end > mine.first ? static_cast<i64>(measured_peak(r.threads)) : 0));
   const i64 skipped_before = skipped_steps(t);
   running = &run;
   constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -1249,7 +1260,7 @@ evaluation session::evaluate() {
   const ml::network& model = t.run().model();
   const auto classes = static_cast<std::size_t>(model.width(model.logits()));
   evaluation e;
-  const int most_pictures = task_.picture && ranks::root() ? params_.reports.log_images : 0;
+  const int most_pictures = task_.draw_picture && ranks::root() ? params_.reports.log_images : 0;
   if (task_.preferences) e.pairs.emplace();
   if (task_.pixel_classes > 0) e.pixels.emplace(task_.pixel_classes, task_.ignored_classes);
   f64 sum = 0, counts = 0;
@@ -1290,7 +1301,7 @@ evaluation session::evaluate() {
           static_cast<std::size_t>(b.features.size()) / static_cast<std::size_t>(b.sequences);
       std::vector<wsl::i32> truth;
       for (i64 i = 0; i < length; ++i) truth.push_back(classes_of[sample * length + i]);
-      e.pictures.push_back(task_.picture(
+      e.pictures.push_back(task_.draw_picture(
           b.features.subspan(static_cast<std::size_t>(sample) * numbers, numbers), truth,
           std::span(said_of_drawn)
               .subspan(static_cast<std::size_t>(k * length), static_cast<std::size_t>(length))));
@@ -1782,6 +1793,7 @@ std::vector<readers> common_readers() {
         "steps_per_epoch", "log_steps", "checkpoint_steps", "save_initial_checkpoint", "max_checkpoints",
         "keep_best_checkpoint", "early_stopping_patience", "peak_gflops", "seed"})
     all.push_back({fmt::format("runconfig.{}", name), m.trains});
+  all.push_back({"processes", computes});
   for (const char* name : {"memory_folder", "recompute", "memory_gi", "multireplica", "replicas"})
     all.push_back({fmt::format("runconfig.{}", name), computes});
   for (const char* name : {"num_csx", "execution_strategy", "workers", "grid", "strips"})
@@ -1790,6 +1802,8 @@ std::vector<readers> common_readers() {
 }
 
 bool run_mode(const std::string& mode, session& s) {
+  const ranks::apart from_input_workers;
+  if (from_input_workers.serves()) return true;
   if (mode == "train_and_eval" || mode == "eval" || mode == "eval_all") s.require_one_replica(mode);
   if (mode == "train" || mode == "train_and_eval") return s.train(mode == "train_and_eval"), true;
   if (mode == "eval") return s.eval(), true;

@@ -3,7 +3,8 @@
 // of a run is in its folder: checkpoints, loss.csv and loss.svg, performance.json, the params of the run, and
 // events for TensorBoard in train/ and eval/. A run that was killed at any moment and is started again with
 // the same command resumes from its last checkpoint and reaches the same bits. If mpirun starts it, its
-// wafers are distributed over the processes; only the first prints and writes.
+// wafers are distributed over the processes, or these have roles; only the one with the memory prints and
+// writes.
 #pragma once
 #include <optional>
 #include <wsl/ml/data/batches.hpp>
@@ -76,7 +77,7 @@ struct task {
   /// draws an image beside its classes and the predicted ones; none: examples are no images
   std::function<picture(std::span<const wsl::f32> image, std::span<const wsl::i32> truth,
                         std::span<const wsl::i32> predicted)>
-      picture = {};
+      draw_picture = {};
   /// of a model whose losses compare the sequences of pairs: examples are pairs (preference_pairs.hpp)
   std::optional<preference_run> preferences = {};
 

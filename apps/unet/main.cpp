@@ -263,7 +263,7 @@ int run(int argc, char** argv) {
          .architecture = architecture(o),
          .pixel_classes = static_cast<int>(o.model.classes),
          .ignored_classes = o.model.ignored_classes,
-         .picture =
+         .draw_picture =
              [&o](std::span<const f32> image, std::span<const wsl::i32> truth,
                   std::span<const wsl::i32> predicted) {
                const ml::png_pixels all = side_by_side(o, image, truth, predicted);
@@ -272,8 +272,9 @@ int run(int argc, char** argv) {
   // Images that a mode does not look at are not read; their number of pixels is that of the others.
   ml::dataset none;
   none.length = static_cast<int>(o.train.image_shape[0] * o.train.image_shape[1]);
-  t.train = now.trains ? data_of(o, p.train_input, o.train, true) : none;
-  t.held_out = now.evaluates ? data_of(o, p.eval_input, o.held_out, false) : none;
+  t.train = ranks::read_data([&] { return now.trains ? data_of(o, p.train_input, o.train, true) : none; });
+  t.held_out =
+      ranks::read_data([&] { return now.evaluates ? data_of(o, p.eval_input, o.held_out, false) : none; });
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

@@ -47,6 +47,20 @@ class scarcity {
   std::vector<u32*> large_, small_;
 };
 
+/// All on the first rank but for some areas, whose ranks and borders follow nothing.
+mpi::spread_over placed_at_random(const threaded& how, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto draw = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::vector<mpi::placed_area> places{{all, draw(mpi::world().size())}};
+  for (int k = 0; k < 3; ++k) {
+    const int every = 1 + draw(3);
+    const area some[] = {rows(0, edge, every), rows(every, edge), row(edge - 1), columns(1, edge, every),
+                         column(0),            column(edge - 1), at(0, edge - 1)};
+    places.push_back({some[draw(7)], draw(mpi::world().size())});
+  }
+  return mpi::world().with(how).place(places);
+}
+
 /// Says whether queues have stopped it.
 bool judge(unsigned seed, bool races) {
   const law::random_program p(seed, races);
@@ -65,6 +79,8 @@ bool judge(unsigned seed, bool races) {
     must_agree_here(expected, law::run(p, mpi::spread_over{mpi::ranks(mpi::world().who.group()), spread}),
                     seed);
   }
+  // A race may end otherwise where partitions are cut.
+  if (!races) must_agree_here(expected, law::run(p, placed_at_random(spread, seed)), seed);
   return !expected.deadlock.empty();
 }
 
@@ -181,6 +197,71 @@ TEST_CASE("the host copies and reads on every rank") {
   CHECK(f.read(8, 8, &summand::several)[2] == 3 * 81);
   const u64 pes_here = static_cast<u64>(f.here({0, 0})) + static_cast<u64>(f.here({8, 8}));
   CHECK(mpi::world().who.sum(pes_here) == 2);
+}
+
+TEST_CASE("areas run where they are placed") {
+  constexpr int side = 8;
+  const int last = mpi::world().size() - 1;
+  const auto placed = mpi::world().with({.threads = 2, .pes_per_partition = side});
+  fabric alone{sums(side), threaded{.threads = 1, .pes_per_partition = side}},
+      f{sums(side), placed.place({{all, 0}, {rows(1, edge, 2), last}, {at(7, 7), 0}})};
+  CHECK(f.here({0, 0}) == (mpi::world().rank() == 0));
+  CHECK(f.here({3, 1}) == (mpi::world().rank() == last));
+  CHECK(f.here({7, 7}) == (mpi::world().rank() == 0));
+  for (fabric* each : {&alone, &f}) {
+    device d{*each};
+    std::vector<f32> x(side * side);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = 1.f / static_cast<f32>(k + 1);
+    d.copy_in(&summand::mine, all, x);
+    d.launch<&summand::start>(all);
+  }
+  device one{alone}, several{f};
+  CHECK(several.copy_out(&summand::sum, all) == one.copy_out(&summand::sum, all));
+}
+
+TEST_CASE("more areas than partitions can be cut to") {
+  // Each column of one PE would be a partition, and each is on two ranks.
+  constexpr int side = 12;
+  fabric f{sums(side), mpi::world()
+                           .with({.threads = 1, .pes_per_partition = 1, .cut_lines = true})
+                           .place({{all, 0}, {rows(0, edge, 2), mpi::world().size() - 1}})};
+  device d{f};
+  d.copy_in(&summand::mine, all, std::vector<f32>(side * side, 1.f));
+  d.launch<&summand::start>(all);
+  CHECK(d.copy_out(&summand::sum, all) == std::vector<f32>(side * side, side * side));
+  CHECK(f.here({3, 4}) == (mpi::world().rank() == mpi::world().size() - 1));
+}
+
+TEST_CASE("placements that cannot be are refused") {
+  const auto says = [](std::vector<mpi::placed_area> places) {
+    return thrown([&] { fabric f{sums(4), mpi::world().place(std::move(places))}; });
+  };
+  const int size = mpi::world().size();
+  CHECK(says({{all, 0}, {rows(1, 3), size}}) ==
+        "wsl: columns 0 to 3 and rows 1 to 2 are placed on rank " + std::to_string(size) + ", and there are " +
+            std::to_string(size) + " ranks, numbered from 0");
+  CHECK_THAT(says({{all, -1}}), Catch::Contains("placed on rank -1"));
+  CHECK_THAT(says({{all, 0}, {columns(2, 5), 0}}),
+             Catch::Contains("columns 2 to 4 and rows 0 to 3 are placed on rank 0, and the grid has 4 columns"));
+  CHECK_THAT(says({{columns(0, 3), 0}}), Catch::Contains("PE(3, 0) of ") &&
+                                             Catch::Contains("is placed on no rank: give an area that has it"));
+}
+
+TEST_CASE("ranks go apart in groups") {
+  const mpi::spread_over world = mpi::world();
+  const int size = world.size(), me = world.rank();
+  // The ranks of odd numbers, and the others in descending order.
+  const mpi::spread_over group = world.split(me % 2, me % 2 ? me : -me);
+  CHECK(group.size() == (me % 2 ? size / 2 : (size + 1) / 2));
+  CHECK(group.rank() == (me % 2 ? me / 2 : (size - 1) / 2 - me / 2));
+  CHECK(group.who.sum(1) == static_cast<u64>(group.size()));
+  CHECK(group.who.name_of(group.rank()) == "rank " + std::to_string(me));
+  // Both groups run a fabric of their own at the same time.
+  fabric f{sums(8), group.with({.threads = 1, .pes_per_partition = 8})};
+  device d{f};
+  d.copy_in(&summand::mine, all, std::vector<f32>(64, static_cast<f32>(1 + me % 2)));
+  d.launch<&summand::start>(all);
+  CHECK(d.copy_out(&summand::sum, all) == std::vector<f32>(64, 64.f * static_cast<f32>(1 + me % 2)));
 }
 
 TEST_CASE("long news of ranks without common memory") {

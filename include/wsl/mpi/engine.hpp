@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The threaded engine on several ranks. The grid is cut into the same partitions as on one rank; each rank
-// runs a contiguous range of them, and their messages for partitions of other ranks travel in each superstep.
-// Everything that the host sees is the same on every rank.
+// runs a contiguous range of them, or those of the areas that are placed on it, and their messages for
+// partitions of other ranks travel in each superstep. Everything that the host sees is the same on every rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -14,14 +14,18 @@ namespace wsl::mpi {
 
 class spread_engine final : public engines::threaded_engine {
  public:
-  spread_engine(const layout& plan, const ranks& who, const threaded& how)
+  spread_engine(const layout& plan, const ranks& who, const threaded& how,
+                std::span<const placed_area> places = {})
       : threaded_engine(plan, threads_of(how), how.queues, how.order,
                         // words that several ranks read go in a tree broadcast, not to each of them
-                        {.pes = how.pes_per_partition, .grants_multicasts = false},
+                        {.pes = how.pes_per_partition,
+                         .grants_multicasts = false,
+                         .groups = ranks_of_places(plan, places, who.size())},
                         how.rendezvous_from, nullptr, nullptr),
         who_(who),
-        share_{words().net.partitions, who.size()},
-        thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))),
+        share_(places.empty() ? share(words().net.partitions, who.size())
+                              : share(owners(plan, places), who.size())),
+        thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(mine().size())))),
         helpers_{threads_of(how)},
         exchange_(words(), who, share_, threads_of(how)) {
     who_.require_same(fingerprint_of(words().net, how.rendezvous_from),
@@ -73,7 +77,7 @@ class spread_engine final : public engines::threaded_engine {
   outcome run() override {
     forget_run();
     superstep_ =
-        run_supersteps(thread_pool_, helpers_, partitions(), begin(), end(), superstep_, exchange_,
+        run_supersteps(thread_pool_, helpers_, partitions(), mine(), superstep_, exchange_,
                        [this](engines::partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops),
@@ -86,10 +90,54 @@ class spread_engine final : public engines::threaded_engine {
  private:
   static int threads_of(const threaded& how) { return how.threads ? how.threads : default_threads(); }
 
+  /// The rank of each place of the grid, row by row; empty if no area is placed. Throws fault for a rank that
+  /// there is not, and for a PE that no area has.
+  static support::flat_vector<u16> ranks_of_places(const layout& plan, std::span<const placed_area> places,
+                                                   int size) {
+    if (places.empty()) return {};
+    constexpr u16 nowhere = 0xffff;
+    support::flat_vector<u16> all(static_cast<std::size_t>(plan.width()) *
+                                  static_cast<std::size_t>(plan.height()));
+    for (u16& rank : all) rank = nowhere;
+    const auto at = [&](coord c) -> u16& {
+      return all[static_cast<std::size_t>(c.y) * static_cast<std::size_t>(plan.width()) +
+                 static_cast<std::size_t>(c.x)];
+    };
+    for (const placed_area& p : places) {
+      const region r = plan.inside(p.where);
+      if (p.rank < 0 || p.rank >= support::min(size, int{nowhere}))
+        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) + ", and there are " +
+                    std::to_string(size) + " ranks, numbered from 0");
+      if (!r.empty() && (!plan.has(coord{r.x0, r.y0}) || !plan.has(coord{r.x1 - 1, r.y1 - 1})))
+        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) +
+                    ", and the grid has " + std::to_string(plan.width()) + " columns and " +
+                    std::to_string(plan.height()) + " rows: place areas of the grid");
+      for (int i = 0; i < r.count(); ++i) at(r.nth(i)) = static_cast<u16>(p.rank);
+    }
+    for (const placement& p : plan.placements())
+      for (int i = 0; i < p.where.count(); ++i)
+        if (const coord c = p.where.nth(i); at(c) == nowhere)
+          throw fault("wsl: " + wsl::text_of(c) + " of " + p.what->name +
+                      " is placed on no rank: give an area that has it, as in {all, 0} before the others");
+    for (u16& rank : all)
+      if (rank == nowhere) rank = 0;  // nothing runs there but the ends of streams
+    return all;
+  }
+  std::vector<int> owners(const layout& plan, std::span<const placed_area> places) {
+    const support::flat_vector<u16> ranks = ranks_of_places(plan, places, who_.size());
+    engines::topology& net = words().net;
+    std::vector<int> all(net.partitions);
+    for (u32 w = 0; w < net.writers(); ++w) {
+      const coord c = net.place_of(w);
+      all[net.visits[w].partition] = ranks[static_cast<std::size_t>(c.y) * static_cast<std::size_t>(plan.width()) +
+                                           static_cast<std::size_t>(c.x)];
+    }
+    return all;
+  }
+
   u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
-  // The partitions that this rank runs.
-  u32 begin() const { return share_.first(who_.rank()); }
-  u32 end() const { return share_.first(who_.rank() + 1); }
+  /// The partitions that this rank runs.
+  std::span<const u32> mine() const { return share_.of(who_.rank()); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
   u32 partition_of_stream(int color, coord c, bool inbound) {
     return words().net.visits[pes() + stream(color, c, inbound)].partition;
@@ -123,7 +171,7 @@ class spread_engine final : public engines::threaded_engine {
   /// Every rank gets all waits, in the order of a single rank, and throws the same report.
   void report_deadlock() {
     bool any = false;
-    for (u32 b = begin(); b < end(); ++b) any |= any_waits(partitions()[b]);
+    for (const u32 b : mine()) any |= any_waits(partitions()[b]);
     if (!who_.largest(any)) return;
     message mine, others;
     waits open;
@@ -176,6 +224,7 @@ class spread_engine final : public engines::threaded_engine {
     for (const engines::cursor& i : net.cursors) f.add(i.from), f.add(i.color);
     for (u16 d : net.depths) f.add(d);
     f.add(net.partitions), f.add(rendezvous_from);
+    for (u32 b = 0; b < net.partitions; ++b) f.add(share_.owner(b));
     if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
       char block[4096];
       while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);
@@ -197,7 +246,7 @@ inline engine* spread_over::make(const layout& plan) const {
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
   if (how.observer && how.observer->needs_one_thread())
     throw fault("wsl: a scaling_profile measures the threads of one process; predict without mpirun");
-  return new spread_engine(plan, who, how);
+  return new spread_engine(plan, who, how, places);
 }
 
 }  // namespace wsl::mpi

@@ -19,19 +19,34 @@
 
 namespace wsl::mpi {
 
-/// The distribution of partitions over ranks, in contiguous ranges of about the same length.
-struct share {
-  u32 partitions = 1;
-  int ranks = 1;
+/// The distribution of partitions over ranks.
+class share {
+ public:
+  /// In contiguous ranges of about the same length.
+  share(u32 partitions, int ranks) : of_(static_cast<std::size_t>(ranks)) {
+    const auto first = [&](int rank) {
+      return static_cast<u32>(u64{partitions} * static_cast<u64>(rank) / static_cast<u64>(ranks));
+    };
+    for (int rank = 0; rank < ranks; ++rank)
+      for (u32 b = first(rank); b < first(rank + 1); ++b) give(rank);
+  }
+  /// As it is said for each partition.
+  share(std::span<const int> owners, int ranks) : of_(static_cast<std::size_t>(ranks)) {
+    for (const int rank : owners) give(rank);
+  }
 
-  u32 first(int rank) const {
-    return static_cast<u32>(u64{partitions} * static_cast<u64>(rank) / static_cast<u64>(ranks));
+  int owner(u32 partition) const { return owners_[partition]; }
+  /// The partitions of a rank, in ascending order.
+  std::span<const u32> of(int rank) const { return of_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  void give(int rank) {
+    of_[static_cast<std::size_t>(rank)].push_back(static_cast<u32>(owners_.size()));
+    owners_.push_back(rank);
   }
-  int owner(u32 partition) const {
-    int rank = static_cast<int>(u64{partition} * static_cast<u64>(ranks) / partitions);
-    while (first(rank + 1) <= partition) ++rank;
-    return rank;
-  }
+
+  std::vector<int> owners_;
+  std::vector<std::vector<u32>> of_;
 };
 
 class exchange {
@@ -133,7 +148,7 @@ class exchange {
       while (!p.left()) others->pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
-    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b)
+    for (const u32 b : share_.of(who_.rank()))
       inner_work_ |= !borders(b) && will_work(words_.partitions()[b], all);
     return all;
   }
@@ -160,7 +175,7 @@ class exchange {
   }
   u64 bands_of(int rank) const {
     u64 mask = 0;
-    for (u32 b = share_.first(rank); b < share_.first(rank + 1); ++b) mask |= u64{1} << b;
+    for (const u32 b : share_.of(rank)) mask |= u64{1} << b;
     return mask;
   }
   tree_broadcast* broadcast_of(int writer) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The heartbeat detects dead ranks. Each rank sends the next one a beat every half second, from a thread of
-// its own, and the last rank sends to the first. If a rank has been silent for some seconds, it has died with
-// its computer, or is stopped, and the rank that listens to it ends all. A rank that computes for ever still
-// beats; so a rank can also be given a limit of seconds between two exchanges with the others, which it
+// The heartbeat detects dead ranks. Each rank sends the next one a beat several times a second, from a thread
+// of its own, and the last rank sends to the first. If a rank has been silent for some seconds, it has died
+// with its computer, or is stopped, and the rank that listens to it ends all. On the same computer it also
+// looks whether the process is still there, and says so at once if it is not. A rank that computes for ever
+// still beats; so a rank can also be given a limit of seconds between two exchanges with the others, which it
 // checks itself.
 //   WSL_RANK_SILENCE  the number of seconds without a beat after which a rank counts as dead, and for which a
 //                     rank that has ended waits for the others; 8 if not set, 0: no limit
@@ -10,9 +11,12 @@
 #pragma once
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -20,6 +24,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "../core/fault.hpp"
 #include "../core/scalar.hpp"
@@ -38,6 +44,25 @@ inline bool has_failed = false;
 inline int ranks_here = 1, cores_here = 1;
 /// Whether the ranks of this computer have more threads than cores, if each has `threads`.
 inline bool crowded(int threads = 1) { return ranks_here * threads > cores_here; }
+
+/// The names of ranks in messages, which several threads write.
+class rank_names {
+ public:
+  void set(std::vector<std::string> names) {
+    const std::scoped_lock alone(mutex_);
+    names_ = std::move(names);
+  }
+  std::string operator[](int rank) {
+    const std::scoped_lock alone(mutex_);
+    const std::string name = static_cast<std::size_t>(rank) < names_.size() ? names_[static_cast<std::size_t>(rank)] : "";
+    return "rank " + std::to_string(rank) + (name.empty() ? "" : " (" + name + ")");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> names_;
+};
+inline rank_names names_of_ranks;
 
 /// Marks that this rank waits for others, and so does not exceed its limit.
 class waiting {
@@ -96,12 +121,15 @@ class heartbeat {
     MPI_Comm_size(all, &size_);
     if (size_ == 1 || threads < MPI_THREAD_MULTIPLE) return;
     MPI_Comm_dup(all, &group_);
+    find_process();
     thread_ = std::thread([this] { beat(); });
   }
   heartbeat(const heartbeat&) = delete;
   heartbeat& operator=(const heartbeat&) = delete;
   ~heartbeat() { stop(); }
 
+  /// Says that all ranks have come to their end: a process that is no longer there has not died.
+  void others_may_end() { others_may_end_ = true; }
   void stop() {
     if (!thread_.joinable()) return;
     {
@@ -114,19 +142,35 @@ class heartbeat {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds interval{500};
+  static constexpr std::chrono::milliseconds interval{250};
+
+  int before() const { return (rank_ + size_ - 1) % size_; }
+  /// The process of the rank that this one listens to, if it is seen from here.
+  void find_process() {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int first_here = rank_;
+    MPI_Allreduce(MPI_IN_PLACE, &first_here, 1, MPI_INT, MPI_MIN, here);
+    MPI_Comm_free(&here);
+    const int mine[] = {static_cast<int>(getpid()), first_here};
+    std::vector<int> all(2 * static_cast<std::size_t>(size_));
+    MPI_Allgather(mine, 2, MPI_INT, all.data(), 2, MPI_INT, group_);
+    const int* const theirs = all.data() + 2 * before();
+    if (theirs[1] == first_here && kill(theirs[0], 0) == 0) process_ = theirs[0];
+  }
+  bool is_gone() const { return process_ && !others_may_end_ && kill(process_, 0) != 0 && errno == ESRCH; }
 
   void beat() {
     char in = 0;
     const char out = 0;
-    const int from = (rank_ + size_ - 1) % size_, to = (rank_ + 1) % size_;
+    const int from = before(), to = (rank_ + 1) % size_;
     MPI_Request coming, going = MPI_REQUEST_NULL;
     MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
     clock::time_point heard = clock::now(), moved = heard, awake = heard;
     u64 seen = 0;
     while (!stops_within(interval)) {
       // this rank itself was stopped, perhaps with all others
-      if (since(awake) > 4 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();
+      if (since(awake) > 8 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();
       awake = clock::now();
       if (done(going)) MPI_Isend(&out, 1, MPI_BYTE, to, 0, group_, &going);
       while (done(coming)) {
@@ -134,11 +178,11 @@ class heartbeat {
         MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
       }
       if (waits || seen != exchanges) moved = clock::now(), seen = exchanges;
+      if (is_gone()) end_all("%s was killed, or has crashed", from, 0);
       if (silence_ > 0 && since(heard) > silence_)
-        end_all("rank %d has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
+        end_all("%s has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
       if (limit_ > 0 && since(moved) > limit_)
-        end_all("rank %d has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_,
-                limit_);
+        end_all("%s has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_, limit_);
     }
     MPI_Cancel(&coming);
     MPI_Wait(&coming, MPI_STATUS_IGNORE);
@@ -150,15 +194,17 @@ class heartbeat {
   }
   static f64 since(clock::time_point t) { return std::chrono::duration<f64>(clock::now() - t).count(); }
   void end_all(const char* what, int who, f64 seconds) const {
-    std::fprintf(stderr, "wsl: ");
-    std::fprintf(stderr, what, who, seconds);
-    std::fprintf(stderr, "; rank %d ends the run\n", rank_);
+    char sentence[256];
+    std::snprintf(sentence, sizeof sentence, what, names_of_ranks[who].c_str(), seconds);
+    std::fprintf(stderr, "wsl: %s; %s ends the run\n", sentence, names_of_ranks[rank_].c_str());
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
 
   const f64 silence_ = silence(), limit_ = seconds_of("WSL_RANK_LIMIT", 0);
   MPI_Comm group_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
+  pid_t process_ = 0;  ///< 0: it is on another computer
+  std::atomic<bool> others_may_end_{false};
   bool stopped_ = false;
   std::mutex mutex_;
   std::condition_variable woken_;

@@ -9,6 +9,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <string>
+#include <vector>
 
 #include "../support/min_max.hpp"
 #include "heartbeat.hpp"
@@ -29,17 +32,23 @@ class session {
     if (owned_ && !everybody_came(patience)) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank,
-                   patience);
+      std::fprintf(stderr, "wsl: %s has ended, and others went on for %.0f s; it ends them\n",
+                   names_of_ranks[rank].c_str(), patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    if (owned_) memory_.release();  // collective: the heartbeat still notices a rank that is stopped now
+    heart_.others_may_end();
+    if (owned_) {  // collective: the heartbeat still notices a rank that is stopped now
+      memory_.release();
+      for (shared_memory& m : of_groups_) m.release();
+    }
     heart_.stop();
     if (owned_) MPI_Finalize();
   }
 
   MPI_Comm group() const { return group_; }
   shared_memory& memory() { return memory_; }
+  /// The memory of a group of ranks, until the end of the process; collective in the group.
+  shared_memory& memory_of(MPI_Comm group) { return of_groups_.emplace_back(group); }
 
  private:
   /// Initializes MPI if necessary. Returns whether it did.
@@ -87,6 +96,7 @@ class session {
   bool owned_;
   MPI_Comm group_;
   shared_memory memory_;
+  std::deque<shared_memory> of_groups_;  // in the order in which all of their ranks made them
   heartbeat heart_;
 };
 

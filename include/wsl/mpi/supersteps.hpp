@@ -7,6 +7,7 @@
 #pragma once
 #include <atomic>
 #include <optional>
+#include <span>
 
 #include "../engine/threaded/superstep.hpp"
 #include "exchange.hpp"
@@ -27,16 +28,16 @@ struct compute_helpers {
   }
 };
 
-/// Runs the partitions [first, end) in supersteps, beginning with `last` + 1, until no rank has work left or
-/// a partition has failed; returns the number of the last superstep. Collective. Only the calling thread
+/// Runs the partitions `mine` in supersteps, beginning with `last` + 1, until no rank has work left or a
+/// partition has failed; returns the number of the last superstep. Collective. Only the calling thread
 /// calls MPI. If one thread is enough for the partitions, `helpers` compute beside it.
 template <class RunPartition>
 u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
-                   support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last,
+                   support::flat_vector<engines::partition>& partitions, std::span<const u32> mine, u64 last,
                    exchange& others, RunPartition run_partition) {
   using engines::termination_vote;
   u32 at_border = 0;
-  for (u32 b = first; b < end; ++b) at_border += others.borders(b);
+  for (const u32 b : mine) at_border += others.borders(b);
 
   termination_vote all = termination_vote::messages;
   std::atomic<u32> ready = 0;  // partitions at the border that have run
@@ -45,7 +46,7 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
   bool one_leads = false;  // one thread runs the supersteps, and the others do these jobs
   const auto find_jobs = [&] {
     offloaded_jobs.clear();
-    for (u32 b = first; b < end; ++b)
+    for (const u32 b : mine)
       for (engines::open_job* e : partitions[b].offloaded_jobs) offloaded_jobs.push_back(e);
   };
   const auto do_one = [&] {
@@ -59,10 +60,10 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
       if (sent) others.move_on();
       else if (ready.load(std::memory_order_acquire) == at_border) others.send(last + 1), sent = true;
     };
-    const auto run = [&](u32 from, u32 to) {
+    const auto run = [&](std::span<const u32> some) {
       if (thread == 0) others.expect(), sent = false;
       for (const bool first_ones : {true, false})
-        for (u32 b = from; b < to; ++b) {
+        for (const u32 b : some) {
           if (others.borders(b) != first_ones) continue;
           partitions[b].computes = all == termination_vote::computing;
           run_partition(partitions[b], last + 1);
@@ -73,21 +74,24 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
     const auto receive = [&] {
       if (!sent) move_on();
       ready.store(0, std::memory_order_relaxed);
-      termination_vote mine = termination_vote::nothing;
-      for (u32 b = first; b < end; ++b) mine = engines::larger(mine, engines::vote_of(partitions[b]));
-      all = others.receive(last + 1, mine, one_leads);
+      termination_vote vote = termination_vote::nothing;
+      for (const u32 b : mine) vote = engines::larger(vote, engines::vote_of(partitions[b]));
+      all = others.receive(last + 1, vote, one_leads);
       ++last;
     };
     const auto share = [&](int k) {
-      return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size());
+      const auto first = [&](int of) {
+        return static_cast<std::size_t>(of) * mine.size() / static_cast<std::size_t>(threads.size());
+      };
+      return mine.subspan(first(k), first(k + 1) - first(k));
     };
     auto lead = [&](int k) {
       if (k == 0) receive();
-      while (k == 0 && all == termination_vote::messages) run(first, end), receive();
+      while (k == 0 && all == termination_vote::messages) run(mine), receive();
       while (do_one()) {}
     };
     while (engines::goes_on(all)) {
-      run(share(thread), share(thread + 1));
+      run(share(thread));
       threads.barrier.wait();
       if (thread == 0) {
         find_jobs();

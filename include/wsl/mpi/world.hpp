@@ -11,6 +11,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "../engine/threaded.hpp"
 #include "../engine/threaded/engine.hpp"
@@ -47,8 +48,17 @@ class ranks {
     // Counted from the end, so that the largest is the first rank that differs.
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
     if (differs)
-      throw fault("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what +
-                  " than rank 0; start the same program with the same arguments everywhere");
+      throw fault("wsl: " + name_of(size() - static_cast<int>(differs)) + " has another " + what + " than " +
+                  name_of(0) + "; start the same program with the same arguments everywhere");
+  }
+  /// The name of a rank of this group in messages, by its number among all: "rank 3 (input)".
+  std::string name_of(int rank) const {
+    MPI_Group of_all, of_these;
+    MPI_Comm_group(MPI_COMM_WORLD, &of_all), MPI_Comm_group(group_, &of_these);
+    int number = rank;
+    MPI_Group_translate_ranks(of_these, 1, &rank, of_all, &number);
+    MPI_Group_free(&of_all), MPI_Group_free(&of_these);
+    return detail::names_of_ranks[number];
   }
   /// Whether this rank should print the error with which it ends: no earlier rank has announced the same
   /// sentence within a second, so a sentence with which all ranks end is printed once. Each rank calls this
@@ -74,10 +84,17 @@ class ranks {
   }
   /// Sends the bytes of the rank `from` to all others; collective.
   void broadcast(std::span<std::byte> bytes, int from) const {
-    const detail::waiting others;
-    for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
-      MPI_Bcast(bytes.data() + done, static_cast<int>(support::min(bytes.size() - done, most_at_once)),
-                MPI_BYTE, from, group_);
+    detail::waiting others;
+    for (std::size_t done = 0; done < bytes.size(); done += most_at_once) {
+      const int size = static_cast<int>(support::min(bytes.size() - done, most_at_once));
+      if (!detail::crowded()) {
+        MPI_Bcast(bytes.data() + done, size, MPI_BYTE, from, group_);
+        continue;
+      }
+      MPI_Request r;
+      MPI_Ibcast(bytes.data() + done, size, MPI_BYTE, from, group_, &r);
+      while (!detail::done(r)) others.pause();
+    }
   }
   template <class T>
     requires std::is_trivially_copyable_v<T>
@@ -110,17 +127,32 @@ class ranks {
   int rank_ = 0, size_ = 1;
 };
 
+/// An area of a grid, and the rank that runs its PEs.
+struct placed_area {
+  area where = all;
+  int rank = 0;
+};
+
 /// Selects an engine whose PEs are spread over ranks.
 struct spread_over {
   ranks who;
   threaded how = {};  ///< the engine of each rank; all settings but `threads` must be equal on all ranks
+  std::vector<placed_area> places = {};  ///< empty: each rank runs about as many partitions
 
   int rank() const { return who.rank(); }
   int size() const { return who.size(); }
   bool root() const { return who.root(); }
 
   /// With other settings: `mpi::world().with({.threads = 2})`.
-  spread_over with(const threaded& settings) const { return {who, settings}; }
+  spread_over with(const threaded& settings) const { return {who, settings, places}; }
+  /// With areas placed on ranks: `mpi::world().place({{all, 0}, {rows(1, edge, 2), 1}})`. Of several areas that
+  /// have a PE the last one counts. A partition that would lie on several ranks is cut, so each rank runs
+  /// whole partitions, and the results are those of any other placement. A fabric throws fault for a rank that
+  /// there is not, and for a PE that is on none.
+  spread_over place(std::vector<placed_area> areas) const { return {who, how, std::move(areas)}; }
+  /// Groups of ranks: those that give the same color, in the order of their keys; they have what
+  /// `mpi::world()` has, without the others. Collective.
+  inline spread_over split(int color, int key = 0) const;
 
   /// The caller owns the engine. Collective.
   inline engine* make(const layout& plan) const;
@@ -132,10 +164,28 @@ inline bool launched() {
   return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK");
 }
 
+namespace detail {
+
+inline session& session_of_world() {
+  static session all;
+  return all;
+}
+
+}  // namespace detail
+
 /// All ranks of this mpirun; one, if the program was started without it.
 inline spread_over world() {
-  static detail::session all;
+  detail::session& all = detail::session_of_world();
   return {ranks(all.group(), &all.memory())};
 }
+
+inline spread_over spread_over::split(int color, int key) const {
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_split(who.group(), color, key, &group);
+  return {ranks(group, who.memory() ? &detail::session_of_world().memory_of(group) : nullptr), how};
+}
+
+/// Gives the ranks of world() names for messages, such as what each is for: "rank 3 (input)".
+inline void name_ranks(std::vector<std::string> names) { detail::names_of_ranks.set(std::move(names)); }
 
 }  // namespace wsl::mpi

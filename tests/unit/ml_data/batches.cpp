@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
@@ -78,6 +79,35 @@ TEST_CASE("What is made ahead does not change what comes, and a saved position g
   const auto expected = run(0, -1);
   for (int ahead : {0, 1, 3, 8})
     for (int stop : {-1, 0, 1, 5, 6, 16}) CHECK(run(ahead, stop) == expected);
+}
+
+TEST_CASE("Batches that are made elsewhere are those that are made here") {
+  // Without the examples, as in a process that does not open the data.
+  dataset shape = numbers(23);
+  shape.get = [](i64, const example&) { throw std::logic_error("an example was asked for"); };
+  const dataset data = numbers(23);
+  std::atomic<int> asked{0};
+  batches here(data, {.size = 4, .seed = 9, .drop_last = false}),
+      elsewhere(shape, {.size = 4, .seed = 9, .drop_last = false}, [&](const batch_request& what) {
+        ++asked;
+        return batch_of(data, what);
+      });
+  for (int i = 0; i < 13; ++i) {
+    CHECK(elsewhere.next().ids == here.next().ids);
+    CHECK(elsewhere.position() == here.position());
+  }
+  elsewhere.resume({.seed = 9, .epoch = 1, .example = 8});
+  here.resume({.seed = 9, .epoch = 1, .example = 8});
+  CHECK(elsewhere.next().ids == here.next().ids);
+  CHECK(asked >= 14);
+  // What cannot be made is tried again.
+  int fails = 1;
+  batches failing(shape, {.size = 4, .prefetch = 0}, [&](const batch_request& what) {
+    if (fails-- > 0) throw std::runtime_error("a line of the file is no number");
+    return batch_of(data, what);
+  });
+  CHECK_THROWS_WITH(failing.next(), "a line of the file is no number");
+  CHECK(failing.next().ids == batches(data, {.size = 4}).next().ids);
 }
 
 TEST_CASE("The end of an epoch is dropped, or smaller") {

@@ -33,6 +33,9 @@ struct partitioning {
   bool cut_lines = false;  ///< within rows or columns, if there are fewer of these
   /// an array for several readers goes from memory to memory as well, if all are in other partitions
   bool grants_multicasts = true;
+  /// the group of each place of the grid, row by row: PEs of two groups are never in one partition; empty: all
+  /// are of one group
+  support::flat_vector<u16> groups = {};
 };
 
 struct topology {
@@ -273,7 +276,7 @@ struct topology {
     partitions =
         support::min(support::max(static_cast<u32>(pes_.size() / support::max(1u, partitioning_.pes)), 1u),
                      max_partitions);
-    if (partitions == 1) return;
+    if (partitions == 1 && partitioning_.groups.empty()) return;
     u64 across_columns = 0, across_rows = 0;
     for (const cursor& in : cursors) {
       const coord d = place_of(in.reader) - place_of(channels[in.from].writer);
@@ -285,6 +288,13 @@ struct topology {
     const bool cuts_lines = partitioning_.cut_lines && partitions > lines;
     if (!cuts_lines) partitions = support::min(partitions, lines);
     share_out(by_rows, cuts_lines);
+    // With fewer pieces there is room for the cuts between groups.
+    while (!separate_groups()) {
+      if (--partitions == 0)
+        throw fault("wsl: the grid is placed on more than " + std::to_string(max_partitions) +
+                    " ranks, and has at most so many partitions: place it on fewer");
+      share_out(by_rows, cuts_lines && partitions > lines);
+    }
     for (cursor& in : cursors) cut(in);
     if (!partitioning_.grants_multicasts || machine_depth_) return;
     for (const channel& c : channels)
@@ -332,6 +342,35 @@ struct topology {
           static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
     for (u32 w = 0; w < writers(); ++w)
       visits[w].partition = partition_of_piece[piece_of(place_of(w))] & (max_partitions - 1);
+  }
+
+  /// Cuts the partitions that have PEs of several groups, in the order of the partitions and of the groups.
+  /// Returns false, and leaves them as they are, if that makes too many.
+  bool separate_groups() {
+    if (partitioning_.groups.empty()) return true;
+    const auto key_of = [&](u32 w) {
+      const coord c = place_of(w);
+      const auto place = static_cast<std::size_t>(c.y) * static_cast<std::size_t>(plan_.width()) +
+                         static_cast<std::size_t>(c.x);
+      return u32{visits[w].partition} << 16 | partitioning_.groups[place];
+    };
+    u32 keys[max_partitions], count = 0;  // in ascending order
+    const auto place_of_key = [&](u32 key) {
+      u32 k = 0;
+      while (k < count && keys[k] < key) ++k;
+      return k;
+    };
+    for (u32 w = 0; w < writers(); ++w) {
+      const u32 key = key_of(w), at = place_of_key(key);
+      if (at < count && keys[at] == key) continue;
+      if (count == max_partitions) return false;
+      for (u32 k = count++; k > at; --k) keys[k] = keys[k - 1];
+      keys[at] = key;
+    }
+    for (u32 w = 0; w < writers(); ++w)
+      visits[w].partition = static_cast<u8>(place_of_key(key_of(w))) & (max_partitions - 1);
+    partitions = count;
+    return true;
   }
 
   tiles& pes_;

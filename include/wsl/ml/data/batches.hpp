@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <functional>
 #include <future>
+#include <memory>
+#include <utility>
 
 #include "../model/batch.hpp"
 #include "data_position.hpp"
@@ -52,12 +55,58 @@ struct loaded_batch {
   }
 };
 
+/// One of the batches of a run. It depends on nothing else, so any thread or process can make it.
+struct batch_request {
+  data_position at;  ///< of its first example
+  i64 size = 1;
+  bool shuffle = true;
+  batch_part part = {};  ///< as of batch_settings
+};
+using batch_maker = std::function<loaded_batch(const batch_request&)>;
+
+/// The batch of these data.
+inline loaded_batch batch_of(const dataset& from, const batch_request& what) {
+  const auto& [at, size, shuffle, part_of_all] = what;
+  batch_part mine = part_of_all;
+  const u64 of_epoch = at.seed ^ scramble(static_cast<u64>(at.epoch)), key = scramble(~of_epoch);
+  const permutation order(from.count, of_epoch);
+  const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from.length),
+             width = static_cast<std::size_t>(from.width);
+  loaded_batch b;
+  b.sequences = static_cast<int>(size), b.length = from.length;
+  const bool is_named = !from.named.empty();
+  for (const named_field& x : from.named)
+    b.by_name.push_back({x.name, std::vector<i32>(n * static_cast<std::size_t>(x.count))});
+  if (!is_named) b.targets.resize(n * length);
+  if (width) b.features.resize(n * length * width);
+  else if (!is_named) b.ids.resize(n * length);
+  const auto part = [&](auto& all, std::size_t i) {
+    return std::span(all).subspan(i * all.size() / n, all.size() / n);
+  };
+  const int tasks = mine.of;
+  int task = 0;  // the wafer to whose part an example belongs
+  if (is_named) mine = {};
+  for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
+    const i64 which = at.example + i;
+    const auto k = static_cast<std::size_t>(i);
+    while (i >= size * (task + 1) / tasks) ++task;
+    const task_scope of_wafer(tasks, task);
+    std::vector<std::span<i32>> named;
+    for (loaded_batch::named& x : b.by_name) named.push_back(part(x.numbers, k));
+    from.get(shuffle ? order(which) : which,
+             {part(b.ids, k), part(b.features, k), part(b.targets, k), named, key, at.epoch});
+  }
+  return b;
+}
+
 class batches {
  public:
-  /// Throws std::invalid_argument if the data do not fill one batch.
-  batches(dataset from, const batch_settings& how)
+  /// Batches are made by `by`, which may ask another process for them; none: here. Throws
+  /// std::invalid_argument if the data do not fill one batch.
+  batches(dataset from, const batch_settings& how, batch_maker by = {})
       : from_(std::make_shared<const dataset>(std::move(from))),
         how_(how),
+        make_(by ? std::move(by) : [d = from_](const batch_request& what) { return batch_of(*d, what); }),
         given_{.seed = how.seed},
         made_(given_) {
     if (how.size < 1 || how.prefetch < 0)
@@ -120,44 +169,14 @@ class batches {
   void begin_one() {
     const data_position at = begin_of(made_);
     const auto policy = how_.prefetch ? std::launch::async : std::launch::deferred;
-    coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle, how_.part));
+    coming_.push_back(
+        std::async(policy, make_, batch_request{at, size_at(at), how_.shuffle, how_.part}));
     made_ = after(made_);
-  }
-  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size,
-                           bool shuffle, batch_part mine) {
-    const u64 of_epoch = at.seed ^ scramble(static_cast<u64>(at.epoch)), key = scramble(~of_epoch);
-    const permutation order(from->count, of_epoch);
-    const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length),
-               width = static_cast<std::size_t>(from->width);
-    loaded_batch b;
-    b.sequences = static_cast<int>(size), b.length = from->length;
-    const bool is_named = !from->named.empty();
-    for (const named_field& x : from->named)
-      b.by_name.push_back({x.name, std::vector<i32>(n * static_cast<std::size_t>(x.count))});
-    if (!is_named) b.targets.resize(n * length);
-    if (width) b.features.resize(n * length * width);
-    else if (!is_named) b.ids.resize(n * length);
-    const auto part = [&](auto& all, std::size_t i) {
-      return std::span(all).subspan(i * all.size() / n, all.size() / n);
-    };
-    const int tasks = mine.of;
-    int task = 0;  // the wafer to whose part an example belongs
-    if (is_named) mine = {};
-    for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
-      const i64 which = at.example + i;
-      const auto k = static_cast<std::size_t>(i);
-      while (i >= size * (task + 1) / tasks) ++task;
-      const task_scope of_wafer(tasks, task);
-      std::vector<std::span<i32>> named;
-      for (loaded_batch::named& x : b.by_name) named.push_back(part(x.numbers, k));
-      from->get(shuffle ? order(which) : which,
-                {part(b.ids, k), part(b.features, k), part(b.targets, k), named, key, at.epoch});
-    }
-    return b;
   }
 
   std::shared_ptr<const dataset> from_;
   batch_settings how_;
+  batch_maker make_;
   data_position given_, made_;
   std::deque<std::future<loaded_batch>> coming_;
 };

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "../op/precision.hpp"
 #include "../optim/grad_scaler.hpp"
 #include "../sparsity/settings.hpp"
+#include "roles.hpp"
 
 namespace wsl {
 class scaling_profile;
@@ -68,6 +70,8 @@ struct streaming_settings {
   sparsity_settings sparsity = {};
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
+  /// Of each of several processes, its role; empty: each has wafers, and the first one the memory, too.
+  std::vector<role> roles = {};
   /// Runs on one thread and takes the times from which those on more threads are predicted
   /// (engine/threaded/prediction.hpp). Set `cores` to the threads of the prediction, or say the workers.
   scaling_profile* profile = nullptr;

@@ -8,6 +8,8 @@
 // nonzeros alone travel and are multiplied and updated (sparsity/settings.hpp, sparse_parameters.hpp). On
 // several processes, each with wafers of its own and the first with the memory, training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
+// The memory, the nodes between wafers, and the wafers may be with processes of their own (roles.hpp):
+//   ml::trainer t{net, rule, {.num_csx = 2, .roles = ml::roles_of("memoryx,swarmx,wafer*2")}, mpi::world()};
 // See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once
 #include <functional>
@@ -18,6 +20,7 @@
 
 #include "../../engine/threaded/scaling_profile.hpp"
 #include "../../fabric/fabric.hpp"
+#include "roles.hpp"
 #include "settings.hpp"
 #include "streaming/recomputation.hpp"
 #include "streaming/schedule.hpp"
@@ -34,6 +37,7 @@ class trainer : public trainer_base {
   /// Takes the place of mpi::world() where there is only one process.
   struct this_process {
     static bool root() { return true; }
+    static int rank() { return 0; }
     static int size() { return 1; }
     static threaded with(const threaded& t) { return t; }
   };
@@ -44,16 +48,23 @@ class trainer : public trainer_base {
       : trainer(std::move(n), rule, how, this_process{}) {}
   /// On several processes, as `mpi::world()` gives them. All processes make the same calls. The batch of each
   /// has at least the sequences of its `part()`, and the whole mask; every process gets the losses and
-  /// logits. Throws std::invalid_argument if there are fewer wafers than processes.
+  /// logits. Throws std::invalid_argument if there are fewer wafers than processes that have some, and for
+  /// roles that are not those of the processes.
   template <class Processes>
   trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
-      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root(), how.sparsity),
+      : trainer_base(std::move(n), rule, how.seed, how.memory_folder,
+                     all.rank() == placement_of(how, all.size()).memory(), how.sparsity),
         how_(checked(how, all.size())),
+        processes_(all.size()),
         make_fabric_([choice = all.with({.threads = how.threads,
                                          .pes_per_partition = 1,
                                          .cut_lines = true,
-                                         .observer = observer_for(how)})](const layout& l) {
-          return std::make_unique<fabric>(l, choice);
+                                         .observer = observer_for(how)})](const layout& l,
+                                                                          const std::vector<placed>& places) {
+          auto placed_choice = choice;
+          if constexpr (requires { placed_choice.places; })
+            for (const placed& p : places) placed_choice.places.push_back({p.where, p.rank});
+          return std::make_unique<fabric>(l, placed_choice);
         }) {
     scale_loss(how.loss_scaling.value_or(loss_scaling_for(how.precision)));
     if (how.workers && how.columns) build(how.workers, 1);
@@ -116,6 +127,13 @@ class trainer : public trainer_base {
     return times_.get();
   }
   static const streaming_settings& checked(const streaming_settings& how, int processes);
+  static role_placement placement_of(const streaming_settings& how, int processes);
+  /// An area, and the process that runs it.
+  struct placed {
+    area where;
+    int rank;
+  };
+  std::vector<placed> places() const;
   void require_even_wafers(const batch& b) const;
   /// Micro-batches have whole groups of the sequences that losses take together.
   void require_whole_groups(const batch& b) const;
@@ -178,7 +196,8 @@ class trainer : public trainer_base {
   std::unique_ptr<thread_times> times_ = std::make_unique<thread_times>();
   static constexpr std::size_t most_events_of_thread = 1'000'000;  // 24 MB
   bool keeps_timeline_ = false;
-  std::function<std::unique_ptr<fabric>(const layout&)> make_fabric_;
+  int processes_;
+  std::function<std::unique_ptr<fabric>(const layout&, const std::vector<placed>&)> make_fabric_;
   std::unique_ptr<fabric> fabric_;
   step_report report_;
 };

@@ -156,7 +156,25 @@ WSL_ML_COMPILED_PART void trainer::build(int sequences, int length) {
   grid_ = choose_grid(*network_, how_, sequences ? sequences : std::numeric_limits<i16>::max(), length);
   cut_.emplace(*network_, grid_.columns);
   blocks_.emplace(*network_, how_.recompute);
-  fabric_ = make_fabric_(plan(grid_));
+  fabric_ = make_fabric_(plan(grid_), places());
+}
+
+WSL_ML_COMPILED_PART role_placement trainer::placement_of(const streaming_settings& how, int processes) {
+  checked(how, processes);
+  return how.roles.empty() ? role_placement(processes, how.num_csx) : role_placement(how.roles, how.num_csx);
+}
+
+/// Every process has whole wafers, because it reads the examples of wafers.
+WSL_ML_COMPILED_PART std::vector<trainer::placed> trainer::places() const {
+  if (processes_ == 1) return {};
+  const role_placement by = placement_of(how_, processes_);
+  std::vector<placed> all{{servers(), by.memory()}};
+  for (int w = 0; w < grid_.wafers; ++w) {
+    const area wafer = columns(w * grid_.columns, (w + 1) * grid_.columns);
+    if (w > 0) all.push_back({wafer.rows(0, edge, 2), by.node(w)});
+    all.push_back({wafer.rows(1, edge, 2), by.wafer(w)});
+  }
+  return all;
 }
 
 WSL_ML_COMPILED_PART const streaming_settings& trainer::checked(const streaming_settings& how,
@@ -167,7 +185,10 @@ WSL_ML_COMPILED_PART const streaming_settings& trainer::checked(const streaming_
   if (how.cores < 0)
     throw std::invalid_argument(
         fmt::format("wsl: cores is 1 or more, or 0 for those of this computer, not {}", how.cores));
-  if (how.num_csx < processes)
+  if (!how.roles.empty() && static_cast<int>(how.roles.size()) != processes)
+    throw std::invalid_argument(fmt::format("wsl: there are {} processes, and roles for {}: name one for each",
+                                            processes, how.roles.size()));
+  if (how.roles.empty() && how.num_csx < processes)
     throw std::invalid_argument(fmt::format(
         "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",
         processes, how.num_csx));
@@ -330,11 +351,12 @@ WSL_ML_COMPILED_PART std::vector<sparse_use> trainer::uses_of_sparse(const optim
 
 WSL_ML_COMPILED_PART void trainer::share_patterns() {
   if (!fabric_->spread()) return;
-  // Only the first process knows which patterns it has been given, and which have changed.
+  // Only the process with the memory knows which patterns it has been given, and which have changed.
+  constexpr coord with_memory{0, 0};
   std::vector<i32> news;
   arrays_.each_sparse([&](sparse_parameter& s) { news.push_back(s.is_news()); });
   if (news.empty()) return;
-  fabric_->bring(coord{0, 1}, std::span(news));
+  fabric_->bring(with_memory, std::span(news));
   auto is_news = news.begin();
   arrays_.each_sparse([&](sparse_parameter& s) {
     s.told();
@@ -343,12 +365,12 @@ WSL_ML_COMPILED_PART void trainer::share_patterns() {
     if (s.keeps())
       for (int r = 0; r < s.rows(); ++r)
         counts[static_cast<std::size_t>(r)] = static_cast<i32>(s.pattern().row(r).size());
-    fabric_->bring(coord{0, 1}, std::span(counts));
+    fabric_->bring(with_memory, std::span(counts));
     std::vector<i64> first{0};
     for (i32 n : counts) first.push_back(first.back() + n);
     std::vector<i32> columns(static_cast<std::size_t>(first.back()));
     if (s.keeps()) std::ranges::copy(s.pattern().column(), columns.begin());
-    if (!columns.empty()) fabric_->bring(coord{0, 1}, std::span(columns));
+    if (!columns.empty()) fabric_->bring(with_memory, std::span(columns));
     if (!s.keeps()) s.set_pattern({s.rows(), s.columns(), std::move(first), std::move(columns)});
   });
 }
@@ -363,25 +385,43 @@ WSL_ML_COMPILED_PART void trainer::update_all(const optimizer_step& o, bool all_
 }
 
 WSL_ML_COMPILED_PART void trainer::measure_pass(stopwatch& watch, const optimizer_step& o) {
-  wall_clock::time_point forward_done, backward_done;
-  f64 forward = 0, backward = 0;
-  u64 peak = 0;
-  report_.activations = 0, report_.micro_batches = last_of_.of;
-  each_here<worker>(at_work, [&](worker& w) {
-    forward_done = std::max(forward_done, w.times.forward_done),
-    backward_done = std::max(backward_done, w.times.backward_done);
-    forward += w.times.forward, backward += w.times.backward;
-    peak = std::max<u64>(peak, w.times.peak);
-    report_.activations += w.activations.bytes();
-  });
-  watch.phase("forward", forward, forward_done);
-  watch.phase("backward", backward, backward_done);
+  struct of_worker {
+    f64 forward_done, backward_done, forward, backward;  // seconds, the first two since the step began
+    u64 peak, activations;
+  };
+  const region r = fabric_->plan().inside(at_work);
+  std::vector<of_worker> all(static_cast<std::size_t>(r.count()));
+  for (int k = 0; k < r.count(); ++k)
+    if (fabric_->here(r.nth(k))) {
+      const worker& w = fabric_->program_at<worker>(r.nth(k));
+      all[static_cast<std::size_t>(k)] = {seconds(w.times.forward_done - watch.began()),
+                                          seconds(w.times.backward_done - watch.began()),
+                                          w.times.forward,
+                                          w.times.backward,
+                                          static_cast<u64>(w.times.peak),
+                                          w.activations.bytes()};
+    }
+  // The process with the memory reports what the workers have done, which it has none of.
+  if (!how_.roles.empty()) fabric_->bring_each(at_work, std::span(all));
+  of_worker total{};
+  for (const of_worker& w : all) {
+    total.forward_done = std::max(total.forward_done, w.forward_done);
+    total.backward_done = std::max(total.backward_done, w.backward_done);
+    total.forward += w.forward, total.backward += w.backward;
+    total.peak = std::max(total.peak, w.peak), total.activations += w.activations;
+  }
+  report_.activations = total.activations, report_.micro_batches = last_of_.of;
+  const auto at = [&](f64 since) {
+    return watch.began() + std::chrono::duration_cast<wall_clock::duration>(std::chrono::duration<f64>(since));
+  };
+  watch.phase("forward", total.forward, at(total.forward_done));
+  watch.phase("backward", total.backward, at(total.backward_done));
   watch.phase(o.updates_at_once() ? "last gradients and update" : "last gradients",
               o.updates_at_once() ? sum(&memory_server::work) : 0);
   report_.sent_forward += sum(&memory_server::sent_forward),
       report_.sent_backward += sum(&memory_server::sent_backward);
   report_.returned += sum(&memory_server::returned);
-  report_.peak_weights = std::max<u64>(report_.peak_weights, 4 * peak),
+  report_.peak_weights = std::max<u64>(report_.peak_weights, 4 * total.peak),
   report_.largest_two_layers =
       std::max<u64>(report_.largest_two_layers, 4 * schedules_.front().largest_two_layers(how_.precision));
   report_.sparse_weights = report_.nonzeros = 0;

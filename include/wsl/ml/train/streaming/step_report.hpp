@@ -50,6 +50,7 @@ class stopwatch {
       : report_(r), began_(began), last_(began) {
     r.phases.clear(), r.seconds = 0;
   }
+  wall_clock::time_point began() const { return began_; }
   /// Ends a phase that began when the one before it ended. If `ended` is earlier than that, the phase took no
   /// time.
   /// A phase that comes again, with each micro-batch of the step, is added to what it took before.
