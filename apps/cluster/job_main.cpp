@@ -57,8 +57,8 @@ void write_down(const attempt_files& files, int status) {
                       std::chrono::system_clock::now().time_since_epoch())
                       .count();
   const std::string text = nlohmann::json{{"status", status}, {"time", now}}.dump();
-  // On a disk that is full it waits for room: how the job ended is known to nobody else.
-  for (;;) try {
+  // On a disk that is full it waits for room: how the job ended is known to nobody else. Without its folder nobody asks.
+  while (std::filesystem::exists(files.ended.parent_path())) try {
       return wsl::support::write_whole_file(files.ended.string(), text);
     } catch (const wsl::support::file_error&) { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 }
