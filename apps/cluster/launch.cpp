@@ -37,8 +37,11 @@ std::vector<std::string> words_of(const cluster_file& c, const job& j, bool goes
 }
 
 std::vector<std::string> with_mpirun(const cluster_file& c, const job& j, const std::vector<std::string>& program) {
+  // When a process has ended with a status, as all of a stopped run do, or was killed, mpirun tells the others to end and
+  // waits so many seconds, also if they have ended by then. A run that saves a checkpoint ends together, after it.
+  constexpr const char* seconds_to_end = "2";
   std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout",
-                                 std::to_string(std::max(1, c.grace_s))};
+                                 seconds_to_end};
   // Consecutive ranks with the same surroundings share a part of the command.
   for (std::size_t first = 0; first < j.ranks.size();) {
     std::size_t end = first;

@@ -482,7 +482,8 @@ session::session(common_params p, std::string params_text, task t)
   if (params_.reports.log_images > 0 && ranks::size() > 1 &&
       params_.run.roles.find("memoryx") != std::string::npos)
     throw std::invalid_argument(
-        "runconfig.log_images draws images of the process that writes the events, and memoryx has none: leave "
+        "runconfig.log_images draws images of the process that writes the events, and memoryx has none: "
+        "leave "
         "it out, or memoryx out of --roles");
   if (params_.reports.activation_steps > 0)
     ml::stages_matching(task_.model(), params_.reports.activation_outputs);  // throws for names of no layer
@@ -1178,10 +1179,10 @@ void session::train(bool and_eval) {
 
   // The sum over all processes that have wafers, measured at the same time.
   const ml::batch_part mine = t.part();
-  const f64 peak =
-      r.peak_gflops > 0
-          ? 1e9 * r.peak_gflops
-          : static_cast<f64>(ranks::sum(mine.end > mine.first ? static_cast<i64>(measured_peak(r.threads)) : 0));
+  const f64 peak = r.peak_gflops > 0
+                       ? 1e9 * r.peak_gflops
+                       : static_cast<f64>(ranks::sum(
+                             mine.end > mine.first ? static_cast<i64>(measured_peak(r.threads)) : 0));
   const i64 skipped_before = skipped_steps(t);
   running = &run;
   constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -1202,6 +1203,8 @@ void session::train(bool and_eval) {
         return b;
       },
       rate);
+  // The first process writes the last checkpoint while the others are done: who ends alone would end the run.
+  ranks::any(false);
   for (const auto& [signal, old] : before) std::signal(signal, old);
   running = nullptr;
   if (!ranks::root()) return;

@@ -81,7 +81,7 @@ TEST_CASE("one process starts alone, several with mpirun, and under Slurm with s
   j.ranks = {{role::memoryx, 0, 1000, 1}, {role::wafer, 0, 2000, 9}, {role::wafer, 0, 2000, 9}, {role::wafer, 1, 2000, 9}};
   c.roles = true;
   CHECK(joined(command_of(c, j, false).words) ==
-        "mpirun --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 60 "
+        "mpirun --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 2 "
         "-np 1 -host localhost:1 -x WSL_THREADS=1 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
         "-np 2 -host localhost:2 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
         "-np 1 -host b.example.org:1 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer");
