@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wsl-clusterd manages a cluster: it takes jobs from wsl-ctl, and runs them on the nodes of a cluster file. See
 // docs/guide/cluster.md.
+#include <charconv>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 #include <signal.h>
@@ -19,7 +20,18 @@ struct options {
   std::string cluster, state, listen = "127.0.0.1:7373", certificate, key;
 };
 
+/// Throws std::invalid_argument for what is no host and port.
+void require_address(const std::string& listen) {
+  const std::string port = listen.substr(listen.rfind(':') + 1);
+  int number = -1;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (listen.find(':') == listen.npos || error != std::errc{} || end != port.data() + port.size() || number < 0 ||
+      number > 65535)
+    throw std::invalid_argument("--listen is HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:7373, not " + listen);
+}
+
 std::shared_ptr<grpc::ServerCredentials> credentials_of(const options& o) {
+  require_address(o.listen);
   if (o.certificate.empty() != o.key.empty())
     throw std::invalid_argument("--certificate and --key belong together: give both or none");
   if (!o.certificate.empty()) {

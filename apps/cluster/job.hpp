@@ -40,6 +40,7 @@ struct demand {
   int num_csx = 1;
   int cores = 0;
   i64 memory = 0;
+  bool alone = false;  ///< it is the work of one process, whatever roles the cluster has
 };
 
 /// The numbers of priorities, the lowest first in the queue: p1 is 199, p2 299, p3 399.

@@ -45,12 +45,14 @@ std::optional<lost_rank> lost_rank_in(const std::string& log) {
 
 std::string last_line(const std::string& log) {
   std::istringstream lines(log);
-  std::string line, last;
+  std::string line, last, last_of_ours;
   while (std::getline(lines, line)) {
     const bool says = line.find_first_not_of("-= \t\r") != line.npos;
     if (says) last = line.substr(0, 500);
+    // Behind what a program of ours says mpirun writes how it ended.
+    if (line.starts_with("wsl")) last_of_ours = line.substr(0, 500);
   }
-  return last;
+  return last_of_ours.empty() ? last : last_of_ours;
 }
 
 }  // namespace cluster

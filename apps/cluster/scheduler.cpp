@@ -98,13 +98,16 @@ std::optional<std::vector<placed_rank>> place(const std::vector<capacity>& nodes
     for (int n = 0; n < std::min(c.room, missing); ++n) take(left[c.node], c.each), wafers.push_back(c.each);
   }
   if (static_cast<int>(wafers.size()) < asks.num_csx) return {};
-  if (!roles) return wafers;
+  if (!roles || asks.alone) return wafers;
 
   for (std::size_t k = 0; k < nodes.size(); ++k)
     if (std::find(order.begin(), order.end(), k) == order.end()) order.push_back(k);
   std::vector<placed_rank> ranks;
   for (const role what : {role::memoryx, role::swarmx})
-    if (has(nodes, what) && !put(nodes, left, roles, what, order, ranks)) return {};
+    // A single wafer's gradients are not added to others.
+    if ((what != role::swarmx || asks.num_csx > 1) && has(nodes, what) &&
+        !put(nodes, left, roles, what, order, ranks))
+      return {};
   ranks.insert(ranks.end(), wafers.begin(), wafers.end());
   if (has(nodes, role::input) && !put(nodes, left, roles, role::input, order, ranks)) return {};
   return ranks;

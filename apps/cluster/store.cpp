@@ -134,7 +134,7 @@ void store::bind_columns(statement& s, const job& j) {
   s.bind(j.request), s.bind(j.user), s.bind(j.program), s.bind(json(j.arguments).dump());
   if (j.params) s.bind(*j.params);
   else s.bind_nothing();
-  s.bind(j.model_dir), s.bind(json({j.asks.num_csx, j.asks.cores, j.asks.memory}).dump()), s.bind(i64{j.priority});
+  s.bind(j.model_dir), s.bind(json({j.asks.num_csx, j.asks.cores, j.asks.memory, j.asks.alone}).dump()), s.bind(i64{j.priority});
   s.bind(j.time_limit_s), s.bind(json(j.labels).dump()), s.bind(std::string(name_of(j.phase))), s.bind(j.submitted);
   s.bind(j.started), s.bind(j.ended), s.bind(j.turn), s.bind(i64{j.attempt}), s.bind(ranks.dump());
   s.bind(j.stop_asked), s.bind(i64{j.exit_status}), s.bind(i64{j.restarts}), s.bind(j.checkpoint);
@@ -150,7 +150,7 @@ std::vector<job> store::select(const std::string& where, const std::function<voi
       j.arguments = json::parse(s.text()).get<std::vector<std::string>>();
       j.params = s.text_or_nothing(), j.model_dir = s.text();
       const json asks = json::parse(s.text());
-      j.asks = {asks.at(0).get<int>(), asks.at(1).get<int>(), asks.at(2).get<i64>()};
+      j.asks = {asks.at(0).get<int>(), asks.at(1).get<int>(), asks.at(2).get<i64>(), asks.size() > 3 && asks.at(3).get<bool>()};
       j.priority = s.small_number(), j.time_limit_s = s.number();
       j.labels = json::parse(s.text()).get<std::map<std::string, std::string>>();
       const std::string phase = s.text();

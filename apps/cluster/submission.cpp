@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <functional>
@@ -161,7 +162,12 @@ std::vector<placed_rank> placed_when_free(const cluster_file& c, const job& j) {
 void check_with_trainer(const cluster_file& c, job& j, const program& p) {
   const auto mode = mode_in(j.arguments);
   if (!mode) throw refused("what shall " + p.name + " do? Its mode is missing: " + p.name + " train, for instance");
-  if (j.arguments[*mode] == "checkpoint" || j.arguments[*mode] == "config") return;  // these work on files, and have no params
+  const std::string& work = j.arguments[*mode];
+  constexpr std::array of_several{"train", "train_and_eval", "fit", "eval", "eval_all"};
+  j.asks.alone = std::find(of_several.begin(), of_several.end(), work) == of_several.end();
+  if (work == "checkpoint" || work == "config") return;  // these work on files, and have no params
+  if (has_option(j.arguments, "roles"))
+    throw refused("--roles is the cluster's to say, by the nodes that it gives the job: leave it out");
   if (j.asks.num_csx > 0 && has_option(j.arguments, "num_csx"))
     throw refused("--num_csx is given to wsl-ctl and to the program: leave one out");
   if (j.asks.num_csx > 0) j.arguments.insert(j.arguments.end(), {"--num_csx", std::to_string(j.asks.num_csx)});
@@ -171,6 +177,10 @@ void check_with_trainer(const cluster_file& c, job& j, const program& p) {
     const YAML::Node root = YAML::Load(shown), run = root["runconfig"];
     require_inside(c, root);
     j.asks.num_csx = run["num_csx"].as<int>();
+    if (run["execution_strategy"] && run["execution_strategy"].as<std::string>() == "pipeline") j.asks.alone = true;
+    if (j.asks.alone && j.asks.num_csx > 1)
+      throw refused(p.name + " " + work + (is_training(p, j.arguments) ? " in a pipeline" : "") +
+                    " is the work of one process: leave num_csx out");
     const bool names_folder =
         has_option(j.arguments, "model_dir") || (j.params && j.params->find("model_dir") != std::string::npos);
     if (names_folder) j.model_dir = run["model_dir"].as<std::string>();

@@ -45,6 +45,8 @@ void become_wsl_ctl(const char* program, int argc, char** argv) {
     if (!is_own || word.find('=') != word.npos) continue;
     if (++k == argc) throw std::invalid_argument(std::string(word) + " is given without its value");
     to.emplace_back(argv[k]);
+    const auto is_label = [](std::string_view x) { return !x.starts_with("-") && x.find('=') != x.npos; };
+    while (word == "--job_labels" && k + 1 < argc && is_label(argv[k + 1])) to.emplace_back(argv[++k]);
   }
   before.insert(before.end(), after.begin(), after.end());
   before.insert(before.end(), command.begin(), command.end());
