@@ -23,7 +23,15 @@ std::string first_line(const std::filesystem::path& file) {
 
 }  // namespace
 
-client::client(manager_address where) : where_(std::move(where)) {
+client::client(manager_address where) : where_(std::move(where)) { connect(); }
+
+void client::look_again() {
+  const std::filesystem::path file = std::filesystem::path(given_or(where_.cluster, "WSL_CLUSTER")) / "address";
+  std::error_code none;
+  if (std::filesystem::exists(file, none) && first_line(file) != address_) connect();
+}
+
+void client::connect() {
   namespace fs = std::filesystem;
   const std::string cluster = given_or(where_.cluster, "WSL_CLUSTER");
   std::string token_file = given_or(where_.token_file, "WSL_CLUSTER_TOKEN");

@@ -43,6 +43,9 @@ class client {
   /// Calls f(context) until it answers. f may also leave its result elsewhere.
   void repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f);
 
+  /// Connects anew if the state folder names another address by now, as that of a manager which was started again.
+  void look_again();
+
   stub& direct() { return *stub_; }
   void prepare(grpc::ClientContext& context) const;
   int patience_s() const { return where_.patience_s; }
@@ -50,6 +53,8 @@ class client {
   [[noreturn]] void fail(const grpc::Status& s) const;
 
  private:
+  void connect();
+
   manager_address where_;
   std::string address_, token_;
   std::unique_ptr<stub> stub_;

@@ -85,13 +85,14 @@ int follow(client& c, const std::string& job) {
   asked.set_name(job), asked.set_follow(true);
   std::optional<pb::Job> last;
   auto heard = std::chrono::steady_clock::now();
+  bool said = false;
   while (!last && !here.was_interrupted()) {
     grpc::ClientContext context;
     c.prepare(context);
     here.set(&context);
     const auto reader = c.direct().ReadLog(&context, asked);
     for (pb::LogPart part; reader->Read(&part);) {
-      heard = std::chrono::steady_clock::now();
+      heard = std::chrono::steady_clock::now(), said = false;
       asked.set_offset(part.offset());
       std::fwrite(part.text().data(), 1, part.text().size(), stdout);
       std::fflush(stdout);
@@ -103,6 +104,12 @@ int follow(client& c, const std::string& job) {
     const bool may_come_back = s.ok() || s.error_code() == grpc::StatusCode::UNAVAILABLE;
     // The job does not need the manager, so this waits longer than a command would.
     if (!may_come_back || std::chrono::steady_clock::now() > heard + std::chrono::seconds(30 * c.patience_s())) c.fail(s);
+    if (!said && std::chrono::steady_clock::now() > heard + std::chrono::seconds(c.patience_s())) {
+      said = true;
+      std::fprintf(stderr, "wsl-ctl: no manager answers at %s; the job goes on without it, and the log when it is back\n",
+                   c.address().c_str());
+    }
+    c.look_again();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   if (!last) {
