@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "decoder.hpp"
@@ -64,15 +65,22 @@ inline mup_factors mup_factors_for(int width, int filter, int layers, const mup_
           .rate_down = 1 / of_filter};
 }
 
+namespace detail {
+
+/// Gives a start the factor of muP; without one it is that of the base model's deviation.
+inline void scale_start(std::optional<initial>& start, f32 deviation, f64 factor) {
+  start = start.value_or(initial::normal(deviation)).times(static_cast<f32>(factor));
+}
+
+}  // namespace detail
+
 /// A decoder with these factors. Its `deviation` and `starts`, its `rates`, its factors of embedding and
 /// logits are those of the base model. Layers without a start of their own begin with the deviation, and the
 /// projection and down get their factor for the depth, also where they have a start. Scores are divided by
 /// the features of a head, unless attention_scale says otherwise. Throws what mup_factors_for throws.
 inline decoder with_mup(decoder d, const mup_base& base) {
   const mup_factors by = mup_factors_for(d.width, d.inner_width(), d.layers, base);
-  const auto times = [&](std::optional<initial>& start, f64 factor) {
-    start = start.value_or(initial::normal(d.deviation)).times(static_cast<f32>(factor));
-  };
+  const auto times = [&](auto& start, f64 factor) { detail::scale_start(start, d.deviation, factor); };
   times(d.starts.qkv, by.inside), times(d.starts.up, by.inside);
   times(d.starts.projection, by.projection), times(d.starts.down, by.down);
   d.rates.attention *= static_cast<f32>(by.rate), d.rates.up *= static_cast<f32>(by.rate);
@@ -87,9 +95,7 @@ inline decoder with_mup(decoder d, const mup_base& base) {
 /// qkv does and has its learning rate. Throws what mup_factors_for throws.
 inline encoder with_mup(encoder e, const mup_base& base) {
   const mup_factors by = mup_factors_for(e.width, e.inner_width(), e.layers, base);
-  const auto times = [&](std::optional<initial>& start, f64 factor) {
-    start = start.value_or(initial::normal(e.deviation)).times(static_cast<f32>(factor));
-  };
+  const auto times = [&](auto& start, f64 factor) { detail::scale_start(start, e.deviation, factor); };
   times(e.starts.attention, by.inside), times(e.starts.up, by.inside);
   times(e.starts.projection, by.projection), times(e.starts.down, by.down);
   e.rates.attention *= static_cast<f32>(by.rate), e.rates.up *= static_cast<f32>(by.rate);
