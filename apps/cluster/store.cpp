@@ -106,7 +106,10 @@ store::store(const std::filesystem::path& folder, std::vector<std::string> names
 store::~store() { sqlite3_close(db_); }
 
 void store::fail() const {
-  throw store_error("cannot use " + file_ + ": " + (db_ ? sqlite3_errmsg(db_) : "there is not enough memory"));
+  const int code = db_ ? sqlite3_errcode(db_) : SQLITE_NOMEM;
+  const bool is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  throw store_error("cannot use " + file_ + ": " + (db_ ? sqlite3_errmsg(db_) : "there is not enough memory") +
+                    (is_damaged ? "; bring it back from a copy, or take another --state, which knows nothing of its jobs" : ""));
 }
 
 void store::execute(const char* sql) {
