@@ -20,7 +20,7 @@ struct everything {
     f.section("model"), f.add("hidden_sizes", sizes, "").at_least(1).at_most(1 << 20),
         declare_precision(f, common.precision);
     declare_optimizer(f, common.optimizer), declare_sparsity(f, common.sparsity);
-    declare_run(f, common.run);
+    declare_run(f, common.run, common.reports);
   }
 };
 
