@@ -11,8 +11,11 @@ namespace {
 
 const node& node_of(const cluster_file& c, const placed_rank& r) { return c.nodes.at(static_cast<std::size_t>(r.node)); }
 
-/// The threads of a process: the whole cores of its share.
-int threads_of(const placed_rank& r) { return std::max(1, r.millicores / 1000); }
+/// The threads of a process: the whole cores of its share, and where wafers wait for processes of other roles and the
+/// other way round, one more for what is left of a core.
+int threads_of(const cluster_file& c, const placed_rank& r) {
+  return std::max(1, (r.millicores + (c.roles ? 999 : 0)) / 1000);
+}
 
 /// The program and its arguments.
 std::vector<std::string> words_of(const cluster_file& c, const job& j, bool goes_on) {
@@ -46,11 +49,11 @@ std::vector<std::string> with_mpirun(const cluster_file& c, const job& j, const 
   for (std::size_t first = 0; first < j.ranks.size();) {
     std::size_t end = first;
     const placed_rank& r = j.ranks[first];
-    while (end < j.ranks.size() && j.ranks[end].node == r.node && threads_of(j.ranks[end]) == threads_of(r)) ++end;
+    while (end < j.ranks.size() && j.ranks[end].node == r.node && threads_of(c, j.ranks[end]) == threads_of(c, r)) ++end;
     const std::string count = std::to_string(end - first);
     if (first > 0) words.push_back(":");
     words.insert(words.end(), {"-np", count, "-host", node_of(c, r).host + ":" + count, "-x",
-                               "WSL_THREADS=" + std::to_string(threads_of(r))});
+                               "WSL_THREADS=" + std::to_string(threads_of(c, r))});
     words.insert(words.end(), program.begin(), program.end());
     first = end;
   }
@@ -62,7 +65,7 @@ std::vector<std::string> with_srun(const cluster_file& c, const job& j, const st
   std::vector<std::string> words{"srun",
                                  "--job-name=" + name_of_job(j.id),
                                  "--ntasks=" + std::to_string(j.ranks.size()),
-                                 "--cpus-per-task=" + std::to_string(threads_of(j.ranks.front())),
+                                 "--cpus-per-task=" + std::to_string(threads_of(c, j.ranks.front())),
                                  "--distribution=arbitrary",
                                  std::string("--mpi=") + (mpi ? mpi : "pmix"),
                                  "--kill-on-bad-exit=1",
@@ -90,7 +93,7 @@ bool is_training(const program& p, const std::vector<std::string>& arguments) {
 }
 
 std::map<std::string, std::string> environment_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {
-  std::map<std::string, std::string> all{{"WSL_THREADS", std::to_string(threads_of(ranks.front()))}};
+  std::map<std::string, std::string> all{{"WSL_THREADS", std::to_string(threads_of(c, ranks.front()))}};
   if (ranks.size() == 1) return all;
   if (::geteuid() == 0) all["OMPI_ALLOW_RUN_AS_ROOT"] = all["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   // Processes that wait leave the cores to the others where there are not enough for all.

@@ -10,12 +10,15 @@ namespace {
 
 constexpr std::size_t index_of(role r) { return static_cast<std::size_t>(r); }
 
-/// What a process takes of a node by default.
+/// What a process takes of a node by default. A wafer computes while the others have little to do, so that it has
+/// four times as many cores as each of them.
 placed_rank share_of(const capacity& node, bool roles, role what, int number) {
-  const int slots =
-      roles ? std::accumulate(node.slots.begin(), node.slots.end(), 0) : node.slots[index_of(role::wafer)];
-  const int parts = std::max(1, slots);
-  return {what, number, node.millicores / parts, node.memory / parts};
+  constexpr int of_wafer = 4;
+  const int wafers = node.slots[index_of(role::wafer)];
+  const int others = roles ? std::accumulate(node.slots.begin(), node.slots.end(), 0) - wafers : 0;
+  const int parts = std::max(1, of_wafer * wafers + others);
+  return {what, number, node.millicores * (what == role::wafer ? of_wafer : 1) / parts,
+          node.memory / std::max(1, wafers + others)};
 }
 
 bool fits(const capacity& left, const placed_rank& r) {

@@ -44,9 +44,9 @@ struct decision {
 std::vector<capacity> left_of(std::vector<capacity> nodes, const std::vector<std::vector<placed_rank>>& running);
 
 /// The processes of a job, in the order of their ranks: memoryx, swarmx if there are several wafers, wafers, input; or
-/// wafers only. A process
-/// takes an even share of its node's cores and memory, unless the job asks for other sizes of its wafers. Few nodes
-/// are better than many. None if it does not fit into what is left.
+/// wafers only. A process takes an even share of its node's memory, and of its cores one part or, as a wafer, four,
+/// unless the job asks for other sizes of its wafers. Few nodes are better than many. None if it does not fit into what
+/// is left.
 std::optional<std::vector<placed_rank>> place(const std::vector<capacity>& nodes, const std::vector<capacity>& left,
                                               bool roles, const demand& asks);
 

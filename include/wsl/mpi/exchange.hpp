@@ -67,8 +67,13 @@ class exchange {
       borders_ |= u64{1} << s.writers_partition | u64{1} << s.readers_partition;
       beside.insert({from, to}), beside.insert({to, from});
     }
+    if (on_one_computer() && who.size() <= most_that_all_meet)
+      for (int one = 0; one < who.size(); ++one)
+        for (int other = 0; other < who.size(); ++other)
+          if (one != other) beside.insert({one, other});
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
+    if (who.size() > 1) find_slots();
     all_are_neighbours_ =
         beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_broadcasts();
@@ -78,8 +83,8 @@ class exchange {
   bool borders(u32 partition) const { return (borders_ >> partition & 1) != 0; }
 
   /// Begins a superstep: posts the receives.
-  void expect() {
-    for (neighbour& n : neighbours_) n.expect();
+  void expect(u64 superstep) {
+    for (neighbour& n : neighbours_) n.expect(superstep);
   }
   /// Sends the messages of a superstep; called as soon as all partitions at the border of this rank have run.
   /// A message that is short, or that no other work could overlap, is kept back until this rank can add its
@@ -129,11 +134,14 @@ class exchange {
     engines::termination_vote all =
         all_are_neighbours_ ? mine
                             : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
-    std::optional<detail::waiting> others;
-    // sleeps at once, because a computing thread would keep a core that it is yielded
-    if (beside && crowded_) others.emplace(true, 0);
-    else others.emplace();
-    while (!move_on()) others->pause();
+    detail::waiting others(crowded_, beside && crowded_ ? 0 : polls_of_mpi);
+    // on a crowded computer whoever is waited for may need this core
+    for (int polls = crowded_ ? 0 : polls_before_sleep;; --polls) {
+      const u32 rung = bell_ ? bell_->rung() : 0;
+      if (move_on()) break;
+      if (!only_bells()) others.pause();
+      else if (polls <= 0) bell_->wait(rung, longest_sleep);
+    }
     for (neighbour& n : neighbours_) {
       all = engines::larger(all, n.heard.says);
       const u64 bytes = n.heard.size + (broadcast_of(n.rank) ? n.heard.tree_broadcast : 0);
@@ -141,11 +149,11 @@ class exchange {
       while (!n.in().at_end()) unpack(n, superstep);
     }
     for (neighbour& n : neighbours_) {
-      while (!n.left()) others->pause();
+      while (!n.left()) others.pause();
       n.is_open = false;
     }
     for (tree_broadcast& p : broadcasts_)
-      while (!p.left()) others->pause();
+      while (!p.left()) others.pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
     for (const u32 b : share_.of(who_.rank()))
@@ -159,6 +167,12 @@ class exchange {
 
   /// the number of bytes that take a network longer than one more message
   static constexpr std::size_t sent_early = 1 << 15;
+  /// So many ranks of one computer all exchange votes with each other, which a reduction takes longer for.
+  static constexpr int most_that_all_meet = 16;
+  /// How often a rank looks for messages before it sleeps: for some 100 us in shared memory.
+  static constexpr int polls_before_sleep = 2000, polls_of_mpi = 100;
+  /// In nanoseconds. Every message rings, so this is only a precaution.
+  static constexpr long longest_sleep = 5'000'000;
 
   struct neighbour : detail::peer_channel {
     using peer_channel::peer_channel;
@@ -182,6 +196,48 @@ class exchange {
     for (tree_broadcast& p : broadcasts_)
       if (p.writer() == writer) return &p;
     return nullptr;
+  }
+
+  bool on_one_computer() const {
+    if (!who_.memory()) return false;
+    for (int k = 0; k < who_.size(); ++k)
+      if (!who_.memory()->bell(k)) return false;
+    return true;
+  }
+  /// Whether all that is missing will ring this rank's bell.
+  bool only_bells() const {
+    if (!bell_) return false;
+    for (const neighbour& n : neighbours_)
+      if (!n.will_ring()) return false;
+    for (const tree_broadcast& p : broadcasts_)
+      if (p.is_missing()) return false;
+    return true;
+  }
+  /// Gives the channels to ranks of this computer slots in shared memory, as long as there is some. Collective.
+  void find_slots() {
+    constexpr u32 nowhere = ~u32{0};
+    std::vector<u32> mine(2 * static_cast<std::size_t>(who_.size()), nowhere), theirs = mine;
+    for (neighbour& n : neighbours_) {
+      if (!who_.memory() || !who_.memory()->bell(n.rank)) continue;
+      u32* const both[] = {buffers_.take(engines::large_buffer), buffers_.take(engines::large_buffer)};
+      for (int k : {0, 1})
+        if (both[0] && both[1])
+          detail::slot::in(both[k]),
+              mine[2 * static_cast<std::size_t>(n.rank) + static_cast<std::size_t>(k)] =
+                  who_.memory()->place_of(both[k]);
+    }
+    MPI_Alltoall(mine.data(), 2, MPI_UINT32_T, theirs.data(), 2, MPI_UINT32_T, who_.group());
+    for (neighbour& n : neighbours_) {
+      const std::size_t at = 2 * static_cast<std::size_t>(n.rank);
+      if (mine[at] == nowhere || theirs[at] == nowhere) continue;
+      const auto slot_at = [&](int rank, u32 place) {
+        return std::launder(reinterpret_cast<detail::slot*>(who_.memory()->at(rank, place)));
+      };
+      detail::slot* of_this[] = {slot_at(who_.rank(), mine[at]), slot_at(who_.rank(), mine[at + 1])};
+      detail::slot* of_other[] = {slot_at(n.rank, theirs[at]), slot_at(n.rank, theirs[at + 1])};
+      n.use(of_this, of_other, *who_.memory()->bell(n.rank));
+      bell_ = who_.memory()->bell(who_.rank());
+    }
   }
 
   /// Finds the channels that several ranks read by messages: their words go in the writer's tree_broadcast.
@@ -381,6 +437,7 @@ class exchange {
   /// partitions that do not border on another rank's have work in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
+  detail::doorbell* bell_ = nullptr;  ///< this rank's, which ranks of this computer ring for their messages
   std::vector<tree_broadcast> broadcasts_;  ///< the broadcasts that this rank writes or reads
   /// the places of words in this rank's tree_broadcast, by channel and position
   std::unordered_map<u64, u32> packed_;

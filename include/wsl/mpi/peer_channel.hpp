@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The messages between ranks in a superstep: one message on the channel to each neighbour, and tree
 // broadcasts, which their readers forward among themselves. All calls are nonblocking, so messages are on
-// their way while partitions run.
+// their way while partitions run. Between ranks of one computer the first bytes of a message, as a rule all of
+// them, go through shared memory.
 #pragma once
 #include <mpi.h>
 
@@ -12,6 +13,7 @@
 #include "../engine/threaded/superstep.hpp"
 #include "heartbeat.hpp"
 #include "message.hpp"
+#include "shared_memory.hpp"
 
 namespace wsl::mpi::detail {
 
@@ -53,24 +55,25 @@ class requests {
 /// The messages to and from a neighbour. The vote on what follows the superstep may come behind them.
 class peer_channel {
  public:
-  /// The header of a message.
-  struct opening {
-    u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
-    engines::termination_vote says = engines::termination_vote::nothing;
-    bool settled = true;  ///< otherwise the vote follows in a message of its own
-  };
-
   int rank;
   message out;
   opening heard;  ///< the header of the received message
 
   peer_channel(int with, MPI_Comm group) : rank(with), group_(group) {}
 
-  /// Posts the receive of this superstep, before anything is sent.
-  void expect() {
+  /// Lets messages go through slots of shared memory: two of this rank and two of the neighbour's, whose bell
+  /// is rung.
+  void use(slot* mine[2], slot* theirs[2], doorbell& bell) {
+    for (int k : {0, 1}) mine_[k] = mine[k], theirs_[k] = theirs[k];
+    bell_ = &bell;
+  }
+  /// Begins the receive of a superstep, before anything is sent.
+  void expect(u64 superstep) {
+    superstep_ = superstep;
     latest_ = 1 - latest_;
-    in().reset(at_once);
-    receive(piece::first, in().bytes());
+    in().reset(front());
+    if (bell_) missing_ = piece::first;
+    else receive(piece::first, in().bytes());
   }
   /// The message received in this superstep. It stays in place until the end of the next one.
   message& in() { return in_[latest_]; }
@@ -81,30 +84,43 @@ class peer_channel {
   }
   /// Sends `out`, with this rank's vote on what follows the superstep if it is known already.
   void send(u64 bytes_of_broadcast, std::optional<engines::termination_vote> says) {
-    const std::span<std::byte> bytes = out.bytes();
-    const opening front{bytes.size(), bytes_of_broadcast, says.value_or(engines::termination_vote::nothing),
-                        says.has_value()};
-    std::memcpy(bytes.data(), &front, sizeof front);
+    std::span<const std::byte> bytes = out.bytes();
+    const opening header{bytes.size(), bytes_of_broadcast, says.value_or(engines::termination_vote::nothing),
+                         says.has_value()};
+    std::memcpy(out.bytes().data(), &header, sizeof header);
+    if (bell_) {
+      const auto first = bytes.first(support::min(bytes.size(), front()));
+      mine_[superstep_ & 1]->write(superstep_, first);
+      bell_->ring();
+      bytes = bytes.subspan(first.size());
+    }
     sends_.send(bytes, rank, tag, group_);
   }
   void settle(engines::termination_vote says) {
+    if (bell_) {
+      mine_[superstep_ & 1]->vote(superstep_, says);
+      bell_->ring();
+      return;
+    }
     last_ = says;
     sends_.send(std::as_bytes(std::span(&last_, 1)), rank, tag, group_);
   }
   /// Makes progress with the receive. Returns whether all has arrived.
   bool arrived() {
-    if (missing_ == piece::first && comes_.done()) {
+    if (missing_ == piece::first && first_has_come()) {
       heard = in().take<opening>();
       in().resize(heard.size);
-      if (heard.size > at_once) receive(piece::rest, in().bytes().subspan(at_once));
+      if (heard.size > front()) receive(piece::rest, in().bytes().subspan(front()));
       else receive_last();
     }
     if (missing_ == piece::rest && comes_.done()) receive_last();
-    if (missing_ == piece::last && comes_.done()) missing_ = piece::none;
+    if (missing_ == piece::last && last_has_come()) missing_ = piece::none;
     return missing_ == piece::none;
   }
   /// Whether its header had arrived at the last call of arrived().
   bool opened() const { return missing_ != piece::first; }
+  /// Whether the ring of this rank's bell tells of the next piece, so that nobody need look for it.
+  bool will_ring() const { return bell_ && missing_ != piece::rest; }
   /// Whether `out` has left and may change.
   bool left() { return sends_.done(); }
 
@@ -112,18 +128,40 @@ class peer_channel {
   static constexpr int tag = 1;
   enum class piece { first, rest, last, none };
 
+  /// The number of bytes of the first piece, at most.
+  std::size_t front() const { return bell_ ? slot::room : at_once; }
+  bool first_has_come() {
+    if (!bell_) return comes_.done();
+    const slot& from = *theirs_[superstep_ & 1];
+    if (!from.has(superstep_)) return false;
+    opening header;
+    std::memcpy(&header, from.bytes(), sizeof header);
+    in().reset(support::min<std::size_t>(header.size, front()));
+    std::memcpy(in().bytes().data(), from.bytes(), in().size());
+    return true;
+  }
+  bool last_has_come() {
+    if (!bell_) return comes_.done();
+    const auto vote = theirs_[superstep_ & 1]->vote_of(superstep_);
+    if (vote) heard.says = *vote;
+    return vote.has_value();
+  }
   void receive(piece which, std::span<std::byte> bytes) {
     missing_ = which;
     comes_.receive(bytes, rank, tag, group_);
   }
   void receive_last() {
-    missing_ = piece::none;
-    if (!heard.settled) receive(piece::last, std::as_writable_bytes(std::span(&heard.says, 1)));
+    missing_ = heard.settled ? piece::none : piece::last;
+    if (missing_ == piece::last && !bell_)
+      receive(piece::last, std::as_writable_bytes(std::span(&heard.says, 1)));
   }
 
   MPI_Comm group_;
+  slot *mine_[2] = {}, *theirs_[2] = {};
+  doorbell* bell_ = nullptr;  ///< the neighbour's; null: messages go by MPI
   message in_[2];
   int latest_ = 0;
+  u64 superstep_ = 0;
   engines::termination_vote last_ = engines::termination_vote::nothing;
   requests sends_, comes_;
   piece missing_ = piece::none;
@@ -158,6 +196,8 @@ class tree_broadcast {
   void send() {
     for (int to : below_) sends_.send(words.bytes(), to, tag + writer(), group_);
   }
+  /// Whether something of it has not arrived.
+  bool is_missing() const { return missing_; }
   /// Whether all of it has arrived; it has then also been forwarded.
   bool arrived() {
     if (!missing_ || !comes_.done()) return !missing_;

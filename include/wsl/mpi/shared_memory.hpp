@@ -6,10 +6,13 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "../engine/threaded/partition.hpp"
+#include "doorbell.hpp"
 
 namespace wsl::mpi {
 
@@ -31,6 +34,9 @@ class shared_memory {
         MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
       find_parts(group, here, neighbours);
       MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+      // before the reduction, after which others may ring it
+      used_ = reinterpret_cast<std::byte*>(new (place_of_bell(mine_)) detail::doorbell + 1) -
+              reinterpret_cast<std::byte*>(mine_);
       MPI_Allreduce(MPI_IN_PLACE, &first_here, 1, MPI_INT, MPI_MIN, here);
     }
     first_beside_.resize(parts_.size());
@@ -74,8 +80,13 @@ class shared_memory {
   bool common(int one, int other) const {
     return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)];
   }
+  /// The bell of a rank of this computer, null if they have no memory in common.
+  detail::doorbell* bell(int rank) const {
+    u32* const part = parts_[static_cast<std::size_t>(rank)];
+    return part ? std::launder(reinterpret_cast<detail::doorbell*>(place_of_bell(part))) : nullptr;
+  }
   u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
-  const u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
+  u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
 
   /// A memory fence between a write and the message that announces it, and between this message and the read.
   void order() const {
@@ -84,6 +95,13 @@ class shared_memory {
 
  private:
   static constexpr MPI_Aint size = MPI_Aint{1} << 24;  // bytes of one rank's part
+
+  /// The first place of a part that is aligned. Parts begin at the same place of a page in all processes.
+  static std::byte* place_of_bell(u32* part) {
+    void* at = part;
+    std::size_t room = static_cast<std::size_t>(size);
+    return static_cast<std::byte*>(std::align(alignof(detail::doorbell), sizeof(detail::doorbell), at, room));
+  }
 
   void find_parts(MPI_Comm group, MPI_Comm here, int neighbours) {
     MPI_Group of_all, of_here;
@@ -103,7 +121,7 @@ class shared_memory {
 
   MPI_Win window_ = MPI_WIN_NULL;
   u32* mine_ = nullptr;
-  std::vector<const u32*> parts_;  ///< the parts by rank; null for ranks of another computer
+  std::vector<u32*> parts_;        ///< the parts by rank; null for ranks of another computer
   std::vector<int> first_beside_;  ///< for each rank, the first rank that has memory in common with it
   std::ptrdiff_t used_ = 0;        ///< the number of bytes in use
   std::vector<u32*> small_, large_;

@@ -61,7 +61,7 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
       else if (ready.load(std::memory_order_acquire) == at_border) others.send(last + 1), sent = true;
     };
     const auto run = [&](std::span<const u32> some) {
-      if (thread == 0) others.expect(), sent = false;
+      if (thread == 0) others.expect(last + 1), sent = false;
       for (const bool first_ones : {true, false})
         for (const u32 b : some) {
           if (others.borders(b) != first_ones) continue;

@@ -142,6 +142,8 @@ struct spread_over {
   int rank() const { return who.rank(); }
   int size() const { return who.size(); }
   bool root() const { return who.root(); }
+  /// Whether this computer has fewer cores than its ranks have threads, if each has so many.
+  static bool crowded(int threads) { return detail::crowded(threads); }
 
   /// With other settings: `mpi::world().with({.threads = 2})`.
   spread_over with(const threaded& settings) const { return {who, settings, places}; }

@@ -110,6 +110,9 @@ class role_placement {
       else (r == role::wafer ? of_wafers_ : of_nodes_).push_back(k);
   }
 
+  bool has_wafer(int rank) const {
+    return std::find(of_wafers_.begin(), of_wafers_.end(), rank) != of_wafers_.end();
+  }
   int memory() const { return memory_ >= 0 ? memory_ : of_wafers_.front(); }
   int wafer(int w) const { return share(of_wafers_, w, wafers_); }
   /// Of the node beside a wafer w > 0.

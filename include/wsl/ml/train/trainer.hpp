@@ -56,7 +56,7 @@ class trainer : public trainer_base {
                      all.rank() == placement_of(how, all.size()).memory(), how.sparsity),
         how_(checked(how, all.size())),
         processes_(all.size()),
-        make_fabric_([choice = all.with({.threads = how.threads,
+        make_fabric_([choice = all.with({.threads = threads_of(how, all),
                                          .pes_per_partition = 1,
                                          .cut_lines = true,
                                          .observer = observer_for(how)})](const layout& l,
@@ -128,6 +128,18 @@ class trainer : public trainer_base {
   }
   static const streaming_settings& checked(const streaming_settings& how, int processes);
   static role_placement placement_of(const streaming_settings& how, int processes);
+  /// The threads of this process. Where the processes of a computer have more than it has cores, those that
+  /// have no wafer take a quarter: they work while wafers wait, and the other way round, and whoever has more
+  /// threads than it needs keeps a core from the others.
+  template <class Processes>
+  static int threads_of(const streaming_settings& how, const Processes& all) {
+    if constexpr (requires { all.crowded(1); }) {
+      const int each = how.threads ? how.threads : default_threads();
+      if (all.crowded(each) && !placement_of(how, all.size()).has_wafer(all.rank()))
+        return std::max(1, each / 4);
+    }
+    return how.threads;
+  }
   /// An area, and the process that runs it.
   struct placed {
     area where;
