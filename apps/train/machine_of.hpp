@@ -44,6 +44,10 @@ class machine_of final : public machine {
   void add_to(wsl::ml::op_profile& p, wsl::f64 waited) const override {
     if constexpr (requires { p.add(trainer_.report(), waited); }) p.add(trainer_.report(), waited);
   }
+  std::string busy_map() override {
+    if constexpr (requires { trainer_.busy_map(); }) return trainer_.busy_map();
+    else return {};
+  }
   wsl::ml::trainer_base& run() override { return trainer_; }
   wsl::ml::batch_part part() override {
     if constexpr (requires { trainer_.part(); }) return trainer_.part();

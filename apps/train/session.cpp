@@ -293,7 +293,7 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "performance.json" ||
+    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "layout.svg" || name == "performance.json" ||
         name == "train" || name == "eval" || name == "best" || name == "activations" || name == "wandb" ||
         name == "chrome_trace.json" || name.starts_with("checkpoint_"))
       files.push_back(entry.path());
@@ -1105,6 +1105,7 @@ void session::train(bool and_eval) {
   const auto write_curve = [&] {
     app::write_file(file("loss.csv"), curve.csv());
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
+    if (const std::string map = t.busy_map(); !map.empty()) app::write_file(file("layout.svg"), map);
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
   const ml::training_loop::settings how_long{.steps = last,

@@ -16,9 +16,9 @@
 
 #include "../engine/timed.hpp"
 #include "../engine/timed/engine.hpp"
-#include "../support/svg.hpp"
 #include "../support/whole_file.hpp"
 #include "fabric.hpp"
+#include "heat_map.hpp"
 
 namespace wsl {
 
@@ -82,24 +82,17 @@ class time_report {
   /// An SVG: squares for PEs, bars for the links between them, the darker the busier. Large grids are shown
   /// in blocks of PEs.
   std::string heat_map() const {
-    const int block = (std::max(grid_.columns(), grid_.rows()) + most_cells - 1) / most_cells;
-    const int wide = (grid_.columns() + block - 1) / block, high = (grid_.rows() + block - 1) / block;
-    using namespace support::svg;
-    const std::string title =
-        format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_));
-    const coord sheet{std::max(wide * pitch + 2 * margin, 360), high * pitch + 2 * margin + 30};
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", sheet.x) +
-                      attribute("height", sheet.y) + attribute("font-family", "sans-serif") +
-                      attribute("font-size", 12) + ">\n<title>" + escaped(title) + "</title>\n" +
-                      rectangle({0, 0}, sheet, 0, attribute("fill", "#fdfdfb")) + label({margin, 24}, title);
-    out += squares(block, wide, high) + bars(block, wide);
-    return out + "</svg>\n";
+    detail::heat_squares drawn(grid_);
+    for (const pe_times& p : pes_)
+      drawn.add({p.at, "", cycles_ ? static_cast<f64>(p.spent.busy()) / static_cast<f64>(cycles_) : 0});
+    return drawn.text(
+        format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_)),
+        drawn.block() > 1 ? "" : bars(drawn));
   }
   void write_heat_map(const std::string& file) const { support::write_whole_file(file, heat_map()); }
 
  private:
   static constexpr std::size_t listed = 10;
-  static constexpr int most_cells = 128, pitch = 14, margin = 40, square = 10;
 
   void read(engines::timed_engine& e) {
     cycles_ = e.now();
@@ -153,46 +146,20 @@ class time_report {
                   number(l.words), share(l.words, cycles_));
   }
 
-  // From white to a dark red.
-  static std::string paint(f64 percent) {
-    return support::svg::attribute(
-        "fill",
-        support::svg::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
-  }
-
-  std::string squares(int block, int wide, int high) const {
-    std::vector<u64> busy(static_cast<std::size_t>(wide * high)), members(busy.size());
-    for (const pe_times& p : pes_) {
-      const auto k = static_cast<std::size_t>(p.at.y / block * wide + p.at.x / block);
-      busy[k] += p.spent.busy(), ++members[k];
-    }
-    std::string out;
-    for (int k = 0; k < wide * high; ++k) {
-      const auto i = static_cast<std::size_t>(k);
-      if (!members[i]) continue;
-      const f64 percent = share(busy[i], members[i] * cycles_);
-      const coord at{k % wide, k / wide};
-      out += support::svg::rectangle(
-          {margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1, paint(percent),
-          text_of(coord{at.x * block, at.y * block}) + format(": %.1f %% busy", percent));
-    }
-    return out;
-  }
-
   // Between single PEs only; the two directions of a link lie beside each other.
-  std::string bars(int block, int wide) const {
+  std::string bars(const detail::heat_squares& drawn) const {
+    const int pitch = drawn.pitch, margin = drawn.margin, square = drawn.square, middle = square / 2;
     std::string out;
-    if (block > 1 || wide == 0) return out;
     for (const link_times& l : links_) {
       const coord corner{margin + l.from.x * pitch, margin + l.from.y * pitch};
       const bool across = l.side == east || l.side == west, back = l.side == west || l.side == north;
-      const int apart = back ? 5 : 2;
+      const int apart = back ? middle : middle - 3;
       const coord gap =
           l.side == east || l.side == south ? coord{square, square} : coord{square - pitch, square - pitch};
       const coord at = across ? corner + coord{gap.x, apart} : corner + coord{apart, gap.y};
       const coord size = across ? coord{pitch - square, 2} : coord{2, pitch - square};
       const f64 percent = share(l.words, cycles_);
-      out += support::svg::rectangle(at, size, 0, paint(percent),
+      out += support::svg::rectangle(at, size, 0, detail::heat_squares::paint(percent),
                                      text_of(l.from) + format(" %s: %.1f %%", name_of(l.side), percent));
     }
     return out;

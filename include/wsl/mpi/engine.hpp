@@ -135,7 +135,6 @@ class spread_engine final : public engines::threaded_engine {
     return all;
   }
 
-  u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
   /// The partitions that this rank runs.
   std::span<const u32> mine() const { return share_.of(who_.rank()); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <utility>
+#include <wsl/engine/reference.hpp>
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/fabric/heat_map.hpp>
 
 using namespace wsl;
 
@@ -70,11 +72,37 @@ TEST_CASE("each thread's time is divided among subjects and kinds of work withou
         CHECK(spent(x, thread_times::moving) > 0.99 * 2);
       }
       CHECK(spent(times.host(), thread_times::waiting) > 0.99 * 2 * threads);
+      f64 of_partitions = 0;
+      auto& engine = dynamic_cast<engines::threaded_engine&>(f.engine_in_use());
+      for (int x = 0; x < 4; ++x) {
+        const f64 share = times.share_of_partition(engine.partition_of(*engine.find({x, 0})));
+        CHECK(share * ms > 0.99 * 2 * (x + 2));
+        of_partitions += share;
+      }
+      CHECK(of_partitions < threads * 1.001);
       f64 waiting = 0;
       for (int x = 0; x < 4; ++x) waiting += spent(x, thread_times::waiting);
       CHECK((waiting > 0) == (threads > 1));
     }
   }
+}
+
+TEST_CASE("a map of the busy PEs has a square for each") {
+  thread_times times;
+  const layout row = layout{host, 4, 1}.place<busy>(all);
+  fabric f{row, threaded{.threads = 2, .pes_per_partition = 1, .observer = &times}};
+  times.restart(4, kinds);
+  f.launch();
+  times.stop();
+  const std::string svg = busy_map(f, times, "a < b");
+  CHECK_THAT(svg, Catch::StartsWith("<svg") && Catch::EndsWith("</svg>\n"));
+  CHECK_THAT(svg, Catch::Contains("a &lt; b") && Catch::Contains("PE(3, 0) of ") && Catch::Contains("busy: "));
+  std::size_t squares = 0;
+  for (auto at = svg.find("<rect"); at != svg.npos; at = svg.find("<rect", at + 1)) ++squares;
+  CHECK(squares == 1 + 4);
+
+  fabric without{row, reference{}};
+  CHECK_THROWS_WITH(busy_map(without, times, ""), Catch::Contains("needs the threaded engine"));
 }
 
 TEST_CASE("each stretch of a thread's time is kept if that is wanted") {

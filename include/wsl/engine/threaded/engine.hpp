@@ -81,6 +81,9 @@ class threaded_engine : public engine {
   void async_compute(pe_state& on, const offloaded_job& what) override {
     transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index));
   }
+  /// The number of the partition that runs a PE.
+  u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
+
   bool start(pe_state& on, transfer& t) override { return scheduler_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override {
     return scheduler_.take(on, color, type, n);

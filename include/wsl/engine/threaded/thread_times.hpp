@@ -10,7 +10,8 @@
 //   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
 //   times.stop();
 //   times.share(layer, kind);
-// It can keep each stretch of time as well, for a timeline (`keep_events`). train/streaming/step_report.hpp
+// It can keep each stretch of time as well, for a timeline (`keep_events`). fabric/heat_map.hpp draws the share of
+// each PE, train/streaming/step_report.hpp
 // makes the table of a training step of it.
 #pragma once
 #include <utility>
@@ -72,6 +73,14 @@ class thread_times final : public run_observer {
     return time > 0 ? static_cast<f64>(sum) / time : 0;
   }
 
+  /// The part of the measured time in which threads worked for a partition or moved its words; 0 if there has
+  /// been no run.
+  f64 share_of_partition(std::size_t b) const {
+    u64 sum = 0;
+    for (const thread& t : threads_) sum += b < t.busy.size() ? t.busy[b] : 0;
+    return ended_ > began_ ? static_cast<f64>(sum) / static_cast<f64>(ended_ - began_) : 0;
+  }
+
   // Programs call these. They do nothing on a thread that is not measured.
 
   /// From here on the engine moves words for this subject when it runs the partition of the calling PE; its
@@ -122,6 +131,7 @@ class thread_times final : public run_observer {
   }
   void begin_partition(int, std::size_t b) override {
     if (!measures_) return;
+    mine_->leave_partition(now());
     mine_->partition = b;
     mine_->change_to(mine_->partitions[b]);
   }
@@ -140,21 +150,28 @@ class thread_times final : public run_observer {
   struct alignas(128) thread {
     const thread_times* of = nullptr;
     thread* outer = nullptr;  // the one that the same computer's thread was before
-    u64 since = 0;
+    u64 since = 0, counted = 0;
     int cell = 0, waits_for = 0, worked_for = -1;
     std::size_t partition = 0;
     support::flat_vector<int> partitions;  // the cell of each while the engine moves words for it
     support::flat_vector<u64> spent;       // by cell
+    support::flat_vector<u64> busy;        // by partition
     support::flat_vector<event> events;    // as many as there is room for
     std::size_t most_events = 0;
     u64 lost = 0;
 
+    /// Adds the time since it was last called to the partition, if the thread has not waited.
+    void leave_partition(u64 at) {
+      if (cell % of->kinds_ != waiting && partition < busy.size()) busy[partition] += at > counted ? at - counted : 0;
+      counted = at;
+    }
     void change_to(int to) {
       if (to != cell) change_to(to, now());
     }
     void change_to(int to, u64 at) {
       // the clocks of two cores may differ a little
       spent[static_cast<std::size_t>(cell)] += at > since ? at - since : 0;
+      leave_partition(at);
       if (most_events && at > since) {
         if (events.size() < most_events) events.push_back({since, at, cell});
         else ++lost;
@@ -173,11 +190,12 @@ class thread_times final : public run_observer {
   }
   int cell(int subject, int kind) const { return subject * kinds_ + kind; }
   void begin(thread& t) const {
-    t.of = this, t.since = began_, t.cell = cell(host(), waiting);
+    t.of = this, t.since = t.counted = began_, t.cell = cell(host(), waiting);
     t.waits_for = host(), t.worked_for = -1;
     t.partitions = support::flat_vector<int>(partitions_);
     for (int& c : t.partitions) c = cell(host(), moving);
     t.spent = support::flat_vector<u64>(static_cast<std::size_t>((subjects_ + 1) * kinds_));
+    t.busy = support::flat_vector<u64>(partitions_);
     t.events.clear(), t.most_events = most_events_, t.lost = 0;
   }
 

@@ -102,6 +102,9 @@ class trainer : public trainer_base {
   const step_report& report() const { return report_; }
   /// From the next step on the report has, or has not, a timeline of the threads: run/op_profile.hpp draws it.
   void keep_timeline(bool yes) { keeps_timeline_ = yes; }
+  /// A picture of the PEs, the darker the longer a thread worked on each in the last training step: SVG. On
+  /// several processes nothing is measured, and PEs are gray.
+  std::string busy_map();
   /// The grid of workers, and the fabric. Before the first batch they are chosen for large batches.
   const wafer_grid& grid() {
     build();

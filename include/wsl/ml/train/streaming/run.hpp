@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../../../fabric/heat_map.hpp"
 #include "../trainer.hpp"
 #include "grid_choice.hpp"
 #include "memory_server.hpp"
@@ -139,6 +140,14 @@ WSL_ML_COMPILED_PART std::vector<named_loss> trainer::losses() {
     all.push_back(
         {x->name, mean_of(counts_, *x, sum_of_workers([&](worker& w) { return sum_of(w.losses(), *x); }))});
   return all;
+}
+
+WSL_ML_COMPILED_PART std::string trainer::busy_map() {
+  build();
+  return wsl::busy_map(*fabric_, *times_,
+                       fmt::format("the last step: rows of memory servers and of {} x {} workers by turns{}",
+                                   grid_.rows, grid_.columns,
+                                   grid_.wafers > 1 ? fmt::format(", {} wafers beside each other", grid_.wafers) : ""));
 }
 
 WSL_ML_COMPILED_PART layout trainer::plan(const wafer_grid& g) {
