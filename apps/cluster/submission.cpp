@@ -92,17 +92,24 @@ class folder_for_check {
  public:
   folder_for_check(const cluster_file& c, const job& j) : path_(c.folder / "jobs" / (".check_" + j.request)) {
     app::make_folder(path_);
-    if (j.params) app::write_file(path_ / "params.yaml", *j.params);
+    try {
+      if (j.params) app::write_file(path_ / "params.yaml", *j.params);
+    } catch (...) {  // the disk is full, for instance
+      remove();
+      throw;
+    }
   }
   folder_for_check(const folder_for_check&) = delete;
   folder_for_check& operator=(const folder_for_check&) = delete;
-  ~folder_for_check() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  ~folder_for_check() { remove(); }
   const fs::path& path() const { return path_; }
 
  private:
+  void remove() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
   fs::path path_;
 };
 

@@ -68,7 +68,8 @@ wsl::cluster::Submission submission_of(const submit_options& o, const std::vecto
   take_params(s, {command.begin() + 1, command.end()});
   for (const std::string& label : o.labels) {
     const auto [key, value] = label_of(label);
-    (*s.mutable_labels())[key] = value;
+    if (!s.mutable_labels()->insert({key, value}).second)
+      throw std::invalid_argument("the label " + key + " is given twice: a job has one value of each");
   }
   s.set_priority(priority_of(o.priority)), s.set_time_limit_s(o.time_s), s.set_num_csx(o.num_csx), s.set_cores(o.cores);
   if (!o.memory.empty()) {
