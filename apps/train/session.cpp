@@ -312,15 +312,15 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   return to;
 }
 
-/// A file that stands in the way of a new run: not hidden, no log, script or configuration of a user, and no file
-/// of a reference, which runs may share. Empty if there is none.
+/// A file that stands in the way of a new run: not hidden, no log, script or configuration of a user, no file of a
+/// reference, which runs may share, and none that a run was writing when it was killed. Empty if there is none.
 std::string file_of_others(const std::filesystem::path& folder) {
   std::string first;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool may_stay =
         name.starts_with(".") || name.starts_with("reference_") || name.starts_with("log") ||
-        std::ranges::any_of(std::array{".log", ".out", ".err", ".sh", ".sbatch", ".yaml", ".yml"},
+        std::ranges::any_of(std::array{".log", ".out", ".err", ".sh", ".sbatch", ".yaml", ".yml", ".unfinished"},
                             [&](const char* end) { return name.ends_with(end); });
     if (entry.is_regular_file() && !may_stay && (first.empty() || name < first)) first = name;
   }
