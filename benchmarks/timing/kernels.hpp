@@ -6,15 +6,20 @@
 //   MeshGEMM of halves, whose sums are halves: github MeshInfra/WaferLLM, as in mesh_gemm.hpp
 //   TLR-MVM on 48 CS-2, 35,784,000 PEs, 92.58 PB/s: Ltaief et al., SC 2023
 //   BiCGStab in f16 with sums in f32, 1536 cells a PE of a CS-1, 28.1 us an iteration: arXiv 2010.03660
+//   25-point stencil, columns of 100 to 1000 cells on 755 x 994 PEs of a CS-2: arXiv 2204.03775
+//   wsFFT, 512^3 complex numbers on 512 x 512 PEs of a CS-2: arXiv 2209.15040
+//   Monte Carlo lookups, 250 nuclides in 10,000 intervals, tiles of 125 x 90 PEs of a CS-2: arXiv 2311.01739
 #pragma once
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include <wsl/collective/all_to_all.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/fft.hpp>
 #include <wsl/kernel/gemm/wafer.hpp>
 #include <wsl/kernel/gemv/wafer.hpp>
+#include <wsl/kernel/monte_carlo/wafer.hpp>
 #include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/tlr/wafer.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
@@ -24,7 +29,7 @@ namespace timing_table {
 using namespace wsl;
 
 /// A row: the cycles of a kernel, and the multiply-adds of a PE, of which it can start one on f32 in a cycle;
-/// without any the row is that of an exchange only.
+/// 0 where they say little of the kernel.
 struct kernel_row {
   const char* what;
   const machine& target;
@@ -41,7 +46,7 @@ inline void print_row(const kernel_row& r) {
   std::printf("%-42s %-5s %11.0f %11s %6s %6d  %s\n", r.what, r.target.name, r.cycles,
               text("%.5g us", 1e6 * r.cycles / r.target.clock_hz).c_str(),
               r.products > 0 ? text("%.1f %%", 100 * r.products / r.cycles).c_str() : "-", r.bytes,
-              r.products > 0 ? r.published.c_str() : "exchange only");
+              r.published.c_str());
 }
 
 // ---- dense products -------------------------------------------------------------------------------
@@ -133,44 +138,137 @@ inline solver::stencil diffusion(const solver::cells& size) {
   return a;
 }
 
-/// An iteration of a solver; `operations` counts additions and multiplications for a cell.
+/// The cycles of an iteration of a solver on a square of PEs.
 template <class Method>
-kernel_row solver_row(const char* what, int operations, const std::string& published) {
-  const solver::cells size{edge_of_plate, edge_of_plate, cells_a_pe};
-  solver::solver_on<Method, solver::one_line<cells_a_pe>> s{diffusion(size), size.x, size.y, wse2, timed{}};
+f64 solver_cycles(const machine& m, int side) {
+  const solver::cells size{side, side, cells_a_pe};
+  solver::solver_on<Method, solver::one_line<cells_a_pe>> s{diffusion(size), size.x, size.y, m, timed{}};
   std::vector<f32> b(size.count());
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<f32>(i % 7) - 3;
   s.load(b, {.tolerance = 0});
   s.iterate(2);
   const u64 begun = s.cycles();
   s.iterate(4);
+  return static_cast<f64>(s.cycles() - begun) / 4;
+}
+/// `operations` counts additions and multiplications for a cell.
+template <class Method>
+kernel_row solver_row(const char* what, const machine& m, f64 cycles, int operations,
+                      const std::string& published) {
   return {what,
-          wse2,
-          static_cast<f64>(s.cycles() - begun) / 4,
+          m,
+          cycles,
           operations / 2. * cells_a_pe,
           program_v<solver::solver_pe<Method, solver::one_line<cells_a_pe>>>.bytes,
           published};
 }
-/// The cycles of the exchange only: the PE program computes in C++ and charges nothing for it.
-template <class Program>
-kernel_row wave_row(const char* what) {
-  constexpr int steps = 4;
-  wave25::problem p{.size = {edge_of_plate, edge_of_plate, cells_a_pe}};
-  p.sources.push_back({.at = {5, 5, 50}});
-  wave25::wafer_simulation<cells_a_pe, Program> s{p, wse2, timed{}};
-  s.run(1);
-  return {what, wse2, static_cast<f64>(s.run(steps)) / steps, 0, program_v<Program>.bytes, ""};
+/// The same on a plate of columns x rows: all its totals cross both sides of the plate, so a patch grows as
+/// the sum of its sides. The error is that for 48 x 48 PEs from 12 and 24.
+template <class Method>
+f64 solver_cycles_of_plate(const machine& m, int columns, int rows, f64& error) {
+  const f64 few = solver_cycles<Method>(m, 12), more = solver_cycles<Method>(m, 24), test = solver_cycles<Method>(m, 48),
+            growth = (more - few) / 24;
+  error = std::max(error, std::abs(more + growth * 48 - test) / test);
+  return more + growth * (columns + rows - 48);
 }
-inline kernel_row fft_row(const char* what) {
-  constexpr int n = 16;
-  fft::wafer_transform<n> t(wse2, timed{});
-  std::vector<fft::number> x(n * n * n, {1, 0});
+
+/// A time step; the stencil has 51 operations a cell, by the publication's count.
+template <int nz, class Program>
+kernel_row wave_row(const char* what, const machine& m, const std::string& published) {
+  constexpr int steps = 4;
+  wave25::problem p{.size = {edge_of_plate, edge_of_plate, nz}};
+  p.sources.push_back({.at = {5, 5, nz / 2}});
+  wave25::wafer_simulation<nz, Program> s{p, m, timed{}};
+  s.run(1);
+  const f64 cycles = static_cast<f64>(s.run(steps)) / steps;
+  char text[64];
+  std::snprintf(text, sizeof text, published.empty() ? "%s%.0f TFLOP/s here" : "%s; %.0f here", published.c_str(),
+                51 * nz * f64{755 * 994} / cycles * m.clock_hz / 1e12);
+  return {what, m, cycles, 51 / 2. * nz, program_v<Program>.bytes, m == wse2 ? text : ""};
+}
+
+// ---- Fourier transforms ----------------------------------------------------------------------------
+
+template <int n>
+f64 fft_cycles(const machine& m) {
+  fft::wafer_transform<n> t(m, timed{});
+  std::vector<fft::number> x(std::size_t{n} * n * n, {1, 0});
   const u64 cycles = t.forward(x, x).cycles;
-  return {what, wse2, static_cast<f64>(cycles), 0, program_v<fft::pencil<fft::one_line(n)>>.bytes, ""};
+  must_be(x[0].real(), static_cast<f32>(n) * n * n, "a Fourier transform");
+  return static_cast<f64>(cycles);
+}
+
+/// A line of PEs whose parts of a pencil change places.
+template <int n>
+struct transposing {
+  static constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
+  f32 give[2 * n]{}, take[2 * n]{};
+  endpoint<turn> turning;
+  void start(pe& me) { turning.start(me, mem(give), mem(take)); }
+  using tasks = task_list<launch<&transposing::start>, use<&transposing::turning>>;
+};
+/// A transform as the sum of its parts: three phases on a PE, and an exchange on a line of PEs after each of
+/// the first two.
+template <int n>
+f64 fft_cycles_of_parts(const machine& m) {
+  layout l{m, n, 1};
+  l.place<transposing<n>>(all);
+  transposing<n>::turn.wire(l);
+  const u64 exchange = fabric{l, timed{}}.launch().cycles;
+  return 3 * static_cast<f64>(fft::pencil<fft::one_line(n)>::phase_cycles(m, n)) + 2 * static_cast<f64>(exchange);
+}
+template <int n>
+kernel_row fft_row(const char* what, const machine& m, const std::string& published, f64& error) {
+  f64 cycles = 0;
+  if constexpr (n > 32) cycles = fft_cycles_of_parts<n>(m);
+  else {
+    cycles = fft_cycles<n>(m);
+    error = std::max(error, std::abs(fft_cycles_of_parts<n>(m) - cycles) / cycles);
+  }
+  // 5 n log2 n operations for each of three lines
+  return {what, m, cycles, 7.5 * n * std::log2(n), program_v<fft::pencil<fft::one_line(n)>>.bytes, published};
+}
+
+// ---- Monte Carlo lookups ----------------------------------------------------------------------------
+
+inline constexpr monte_carlo::wafer_capacity fuel_room{.nuclides = 2, .points = 2 * 160, .particles = 90};
+inline constexpr int fuel_particles = 30, fuel_points = 111, diffusion_rounds = 100;
+
+/// The cycles of the three phases on a tile of PEs, each of which has two nuclides, about 111 points of each,
+/// and at the beginning 30 particles.
+struct fuel_cycles {
+  f64 sort, diffuse, circulate;
+};
+inline fuel_cycles count_lookups(const machine& m, int wide, int high) {
+  const auto p = monte_carlo::make_fuel_problem(std::size_t{fuel_particles} * static_cast<std::size_t>(wide * high),
+                                                fuel_room.nuclides * wide, fuel_points * high);
+  monte_carlo::wafer_fabric<fuel_room> w{
+      p.material, {.columns = wide, .rows = high, .diffusion_rounds = diffusion_rounds}, m, timed{}};
+  const monte_carlo::wafer_result r = w.look_up(p.energies);
+  const auto right = monte_carlo::look_up<f64>(p.material, p.energies[0]);
+  if (std::abs(r.found[0][0] - right[0]) > 1e-4 * right[0])
+    must_be(r.found[0][0], static_cast<f32>(right[0]), "a lookup");
+  return {static_cast<f64>(r.sort.cycles), static_cast<f64>(r.diffuse.cycles),
+          static_cast<f64>(r.circulate.cycles)};
+}
+/// The published tile of 125 x 90 PEs, 66 of which fill a wafer. A particle is sorted in as many steps as
+/// there are rows, and visits every column. The error is that for 24 x 24 PEs from 8 x 8 and 16 x 16.
+inline kernel_row lookups_row(const char* what, const machine& m, f64& error) {
+  const fuel_cycles few = count_lookups(m, 8, 8), more = count_lookups(m, 16, 16), test = count_lookups(m, 24, 24);
+  const auto of_tile = [&](int wide, int high) {
+    return more.sort + (high - 16) * (more.sort - few.sort) / 8 + more.diffuse + more.circulate +
+           (wide - 16) * (more.circulate - few.circulate) / 8;
+  };
+  const f64 all = test.sort + test.diffuse + test.circulate, cycles = of_tile(125, 90);
+  error = std::max(error, std::abs(of_tile(24, 24) - all) / all);
+  char text[64];
+  std::snprintf(text, sizeof text, "130 x an A100; %.3g G/s here",
+                66. * 125 * 90 * fuel_particles / cycles * m.clock_hz / 1e9);
+  return {what, m, cycles, 0, monte_carlo::wafer_fabric<fuel_room>::bytes, text};
 }
 
 inline void print_kernels() {
-  f64 error_of_steps = 0, error_of_patch = 0;
+  f64 error_of_steps = 0, error_of_patch = 0, error_of_plate = 0, error_of_fft = 0, error_of_tile = 0;
   std::printf("\n%-42s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
               "bytes", "published");
   for (const machine* m : {&wse2, &wse3}) {
@@ -188,16 +286,40 @@ inline void print_kernels() {
     print_row(gemv_row<104>("gemv, f32, 16 x 16 PEs, tiles of 104", *m));
   for (const machine* m : {&wse2, &wse3})
     print_row(tlr_row("low-rank tiles of 70, complex, 32 bases", *m, error_of_patch));
-  print_row(solver_row<solver::bicgstab_method>("BiCGStab, an iteration, 100 cells a PE", 44,
-                                                "1550 cycles, in f16"));
-  print_row(solver_row<solver::conjugate_gradient_method<solver::preconditioner::none>>(
-      "conjugate gradients, the same", 22, ""));
-  print_row(wave_row<wave25::rotating_wave_pe<cells_a_pe>>("wave25, a step, 100 cells, senders in turn"));
-  print_row(wave_row<wave25::wave_pe<wave25::one_line<cells_a_pe>>>("wave25, a step, 100 cells, relays"));
-  print_row(fft_row("fft, 16^3 complex numbers, 16 x 16 PEs"));
+  using bicgstab = solver::bicgstab_method;
+  using gradients = solver::conjugate_gradient_method<solver::preconditioner::none>;
+  for (const machine* m : {&wse2, &wse3}) {
+    const std::string in_f16 = m == &wse2 ? "1550 cycles, in f16" : "";
+    print_row(solver_row<bicgstab>("BiCGStab, an iteration, 100 cells a PE", *m,
+                                   solver_cycles<bicgstab>(*m, edge_of_plate), 44, in_f16));
+    print_row(solver_row<bicgstab>("the same, 600 x 595 PEs", *m,
+                                   solver_cycles_of_plate<bicgstab>(*m, 600, 595, error_of_plate), 44, ""));
+    print_row(solver_row<gradients>("conjugate gradients, 100 cells a PE", *m,
+                                    solver_cycles<gradients>(*m, edge_of_plate), 22, ""));
+    print_row(solver_row<gradients>("the same, 600 x 595 PEs", *m,
+                                    solver_cycles_of_plate<gradients>(*m, 600, 595, error_of_plate), 22, ""));
+  }
+  for (const machine* m : {&wse2, &wse3}) {
+    print_row(wave_row<100, wave25::rotating_wave_pe<100>>("wave25, a step, 100 cells, senders in turn", *m,
+                                                           "443 TFLOP/s"));
+    print_row(wave_row<400, wave25::rotating_wave_pe<400>>("wave25, a step, 400 cells, senders in turn", *m,
+                                                           "490 TFLOP/s"));
+    print_row(wave_row<400, wave25::wave_pe<wave25::one_line<400>>>("wave25, a step, 400 cells, relays", *m,
+                                                                    ""));
+  }
+  for (const machine* m : {&wse2, &wse3}) {
+    print_row(fft_row<16>("fft, 16^3 complex numbers, 16 x 16 PEs", *m, "", error_of_fft));
+    print_row(fft_row<32>("fft, 32^3 complex numbers, 32 x 32 PEs", *m, "", error_of_fft));
+    print_row(fft_row<512>("fft, 512^3 complex numbers, 512 x 512 PEs", *m, m == &wse2 ? "959 us" : "",
+                           error_of_fft));
+  }
+  for (const machine* m : {&wse2, &wse3})
+    print_row(lookups_row("Monte Carlo, 125 x 90 PEs, 30 particles", *m, error_of_tile));
   std::printf(
-      "extrapolated products differ from larger squares by %.2f %% at most, low-rank tiles by %.2f %%\n",
-      100 * error_of_steps, 100 * error_of_patch);
+      "extrapolations differ from what is counted: products by %.2f %% at most, low-rank tiles by %.2f %%, "
+      "solvers by %.2f %%, Fourier transforms by %.2f %%, lookups by %.2f %%\n",
+      100 * error_of_steps, 100 * error_of_patch, 100 * error_of_plate, 100 * error_of_fft,
+      100 * error_of_tile);
 }
 
 }  // namespace timing_table

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 #include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/kernel/fft.hpp>
 
 namespace {
@@ -196,6 +197,22 @@ TEST_CASE("fft: vectors of every length compute the same") {
     code::with(lanes)({x.data(), narrow.data(), roots.data(), n / 8, 1});
     for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(std::abs(wide[i] - narrow[i]) < 1e-5f);
   }
+}
+
+TEST_CASE("fft: a wafer charges the arithmetic of its lines") {
+  // Three passes over halves of 4 numbers: 4 products by roots, two of them in the same banks, and 6 sums of
+  // numbers in the same banks, a cycle each.
+  const u64 setup = static_cast<u64>(wse2.operation_setup);
+  CHECK(fft::line_cycles(wse2, 8) == 3 * (2 * (4 + setup) + 2 * (8 + setup) + 6 * (4 + setup)));
+  const std::vector<number> x = random_pairs({8, 8, 8});
+  std::vector<number> counted(x.size()), free(x.size());
+  const u64 cycles = fft::wafer_transform<8>(wse2, timed{}).forward(counted, x).cycles,
+            computed = 3 * fft::pencil<fft::one_line(8)>::phase_cycles(wse2, 8);
+  fft::wafer_transform<8>(wse2).forward(free, x);
+  CHECK(counted == free);
+  CHECK(computed == 3 * (fft::line_cycles(wse2, 8) + 2 * (8 + setup)));  // two copies of 16 f32, two a cycle
+  CHECK(cycles > computed);
+  CHECK(cycles < 3 * computed);
 }
 
 TEST_CASE("fft: an invalid argument is named in a sentence") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Particles on a wafer against lookups in double precision, on grids of many shapes; the quantities that
 // the phases conserve; checksums and near-ties; and the statistics of stochastic interpolation.
+#include <wsl/engine/timed.hpp>
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include <catch2/catch.hpp>
@@ -144,6 +145,23 @@ TEST_CASE("monte carlo: a wafer's limits change no result") {
   wafer_fabric<wafer_capacity{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
   CHECK(limited.look_up(problem().energies).found == free.look_up(problem().energies).found);
   CHECK(limited.look_up(problem().energies, 3).found == free.look_up(problem().energies, 3).found);
+}
+
+TEST_CASE("monte carlo: a wafer charges its lookups") {
+  const wafer_grid grid{.columns = 7, .rows = 5};
+  wafer_fabric<wafer_capacity{2, 2 * 90, 80}> free{problem().material, grid, wse2},
+      counted{problem().material, grid, wse2, wsl::timed{}};
+  const wafer_result r = counted.look_up(problem().energies);
+  CHECK(r.found == free.look_up(problem().energies).found);
+  // A PE sees all particles of its row: for each and a nuclide a comparison, two weights, three descriptors
+  // and two multiply-adds of five channels.
+  const f64 of_a_nuclide = 3 + 4 + 3 * wse2.descriptor_load + 2 * (5 + wse2.operation_setup),
+            row = r.spread.mean() * grid.columns;
+  CHECK(static_cast<f64>(r.circulate.cycles) > 2 * row * of_a_nuclide);  // most columns have two nuclides
+  CHECK(static_cast<f64>(r.circulate.cycles) < 4 * row * of_a_nuclide);
+  const auto at_random = counted.look_up(problem().energies, 3);
+  CHECK(at_random.found == free.look_up(problem().energies, 3).found);
+  CHECK(at_random.circulate.cycles < r.circulate.cycles);
 }
 
 TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {

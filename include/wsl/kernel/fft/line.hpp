@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../../support/inplace_vector.hpp"
+#include "../vector_work.hpp"
 #include "buffer.hpp"
 #include "butterflies.hpp"
 
@@ -30,6 +31,22 @@ constexpr bool transformable(i64 n) {
   for (int p : {2, 3, 5})
     while (n % p == 0) n /= p;
   return n == 1;
+}
+
+/// The time on a wafer of the transform of a line of n numbers, real and imaginary parts alternately, by
+/// passes of the prime factors of n. A pass has operations on n / p elements: p - 1 products with roots, and
+/// sums for p = 2, otherwise p - 1 products with constants for each of p - 1 results, and sums.
+constexpr u64 line_cycles(const machine& m, int n) {
+  using kernel::banks;
+  kernel::vector_work w(m);
+  for (int rest = n, p = 2; rest > 1; rest % p == 0 ? rest /= p : ++p)
+    if (rest % p == 0) {
+      w.products(2 * (p - 1), n / p).products(2 * (p - 1), n / p, banks::alike);  // by roots
+      w.sums(2 * (p - 1), n / p, banks::alike);
+      if (p == 2) w.sums(4, n / p, banks::alike);
+      else w.products(4 * (p - 1) * (p - 1), n / p, banks::alike).sums(2 * (p - 1), n / p, banks::alike);
+    }
+  return w.cycles();
 }
 
 /// The transform of groups of `width` lines; `capacity` as in buffer.hpp, for 2 f32 of each element.

@@ -51,6 +51,11 @@ class pencil {
     return l;
   }
 
+  /// The time on a wafer of one phase with a line of n numbers: its transform, and two copies.
+  static constexpr u64 phase_cycles(const machine& m, int n) {
+    return line_cycles(m, n) + kernel::vector_work(m).sums(2, i64{2} * n).cycles();
+  }
+
   /// The host describes, once, the transform. For real numbers n2 counts the pairs plus one.
   void prepare(const decomposition& shape, kind what, coord at) {
     decomposition_ = shape, at_ = at;
@@ -70,6 +75,7 @@ class pencil {
     job_ = j, plane_ = 0;
     if (j.what == kind::from_real || decomposition_.n0 == 1) return next_plane(me);
     along_n0_from_host();
+    charge(me, 0, decomposition_.part1() * decomposition_.lines2());
     give_to_column(me);
   }
 
@@ -84,8 +90,10 @@ class pencil {
     me.activate<&pencil::column_has_given>();
   }
   void column_has_given(pe& me) {
-    if (job_.what == kind::from_real) along_n0_to_host();
-    else next_plane(me);
+    if (job_.what == kind::from_real) {
+      along_n0_to_host();
+      charge(me, 0, decomposition_.part1() * decomposition_.lines2());
+    } else next_plane(me);
   }
   /// A plane belongs to one element of n0: its lines of one axis, and after the row's exchange its lines of
   /// the other one.
@@ -93,6 +101,8 @@ class pencil {
     if (plane_ == decomposition_.part0() || plane0() >= decomposition_.n0) return ended(me);
     if (job_.what == kind::from_real) along_n2_from_host();
     else along_n1_forth();
+    if (job_.what == kind::from_real) charge(me, 2, decomposition_.lines1());
+    else charge(me, 1, decomposition_.lines2());
     if (decomposition_.wide > 1)
       return to_row_.start(me, mem(give_plane_.all()), mem(take_plane_.all()),
                            then<&pencil::row_has_given>());
@@ -102,6 +112,8 @@ class pencil {
   void row_has_given(pe& me) {
     if (job_.what == kind::from_real) along_n1_back();
     else along_n2_to_host();
+    if (job_.what == kind::from_real) charge(me, 1, decomposition_.lines2());
+    else charge(me, 2, decomposition_.lines1());
     ++plane_;
     me.activate<&pencil::next_plane>();
   }
@@ -208,6 +220,10 @@ class pencil {
   void each_group(int n, int share, F f) {
     const range mine = decomposition::part(n, share, at_.x);
     for (int i = mine.from; i < mine.to; i += r.width) f(i, i - mine.from, std::min(r.width, mine.to - i));
+  }
+  /// The time on a wafer of a PE's lines along an axis: they are gathered, transformed and put into blocks.
+  void charge(pe& me, int axis, int lines) {
+    if constexpr (r.volume > 0) me.spend(static_cast<u64>(lines) * phase_cycles(me.machine(), lines_[axis].length()));
   }
   int plane0() const { return decomposition_.plane_of(at_.y, plane_); }
   host_lines<const f32> from_host(int i0, int i1, int i2, int axis, i64 across, int live) const {

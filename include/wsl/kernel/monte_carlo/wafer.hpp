@@ -40,9 +40,12 @@ class wafer_fabric {
   /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do
   /// not ascend; fault where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
-      : grid_(checked(grid)),
-        fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows),
-                threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
+      : wafer_fabric(m, checked(grid), target,
+                     threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {}
+  /// The same on any engine: `timed{}` counts the cycles of the three phases.
+  template <class Engine>
+  wafer_fabric(const fuel& m, const wafer_grid& grid, const machine& target, const Engine& engine)
+      : grid_(checked(grid)), fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows), engine) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
@@ -50,6 +53,9 @@ class wafer_fabric {
              edge[static_cast<std::size_t>(y) + 1]);
     });
   }
+
+  /// The bytes that a PE takes of its memory.
+  static constexpr int bytes = program_v<program>.bytes;
 
   /// A message counts particles in f32, which is exact up to this number.
   static constexpr std::size_t most_particles = std::size_t{1} << 24;

@@ -3,12 +3,15 @@
 // band of energies, so that the tables fit into the PEs' memories. Particles are sorted into their rows by
 // exchanges with the neighbours above and below, balanced along the rows by a fixed number of exchanges with
 // the next PE (diffusion), and then travel once around their row and collect contributions from every column.
-// A PE knows no more than its neighbours' messages, each of which is a count and that many particles. The
-// front end is wafer_fabric; see examples/35_particles.cpp.
+// A PE knows no more than its neighbours' messages, each of which is a count and that many particles. What a
+// PE computes is charged as a wafer would do it, particle after particle: scalar instructions to sort, and to
+// find the interval of an energy, descriptor operations for its channels and for copies. The front end is
+// wafer_fabric; see examples/35_particles.cpp.
 #pragma once
 #include <utility>
 
 #include "../../collective/lane.hpp"
+#include "../vector_work.hpp"
 #include "bounded_list.hpp"
 #include "fuel.hpp"
 #include "sweep.hpp"
@@ -77,6 +80,7 @@ class wafer_pe {
     me.activate<&wafer_pe::exchange>();
   }
   task exchange(pe& me) {
+    me.spend(cycles_of_split(me.machine()));
     split(me);
     if (rounds_-- == 0) co_return;
     pending_ = 1;
@@ -108,10 +112,12 @@ class wafer_pe {
     me.activate<&wafer_pe::spread>();
   }
   task spread(pe& me) {
+    me.spend(kernel::vector_work(me.machine()).sums(1, static_cast<i64>(arrived_.size())).cycles());
     append(home_, arrived_);
     arrived_.clear();
     if (rounds_-- == 0) co_return;
     const std::size_t kept = home_.size() - home_.size() / 2;
+    me.spend(kernel::vector_work(me.machine()).sums(1, static_cast<i64>(home_.size() - kept)).cycles());
     begin_message(above_);
     append(above_, std::span(home_).subspan(kept));
     finish_message(above_);
@@ -133,12 +139,14 @@ class wafer_pe {
     seed_ = seed ? seed + static_cast<u32>(me.y() * me.width() + me.x()) * 2654435761u : 0;
     rounds_ = me.width();
     block_.resize(home_.size());
+    me.spend(cycles_of_sort(me.machine()));
     std::sort(home_.begin(), home_.end());
     std::copy(home_.begin(), home_.end(), block_.energies().begin());
     me.activate<&wafer_pe::visit>();
   }
   task visit(pe& me) {
     add_own();
+    me.spend(cycles_of_lookups(me.machine()));
     if (--rounds_ == 0) co_return;
     pending_ = 2;
     me.async(mov(around.fabout(me), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
@@ -207,6 +215,39 @@ class wafer_pe {
     const std::span<const f32> energies = block_.energies();
     if (seed_) sweep(energies, std::span(nuclides_), add, chosen_at_random(seed_++));
     else sweep(energies, std::span(nuclides_), add);
+  }
+
+  // ---- the time on a wafer ------------------------------------------------------------------------
+
+  /// Each particle is compared with both edges of the band, stored and counted.
+  u64 cycles_of_split(const machine& m) const {
+    const auto each = static_cast<u64>(4 * m.instructions.simple + 3 * m.instructions.branch);
+    return each * arrived_.size();
+  }
+  /// A merge sort: each of its comparisons is followed by a move, and by the next turn of a loop. Then the
+  /// energies are copied and the sums set to zero.
+  u64 cycles_of_sort(const machine& m) const {
+    const u64 n = home_.size(), each = static_cast<u64>(3 * m.instructions.simple + 2 * m.instructions.branch);
+    u64 passes = 0;
+    while (u64{1} << passes < n) ++passes;
+    return each * n * passes + kernel::vector_work(m).sums(1 + channels, static_cast<i64>(n)).cycles();
+  }
+  /// After add_own: a comparison for each particle and for each row that the sweep has passed. Then two
+  /// weights, of four instructions, and for each of the two points a multiply-add of all channels, whose
+  /// descriptor is loaded; those of the sums are a third load. A point that is chosen at random needs one
+  /// multiply-add, and an instruction and a branch to choose.
+  u64 cycles_of_lookups(const machine& m) const {
+    const u64 n = block_.size(), step = static_cast<u64>(2 * m.instructions.simple + m.instructions.branch);
+    const int points = seed_ ? 1 : 2;
+    const u64 weights = static_cast<u64>(4 * m.instructions.simple + (seed_ ? m.instructions.branch : 0)),
+              loads = static_cast<u64>((points + 1) * m.descriptor_load),
+              sums = kernel::vector_work(m).products(points, channels).cycles();
+    u64 cycles = 0;
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      const auto passed = static_cast<u64>(nuclides_[i].at - own_[i].at);
+      cycles += step * (n + passed) + n * (weights + loads + sums);
+    }
+    return cycles;
   }
 
   f32 low_ = 0, high_ = 1;                       ///< its band

@@ -100,6 +100,7 @@ struct rotating_wave_pe {
   }
   void exchanged(pe& me) {
     here.march(1);
+    me.spend(here.step_cycles(me.machine()));
     if (--left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
 

@@ -54,12 +54,11 @@ class simulation_on {
   /// Steps done.
   i64 time() const { return time_; }
 
-  /// The fabric on which it runs: its time_report says where the cycles of an engine that counts them go, and
-  /// that they are those of the exchange only.
+  /// The fabric on which it runs: its time_report says where the cycles of an engine that counts them go.
   fabric& wafer() { return fabric_; }
 
-  /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, from the
-  /// first launch on: those of the exchange only, because no arithmetic is charged.
+  /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, with the
+  /// arithmetic of a wafer's lines; that of blocks, which are for this computer, is not charged.
   u64 run(i64 steps) {
     u64 cycles = 0;
     while (steps > 0) {

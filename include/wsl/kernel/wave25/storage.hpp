@@ -29,6 +29,7 @@ struct station {
 template <int nz>
 class one_line {
  public:
+  static constexpr bool is_for_wafers = true;  ///< its arithmetic is charged
   static constexpr int stride = line_stride(nz), most_stations = 4;
 
   void shape(const partition& p, coord pe, bool, bool) { own_ = {p.own(pe).x.from, p.own(pe).y.from, 0}; }
@@ -87,6 +88,7 @@ class one_line {
 /// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
+  static constexpr bool is_for_wafers = false;
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
     const lines known = p.known(pe);
     x0_ = known.x.from - reach, y0_ = known.y.from - reach;

@@ -31,6 +31,7 @@ struct wave_pe {
   void advance(pe& me) {
     const int steps = std::min(left, here.cut().depth);
     here.march(steps);
+    if constexpr (Storage::is_for_wafers) me.spend(here.step_cycles(me.machine()));
     stage = 0;
     if (left -= steps; left > 0) me.activate<&wave_pe::proceed>();
   }
