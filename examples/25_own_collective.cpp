@@ -71,7 +71,7 @@ struct worker {
   void done(pe&) { ++told; }
   using tasks = task_list<launch<&worker::start>, use<&worker::summing>, local<&worker::done>>;
 };
-constexpr layout grid = layout{collective::formula_machine, 7, 2}.place<worker>(all).wire(sums);
+constexpr layout grid = layout{wse2, 7, 2}.place<worker>(all).wire(sums);
 static_assert(routed<grid>());
 
 int main() {

@@ -58,7 +58,7 @@ int main() {
   line("all-reduce in a line, two phases",
        all_reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 10, "WaferLLM");
   line("shift around a line", shift<f32>{.first = 0, .cyclic = true}, 3, "WaferLLM");
-  line("all-reduce in a line, a ring", ring_all_reduce<f32>{.first = 0}, 0, "");
+  line("all-reduce in a line, scattered", scattered_all_reduce<f32>{.first = 0}, 0, "");
   line("all-to-all in a line", all_to_all<f32>{.first = 0}, 0, "");
   std::printf("(*) more than published\n");
 }

@@ -53,7 +53,7 @@ class table_of_cycles {
 
   template <auto net, int most>
   void add(const char* name, int pes, int words, const lengths& n) {
-    layout l{collective::formula_machine, pes, 1};
+    layout l{wse2, pes, 1};
     l.place<member<net, most>>(all);
     try {
       net.wire(l);
@@ -76,7 +76,13 @@ class table_of_cycles {
     constexpr collective::reduce<f32> grouped{
         .first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
-    constexpr ring_all_reduce<f32> ring{.first = 0};
+    constexpr all_reduce<f32> quick{
+        .first = 0, .among = each_row, .words = words, .how = tactic::automatic, .place = total_at::corner};
+    constexpr all_reduce<f32> centre{
+        .first = 0, .among = each_row, .words = words, .how = tactic::automatic, .place = total_at::centre};
+    constexpr all_reduce<f32> cheaper{
+        .first = 0, .among = each_row, .words = words, .how = tactic::automatic, .place = total_at::cheaper};
+    constexpr scattered_all_reduce<f32> scattered{.first = 0};
     constexpr shift<f32> next{.first = 0};
     constexpr lengths in_place{0, words, 0, words}, exchange{words, words, words, words};
     add<spread, words>("broadcast", pes, words, in_place);
@@ -88,7 +94,10 @@ class table_of_cycles {
     add<automatic, words>("reduce, automatic", pes, words, in_place);
     add<of_eight, words>("reduce, automatic", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);
-    add<ring, words>("all-reduce, ring", pes, words, in_place);
+    add<quick, words>("all-reduce, at the end", pes, words, in_place);
+    add<centre, words>("all-reduce, centre", pes, words, in_place);
+    add<cheaper, words>("all-reduce, automatic", pes, words, in_place);
+    add<scattered, words>("scattered all-reduce", pes, words, in_place);
     add<next, words>("shift by one", pes, words, exchange);
   }
   template <int words, int most>
@@ -107,11 +116,19 @@ class table_of_cycles {
     constexpr collective::reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
     constexpr collective::reduce<f32> star{.first = 0, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .words = words < 2 ? 2 : words};
+    constexpr all_reduce<f32> quick{.first = 0, .words = words, .how = tactic::automatic};
+    constexpr all_reduce<f32> centre{
+        .first = 0, .words = words, .how = tactic::automatic, .place = total_at::centre};
+    constexpr all_reduce<f32> cheaper{
+        .first = 0, .words = words, .how = tactic::automatic, .place = total_at::cheaper};
     constexpr all_reduce<f32> frugal{.first = 0, .words = words, .colors = 1};
     add_rectangle<spread, words>("broadcast", columns, lines);
     add_rectangle<chain, words>("reduce, chain", columns, lines);
     add_rectangle<star, words>("reduce, star", columns, lines);
     add_rectangle<total, words>("all-reduce, chain", columns, lines);
+    add_rectangle<quick, words>("all-reduce, corner", columns, lines);
+    add_rectangle<centre, words>("all-reduce, centre", columns, lines);
+    add_rectangle<cheaper, words>("all-reduce, automatic", columns, lines);
     add_rectangle<frugal, words>("all-reduce, 1 color", columns, lines);
   }
   /// Square tiles.
@@ -119,7 +136,7 @@ class table_of_cycles {
   void add_tiles(int columns, int lines) {
     constexpr halo_exchange<f32> rim{.first = 0, .rows = side, .columns = side, .width = width};
     constexpr int cells = rim.cells();
-    layout l{collective::formula_machine, columns, lines};
+    layout l{wse2, columns, lines};
     l.place<member<rim, cells>>(all);
     rim.wire(l);
     rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling,
@@ -137,7 +154,7 @@ class table_of_cycles {
   }
   template <auto net, int words>
   void add_rectangle(const char* name, int columns, int lines) {
-    layout l{collective::formula_machine, columns, lines};
+    layout l{wse2, columns, lines};
     l.place<member<net, words>>(all);
     net.wire(l);
     rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l),

@@ -14,7 +14,7 @@
 #include "collective/lane.hpp"
 #include "collective/neighbours.hpp"
 #include "collective/reduce.hpp"
-#include "collective/ring_all_reduce.hpp"
 #include "collective/scatter.hpp"
+#include "collective/scattered_all_reduce.hpp"
 #include "collective/shift.hpp"
 #include "collective/tally.hpp"

@@ -83,7 +83,8 @@ contest of() {
               return {p.give, p.take, p.given, p.taken, p.done};
             }};
   if constexpr (requires { net.among; }) c.among = net.among;
-  if constexpr (requires { net.root; }) c.root = net.root;
+  if constexpr (requires { c.root = net.root; }) c.root = net.root;
+  else if constexpr (requires { net.reduce_part(); }) c.root = net.reduce_part().root;
   if constexpr (requires { net.words; }) c.planned = net.words;
   if constexpr (requires { net.by; }) c.by = net.by, c.cyclic = net.cyclic;
   if constexpr (requires { net.width; }) c.rows = net.rows, c.columns = net.columns, c.width = net.width;
@@ -181,7 +182,7 @@ void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
   const contest c = of<net, most>();
   for (int width : widths)
     for (int n : {1, 5, 40}) {
-      layout l{collective::formula_machine, width, 1};
+      layout l{wse2, width, 1};
       c.wire(l);
       fabric f{l, timed{}};
       for (int x = 0; x < width; ++x) {
@@ -190,7 +191,7 @@ void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
       }
       INFO(c.name << " of " << n << " words on " << width << " PEs");
       const double cycles = static_cast<double>(f.launch().cycles);
-      CHECK(cycles == Approx(net.cycles(l, n) + collective::restart + collective::begin).epsilon(0.05));
+      CHECK(cycles == Approx(net.cycles(l, n) + collective::restart + collective::begin).epsilon(0.1));
     }
 }
 

@@ -22,8 +22,10 @@ words joined(const words& a, const words& b, join_bits join) {
 }
 
 /// One arm of a line, nearest PE first: each entry is one input of the root, in its order. Inputs from
-/// further away are combined before or behind. The tactic is planned for so many words.
-rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first) {
+/// further away are combined before or behind. The tactic is planned for so many words. In a tree chains of
+/// `chain` PEs come before the levels.
+rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first,
+                         std::size_t chain) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words heard;
@@ -55,11 +57,28 @@ rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits joi
     if (!leaders.empty()) heard.push_back(v[leaders.back() - 1]);
     return heard;
   }
-  for (std::size_t hop = 1; hop <= n; hop *= 2) {
+  for (std::size_t d = n - 1; d >= 1; --d)
+    if (d % chain && (d + 1) % chain) meet(d, d + 1);
+  for (std::size_t d = chain; chain > 1 && d < n; d += chain) meet(d, d + 1);
+  if (chain > 1) heard.push_back(v[0]);
+  for (std::size_t hop = chain; hop <= n; hop *= 2) {
     for (std::size_t d = 2 * hop; d + hop <= n; d += 2 * hop) meet(d, d + hop);
     heard.push_back(v[hop - 1]);
   }
   return heard;
+}
+
+/// The PEs of a chain at the bottom of a tree: the fewest, so that the root receives from its two arms at
+/// most eight inputs, one a level and one for the chains.
+std::size_t chain_of_tree(std::size_t before, std::size_t behind) {
+  const auto inputs = [](std::size_t reach, std::size_t chain) {
+    std::size_t n = chain > 1 && reach > 0;
+    for (std::size_t hop = chain; hop <= reach; hop *= 2) ++n;
+    return n;
+  };
+  std::size_t chain = 1;
+  while (inputs(before, chain) + inputs(behind, chain) > 8) chain *= 2;
+  return chain;
 }
 
 /// The line's total at its root.
@@ -67,8 +86,11 @@ words line_total(const rows_of_words& parts, std::size_t root, tactic how, const
   const rows_of_words before(parts.rend() - static_cast<std::ptrdiff_t>(root), parts.rend());
   const rows_of_words behind(parts.begin() + static_cast<std::ptrdiff_t>(root) + 1, parts.end());
   words total = parts[root];
-  for (const words& h : heard_from(before, how, c.planned, c.join, true)) total = joined(h, total, c.join);
-  for (const words& h : heard_from(behind, how, c.planned, c.join, false)) total = joined(total, h, c.join);
+  const std::size_t chain = how == tactic::tree ? chain_of_tree(before.size(), behind.size()) : 1;
+  for (const words& h : heard_from(before, how, c.planned, c.join, true, chain))
+    total = joined(h, total, c.join);
+  for (const words& h : heard_from(behind, how, c.planned, c.join, false, chain))
+    total = joined(total, h, c.join);
   return total;
 }
 
@@ -105,14 +127,17 @@ shares all_reduce_shares(const contest& c, const region& r, int n) {
   shares s = reduce_shares(c, r, n);
   for (int i = 0; i < r.count(); ++i) {
     share& mine = s[static_cast<std::size_t>(i)];
-    mine.take = s[static_cast<std::size_t>(crowd_of(r, i, c.among).members.back())].take,
+    mine.take = s[static_cast<std::size_t>(
+                      crowd_of(r, i, c.among).members[static_cast<std::size_t>(c.root_rank(r))])]
+                    .take,
     mine.compared = true;
   }
   return s;
 }
 
-/// Chunk k of a ring is combined from PE k on around the line.
-shares ring_shares(const contest& c, const region& r, int n) {
+/// The owner of a chunk joins the sum from before it, which began at the first PE of the line, its own words
+/// and the sum from beyond it, which began at the last.
+shares scattered_shares(const contest& c, const region& r, int n) {
   shares s = given_by_all(c, r, n);
   const auto count = static_cast<std::size_t>(n);
   for (int i = 0; i < r.count(); ++i) {
@@ -120,15 +145,25 @@ shares ring_shares(const contest& c, const region& r, int n) {
     const std::size_t size = t.members.size();
     words& take = s[static_cast<std::size_t>(i)].take;
     take.resize(count);
-    for (std::size_t k = 0; k < size; ++k)
-      for (std::size_t w = k * count / size; w < (k + 1) * count / size; ++w) {
-        const auto part = [&](std::size_t m) {
-          return s[static_cast<std::size_t>(t.members[(k + m) % size])].give[w];
-        };
-        u32 total = part(0);
-        for (std::size_t m = 1; m < size; ++m) total = c.join(total, part(m));
-        take[w] = total;
-      }
+    const auto part = [&](std::size_t m, std::size_t w) {
+      return s[static_cast<std::size_t>(t.members[m])].give[w];
+    };
+    const auto total = [&](std::size_t owner, std::size_t w) {
+      u32 sum = part(0, w);
+      for (std::size_t m = 1; m <= owner; ++m) sum = c.join(sum, part(m, w));
+      if (owner + 1 == size) return sum;
+      u32 beyond = part(size - 1, w);
+      for (std::size_t m = size - 1; m-- > owner + 1;) beyond = c.join(part(m, w), beyond);
+      return c.join(sum, beyond);
+    };
+    // A long line sums slices with chunks of at most 8 words, one after the other.
+    const std::size_t slices = size < 8 ? 1 : (count + 8 * size - 1) / (8 * size);
+    for (std::size_t k = 0; k < slices; ++k) {
+      const std::size_t from = k * count / slices, length = (k + 1) * count / slices - from;
+      for (std::size_t owner = 0; owner < size; ++owner)
+        for (std::size_t w = owner * length / size; w < (owner + 1) * length / size; ++w)
+          take[from + w] = total(owner, from + w);
+    }
   }
   return s;
 }
@@ -189,8 +224,18 @@ void all_reduces() {
   constexpr all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
   constexpr all_reduce<T, Combine> frugal{
       .first = 2, .where = where.words, .among = among, .words = 3, .colors = 1};
+  constexpr all_reduce<T, Combine> central{
+      .first = 2, .where = where.words, .among = among, .words = 2, .place = total_at::centre};
+  constexpr all_reduce<T, Combine> cheaper{.first = 2,
+                                           .where = where.words,
+                                           .among = among,
+                                           .words = 3,
+                                           .how = tactic::automatic,
+                                           .place = total_at::cheaper};
   law_of<total>(where, grids, all_reduce_shares);
   law_of<frugal>(where, grids, all_reduce_shares);
+  law_of<central>(where, grids, all_reduce_shares);
+  law_of<cheaper>(where, grids, all_reduce_shares);
 }
 // Long enough for seven groups on one side and three on the other; and, of a star, for many with a smaller
 // one at the end: of two PEs, of five or, for more words than fit, of sixteen.
@@ -207,21 +252,37 @@ void many_groups() {
                                                  .root = {50},
                                                  .words = 4,
                                                  .how = tactic::grouped_star};
+  constexpr collective::reduce<T, Combine> tree{
+      .first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::tree, .colors = 9};
   constexpr collective::reduce<T, Combine> large{
       .first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
   law_of<groups>(where, long_lines, reduce_shares);
   law_of<pairs>(where, long_lines, reduce_shares);
   law_of<fives>(where, long_lines, reduce_shares);
   law_of<large>(where, long_lines, reduce_shares);
+  law_of<tree>(where, long_lines, reduce_shares);
   constexpr all_reduce<T, Combine> total{
       .first = 5, .where = where.words, .among = each_row, .words = 2, .how = tactic::automatic};
+  constexpr all_reduce<T, Combine> cheaper{.first = 5,
+                                           .where = where.words,
+                                           .among = each_row,
+                                           .words = 2,
+                                           .how = tactic::automatic,
+                                           .place = total_at::cheaper};
   law_of<total>(where, long_lines, all_reduce_shares);
+  law_of<cheaper>(where, long_lines, all_reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
-void rings() {
-  constexpr ring_all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
-  law_of<total>(where, grids, ring_shares);
+void scattered() {
+  constexpr scattered_all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
+  law_of<total>(where, grids, scattered_shares);
+}
+// Long enough for slices.
+void scattered_slices() {
+  constexpr rectangle where{columns(1).rows(0, edge - 1), 9, 4};
+  constexpr scattered_all_reduce<u32, digits> total{.first = 2, .where = where.words, .among = each_row};
+  law_of<total>(where, grids, scattered_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
@@ -252,8 +313,8 @@ void joining_laws() {
   all_reduces<f32, plus, whole, everyone>(), all_reduces<u32, digits, whole, each_column>(),
       all_reduces<f16, larger, low, each_row>();
   stars<f32, plus, whole, each_row>(), stars_inside<u32, digits, everyone>(), many_groups<u32, digits>();
-  rings<f32, plus, whole, each_row>(), rings<u32, digits, whole, each_column>(),
-      rings<i32, larger, inner, each_row>();
+  scattered<f32, plus, whole, each_row>(), scattered<u32, digits, whole, each_column>(),
+      scattered<i32, larger, inner, each_row>(), scattered_slices();
 }
 
 }  // namespace
@@ -270,6 +331,13 @@ TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
                      40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
+  costs_what_it_says<all_reduce<f32>{.first = 0,
+                                     .among = each_row,
+                                     .words = 5,
+                                     .how = tactic::automatic,
+                                     .place = total_at::centre},
+                     40>(widths, false);
+  costs_what_it_says<scattered_all_reduce<f32>{.first = 0}, 40>({1, 4, 20, 33}, false);
   costs_what_it_says<collective::reduce<f32>{
                          .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},
                      40>(widths, false);

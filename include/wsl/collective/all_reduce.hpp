@@ -8,12 +8,14 @@
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>, on<sum.total(), &worker::done> ... };
 // The total is the same on every PE, bit for bit: rows are combined from the west, then their results from
-// the north. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
+// the north. In the centre of a line, (.place = total_at::centre), the PEs to the west are joined before the
+// centre's own words and those to the east behind them: the same order with other brackets. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
 // cycles, where T is the latency of a ramp. See examples/10_all_reduce.cpp.
 #pragma once
 #include "broadcast.hpp"
 #include "reduce.hpp"
 #include "single_color.hpp"
+#include "total_place.hpp"
 
 namespace wsl::collective {
 
@@ -31,17 +33,16 @@ struct all_reduce {
   tactic how = tactic::chain;  ///< the tactic of the reduce; a reducer uses chains
   /// the colors of the reduce on each axis; with 1 the module uses no other color, and the reduce is a star
   int colors = 2;
+  total_at place = total_at::corner;  ///< a single color and a reducer have it in the corner
 
   constexpr bool uses_single_color() const { return colors == 1; }
-  constexpr reduce<T, Combine> reduce_part() const {
-    return {first, where, among, {edge - 1, edge - 1}, words, uses_single_color() ? tactic::star : how,
-            colors};
+  constexpr root_position root() const { return {edge - 1, edge - 1, centred_from(place, reduce_to(middle), name)}; }
+  constexpr reduce<T, Combine> reduce_to(root_position to) const {
+    return {first, where, among, to, words, uses_single_color() ? tactic::star : how, colors};
   }
+  constexpr reduce<T, Combine> reduce_part() const { return reduce_to(root()); }
   constexpr broadcast<T> broadcast_part() const {
-    return {uses_single_color() ? first : first + reduce_part().all_colors(),
-            where,
-            among,
-            {edge - 1, edge - 1},
+    return {uses_single_color() ? first : first + reduce_part().all_colors(), where, among, root(),
             words == 1 && !uses_single_color()};
   }
   /// The color on which the total arrives at every PE.
@@ -95,7 +96,8 @@ template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
   static_assert(
-      net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.uses_single_color(),
+      net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.uses_single_color() &&
+          net.place == total_at::corner,
       "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
@@ -166,5 +168,5 @@ class reducer {
 }  // namespace wsl::collective
 
 namespace wsl {
-using collective::all_reduce, collective::reducer;
+using collective::all_reduce, collective::reducer, collective::total_at;
 }

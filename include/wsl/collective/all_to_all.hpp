@@ -34,7 +34,7 @@ struct all_to_all {
 
   constexpr void wire(layout& l) const {
     const region r = rectangle_of(l, where, name);
-    if (among == team::rectangle) faults::an_all_to_all_goes_along_rows_or_columns(name);
+    if (among == team::rectangle) faults::this_collective_goes_along_rows_or_columns(name);
     claim_colors<T>(l, name, first, colors, r);
     for (int way : {0, 1}) course(r, way).template wire<T>(l);
   }

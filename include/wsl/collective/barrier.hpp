@@ -24,7 +24,8 @@ struct barrier {
             .among = among,
             .words = 1,
             .how = tactic::automatic,
-            .colors = colors};
+            .colors = colors,
+            .place = among == team::rectangle ? total_at::corner : total_at::cheaper};
   }
   constexpr void wire(layout& l) const { word().wire(l); }
   /// The cost on a layout, in cycles.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The cost of a collective before it runs. Four numbers of a communication pattern and one formula give its
-// cycles on a machine with these links and ramps; no constant is fitted. The formula is that of "Near-Optimal
-// Wafer-Scale Reduce" (Luczynski et al., arXiv 2404.15888), whose authors measured an error below 4 % on a
-// WSE-2. Cycles count from the start of the first operation to the end of the last one.
+// cycles on a machine with these links and ramps; no constant is fitted to a collective. The formula is that
+// of "Near-Optimal Wafer-Scale Reduce" (Luczynski et al., arXiv 2404.15888), whose authors measured an error
+// below 4 % on a WSE-2. Cycles count from the start of the first operation to the end of the last one.
 // benchmarks/collectives compares the formulas with the timed engine.
 #pragma once
 #include <cstddef>
@@ -11,19 +11,9 @@
 
 namespace wsl::collective {
 
-/// The WSE-2 as the formulas know it: a task begins, and an operation is issued, in 6 cycles, no descriptor
-/// is loaded, and tasks and operations in flight take turns. The timed engine's constants for the WSE-2 have
-/// been fitted to measurements since, and collectives on short vectors are quicker by them. The formulas
-/// stay, because the choice of a tactic, and with it the colors of a layout and the order of additions, must
-/// not change with a measurement; benchmarks/collectives compares them on this machine.
-inline constexpr machine formula_machine = [] {
-  machine m = wse2;
-  m.task_start = m.operation_setup = 6;
-  m.operation_least = m.descriptor_load = 0;
-  m.reading = m.other = priority::medium;
-  m.tasks = main_priority::medium;
-  return m;
-}();
+/// The machine of the formulas: the timed engine's constants for a WSE-2, whatever the layout's machine is,
+/// because the choice of a tactic, and with it the order of additions, must be the same on every machine.
+inline constexpr const machine& formula_machine = wse2;
 inline constexpr int ramp_latency = formula_machine.ramp_latency;
 /// From the arrival of a word in the router of a PE to its departure there, if the PE handles it in
 /// between: up the ramp and down again.
@@ -35,7 +25,8 @@ inline constexpr int restart = begin + issue;
 
 /// A copy from memory to memory.
 constexpr f64 copying(int words, std::size_t bytes) {
-  return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32);
+  const f64 moves = f64(words) / (bytes == 2 ? formula_machine.simd.add16 : formula_machine.simd.add32);
+  return issue + (moves > formula_machine.operation_least ? moves : formula_machine.operation_least);
 }
 
 struct pattern {

@@ -45,10 +45,15 @@ inline std::string call(coord at, const char* module) {
   throw fault(support::joined(
       {"wsl: a ", module, " goes along each_row or each_column, by at least one PE, not by ", by}));
 }
-[[noreturn]] inline void an_all_to_all_goes_along_rows_or_columns(const char* module) {
+[[noreturn]] inline void this_collective_goes_along_rows_or_columns(const char* module) {
   throw fault(support::joined({"wsl: ", module,
                                " goes along each_row or each_column; to cover a rectangle, run one along "
                                "its rows and then one along its columns"}));
+}
+[[noreturn]] inline void a_single_color_totals_in_the_corner(const char* module) {
+  throw fault(support::joined({"wsl: ", module,
+                               " with .colors = 1 forms its total in the corner; for .place = "
+                               "total_at::centre leave it two colors an axis"}));
 }
 [[noreturn]] inline void a_lane_leads_to_a_side(const char* module) {
   throw fault(support::joined(

@@ -7,9 +7,9 @@
 //   constexpr gather<f32> collect{.first = 0, .among = each_row};
 //   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>());
 //   ... and at the root collecting.start(me, mem(x), mem(all), ...)
-// Its cost is the larger of two terms: the root receives (P - 1) B words; and the farthest block takes B + (2
-// T + 2) (P - 1) cycles, where T is the latency of a ramp. Then the root copies its own block. Two colors for
-// each axis.
+// Its cost is the larger of two terms: the root copies its own block and receives (P - 1) B words; and the
+// farthest block takes B + (2 T + 2) (P - 1) cycles, where T is the latency of a ramp. Two colors for each
+// axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -39,8 +39,10 @@ struct gather {
   constexpr f64 cycles(const layout& l, int words) const {
     const block_relays ways{*this, rectangle_of(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
-    const f64 busy = ways.busy(words), way = ways.way(words, ways.farthest());
-    return (busy > way ? busy : way) + ways.ends(words, sizeof(T));
+    // while the root copies its own block the first word comes
+    const f64 own = copying(words, sizeof(T)) + issue, begun = own > handling + 2 ? own : handling + 2,
+              busy = begun + f64(words) * (ways.blocks() - 1), way = ways.way(words, ways.farthest());
+    return (busy > way ? busy : way) + restart;
   }
 
   template <auto net>

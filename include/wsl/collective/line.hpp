@@ -22,10 +22,15 @@ inline constexpr team each_row = team::row, each_column = team::column, everyone
 enum class axis : int { x, y };
 
 /// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges
-/// with `edge`.
+/// with `edge`. Along an axis of at least `centred_from` PEs it is in the middle instead, at half their number.
 struct root_position {
   bound x = 0, y = 0;
+  int centred_from = never;
+
+  static constexpr int never = 1 << 30;
 };
+/// The middle of the rectangle: no PE is farther than half its width and half its height away.
+inline constexpr root_position middle{.centred_from = 1};
 
 constexpr port forward(axis a) { return a == axis::x ? east : south; }
 constexpr port backward(axis a) { return opposite(forward(a)); }
@@ -58,7 +63,8 @@ inline region rectangle_of(const pe& me, const area& where, const char* module) 
 
 /// The coordinates of a root in the rectangle. Those that a team does not use are 0: a row has no y.
 constexpr coord root_in(const region& r, root_position root, team who, const char* module) {
-  const coord c{who == team::column ? 0 : root.x.in(r.columns()), who == team::row ? 0 : root.y.in(r.rows())};
+  const auto in = [&](bound b, int extent) { return extent < root.centred_from ? b.in(extent) : extent / 2; };
+  const coord c{who == team::column ? 0 : in(root.x, r.columns()), who == team::row ? 0 : in(root.y, r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
     faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
   return c;

@@ -3,7 +3,8 @@
 //   chain          each PE adds its words to those that pass
 //   two_phase      chains within groups, then a chain of the groups' leaders, whose words pass the groups on
 //                  routes that are switched when these are done
-//   tree           at level k every odd multiple of 2^k sends to the multiple before it
+//   tree           at level k every odd multiple of 2^k sends to the multiple before it; where the root would
+//                  receive more colors than a PE has queues, the lowest levels are chains
 //   star           every PE sends its words straight to the root, the nearest first, on routes that are
 //                  switched from one PE to the next
 //   grouped_star   chains within groups, then a star of the groups' leaders
@@ -13,6 +14,7 @@
 #include "../layout/switches.hpp"
 #include "cost.hpp"
 #include "relay.hpp"
+#include "tree_levels.hpp"
 
 namespace wsl::collective {
 
@@ -39,7 +41,8 @@ class line_reduce {
       : how_(how),
         where_(where),
         leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))},
-        group_size_(group_size_for(how, words)) {}
+        group_size_(group_size_for(how, words)),
+        tree_{where.reach(0), where.reach(1)} {}
 
   using distances = support::inplace_vector<int, 48>;
 
@@ -55,13 +58,14 @@ class line_reduce {
   constexpr int colors() const {
     if (where_.size() == 1) return 0;
     if (how_ == tactic::star) return (where_.reach(0) > 0) + (where_.reach(1) > 0);
-    return how_ == tactic::tree ? levels(0) + levels(1) : 2;
+    return how_ == tactic::tree ? tree_.colors() : 2;
   }
+  constexpr const tree_levels& tree() const { return tree_; }
 
   /// The color that a PE sends. PEs receive one color and send the other, and so do leaders. The root
   /// receives its two arms on different colors, and a single arm on color 0.
   constexpr int color_of(int side, int distance) const {
-    if (how_ == tactic::tree) return tree_color(side, level_of(distance));
+    if (how_ == tactic::tree) return tree_.color_of(side, distance);
     const bool second = side == 1 && where_.reach(0) > 0;
     if (is_star()) return (place_of(distance) + second) % 2;
     return (offset_of(side, distance) + group_of(side, distance) + 1 + second) % 2;
@@ -74,9 +78,12 @@ class line_reduce {
     for (int side : {0, 1}) {
       const arm a = where_.side(side);
       if (is_star()) wire_star<T>(l, a, side, first, options...);
-      else if (how_ == tactic::tree)
-        for (int k = 0; k < levels(side); ++k)
-          wire_hops<T>(l, a, {first + tree_color(side, k)}, 1 << k, a.reach + 1, 2 << k, 1 << k);
+      else if (how_ == tactic::tree) {
+        for (int d = 1; d < tree_.chain(); ++d)
+          wire_hops<T>(l, a, {first + color_of(side, d)}, d, a.reach + 1, tree_.chain(), 1);
+        for (int hop = tree_.chain(); hop <= a.reach; hop *= 2)
+          wire_hops<T>(l, a, {first + color_of(side, hop)}, hop, a.reach + 1, 2 * hop, hop);
+      }
       else
         for (int i = 0; i < leaders_[side].size(); ++i) wire_group<T>(l, a, side, i, first);
     }
@@ -134,18 +141,6 @@ class line_reduce {
   /// The place of a PE in its group of a star; its leader has place 0.
   constexpr int place_of(int distance) const { return (distance - 1) % group_size_; }
   constexpr int last_leader(int side) const { return (groups(side) - 1) * group_size_ + 1; }
-
-  constexpr int levels(int side) const {
-    int k = 0;
-    while (1 << k <= where_.reach(side)) ++k;
-    return k;
-  }
-  constexpr int tree_color(int side, int level) const { return (side ? levels(0) : 0) + level; }
-  static constexpr int level_of(int distance) {
-    int k = 0;
-    while (distance % (2 << k) == 0) ++k;
-    return k;
-  }
 
   /// The command that follows the words of a PE. The words of a leader are the last on their way.
   constexpr command behind(int side, int distance) const {
@@ -213,7 +208,9 @@ class line_reduce {
       if (distance == 0) receive_from(1, groups(side));
       else if (place_of(distance) + 1 < group_size_) receive_from(distance + 1);
     } else if (how_ == tactic::tree) {
-      for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) receive_from(distance + (1 << k));
+      if (tree_.is_chained(distance + 1)) receive_from(distance + 1);
+      for (int hop = tree_.chain(); hop <= where_.reach(side) && distance % (2 * hop) == 0; hop *= 2)
+        receive_from(distance + hop);
     } else {
       const int group = group_of(side, distance), end = end_of(side, group);
       if (distance + 1 < end) receive_from(distance + 1);
@@ -226,6 +223,7 @@ class line_reduce {
   lines where_;
   distances leaders_[2];
   int group_size_;
+  tree_levels tree_;
 };
 
 }  // namespace wsl::collective

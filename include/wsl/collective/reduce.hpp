@@ -7,8 +7,8 @@
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Contributions are combined in the order of their PEs' indices, row by row; the tactic only sets the
 // brackets. For B words on a line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles, where T is the latency
-// of a ramp. A star takes 2 (P - 1) - 1 cycles for single values and B + 1 for each PE's array; with groups
-// of B + 1 PEs that is about P + (2 T + 2) B + 11. With the other two, each input waits for its first word
+// of a ramp. A star takes 2 (P - 1) + 3 cycles for single values and B + 1 for each PE's array; with groups
+// of B + 1 PEs that is about P + (2 T + 2) B + 9. With the other two, each input waits for its first word
 // and for the input before it, and in a tree later inputs delay earlier ones (inputs.hpp).
 #pragma once
 #include "../program/descriptor/box.hpp"
@@ -36,10 +36,10 @@ struct reduce {
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
   /// A root at the west or east edge receives its row on the first color only, so the column of the roots
-  /// can use the second. A tree needs both, but with two colors it is never the cheapest.
+  /// can use the second. A tree of more than one level needs both.
   constexpr bool shares() const {
     const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
-    return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
+    return among == team::rectangle && root.centred_from == root_position::never && at_edge && colors == 2 && how != tactic::tree;
   }
 
   /// `as` names the module for which it works, in messages.
@@ -59,9 +59,10 @@ struct reduce {
   }
 
   /// The reduction of the lines along an axis.
-  constexpr line_reduce along(const region& r, axis a) const {
-    const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch())
+  constexpr line_reduce along(const region& r, axis a) const { return on(lines_of(r, a, among, root, name)); }
+  constexpr line_reduce on(const lines& those) const {
+    const int of_tree = shares() && those.direction == axis::x ? 1 : colors;
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch(), of_tree)
                                                    : line_reduce{how, those, words};
     if (l.colors() > colors) faults::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;

@@ -30,7 +30,7 @@ class reduce_cost {
     const f64 before = star(0), behind = star(1);
     const f64 all =
         before > 0 && behind > 0 ? later(behind, before + restart + waiting_star()) : later(before, behind);
-    const f64 done = at_once() ? 2 : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
+    const f64 done = at_once() ? 2. : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
     return later(all, done);
   }
   // From the start of the root's operation to the last words of a side. The words of the second leader take
@@ -39,10 +39,12 @@ class reduce_cost {
   constexpr f64 star(int side) const {
     const int leaders = line_.groups(side), size = line_.group_size();
     if (leaders == 0) return 0;
-    if (at_once()) return 2 * leaders - 1;
+    if (at_once()) return 2 * leaders - 1 + on_the_way;
     const f64 first = star_begins(side) + words_;
     return leaders == 1 ? first : first + later(size, begin + turn()) + (leaders - 2) * later(size, turn());
   }
+  /// Single values are sent at once, but not taken before the root's operation has begun.
+  static constexpr f64 on_the_way = issue < handling + 1 ? handling + 1 - issue : 0;
   constexpr bool at_once() const {
     return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1);
   }
@@ -101,14 +103,19 @@ class reduce_cost {
   // The PE at distance 2^k with all its levels below k passes on its last input while it arrives. In a line
   // of n PEs beyond the root the last of them has fewer levels, and so has the last of those beyond it: the
   // bits of n are their levels.
+  // Where the lowest levels are chains, these are the first input of each of their leaders.
   constexpr void add_tree(inputs& to, int side) const {
-    const int n = line_.where().reach(side);
+    const int n = line_.where().reach(side), chain = line_.tree().chain();
     const auto level = [&](int k, f64 sends) {
       return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k);
     };
-    f64 ready = 0, last_comes = 0, last_sends = 0;
-    input whole = level(0, 0);
-    for (int k = 0; 1 << k <= n; ++k) {
+    const f64 begun = chained(n < chain ? n : chain - 1);
+    f64 ready = chain > 1 ? begun + words_ + restart : 0, last_comes = 0, last_sends = chained(n % chain);
+    if (chain > 1) to.push_back(heard(side, begun, 1, 0));
+    int k = 0;
+    while (1 << k < chain) ++k;
+    input whole = level(k, begun);
+    for (; 1 << k <= n; ++k) {
       const f64 start = later(ready, whole.first_word);
       if (n >> k & 1) last_comes = last_sends + (1 << k) + handling, last_sends = later(last_comes, ready);
       to.push_back(whole);
@@ -123,13 +130,13 @@ class reduce_cost {
   int words_;
 };
 
-/// The cheapest of the tactics that need at most `colors` colors. Two phases and stars need routes with
-/// switches, which `switched` allows.
-constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
+/// The cheapest of the tactics that need at most `colors` colors, a tree at most `of_tree`. Two phases and
+/// stars need routes with switches, which `switched` allows.
+constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched, int of_tree) {
   line_reduce chosen{tactic::chain, where, words};
   for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {
     const line_reduce l{t, where, words};
-    const bool possible = l.colors() <= colors && (t == tactic::tree || switched);
+    const bool possible = t == tactic::tree ? l.colors() <= of_tree : l.colors() <= colors && switched;
     if (possible && reduce_cost{l, words}.cycles() < reduce_cost{chosen, words}.cycles()) chosen = l;
   }
   return chosen;

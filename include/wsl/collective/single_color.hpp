@@ -5,8 +5,8 @@
 // command of a stage tears the color down at the routers that it passes, and the program of each PE opens it
 // again with the routes of the PE's next stage.
 //   constexpr all_reduce<f32> sum{.first = 5, .words = 3, .colors = 1};
-// The cost is that of the two stars and of the broadcast, S + 7 cycles for each change of stage and S + 13 at
-// the end (S + 1 for single values), where S = 12 cycles end one operation and begin the next.
+// The cost is that of the two stars and of the broadcast, S + 5 cycles for each change of stage and S + 9 at
+// the end (S + 1 for single values), where S = 6 cycles end one operation and begin the next.
 #pragma once
 #include "../program/descriptor/box.hpp"
 #include "broadcast.hpp"

@@ -206,7 +206,7 @@ TEMPLATE_LIST_TEST_CASE("a task awaits the exchange", "", every_engine) {
 
 TEST_CASE("the cost of an exchange holds around a periodic axis, too") {
   const auto counted = []<auto net>(int width, int height, tile_shape tile) {
-    layout l{collective::formula_machine, width, height};
+    layout l{wse2, width, height};
     l.place<owner<net>>(all).wire(net);
     fabric f{l, timed{}};
     for (int i = 0; i < width * height; ++i) {

@@ -16,12 +16,12 @@ constexpr broadcast<i32> spread{.first = 0, .among = each_row};
 constexpr collective::reduce<i32> join{.first = 1, .among = each_column};
 constexpr all_reduce<i32> sum{.first = 3};
 constexpr all_reduce<i32> narrow{.first = 7, .words = 2, .colors = 1};
-constexpr ring_all_reduce<i32> ring{.first = 8};
-constexpr shift<i32> next{.first = 11};
-constexpr all_to_all<i32> turn{.first = 13};
-constexpr scatter<i32> deal{.first = 17, .among = each_row};
-constexpr gather<i32> collect{.first = 19, .among = each_row};
-constexpr halo_exchange<i32> rim{.first = 21};
+constexpr scattered_all_reduce<i32> chunks{.first = 8};
+constexpr shift<i32> next{.first = 14};
+constexpr all_to_all<i32> turn{.first = 16};
+constexpr scatter<i32> deal{.first = 20, .among = each_row};
+constexpr gather<i32> collect{.first = 22, .among = each_row};
+constexpr halo_exchange<i32> rim{.first = 24};
 
 struct caller {
   i32 x[64]{}, y[64]{};
@@ -29,7 +29,7 @@ struct caller {
   endpoint<join> joining;
   endpoint<sum> adding;
   endpoint<narrow> adding_on_one_color;
-  endpoint<ring> going_around;
+  endpoint<chunks> going_around;
   endpoint<next> passing;
   endpoint<turn> turning;
   endpoint<deal> dealing;
@@ -64,7 +64,7 @@ struct caller {
                           use<&caller::dealing>, use<&caller::collecting>, use<&caller::filling>>;
 };
 
-const layout plan = layout{host, 3, 2}.place<caller>(all).wire(spread, join, sum, narrow, ring, next, turn,
+const layout plan = layout{host, 3, 2}.place<caller>(all).wire(spread, join, sum, narrow, chunks, next, turn,
                                                                deal, collect, rim);
 
 /// One PE gives 3 words and the others 2.
@@ -96,7 +96,7 @@ TEMPLATE_LIST_TEST_CASE("PEs of a team that give different numbers of words are 
   one_gives_more<TestType, &caller::reduces>({1, 1}, "reduce");
   one_gives_more<TestType, &caller::all_reduces>({1, 1}, "all_reduce");
   one_gives_more<TestType, &caller::all_reduces_on_one_color>({2, 0}, "all_reduce");
-  one_gives_more<TestType, &caller::goes_around>({2, 0}, "ring_all_reduce");
+  one_gives_more<TestType, &caller::goes_around>({2, 0}, "scattered_all_reduce");
   one_gives_more<TestType, &caller::shifts>({0, 1}, "shift");
   one_gives_more<TestType, &caller::turns>({1, 0}, "all_to_all");
   one_gives_more<TestType, &caller::deals>({0, 1}, "scatter");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An all-to-all goes along a line, not over a rectangle.
-// says: an_all_to_all_goes_along_rows_or_columns
+// says: this_collective_goes_along_rows_or_columns
 #include <wsl/collective/all_to_all.hpp>
 
 using namespace wsl;
