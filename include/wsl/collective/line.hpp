@@ -30,7 +30,7 @@ struct root_position {
   static constexpr int never = 1 << 30;
 };
 /// The middle of the rectangle: no PE is farther than half its width and half its height away.
-inline constexpr root_position middle{.centred_from = 1};
+inline constexpr root_position in_the_middle{.centred_from = 1};
 
 constexpr port forward(axis a) { return a == axis::x ? east : south; }
 constexpr port backward(axis a) { return opposite(forward(a)); }
