@@ -12,7 +12,12 @@
 namespace wsl::solver {
 
 inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
-inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
+/// Colors 8 to 12. On a wafer the totals meet in the centre, to which the ways are half as long.
+template <class Storage>
+inline constexpr all_reduce<f32> joining{.first = 8,
+                                         .words = most_sums,
+                                         .place = Storage::is_for_wafers ? total_at::centre
+                                                                         : total_at::corner};
 
 /// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
 /// more iteration.
@@ -206,7 +211,7 @@ class solver_pe {
   running_sum sums_[most_sums];
   f32 totals_[most_sums]{};
   side_exchange<halo, solver_pe> sides_;
-  endpoint<joining> joining_;
+  endpoint<joining<Storage>> joining_;
 
  public:
   using tasks = task_list<launch<&solver_pe::iterate>, launch<&solver_pe::close>, local<&solver_pe::proceed>,
@@ -224,7 +229,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
       l.place<solver_pe<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
-  joining.wire(l);
+  joining<Storage>.wire(l);
   return l;
 }
 

@@ -12,6 +12,7 @@ namespace wsl::solver {
 
 template <int nz>
 struct one_line {
+  static constexpr bool is_for_wafers = true;
   static const char* misfit(const cells& size, int wide, int high) {
     if (size.z != nz) return "a wafer's program is compiled for one number of cells along z";
     return wide == size.x && high == size.y ? nullptr : "on a wafer each PE has one line along z";
@@ -37,6 +38,7 @@ struct one_line {
 };
 
 struct block {
+  static constexpr bool is_for_wafers = false;
   static const char* misfit(const cells&, int, int) { return nullptr; }
 
   template <int vectors>
