@@ -39,6 +39,7 @@ class timed_oracle final : public engine, private cycle_counter {
         processors_(tiles_.size()),
         words_(max_colors * sends_of_a_task),
         journal_(max_colors * sends_of_a_task) {
+    orders = &order_;
     for (processor& p : processors_) p.of_tasks = 1 + static_cast<int>(target().tasks);
     tiles_.set_windows(windows_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
@@ -643,6 +644,8 @@ class timed_oracle final : public engine, private cycle_counter {
   send_window windows_[max_colors];
   std::vector<u32> words_;
   std::vector<u32> journal_;
+  send_order order_;
+  u32*& journal = order_.next;
   pe_state* running_ = nullptr;
   const u32* noted_ = nullptr;
   u32 sent_[max_colors] = {};

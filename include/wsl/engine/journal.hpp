@@ -1,35 +1,56 @@
 // SPDX-License-Identifier: MIT
-// Runs a task at once and records what it sends. An engine that moves one word a cycle lets all PEs send into
-// the same windows, one for each color, which are empty when a run begins. The journal records the order in
-// which the words of all colors were sent, and the engine then moves them into the PE's output queues one by
-// one.
+// Runs a task at once and records what it sends. An engine that moves one word a cycle lets all PEs that run
+// on a thread send into the same windows, one for each color, which are empty when a run begins. The journal
+// records the order in which the words of all colors were sent, and the engine then moves them into the PE's
+// output queues one by one.
 #pragma once
 #include "../support/flat_vector.hpp"
 #include "rules.hpp"
 
 namespace wsl::engines {
 
+/// The windows of an engine's journals, one for each color, and what the tasks note for them.
+class journal_windows {
+ public:
+  journal_windows(engine_port& engine, u32 journals) : windows_(journals * max_colors), orders_(journals) {
+    engine.orders = orders_.data();
+  }
+  journal_windows(const journal_windows&) = delete;
+  journal_windows& operator=(const journal_windows&) = delete;
+
+  send_window* of(u32 journal) { return windows_.data() + journal * max_colors; }
+  u32*& order_of(u32 journal) { return orders_[journal].next; }
+
+ private:
+  support::flat_vector<send_window> windows_;
+  support::flat_vector<engine_port::send_order> orders_;
+};
+
 class send_journal {
  public:
-  explicit send_journal(engine_port& engine)
-      : engine_(&engine), words_(max_colors * sends_of_a_task), order_(max_colors * sends_of_a_task) {
+  /// The journal with this number; each thread that runs tasks needs one of its own.
+  send_journal(engine_port& engine, journal_windows& windows, u32 number)
+      : engine_(&engine),
+        windows_(windows.of(number)),
+        noted_(windows.order_of(number)),
+        number_(number),
+        words_(max_colors * sends_of_a_task),
+        order_(max_colors * sends_of_a_task) {
     for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;
   }
   send_journal(const send_journal&) = delete;
   send_journal& operator=(const send_journal&) = delete;
 
-  /// The windows of the colors that a PE sends, in the order of the colors.
-  send_window* windows() { return windows_; }
-
   /// Closes all windows.
   void close() {
-    for (send_window& w : windows_) w.close();
+    for (int k = 0; k < max_colors; ++k) windows_[k].close();
   }
 
   /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` gives
   /// access to the PE's operations: each_operation(use), reads(color) and writes(color).
   template <class InFlight, class F>
   void run(pe_state& s, const char* name, int most, const InFlight& in_flight, F f) {
+    s.send_by(number_);
     open(s, in_flight);
     s.sends_at_most = static_cast<u16>(most);
     with_place_in_faults(s, name, [&] {
@@ -47,7 +68,7 @@ class send_journal {
     send_window& out = rule::may_send_control(from, color, type);
     *out.room() = bits;
     out.move_to(out.next() + 1);
-    *engine_->journal++ = static_cast<u32>(color) | control_flag;
+    *noted_++ = static_cast<u32>(color) | control_flag;
   }
   /// The running task starts an operation; throws fault if it may not.
   template <class InFlight>
@@ -58,11 +79,11 @@ class send_journal {
   }
 
   /// The number of wavelets that the run has sent and that have not been taken.
-  u64 size() const { return static_cast<u64>(engine_->journal - taken_); }
+  u64 size() const { return static_cast<u64>(noted_ - taken_); }
   /// Calls use(wavelet) for each of them.
   template <class Use>
   void take(const pe_state& s, Use use) {
-    for (; taken_ != engine_->journal; ++taken_) {
+    for (; taken_ != noted_; ++taken_) {
       const u8 color = static_cast<u8>(*taken_ & ~control_flag);
       const u16 slot = s.image->slot[color];
       use(wavelet{windows_[slot].words[read_[slot]++], color, (*taken_ & control_flag) != 0});
@@ -74,7 +95,7 @@ class send_journal {
 
   template <class InFlight>
   void open(const pe_state& s, const InFlight& in_flight) {
-    taken_ = engine_->journal = order_.data();
+    taken_ = noted_ = order_.data();
     started_ = false;
     for (u64 left = s.image->present; left; left &= left - 1) {
       const u16 slot = s.image->slot[std::countr_zero(left)];
@@ -87,7 +108,9 @@ class send_journal {
   }
 
   engine_port* engine_;
-  send_window windows_[max_colors];
+  send_window* windows_;
+  u32*& noted_;
+  u32 number_;
   support::flat_vector<u32> words_;
   support::flat_vector<u32> order_;  // the color of each word, with control_flag
   const u32* taken_ = nullptr;

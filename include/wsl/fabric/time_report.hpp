@@ -115,7 +115,7 @@ class time_report {
       if (words[k])
         links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}),
             words_ += words[k];
-    link_stalls_ = m.link_stalls, queued_ = m.through.waited();
+    link_stalls_ = e.link_stalls(), queued_ = e.queued();
     std::sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) {
       return std::tuple(b.spent.busy(), a.at.y, a.at.x) < std::tuple(a.spent.busy(), b.at.y, b.at.x);
     });

@@ -53,7 +53,11 @@ class engine_port {
   const region& grid() const { return grid_; }
   const machine& target() const { return machine_; }
 
-  u32* journal = nullptr;  ///< the colors of a task's sends in their order, for an engine that needs it
+  /// The colors of a task's sends in their order. Each thread that runs tasks has a line of its own.
+  struct alignas(64) send_order {
+    u32* next = nullptr;
+  };
+  send_order* orders = nullptr;  ///< by the windows into which the task sends; null if the engine needs none
   probe_list probes;
 
  protected:

@@ -189,7 +189,8 @@ class pe {
     if (at >= out.limit()) [[unlikely]] {
       if (out.is_closed() || at >= out.limit() + state_.sends_at_most) return refuse(c);
       state_.interrupted = true;
-      if (u32*& journal = state_.image->engine->journal) *journal++ = static_cast<u32>(c.id);
+      if (engines::engine_port::send_order* const orders = state_.image->engine->orders)
+        *orders[state_.sender()].next++ = static_cast<u32>(c.id);
     }
     out.words[at] = detail::to_bits(value);
     out.move_to(at + 1);

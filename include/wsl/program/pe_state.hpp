@@ -138,6 +138,9 @@ struct pe_state {
     return image->send_windows + static_cast<u32>(first_send_window);
   }
   engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
+  /// The number of the set of windows, one for each color, of an engine in which all PEs of a thread share one.
+  u32 sender() const { return static_cast<u32>(first_send_window) / max_colors; }
+  void send_by(u32 sender) { first_send_window = engines::window_index{sender * max_colors}; }
   /// The windows ordered by color and sender; they end where those of the next PE begin.
   engines::receive_window* receive_windows() const { return image->receive_windows + first_receive_window; }
   engines::receive_window* end_of_receive_windows() const {

@@ -28,9 +28,10 @@ class reference_engine final : public engine {
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
         processors_(tiles_.size()),
-        journal_(*this),
+        windows_(*this, 1),
+        journal_(*this, windows_, 0),
         routers_(engine::plan(), [this](coord c) { return image_at(c); }) {
-    tiles_.set_windows(journal_.windows(), nullptr);
+    tiles_.set_windows(windows_.of(0), nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -364,6 +365,7 @@ class reference_engine final : public engine {
   resolved_routes routes_;
   tiles tiles_;
   std::vector<processor> processors_;
+  journal_windows windows_;
   send_journal journal_;
   routers routers_;
   std::map<u64, source> sources_;

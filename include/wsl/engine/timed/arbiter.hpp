@@ -28,6 +28,7 @@ struct arbiter {
   u32 next = none;      ///< the pipe to another channel that is alone, which this one keeps moving
   bool others = false;  ///< whether it has further targets
   bool flows = false;   ///< whether it has `next`, perhaps `down`, and no further targets
+  i32 line = 0;         ///< of its router, see grid_cut.hpp
   u64 free_from = 0;    ///< the first cycle that is not booked
 };
 

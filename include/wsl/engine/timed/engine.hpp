@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timed engine itself: a discrete-event simulation in which a PE, an arbiter of a router or a host stream
 // is visited only when something can happen there, and a word crosses a straight run of routers in one step,
-// so idle parts cost nothing. docs/timing.md states the counting rules, and docs/engines/timed.md draws the
+// so idle parts cost nothing. Where much happens, several threads simulate parts of the grid (windows.hpp). docs/timing.md states the counting rules, and docs/engines/timed.md draws the
 // path of a word through the engine.
 #pragma once
 #include <atomic>
@@ -12,10 +12,9 @@
 
 #include "../../support/whole_file.hpp"
 #include "../diagnose/deadlock.hpp"
-#include "../diagnose/run_limit.hpp"
 #include "../diagnose/trace_json.hpp"
 #include "../engine.hpp"
-#include "pes.hpp"
+#include "simulation.hpp"
 #include "waits.hpp"
 
 namespace wsl {
@@ -24,41 +23,53 @@ namespace engines {
 class timed_engine final : public engine {
  public:
   /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
-  /// none.
-  explicit timed_engine(const layout& plan, std::string trace = "")
+  /// none. Other than by these numbers of threads, of lines and of visits, it chooses by itself what runs on
+  /// several threads.
+  timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle)
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
-        mesh_(engine::plan(), events_, ramp_queues(tiles_, target())),
-        pes_(engine::plan(), tiles_, mesh_, events_, *this),
-        unsent_(sources().size()),
+        cut_(trace.empty() ? grid_cut::of(engine::plan(), span) : grid_cut{}),
+        state_(engine::plan(), cut_, ramp_queues(tiles_, target()), threads_for(threads)),
+        windows_(*this, threads_for(threads)),
+        workers_(new_workers(threads_for(threads))),
         trace_(std::move(trace)) {
-    if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
+    tiles_.set_windows(windows_.of(0), nullptr);
+    if (!trace_.empty()) first().pes.traced = first().routers.traced = &timeline_;
+    for (u32 i = 0; i < tiles_.size(); ++i) {
+      const pe_state& s = state_of(tiles_[i]);
+      state_.processors[i].router = state_.routers.channels.router_at({s.x, s.y});
+    }
+    simulation_ = new timed_simulation(state_, workers_, visits_a_cycle);
+    first().pes.open();
   }
 
   // A destructor cannot throw, so a trace that cannot be written is only reported.
   ~timed_engine() override {
-    if (trace_.empty()) return;
-    try {
-      support::write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
-    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
+    if (!trace_.empty()) {
+      try {
+        support::write_whole_file(trace_, trace_json(timeline_, first().pes, first().routers).text());
+      } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
+    }
+    delete simulation_;
+    for (timed_worker* w : workers_) delete w;
   }
 
   pe* find(coord c) override { return tiles_.find(c); }
 
   void call(pe& on, host_call what) override {
-    const u32 i = state_of(on).index;
-    pes_[i].calls.push(what);
-    events_.note(i, events_.now());
+    const u32 i = wsl::engines::state_of(on).index;
+    state_.processors[i].calls.push(what);
+    first().events.note(i, now());
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = source_at(color, c);
-    for (u32 w : words) unsent_[k].push(w);
-    events_.note(mesh_.topology().first_source_actor() + k, events_.now());
+    for (u32 w : words) state_.unsent[k].push(w);
+    first().events.note(state_.routers.first_source_actor() + k, now());
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
-    support::flat_queue<u32>& from = mesh_.exit_of(c, color).words;
+    support::flat_queue<u32>& from = state_.routers.exit_of(c, color).words;
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
     return n;
@@ -66,62 +77,90 @@ class timed_engine final : public engine {
 
   u64 unread_words() const override {
     u64 n = 0;
-    for (const mesh_topology::exit& e : mesh_.topology().exits) n += e.words.size();
+    for (const mesh_topology::exit& e : state_.routers.exits) n += e.words.size();
     return n;
   }
 
   outcome run() override {
-    const script_recorder::listening ears(pes_.writer());
-    const u64 begin = events_.now();
-    pes_.begin_run(begin);
-    mesh_.done = {.end = begin};
+    const u64 begin = now();
+    for (timed_worker* w : workers_) w->begin_run(begin);
     run_tasks();
-    pes_.happened_until(mesh_.done.end);
-    pes_.end_run();
-    events_.set_now(pes_.end());
+    for (timed_worker* w : workers_) w->pes.end_rest();
+    outcome total;
+    u64 end = begin;
+    for (timed_worker* w : workers_) {
+      end = std::max(end, w->end());
+      total = total + outcome{0, w->pes.tasks(), w->pes.wavelets(), w->routers.done.hops,
+                              w->routers.done.delivered};
+    }
+    total.cycles = end - begin;
+    for (timed_worker* w : workers_) w->pes.end_run(end), w->events.set_now(end);
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
-    return {.cycles = pes_.end() - begin,
-            .tasks = pes_.tasks(),
-            .wavelets = pes_.wavelets(),
-            .hops = mesh_.done.hops,
-            .delivered = mesh_.done.delivered};
+    return total;
   }
 
-  void reopen(pe_state& on, int color, int phase) override { pes_.reopen(on, color, phase); }
+  void reopen(pe_state& on, int color, int phase) override { of(on).pes.reopen(on, color, phase); }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
-    pes_.writer().send_control(from, color, type, bits);
+    of(from).pes.writer().send_control(from, color, type, bits);
   }
   bool start(pe_state& on, transfer& t) override {
-    pes_.start(on, t);
+    of(on).pes.start(on, t);
     return false;
   }
-  u64 now(const pe_state& s) const override { return pes_.writer().now(s, events_.now()); }
+  u64 now(const pe_state& s) const override { return of(s).pes.writer().now(s, of(s).events.now()); }
 
-  bool exchange_only() const override { return !pes_.writer().charges_arithmetic(); }
+  bool exchange_only() const override {
+    for (const timed_worker* w : workers_)
+      if (w->pes.writer().charges_arithmetic()) return false;
+    return true;
+  }
 
   // For reports and tests:
-  u64 now() const { return events_.now(); }
-  timed_pes& processors() { return pes_; }
-  const timed_pes& processors() const { return pes_; }
-  const mesh& routers() const { return mesh_; }
+  u64 now() const { return first().events.now(); }
+  timed_pes& processors() { return first().pes; }
+  const timed_pes& processors() const { return first().pes; }
+  const mesh& routers() const { return first().routers; }
+  /// Cycles in which a word that could move found its port taken by another color.
+  u64 link_stalls() const {
+    u64 n = 0;
+    for (const timed_worker* w : workers_) n += w->routers.link_stalls;
+    return n;
+  }
+  /// The sum over all words of the cycles for which they could be taken and were not.
+  u64 queued() const {
+    u64 n = 0;
+    for (const timed_worker* w : workers_) n += w->routers.through.waited();
+    return n;
+  }
+  int threads() const { return static_cast<int>(workers_.size()); }
+  /// Whether some cycles were simulated in windows, on all threads.
+  bool had_windows() const { return simulation_->had_windows(); }
 
  private:
+  u32 threads_for(int asked) const { return static_cast<u32>(std::min(asked, cut_.bands())); }
+  support::flat_vector<timed_worker*> new_workers(u32 n) {
+    support::flat_vector<timed_worker*> all;
+    for (u32 k = 0; k < n; ++k)
+      all.push_back(new timed_worker(state_, engine::plan(), tiles_, *this, windows_, k));
+    return all;
+  }
+  timed_worker& first() { return *workers_[0]; }
+  const timed_worker& first() const { return *workers_[0]; }
+  /// The thread whose task runs on this PE, or has run there last.
+  timed_worker& of(const pe_state& s) const { return *workers_[s.sender()]; }
+
   void run_tasks() {
-    const journal_turn turn(pes_.writer().journal());
+    const script_recorder::listening ears(first().pes.writer());
+    const journal_turn turn(first().pes.writer().journal());
     limit_.begin(tiles_.size());
-    pes_.census = nullptr;
-    u64 times = 0;
+    for (timed_worker* w : workers_) w->pes.census = nullptr;
     try {
-      while (events_.advance()) {
-        events_.take([this](u32 who) { visit(who); });
-        if (limit_.is_set() && ++times % 64 == 0) [[unlikely]]
-          pes_.census = limit_.look(pes_.census);
-      }
+      simulation_->run(limit_);
     } catch (const run_limit::passed& what) {
-      throw limit_.explained(what, [this](u32 i) { return pes_.state(i); });
+      throw limit_.explained(what, [this](u32 i) { return wsl::engines::state_of(tiles_[i]); });
     }
   }
-  const support::flat_vector<mesh_topology::source>& sources() const { return mesh_.topology().sources; }
+  const support::flat_vector<mesh_topology::source>& sources() const { return state_.routers.sources; }
   u32 source_at(int color, coord c) {
     // if a color has several streams into one PE, the last is written to, as on all engines
     auto k = static_cast<u32>(sources().size()) - 1;
@@ -129,54 +168,32 @@ class timed_engine final : public engine {
     return k;
   }
 
-  void visit(u32 who) {
-    const u64 now = events_.now();
-    if (mesh_.topology().is_arbiter(who)) [[likely]]
-      return mesh_.step(who, now);
-    if (who < mesh_.topology().first_arbiter_actor) return pes_.visit(who, now);
-    visit_source(who - mesh_.topology().first_source_actor(), now);
-  }
-
-  // A host stream gives one word a cycle to the router at the edge.
-  void visit_source(u32 k, u64 now) {
-    const u32 actor = mesh_.topology().first_source_actor() + k;
-    const mesh_topology::source& source = sources()[k];
-    pipe& into = mesh_.through[source.pipe];
-    if (unsent_[k].empty()) return;
-    if (const u64 room = mesh_.through.room_at(into); room > now) {
-      if (room != event_queue::never) events_.note(actor, room);
-      return;
-    }
-    mesh_.send(source.pipe, {unsent_[k].front(), source.color, false}, now + into.latency);
-    unsent_[k].pop();
-    pes_.entered();
-    pes_.happened_until(now + 1);
-    events_.note(actor, now + 1);
-  }
-
   // Only PEs and routers that the run has touched can wait, so the whole grid is searched only if one of them
   // does.
   waits pending() {
     waits open;
-    bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
-    for (const support::flat_queue<u32>& s : unsent_) nothing = nothing && s.empty();
-    if (nothing) return open;
-    for (u32 i = 0; i < pes_.size(); ++i) waits_of(open, pes_[i], pes_.state(i), mesh_);
-    waits_of(open, mesh_);
-    for (u32 k = 0; k < unsent_.size(); ++k)
-      if (const mesh_topology::source& s = sources()[k]; !unsent_[k].empty())
-        open.push_back({wait::reason::stream, s.at, s.color, "", "", unsent_[k].size()});
-    for (u32 i = 0; i < pes_.size() && !open.empty(); ++i) lost_activations(open, pes_.state(i));
+    u64 inside = 0;
+    bool nothing = true;
+    for (timed_worker* w : workers_) inside += w->routers.through.inside(), nothing &= !w->pes.may_wait();
+    for (const unsent_words& s : state_.unsent) nothing = nothing && s.empty();
+    if (nothing && inside == 0) return open;
+    timed_pes& pes = first().pes;
+    for (u32 i = 0; i < pes.size(); ++i) waits_of(open, pes[i], pes.state(i), first().routers);
+    waits_of(open, first().routers);
+    for (u32 k = 0; k < state_.unsent.size(); ++k)
+      if (const mesh_topology::source& s = sources()[k]; !state_.unsent[k].empty())
+        open.push_back({wait::reason::stream, s.at, s.color, "", "", state_.unsent[k].size()});
+    for (u32 i = 0; i < pes.size() && !open.empty(); ++i) lost_activations(open, pes.state(i));
     return open;
   }
 
-  event_queue events_;
   resolved_routes routes_;
   tiles tiles_;
-  mesh mesh_;
-  timed_pes pes_;
-  // words of each host stream that are not on the grid yet
-  support::flat_vector<support::flat_queue<u32>> unsent_;
+  grid_cut cut_;
+  timed_state state_;
+  journal_windows windows_;
+  support::flat_vector<timed_worker*> workers_;
+  timed_simulation* simulation_ = nullptr;
   std::string trace_;
   timeline timeline_;
   run_limit limit_;

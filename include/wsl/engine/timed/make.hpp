@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes the timed engine: a part of the library that can be compiled once, see support/compiled.hpp.
 #pragma once
+#include "../threaded.hpp"
 #include "../timed.hpp"
 #include "engine.hpp"
 
@@ -8,7 +9,9 @@ namespace wsl {
 
 WSL_COMPILED_PART engines::engine* timed::make(const layout& plan) const {
   timing::must_be_countable(plan.machine());
-  return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
+  engines::require_possible(threaded{.threads = threads});
+  return new engines::timed_engine(plan, threads ? threads : default_threads(),
+                                   trace ? trace : engines::trace_of_environment(), span, visits_a_cycle);
 }
 
 }  // namespace wsl

@@ -12,10 +12,8 @@ class mesh {
  public:
   static constexpr u32 none = mesh_topology::none;
 
-  mesh(const layout& plan, event_queue& events, const ramp_queues& ramps)
-      : through(events), events_(events), topology_(plan, ramps.pes()) {
-    mesh_builder(topology_, through, ramps).build();
-  }
+  mesh(mesh_topology& built, pipe_store& all, event_queue& events)
+      : through(all, events), events_(events), topology_(built) {}
 
   pipes through;
 
@@ -52,7 +50,6 @@ class mesh {
     return s.way.takes(vc.from) ? nullptr : &s;
   }
   mesh_topology::exit& exit_of(coord c, int color) { return topology_.exit_of(c, color); }
-  u32 actors() const { return topology_.actors(); }
 
   /// Calls use(coord, color, pipe) for every pipe that ends at an arbiter.
   template <class Use>
@@ -73,6 +70,13 @@ class mesh {
     s.open(*topology_.plan, coord_of(router), how, now);
     events_.note(s.arbiter, now + 1);
   }
+  /// Words go on at once as long as all routers that they come to, and the neighbors of these, have lines from
+  /// `first` to `end`, which is behind the last.
+  void stay_within(int first, int end) {
+    first_inner_ = first + 1;
+    inner_ = static_cast<u32>(end - first - 2);
+  }
+  void stay_nowhere() { first_inner_ = 0, inner_ = ~u32{0}; }
   /// One cycle of an arbiter, or several if their outcome is certain.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
     arbiter& a = topology_.arbiter_of(actor);
@@ -97,6 +101,7 @@ class mesh {
 
   // ---- words that go on at once -----------------------------------------------------------------
 
+  bool is_inner(const arbiter& a) const { return static_cast<u32>(a.line - first_inner_) < inner_; }
   template <bool watched>
   void send_on(u32 into, const wavelet w, u64 ready) {
     const u64 now = events_.now();
@@ -113,7 +118,9 @@ class mesh {
       arbiter& a = topology_.arbiter_of(in->reader);
       u64 at = event_queue::never;
       u32 next = none;
-      if (a.what == arbiter::kind::alone) {
+      if (!is_inner(a)) [[unlikely]] {
+        if (in->wakes == pipe::wake_policy::never && in->empty()) events_.note(in->reader, ready);
+      } else if (a.what == arbiter::kind::alone) {
         if (in->empty()) at = leaves_alone(a, in->reader, ready, now), next = a.next;
       } else if (a.what == arbiter::kind::straight && passes_at_once(a, *in, ready, now)) {
         at = ready, next = in->target;
@@ -144,6 +151,8 @@ class mesh {
     u64 copies = 0;
     while (!in->to_pe && in->empty()) {
       arbiter& a = topology_.arbiter_of(in->reader);
+      if (!is_inner(a)) [[unlikely]]
+        break;
       u64 at = ready;
       u32 to = a.next;
       if (a.what == arbiter::kind::straight) {
@@ -401,7 +410,9 @@ class mesh {
   }
 
   event_queue& events_;
-  mesh_topology topology_;
+  mesh_topology& topology_;
+  i32 first_inner_ = 0;   // the first line at whose routers words may go on at once ...
+  u32 inner_ = ~u32{0};  // ... and how many there are
 };
 
 }  // namespace wsl::engines

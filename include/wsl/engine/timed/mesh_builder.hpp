@@ -11,21 +11,22 @@ namespace wsl::engines {
 
 class mesh_builder {
  public:
-  mesh_builder(mesh_topology& topology, pipes& all, const ramp_queues& ramps)
+  mesh_builder(mesh_topology& topology, pipe_store& all, const ramp_queues& ramps)
       : topology_(topology),
         channels_(topology.channels),
         pipes_(all),
         ramps_(ramps),
         machine_(topology.plan->machine()) {}
 
-  void build() {
+  /// Builds it for an engine on this number of threads.
+  void build(u32 threads) {
     add_arbiters();
     for (virtual_channel& vc : channels_.all())
       if (!vc.passes) connect(vc);
     for (const stream_record& s : topology_.plan->streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(s, s.where.nth(i));
     for (arbiter& a : topology_.arbiters) rank(a), follow(a);
-    pipes_.settle();
+    pipes_.settle(threads);
   }
 
  private:
@@ -45,12 +46,14 @@ class mesh_builder {
     for (virtual_channel& vc : channels_.all()) {
       if (vc.passes) continue;
       if (vc.router != router || vc.group != group)
-        topology_.arbiters.push_back({.first = static_cast<u32>(pipes_.size()), .router = vc.router});
+        topology_.arbiters.push_back({.first = static_cast<u32>(pipes_.all.size()),
+                                      .router = vc.router,
+                                      .line = topology_.cut.line_of(channels_.coord_of(vc.router))});
       router = vc.router, group = vc.group;
       arbiter& a = topology_.arbiters.back();
       if (++a.channels == 1) entered = vc.from;
       a.what = kind_with(a, vc, entered);
-      if (vc.rank != 0) topology_.ranks.push_back({static_cast<u32>(pipes_.size()), vc.rank});
+      if (vc.rank != 0) topology_.ranks.push_back({static_cast<u32>(pipes_.all.size()), vc.rank});
       const u32 actor = topology_.first_source_actor() - 1;
       vc.pipe = add_pipe({}, {.reader = actor, .ports = vc.to.bits, .color = vc.color});
     }
@@ -189,7 +192,7 @@ class mesh_builder {
 
   mesh_topology& topology_;
   virtual_channels& channels_;
-  pipes& pipes_;
+  pipe_store& pipes_;
   const ramp_queues& ramps_;
   const machine& machine_;
 };

@@ -11,20 +11,25 @@
 
 namespace wsl::engines {
 
+/// One thread's view of the processors: any of them may be visited by any thread, but not at the same time.
 class timed_pes {
  public:
-  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_port& engine)
+  /// The thread with this number sends into the windows with that number.
+  timed_pes(const layout& plan, tiles& t, support::flat_vector<timed_processor>& all, mesh& m,
+            event_queue& when, engine_port& engine, journal_windows& windows, u32 number)
       : tiles_(&t),
         mesh_(m),
         events_(when),
         target_(&engine.target()),
         plan_(plan),
-        recorder_(engine),
+        recorder_(engine, windows, number),
         moves_(m, engine.target()),
         rest_(m, moves_, engine.target()),
-        processors_(t.size()) {
-    events_.open(m.actors());
-    for (u32 i = 0; i < t.size(); ++i) {
+        processors_(all) {}
+
+  /// Prepares the processors for the first run.
+  void open() {
+    for (u32 i = 0; i < tiles_->size(); ++i) {
       state(i).defers = true;
       processors_[i].of_tasks = target_->tasks;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
@@ -32,7 +37,6 @@ class timed_pes {
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
       if (state(i).active) events_.note(i, 0);
     }
-    tiles_->set_windows(recorder_.windows(), nullptr);
   }
 
   script_recorder& writer() { return recorder_; }
@@ -56,12 +60,15 @@ class timed_pes {
     moves_.end = now;
     touched_.clear();
   }
-  /// Ends a run: the time that a processor has waited until now is counted.
-  void end_run() {
+  /// Ends the rest of all PEs that this thread has touched first, when nothing is left to happen.
+  void end_rest() {
     for (u32 i : touched_) rest_.wake_up(processors_[i], never);
-    for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, moves_.end));
   }
-  /// Whether a PE that the run has touched may still wait for something.
+  /// Ends a run, at this time: the time that a processor has waited until then is counted.
+  void end_run(u64 at) {
+    for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, at));
+  }
+  /// Whether a PE that this thread has touched first may still wait for something.
   bool may_wait() {
     for (u32 i : touched_)
       if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() ||
@@ -401,7 +408,7 @@ class timed_pes {
   script_recorder recorder_;
   timed_moves moves_;
   timed_rest rest_;
-  support::flat_vector<timed_processor> processors_;
+  support::flat_vector<timed_processor>& processors_;
   support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;
   u64 wake_ = 0;  // the time at which the visited PE need no longer wait, as far as is known

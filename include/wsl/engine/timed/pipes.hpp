@@ -47,29 +47,52 @@ struct pipe {
   u32 size() const { return empty() ? 0 : tail > head ? tail - head : tail + places() - head; }
 };
 
+/// What the threads of an engine share: all pipes with their places. A thread moves words with a `pipes` of
+/// its own.
+struct pipe_store {
+  struct place {
+    u64 time = 0;  ///< the time from which a word can be taken, or a free place can be filled
+    u32 bits = 0;
+    u32 control = 0;  ///< whether it is a control wavelet; 32 bits, so that a place is copied in two moves
+  };
+  support::flat_vector<pipe> all;
+  support::flat_vector<place> places;
+  steady_readers readers;
+  u32 places_needed = 0;
+
+  /// Adds a pipe without places and returns its number.
+  u32 add(const pipe& p) {
+    all.push_back(p);
+    return static_cast<u32>(all.size() - 1);
+  }
+  void open(u32 number, int capacity) {
+    pipe& p = all[number];
+    p.first = p.head = p.tail = places_needed;
+    places_needed = p.end = p.first + static_cast<u32>(capacity);
+  }
+  /// Allocates the places of all pipes; no pipe can be added afterwards.
+  void settle(u32 threads) {
+    places = support::flat_vector<place>(places_needed);
+    u64 to_pes = 0;
+    for (const pipe& p : all) to_pes += p.to_pe;
+    readers.open(to_pes, threads);
+  }
+  pipe& operator[](u32 p) { return all[p]; }
+  const pipe& operator[](u32 p) const { return all[p]; }
+};
+
 class pipes {
  public:
   static constexpr u32 none = ~u32{0};
 
-  explicit pipes(event_queue& events) : events_(events), steady_readers_(1) {}
-
-  /// Adds a pipe without places and returns its number.
-  u32 add(const pipe& p) {
-    pipes_.push_back(p);
-    return static_cast<u32>(pipes_.size() - 1);
-  }
-  void open(u32 number, int capacity) {
-    pipe& p = pipes_[number];
-    p.first = p.head = p.tail = places_needed_;
-    places_needed_ = p.end = p.first + static_cast<u32>(capacity);
-  }
-  /// Allocates the places of all pipes; no pipe can be added afterwards.
-  void settle() { places_ = support::flat_vector<place>(places_needed_); }
+  pipes(pipe_store& all, event_queue& events)
+      : events_(events), pipes_(all.all), places_(all.places), steady_readers_(all.readers) {}
 
   std::size_t size() const { return pipes_.size(); }
-  /// Words that are in some pipe.
+  /// What this thread adds to the number of words that are in some pipe; only the sum over all threads is one.
   u64 inside() const { return inside_; }
-  /// The sum over all words of the cycles for which they could be taken and were not.
+  /// The sum over all words that this thread has moved of the cycles for which they could be taken and were
+  /// not.
   u64 waited() const { return waited_; }
   [[gnu::always_inline]] pipe& operator[](u32 p) { return pipes_[p]; }
   [[gnu::always_inline]] const pipe& operator[](u32 p) const { return pipes_[p]; }
@@ -133,7 +156,7 @@ class pipes {
   [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
     if (!r.take_as_it_comes(bits, ready)) take_a_place(p, r, {ready, bits, 0});
     if (r.has_many_now()) [[unlikely]]
-      wake_reader(p, r);
+      wake_reader(p, r, ready);
   }
   void more_inside(u64 words) { inside_ += words; }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
@@ -168,10 +191,7 @@ class pipes {
   /// From now on a steady_reader takes the words of a pipe of data. The PE is woken when there are many
   /// words, when there are `most`, or when a control wavelet comes.
   void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
-    if (p.target == 0) {
-      p.target = static_cast<u32>(steady_readers_.size());
-      steady_readers_.push_back({});
-    }
+    if (p.target == 0) p.target = steady_readers_.add(mine_);
     steady_reader& r = steady_readers_[p.target];
     r.begin(free_from, width, hold, p.latency, most);
     for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
@@ -208,11 +228,7 @@ class pipes {
   }
 
  private:
-  struct place {
-    u64 time = 0;  ///< the time from which a word can be taken, or a free place can be filled
-    u32 bits = 0;
-    u32 control = 0;  ///< whether it is a control wavelet; 32 bits, so that a place is copied in two moves
-  };
+  using place = pipe_store::place;
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
     if (p.wakes != pipe::wake_policy::on_first) [[unlikely]]
@@ -252,7 +268,7 @@ class pipes {
     if (p.wakes != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time))
       take_a_place(p, r, word);
     if (r.has_many()) [[unlikely]]
-      wake_reader(p, r);
+      wake_reader(p, r, word.time);
     return true;
   }
   [[gnu::always_inline]] void take_a_place(pipe& p, steady_reader& r, const place& word) {
@@ -265,9 +281,11 @@ class pipes {
     waited_ += taken - word.time;
     return taken;
   }
-  [[gnu::noinline]] void wake_reader(pipe& p, const steady_reader& r) {
+  // In a window the reader may have been simulated for the next cycles, but not for the one that follows the
+  // word's leaving its router.
+  [[gnu::noinline]] void wake_reader(pipe& p, const steady_reader& r, u64 ready) {
     if (r.has_all()) p.wakes = pipe::wake_policy::steady;
-    events_.note(p.reader, events_.now() + 1);
+    events_.note(p.reader, (events_.in_window() ? ready - p.latency : events_.now()) + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
     u32 head = p.head;
@@ -288,10 +306,10 @@ class pipes {
   }
 
   event_queue& events_;
-  support::flat_vector<pipe> pipes_;
-  support::flat_vector<place> places_;
-  support::flat_vector<steady_reader> steady_readers_;  // numbered from 1 on
-  u32 places_needed_ = 0;
+  support::flat_vector<pipe>& pipes_;
+  support::flat_vector<place>& places_;
+  steady_readers& steady_readers_;
+  steady_readers::part mine_;
   u64 inside_ = 0, waited_ = 0;
 };
 

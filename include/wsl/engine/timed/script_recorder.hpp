@@ -12,11 +12,11 @@ namespace wsl::engines {
 
 class script_recorder final : private cycle_counter {
  public:
-  explicit script_recorder(engine_port& engine) : engine_(&engine), journal_(engine) {}
+  script_recorder(engine_port& engine, journal_windows& windows, u32 number)
+      : engine_(&engine), journal_(engine, windows, number) {}
   script_recorder(const script_recorder&) = delete;
   script_recorder& operator=(const script_recorder&) = delete;
 
-  send_window* windows() { return journal_.windows(); }
   send_journal& journal() { return journal_; }
 
   /// During its lifetime the operations that tasks run on this thread are counted.

@@ -5,6 +5,7 @@
 // visited once for many of them, or when something else comes to it.
 #pragma once
 #include <algorithm>
+#include <atomic>
 
 #include "../../core/scalar.hpp"
 #include "../../support/flat_vector.hpp"
@@ -119,6 +120,37 @@ class steady_reader {
   u32 width_ = 1, hold_ = 1, latency_ = 1, together_ = 0;
   support::flat_vector<u32> bits_;
   support::flat_vector<arrival> times_;
+};
+
+/// The steady readers of all threads, numbered from 1 on. They stay where they are when others are added.
+class steady_readers {
+ public:
+  /// The numbers from which one thread takes those of its readers.
+  struct part {
+    u32 next = 0, end = 0;
+  };
+
+  void open(u64 most, u32 threads) { chunks_ = support::flat_vector<chunk>(most / in_chunk + threads + 2); }
+  u32 add(part& of) {
+    if (of.next == of.end) {
+      const u32 n = used_.fetch_add(1, std::memory_order_relaxed);
+      chunks_[n].readers = support::flat_vector<steady_reader>(in_chunk);
+      of = {n * in_chunk, (n + 1) * in_chunk};
+      if (n == 0) of.next = 1;  // 0 means none
+    }
+    return of.next++;
+  }
+  [[gnu::always_inline]] steady_reader& operator[](u32 n) {
+    return chunks_[n / in_chunk].readers[n % in_chunk];
+  }
+
+ private:
+  static constexpr u32 in_chunk = 256;
+  struct chunk {
+    support::flat_vector<steady_reader> readers;
+  };
+  support::flat_vector<chunk> chunks_;
+  std::atomic<u32> used_ = 0;
 };
 
 }  // namespace wsl::engines

@@ -41,13 +41,15 @@ struct mesh_topology {
     i8 rank = 0;
   };
 
-  mesh_topology(const layout& plan_of_routes, u32 pes)
+  mesh_topology(const layout& plan_of_routes, const grid_cut& cut_of_grid, u32 pes)
       : plan(&plan_of_routes),
-        channels(plan_of_routes),
+        cut(cut_of_grid),
+        channels(plan_of_routes, cut_of_grid),
         first_arbiter_actor(pes),
         switches(channels.router_switches()) {}
 
   const layout* plan;
+  grid_cut cut;
   virtual_channels channels;
   u32 first_arbiter_actor;
   support::flat_vector<arbiter> arbiters;

@@ -3,7 +3,8 @@
 // port; it is the unit of buffering and arbitration, as in any network on chip. Channels of a router that
 // share an output port, directly or through others, take turns: they form the group of one arbiter. A channel
 // that only passes words on to one side, and shares that side with no other, delays no other; it has no
-// arbiter and belongs to a straight run of links and routers. A channel whose route may change has all ports
+// arbiter and belongs to a straight run of links and routers, unless that would cross a cut of the grid
+// (grid_cut.hpp). A channel whose route may change has all ports
 // that it may ever use.
 #pragma once
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "../../support/flat_vector.hpp"
 #include "../resolved_routes.hpp"
 #include "../router_switch.hpp"
+#include "grid_cut.hpp"
 
 namespace wsl::engines {
 
@@ -40,7 +42,8 @@ struct virtual_channel {
 
 class virtual_channels {
  public:
-  explicit virtual_channels(const layout& plan) : plan_(&plan), switched_paths_(plan), grid_(plan.grid()) {
+  virtual_channels(const layout& plan, const grid_cut& cut)
+      : plan_(&plan), switched_paths_(plan), cut_(cut), grid_(plan.grid()) {
     add_nodes();
     add_channels();
   }
@@ -157,11 +160,14 @@ class virtual_channels {
   bool passes(const virtual_channel& vc, const int (&users)[5]) const {
     if (vc.switched || vc.from == ramp || vc.to.has(ramp) || !vc.to.single()) return false;
     const port side = only_side(vc.to);
-    return users[index_of(side)] == 1 && on_grid(coord_of(vc.router) + wsl::step(side));
+    const coord c = coord_of(vc.router);
+    if (cut_.is_between(c, side) || cut_.is_between(c, vc.from)) return false;
+    return users[index_of(side)] == 1 && on_grid(c + wsl::step(side));
   }
 
   const layout* plan_;
   switched_paths switched_paths_;
+  grid_cut cut_;
   u32 switches_ = 0;
   region grid_;
   support::flat_vector<u32> first_node_, first_;
