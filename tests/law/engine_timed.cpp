@@ -42,6 +42,7 @@ struct ending {
   outcome counts;
   u64 link_stalls = 0;
   bool stopped = false;
+  bool windows = false;  ///< on several threads
 };
 
 const law::oracle_cycles& cycles_of(const law::timed_oracle& e, std::size_t i) { return e.cycles_of(i); }
@@ -59,7 +60,17 @@ void look_at_pes(ending& e, fabric& f, const random_program& p) {
   }
 }
 u64 link_stalls_of(const law::timed_oracle& e) { return e.link_stalls; }
-u64 link_stalls_of(const engines::timed_engine& e) { return e.routers().link_stalls; }
+u64 link_stalls_of(const engines::timed_engine& e) { return e.link_stalls(); }
+/// The timed engine on one to three threads, in windows that begin at once, early or late, on grids that are
+/// cut finely.
+timed on_some_threads(unsigned seed) {
+  return {.threads = 1 + static_cast<int>(seed % 3),
+          .span = 2 + static_cast<int>(seed / 3 % 3),
+          .visits_a_cycle = seed / 9 % 3 * 4};
+}
+
+bool had_windows(const law::timed_oracle&) { return false; }
+bool had_windows(const engines::timed_engine& e) { return e.threads() > 1 && e.had_windows(); }
 
 template <class Engine, class Choice>
 ending run(const random_program& p, const Choice& choice) {
@@ -82,6 +93,7 @@ ending run(const random_program& p, const Choice& choice) {
   if constexpr (!std::is_same_v<Engine, engines::engine>) {
     look_at_pes<Engine>(e, f, p);
     e.link_stalls = link_stalls_of(static_cast<const Engine&>(f.engine_in_use()));
+    e.windows = had_windows(static_cast<const Engine&>(f.engine_in_use()));
   }
   return e;
 }
@@ -110,21 +122,23 @@ void must_agree_in_time(const ending& truth, const ending& b) {
 }
 
 struct tally {
-  long programs = 0, stopped = 0;
+  long programs = 0, stopped = 0, windows = 0;
   u64 cycles = 0, hops = 0;
 };
 
 void say(const tally& sum, const char* what) {
-  std::printf("%ld %s, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n",
-              sum.programs, what, static_cast<unsigned long long>(sum.cycles),
-              static_cast<unsigned long long>(sum.hops), sum.stopped);
+  std::printf(
+      "%ld %s, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues, %ld on several "
+      "threads\n",
+      sum.programs, what, static_cast<unsigned long long>(sum.cycles),
+      static_cast<unsigned long long>(sum.hops), sum.stopped, sum.windows);
 }
 
 void judge(unsigned seed, bool races, tally& sum) {
   const random_program p(seed, races);
   if (p.pes() > 300) return;  // too slow for the oracle
   const ending truth = run<law::timed_oracle>(p, simulation{});
-  const ending timed_one = run<engines::timed_engine>(p, timed{});
+  const ending timed_one = run<engines::timed_engine>(p, on_some_threads(seed + races));
   must_agree_in_time(truth, timed_one);
   if (!races) {
     const ending reference_one = run<engines::engine>(p, reference{});
@@ -132,7 +146,7 @@ void judge(unsigned seed, bool races, tally& sum) {
     if (!timed_one.stopped && !reference_one.stopped)
       must_agree(reference_one, timed_one, "compared with the reference engine, the timed one");
   }
-  ++sum.programs, sum.stopped += truth.stopped;
+  ++sum.programs, sum.stopped += truth.stopped, sum.windows += timed_one.windows;
   sum.cycles += truth.counts.cycles, sum.hops += truth.counts.hops;
 }
 
@@ -270,6 +284,7 @@ ending run(const layout& l, unsigned seed, const Choice& choice) {
     e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, 0});
   });
   e.link_stalls = link_stalls_of(engine);
+  e.windows = had_windows(engine);
   return e;
 }
 
@@ -280,8 +295,9 @@ void judge_changing(unsigned seed, tally& sum) {
   const law::changing::staged stage(drawn);
   const layout l = stage.build(source, with_other_times(stage.roomy_machine(), seed));
   const ending truth = run<law::timed_oracle>(l, seed, simulation{});
-  must_agree_in_time(truth, run<engines::timed_engine>(l, seed, timed{}));
-  ++sum.programs, sum.stopped += truth.stopped;
+  const ending timed_one = run<engines::timed_engine>(l, seed, on_some_threads(seed));
+  must_agree_in_time(truth, timed_one);
+  ++sum.programs, sum.stopped += truth.stopped, sum.windows += timed_one.windows;
   sum.cycles += truth.counts.cycles, sum.hops += truth.counts.hops;
 }
 

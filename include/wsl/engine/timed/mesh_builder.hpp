@@ -26,7 +26,7 @@ class mesh_builder {
     for (const stream_record& s : topology_.plan->streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(s, s.where.nth(i));
     for (arbiter& a : topology_.arbiters) rank(a), follow(a);
-    pipes_.settle(threads);
+    pipes_.settle(ramps_.pes(), threads);
   }
 
  private:

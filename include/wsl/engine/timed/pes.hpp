@@ -198,7 +198,10 @@ class timed_pes {
       s.active &= ~own_bit;
       return engine.run_task(p, s, *s.image->local[id], &own_bit, now), true;
     }
+    // Words of other colors than those of data tasks start a task only if they are commands.
     bool run_arrived(u64 colors) {
+      if (!engine.mesh_.through.has_commands(s.index)) colors &= s.image->takes;
+      if (!colors) return false;
       for (const channel_node& n : engine.mesh_.nodes_of(p.router))
         if ((colors & color_bit(n.color)) && n.down != mesh::none && engine.take(p, s, n, now)) return true;
       return false;
@@ -221,7 +224,7 @@ class timed_pes {
 
   bool take(timed_processor& p, pe_state& s, const channel_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
-    if (!s.image->data[n.color] && !(!in.empty() && mesh_.through.first_is_control(in))) return false;
+    if (!s.image->data[n.color] && !(in.commands && mesh_.through.first_is_control(in))) return false;
     if (in.ready > now) {
       wake_ = std::min(wake_, in.ready);
       return false;
@@ -263,12 +266,12 @@ class timed_pes {
   int first_that_moves(timed_processor& p, u64 among, u64 now) {
     for (; among; among &= among - 1) {
       const int k = std::countr_zero(among);
-      if (can_move(p, p.flights[static_cast<std::size_t>(k)], now)) return k;
+      if (can_move(p, p.gates[static_cast<std::size_t>(k)], p.flights[static_cast<std::size_t>(k)], now)) return k;
     }
     return -1;
   }
   bool main_can_move(timed_processor& p, u64 now) {
-    return p.line < p.script.size() || can_move(p, p.own[0], now);
+    return p.line < p.script.size() || can_move(p, flight_gate(p.own[0]), p.own[0], now);
   }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
   u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
@@ -285,7 +288,7 @@ class timed_pes {
   // An operation takes data only: a control wavelet waits for its task, and the operation waits behind it.
   bool has_word(timed_processor& p, u32 from, u64 now) {
     const pipe& in = mesh_.through[from];
-    if (in.ready <= now && !mesh_.through.first_is_control(in)) return true;
+    if (in.ready <= now && !(in.commands && mesh_.through.first_is_control(in))) return true;
     p.now = timed_processor::state::starved;
     if (in.ready > now) wake_ = std::min(wake_, in.ready);
     return false;
@@ -297,12 +300,12 @@ class timed_pes {
       p.now = timed_processor::state::held_up;
     return t.allowed() > 0;
   }
-  bool can_move(timed_processor& p, const flight& f, u64 now) {
-    for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
-    if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
-    if (f.op.output < 0) return true;
-    return !p.holds_back(f.op.output) && has_room(p, f.out, f.sharing_queue, now);
+  bool can_move(timed_processor& p, const flight_gate& g, const flight& f, u64 now) {
+    for (u32 in : g.in)
+      if (in != flight_gate::none && !has_word(p, in, now)) return false;
+    if (g.has_more && f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
+    if (g.output < 0) return true;
+    return !p.holds_back(g.output) && has_room(p, g.out, g.has_more ? f.sharing_queue : 0, now);
   }
 
   // Returns the time at which the PE can do the next step.

@@ -9,8 +9,8 @@
 
 namespace wsl::engines {
 
-/// A bounded queue of words in a ring of places.
-struct pipe {
+/// A bounded queue of words in a ring of places. It fills a line of the cache.
+struct alignas(64) pipe {
   /// When the reader of the pipe is woken. The order matters: from `steady` on, words are taken by a
   /// steady_reader.
   enum class wake_policy : u8 {
@@ -39,13 +39,16 @@ struct pipe {
   u8 targets = 0;   ///< the number of pipes and exits that they go to; 0 in front of a switch
   u8 color = 0;
   wake_policy wakes = wake_policy::on_first;
-  bool to_pe = false;
-  bool filler_waits = false;
+  bool to_pe : 1 = false;
+  bool filler_waits : 1 = false;
+  /// the number of control wavelets in a pipe to a PE; once it is the largest it stays there
+  u8 commands = 0;
 
   bool empty() const { return ready == event_queue::never; }
   u32 places() const { return end - first; }
   u32 size() const { return empty() ? 0 : tail > head ? tail - head : tail + places() - head; }
 };
+static_assert(sizeof(pipe) == 64);
 
 /// What the threads of an engine share: all pipes with their places. A thread moves words with a `pipes` of
 /// its own.
@@ -58,6 +61,7 @@ struct pipe_store {
   support::flat_vector<pipe> all;
   support::flat_vector<place> places;
   steady_readers readers;
+  support::flat_vector<u32> commands;  ///< control wavelets in the pipes to each PE
   u32 places_needed = 0;
 
   /// Adds a pipe without places and returns its number.
@@ -71,7 +75,8 @@ struct pipe_store {
     places_needed = p.end = p.first + static_cast<u32>(capacity);
   }
   /// Allocates the places of all pipes; no pipe can be added afterwards.
-  void settle(u32 threads) {
+  void settle(u32 pes, u32 threads) {
+    commands = support::flat_vector<u32>(pes);
     places = support::flat_vector<place>(places_needed);
     u64 to_pes = 0;
     for (const pipe& p : all) to_pes += p.to_pe;
@@ -86,7 +91,7 @@ class pipes {
   static constexpr u32 none = ~u32{0};
 
   pipes(pipe_store& all, event_queue& events)
-      : events_(events), pipes_(all.all), places_(all.places), steady_readers_(all.readers) {}
+      : events_(events), pipes_(all.all), places_(all.places), steady_readers_(all.readers), commands_(all.commands) {}
 
   std::size_t size() const { return pipes_.size(); }
   /// What this thread adds to the number of words that are in some pipe; only the sum over all threads is one.
@@ -104,6 +109,8 @@ class pipes {
     for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at)) all = all && !places_[at].control;
     return all;
   }
+  /// Whether there are control wavelets in the pipes to a PE.
+  bool has_commands(u32 pe) const { return commands_[pe] > 0; }
   /// Copies the first data words that can be taken at `now`, at most `most`, into `words`, and returns how
   /// many there are. They stay in the pipe.
   u32 peek(const pipe& p, u64 now, u32 most, u32* words) const {
@@ -231,6 +238,8 @@ class pipes {
   using place = pipe_store::place;
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
+    if (word.control && p.to_pe) [[unlikely]]
+      ++commands_[p.reader], p.commands = static_cast<u8>(p.commands + (p.commands < 255));
     if (p.wakes != pipe::wake_policy::on_first) [[unlikely]]
       return fill_otherwise(p, word);
     if (add(p, word)) events_.note(p.reader, word.time);
@@ -291,6 +300,8 @@ class pipes {
     u32 head = p.head;
     const u64 free_from = now + p.credit;
     waited_ += now - p.ready;
+    if (places_[head].control && p.to_pe) [[unlikely]]
+      --commands_[p.reader], p.commands = static_cast<u8>(p.commands - (p.commands < 255));
     places_[head].time = free_from;
     if (head == p.tail) p.room = free_from;
     head = after(p, head);
@@ -309,6 +320,7 @@ class pipes {
   support::flat_vector<pipe>& pipes_;
   support::flat_vector<place>& places_;
   steady_readers& steady_readers_;
+  support::flat_vector<u32>& commands_;
   steady_readers::part mine_;
   u64 inside_ = 0, waited_ = 0;
 };

@@ -43,35 +43,54 @@ struct flight {
   u64 since = 0;
 };
 
-struct timed_processor {
+/// What decides whether an operation in flight can move, in few bytes: of many operations that wait, a visit
+/// looks at nothing else.
+struct flight_gate {
+  static constexpr u32 none = ~u32{0};
+  u32 in[2] = {none, none}, out = none;  ///< its pipes
+  i8 output = -1;                        ///< the color of `out`
+  bool has_more = false;                 ///< whether it uses a FIFO or shares its output's queue
+
+  flight_gate() = default;
+  explicit flight_gate(const flight& f)
+      : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue) {
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) in[k] = f.in[k];
+    if (f.op.output >= 0) out = f.out;
+  }
+};
+
+/// The members that most visits use stand first.
+struct alignas(64) timed_processor {
   enum class state : u8 { idle, computing, starved, held_up };
 
-  support::flat_queue<host_call> calls;
-  support::flat_vector<act> script;      ///< the script of the running task
-  u32 line = 0;                          ///< the next act
-  support::flat_queue<wavelet> outbox;   ///< sent by tasks, not yet in an output queue
-  support::flat_queue<flight> asked;     ///< operations that the running task will start
-  support::flat_vector<flight> flights;  ///< the microthreads, by their numbers ...
-  u64 in_flight = 0;                     ///< ... and which of them are in use,
-  u64 at_level[3] = {};                  ///< and those among them of each priority
-  support::flat_vector<flight> own;      ///< the operation that the main thread waits for, if it waits
-  void* resumes = nullptr;               ///< the main thread's task, resumed when that operation is complete
-  /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
-  u8 turn = 0;
-  main_priority of_tasks = main_priority::medium_low;
-  descriptor_registers registers;
-  u32 router = 0;
-  u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
-  u64 kept_until = 0;       ///< the datapath is occupied until then
-  state now = state::idle;  ///< what it has done since ...
-  u64 since = 0;            ///< ... this time
-  u64 task_since = 0;
-  const char* task = "";
+  u64 run = 0;             ///< the last run that has touched it
   bool rests = false;      ///< see rest.hpp
   bool hears_one = false;  ///< only words of one color come to it
   u8 hears = 0;            ///< the number of colors that come to it if they bring only data; 0 otherwise
-  u64 run = 0;             ///< the last run that has touched it
+  /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
+  u8 turn = 0;
+  main_priority of_tasks = main_priority::medium_low;
+  state now = state::idle;  ///< what it has done since ...
+  u64 since = 0;            ///< ... this time
+  u64 kept_until = 0;       ///< the datapath is occupied until then
+  u32 router = 0;
+  u32 line = 0;                             ///< the next act
+  u64 in_flight = 0;                        ///< which microthreads are in use ...
+  support::flat_vector<flight_gate> gates;  ///< ... by their numbers, ...
+  u64 at_level[3] = {};                     ///< ... those of each priority, ...
+  support::flat_vector<flight> flights;     ///< ... and what they do
+  support::flat_vector<act> script;         ///< the script of the running task
+  support::flat_queue<wavelet> outbox;      ///< sent by tasks, not yet in an output queue
+  support::flat_vector<flight> own;         ///< the operation that the main thread waits for, if it waits
+  void* resumes = nullptr;                  ///< the main thread's task, resumed when that operation is complete
+  u64 ramp_free = 0;                        ///< the time at which the ramp takes the next word
   pe_cycles spent;
+  support::flat_queue<host_call> calls;
+  support::flat_queue<flight> asked;  ///< operations that the running task will start
+  descriptor_registers registers;
+  u64 task_since = 0;
+  const char* task = "";
 
   timed_processor() = default;
   timed_processor(const timed_processor&) = delete;
@@ -110,8 +129,9 @@ struct timed_processor {
   /// Puts an operation in flight, on the microthread with the lowest free number.
   void fly(const flight& f) {
     const auto k = static_cast<u32>(std::countr_one(in_flight));
-    if (k == flights.size()) flights.push_back({});
+    if (k == flights.size()) flights.push_back({}), gates.push_back({});
     flights[k] = f;
+    gates[k] = flight_gate(f);
     in_flight |= u64{1} << k;
     at_level[static_cast<int>(f.level)] |= u64{1} << k;
   }
