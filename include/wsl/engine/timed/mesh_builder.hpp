@@ -20,12 +20,14 @@ class mesh_builder {
 
   /// Builds it for an engine on this number of threads.
   void build(u32 threads) {
+    reserve();
     add_arbiters();
     for (virtual_channel& vc : channels_.all())
       if (!vc.passes) connect(vc);
     for (const stream_record& s : topology_.plan->streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(s, s.where.nth(i));
     for (arbiter& a : topology_.arbiters) rank(a), follow(a);
+    channels_.forget_all();
     pipes_.settle(ramps_.pes(), threads);
   }
 
@@ -36,6 +38,22 @@ class mesh_builder {
   u32 add_pipe(origin from, const pipe& p) {
     topology_.origins.push_back(from);
     return pipes_.add(p);
+  }
+
+  // Of a wafer these are gigabytes, so they do not grow by doubling.
+  void reserve() {
+    std::size_t pipes = 1, arbiters = 0;
+    u32 router = none, group = 0;
+    for (const virtual_channel& vc : channels_.all()) {
+      if (vc.passes) continue;
+      ++pipes;
+      if (vc.router != router || vc.group != group) ++arbiters;
+      router = vc.router, group = vc.group;
+    }
+    pipes += channels_.count([](const channel_node& n) { return n.how.to.has(ramp); });
+    pipes_.all.reserve(pipes);
+    topology_.origins.reserve(pipes);
+    topology_.arbiters.reserve(arbiters);
   }
 
   void add_arbiters() {

@@ -158,9 +158,45 @@ class timed_simulation {
 
   void sweep(timed_worker& w, const window_part& part) {
     w.routers.stay_within(part.first_touched, part.end_touched);
-    grid_.sweep(
-        part, cycles_, [&](int cycle) { w.events.set_cycle(static_cast<u32>(cycle)); },
-        [&](u32 router) { visit_router(w, router); });
+    grid_.sweep(part, cycles_, [&](int cycle, std::span<const u32> due) {
+      w.events.set_cycle(static_cast<u32>(cycle));
+      for (std::size_t n = 0; n < due.size(); ++n) {
+        if (n + 6 < due.size()) fetch_actors(due[n + 6]);
+        if (n + 4 < due.size()) fetch_pipes(due[n + 4]);
+        if (n + 2 < due.size()) fetch_operations(due[n + 2]);
+        visit_router(w, due[n]);
+      }
+    });
+  }
+  // What a visit will need, in the order in which one address tells the next. Most of it has been out of the
+  // cache since the last cycle but a few.
+  void fetch_actors(u32 router) const {
+    const at_router& here = at_router_[router];
+    fetch<1>(&all_.events.actors[here.first_arbiter]);
+    fetch<1>(&all_.routers.arbiters[here.first_arbiter - all_.routers.first_arbiter_actor]);
+    if (here.pe != mesh::none) fetch<4>(&all_.processors[here.pe]);
+  }
+  void fetch_pipes(u32 router) const {
+    const u32 first = at_router_[router].first_arbiter, end = at_router_[router + 1].first_arbiter;
+    for (u32 k = first - all_.routers.first_arbiter_actor; k < end - all_.routers.first_arbiter_actor; ++k)
+      for (u32 c = 0; c < all_.routers.arbiters[k].channels; ++c)
+        fetch<1>(&all_.all_pipes[all_.routers.arbiters[k].first + c]);
+    if (const u32 pe = at_router_[router].pe; pe != mesh::none)
+      fetch<2>(all_.processors[pe].gates.data());
+  }
+  void fetch_operations(u32 router) const {
+    const u32 pe = at_router_[router].pe;
+    if (pe == mesh::none) return;
+    const timed_processor& p = all_.processors[pe];
+    for (u64 left = p.in_flight; left; left &= left - 1) {
+      const flight_gate& g = p.gates[static_cast<std::size_t>(std::countr_zero(left))];
+      for (u32 in : {g.in[0], g.in[1], g.out})
+        if (in != flight_gate::none) fetch<1>(&all_.all_pipes[in]);
+    }
+  }
+  template <int lines>
+  static void fetch(const void* from) {
+    for (int n = 0; n < lines; ++n) __builtin_prefetch(static_cast<const char*>(from) + 64 * n, 1);
   }
   void visit_router(timed_worker& w, u32 router) {
     all_.events.next[router] = event_table::none;

@@ -79,6 +79,14 @@ class virtual_channels {
   /// The same for a channel that leaves its router through one side only.
   virtual_channel* behind(const virtual_channel& vc) { return behind(vc, only_side(vc.to)); }
   u32 router_switches() const { return switches_; }
+  template <class Condition>
+  std::size_t count(Condition holds) const {
+    std::size_t n = 0;
+    for (const channel_node& node : nodes_) n += holds(node);
+    return n;
+  }
+  /// Forgets all channels, but not the nodes.
+  void forget_all() { all_ = {}, first_ = {}; }
   static port only_side(ports to) {
     for (port p : every_side)
       if (to.has(p)) return p;
@@ -114,6 +122,7 @@ class virtual_channels {
 
   void add_channels() {
     first_ = support::flat_vector<u32>(first_node_.size());
+    all_.reserve(count_of_channels());
     for (u32 r = 0; r + 1 < first_node_.size(); ++r) {
       first_[r] = static_cast<u32>(all_.size());
       int users[5] = {};
@@ -131,6 +140,13 @@ class virtual_channels {
       group({all_.begin() + first_[r], all_.end()}, users);
     }
     first_[first_.size() - 1] = static_cast<u32>(all_.size());
+  }
+
+  std::size_t count_of_channels() const {
+    std::size_t n = 0;
+    for (const channel_node& node : nodes_)
+      for (port from : every_port) n += node.how.from.has(from);
+    return n;
   }
 
   // Groups are the connected components of the channels of a router, two of which are connected by a common

@@ -6,6 +6,7 @@
 // is known and its state stays in the cache.
 #pragma once
 #include <cstring>
+#include <span>
 
 #include "event_queue.hpp"
 #include "grid_cut.hpp"
@@ -59,10 +60,10 @@ class tiled_grid {
   static int blocks(int routers) { return (routers + side - 1) / side; }
   u32 blocks() const { return static_cast<u32>(blocks(width_) * blocks(height_)); }
   u32 block_of(coord c) const { return static_cast<u32>(c.y / side * blocks(width_) + c.x / side); }
-  /// Calls begin(cycle), then visit(router) for each router of a part at which something is due in that cycle,
-  /// for all cycles of a window, in an order in which a router follows its neighbors by one cycle at most.
-  template <class Begin, class Visit>
-  void sweep(const window_part& part, int cycles, Begin begin, Visit visit) {
+  /// Calls visit(cycle, routers) with routers of a part at which something is due in that cycle, for all cycles
+  /// of a window, in an order in which a router follows its neighbors by one cycle at most.
+  template <class Visit>
+  void sweep(const window_part& part, int cycles, Visit visit) {
     const int last = cycles - 1;
     const int from = std::min(part.first, part.first + last * part.first_moves);
     const int to = std::max(part.end, part.end + last * part.end_moves) + last;
@@ -72,8 +73,9 @@ class tiled_grid {
       for (int i = tiles.x; i < tiles.end_x; ++i) {
         if (!is_busy(i, j)) continue;
         for (int k = 0; k < cycles; ++k) {
-          begin(k);
-          visit_due(tile(i, j, k, part), static_cast<u8>(k), visit);
+          u32 due[side * side];
+          if (const u32 n = find_due(tile(i, j, k, part), static_cast<u8>(k), due))
+            visit(k, std::span<const u32>(due, n));
         }
       }
   }
@@ -97,18 +99,19 @@ class tiled_grid {
         if (events_.is_busy(static_cast<u32>(y * blocks(width_) + x))) return true;
     return false;
   }
-  template <class Visit>
-  void visit_due(const box& b, u8 cycle, Visit visit) {
+  u32 find_due(const box& b, u8 cycle, u32* due) const {
+    u32 n = 0;
     for (int y = b.y; y < b.end_y; ++y) {
       const u32 row = static_cast<u32>(y) * static_cast<u32>(width_);
-      u8* const next = events_.next.data() + row;
+      const u8* const next = events_.next.data() + row;
       for (int x = b.x; x < b.end_x; x += 8) {
         const int end = std::min(x + 8, b.end_x);  // behind it another thread may write
         if (end == x + 8 && !any_of_eight(next + x, cycle)) continue;
         for (int k = x; k < end; ++k)
-          if (next[k] == cycle) visit(row + static_cast<u32>(k));
+          if (next[k] == cycle) due[n++] = row + static_cast<u32>(k);
       }
     }
+    return n;
   }
   static bool any_of_eight(const u8* bytes, u8 value) {
     constexpr u64 ones = ~u64{0} / 255;
