@@ -42,6 +42,7 @@ struct ending {
   outcome counts;
   u64 link_stalls = 0;
   bool stopped = false;
+  std::string report;    ///< of the deadlock, if it is stopped
   bool windows = false;  ///< on several threads
 };
 
@@ -64,9 +65,7 @@ u64 link_stalls_of(const engines::timed_engine& e) { return e.link_stalls(); }
 /// The timed engine on one to three threads, in windows that begin at once, early or late, on grids that are
 /// cut finely.
 timed on_some_threads(unsigned seed) {
-  return {.threads = 1 + static_cast<int>(seed % 3),
-          .span = 2 + static_cast<int>(seed / 3 % 3),
-          .visits_a_cycle = seed / 9 % 3 * 4};
+  return {.threads = 1 + static_cast<int>(seed % 3), .span = 2, .visits_a_cycle = seed / 3 % 3 * 4};
 }
 
 bool had_windows(const law::timed_oracle&) { return false; }
@@ -83,7 +82,7 @@ ending run(const random_program& p, const Choice& choice) {
       f.start();
       e.counts = e.counts + f.run();
     }
-  } catch (const deadlock&) { e.stopped = true; }
+  } catch (const deadlock& d) { e.stopped = true, e.report = d.what(); }
   for (int i = 0; i < p.plan().grid().count(); ++i)
     e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
   for (const law::stream_flow& s : p.outbound()) {
@@ -157,6 +156,35 @@ void judge_all(const law::seeds& programs) {
     judge(seed, true, sum);
   });
   say(sum, "programs");
+}
+
+// ---- several threads ----------------------------------------------------------------------------
+
+/// On one thread from event to event, and on several in windows, everything is the same, also what a deadlock
+/// leaves. This takes no oracle, so the programs may be large.
+void judge_threads(unsigned seed, tally& sum) {
+  const random_program p(seed, seed % 2);
+  const int lines = std::max(p.plan().width(), p.plan().height());
+  if (lines < 8) return;
+  const int span = 2 + static_cast<int>(seed % static_cast<unsigned>(lines / 4 - 1));
+  const ending one = run<engines::timed_engine>(p, timed{.threads = 1, .span = span, .visits_a_cycle = ~0u});
+  const ending several = run<engines::timed_engine>(
+      p, timed{.threads = seed % 5 ? 2 : 3, .span = span, .visits_a_cycle = seed % 3 ? 16u : 2u});
+  must_agree(one, several, "compared with one thread, the timed engine on several");
+  if (!(one.pes == several.pes)) FAIL("a PE has spent its cycles otherwise");
+  if (one.report != several.report) FAIL("another report:\n" << several.report << "\nnot\n" << one.report);
+  if (one.link_stalls != several.link_stalls || !(one.counts == several.counts))
+    FAIL("cycles " << several.counts.cycles << " not " << one.counts.cycles << ", link stalls "
+                   << several.link_stalls << " not " << one.link_stalls);
+  ++sum.programs, sum.stopped += one.stopped, sum.windows += several.windows;
+  sum.cycles += one.counts.cycles, sum.hops += one.counts.hops;
+}
+
+void judge_all_threads(const law::seeds& programs) {
+  tally sum;
+  programs.each([&](unsigned seed) { judge_threads(seed, sum); });
+  say(sum, "programs on one thread and on several");
+  if (programs.are_a_sample()) CHECK(sum.windows * 2 > sum.programs);
 }
 
 // ---- colors that share an output queue ----------------------------------------------------------
@@ -314,6 +342,9 @@ void judge_all_changing(const law::seeds& layouts) {
 
 TEST_CASE("random programs take the same cycles as in a simulation of every cycle") {
   judge_all({"program", 40, 400});
+}
+TEST_CASE("random programs take the same cycles on any number of threads") {
+  judge_all_threads({"program", 40, 1'000});
 }
 TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") {
   judge_all_changing({"changing layout", 400, 4'000});

@@ -51,7 +51,7 @@ class mesh_builder {
       router = vc.router, group = vc.group;
     }
     pipes += channels_.count([](const channel_node& n) { return n.how.to.has(ramp); });
-    pipes_.all.reserve(pipes);
+    pipes_.reserve(pipes);
     topology_.origins.reserve(pipes);
     topology_.arbiters.reserve(arbiters);
   }
@@ -64,14 +64,14 @@ class mesh_builder {
     for (virtual_channel& vc : channels_.all()) {
       if (vc.passes) continue;
       if (vc.router != router || vc.group != group)
-        topology_.arbiters.push_back({.first = static_cast<u32>(pipes_.all.size()),
+        topology_.arbiters.push_back({.first = pipes_.added,
                                       .router = vc.router,
                                       .line = topology_.cut.line_of(channels_.coord_of(vc.router))});
       router = vc.router, group = vc.group;
       arbiter& a = topology_.arbiters.back();
       if (++a.channels == 1) entered = vc.from;
       a.what = kind_with(a, vc, entered);
-      if (vc.rank != 0) topology_.ranks.push_back({static_cast<u32>(pipes_.all.size()), vc.rank});
+      if (vc.rank != 0) topology_.ranks.push_back({pipes_.added, vc.rank});
       const u32 actor = topology_.first_source_actor() - 1;
       vc.pipe = add_pipe({}, {.reader = actor, .ports = vc.to.bits, .color = vc.color});
     }

@@ -62,12 +62,14 @@ struct pipe_store {
   support::flat_vector<place> places;
   steady_readers readers;
   support::flat_vector<u32> commands;  ///< control wavelets in the pipes to each PE
-  u32 places_needed = 0;
+  u32 added = 0, places_needed = 0;
 
+  /// Makes room for this number of pipes.
+  void reserve(std::size_t pipes) { all = support::flat_vector<pipe>(pipes); }
   /// Adds a pipe without places and returns its number.
   u32 add(const pipe& p) {
-    all.push_back(p);
-    return static_cast<u32>(all.size() - 1);
+    all[added] = p;
+    return added++;
   }
   void open(u32 number, int capacity) {
     pipe& p = all[number];
@@ -77,6 +79,7 @@ struct pipe_store {
   /// Allocates the places of all pipes; no pipe can be added afterwards.
   void settle(u32 pes, u32 threads) {
     commands = support::flat_vector<u32>(pes);
+    all.shrink(added);
     places = support::flat_vector<place>(places_needed);
     u64 to_pes = 0;
     for (const pipe& p : all) to_pes += p.to_pe;

@@ -26,7 +26,7 @@ class window_parts {
   window_parts(const grid_cut& cut, int bands) : cut_(cut), bands_(bands) {}
 
   /// Cycles of a window: at its end two lines of a band are left between those that wait for the second half.
-  static int cycles(const grid_cut& cut) { return std::min(cut.span - 1, 15); }
+  static int cycles(const grid_cut& cut) { return std::min(cut.span - 1, 250); }
 
   /// A band, from whose borders with others the part moves away.
   window_part band(int k) const {
@@ -52,7 +52,12 @@ class window_parts {
 /// The routers of a grid, in tiles.
 class tiled_grid {
  public:
-  static constexpr int side = 16;  ///< routers of a tile, and of a block that has a byte in event_table::busy
+  #ifdef SIDE
+  static constexpr int side = SIDE;
+#else
+  static constexpr int side = 16;
+#endif
+  ///< routers of a tile, and of a block that has a byte in event_table::busy
 
   tiled_grid(int width, int height, bool columns, event_table& events)
       : width_(width), height_(height), columns_(columns), events_(events) {}
@@ -71,7 +76,7 @@ class tiled_grid {
                                : box{0, from / side, blocks(width_ + last), blocks(to)};
     for (int j = tiles.y; j < tiles.end_y; ++j)
       for (int i = tiles.x; i < tiles.end_x; ++i) {
-        if (!is_busy(i, j)) continue;
+        if (!is_busy(i, j, cycles)) continue;
         for (int k = 0; k < cycles; ++k) {
           u32 due[side * side];
           if (const u32 n = find_due(tile(i, j, k, part), static_cast<u8>(k), due))
@@ -92,10 +97,11 @@ class tiled_grid {
     b.y = std::max(b.y, columns_ ? 0 : first), b.end_y = std::min(b.end_y, columns_ ? height_ : end);
     return b;
   }
-  // A tile leans over its own block and the one before it in each direction.
-  bool is_busy(int i, int j) const {
-    for (int y = std::max(j - 1, 0); y <= std::min(j, blocks(height_) - 1); ++y)
-      for (int x = std::max(i - 1, 0); x <= std::min(i, blocks(width_) - 1); ++x)
+  // A tile leans over its own block and some before it in each direction.
+  bool is_busy(int i, int j, int cycles) const {
+    const int before = blocks(cycles - 1);
+    for (int y = std::max(j - before, 0); y <= std::min(j, blocks(height_) - 1); ++y)
+      for (int x = std::max(i - before, 0); x <= std::min(i, blocks(width_) - 1); ++x)
         if (events_.is_busy(static_cast<u32>(y * blocks(width_) + x))) return true;
     return false;
   }
