@@ -14,14 +14,14 @@ struct timed {
   /// may name one; the second fabric of a process then adds ".2" to the name, and so on.
   const char* trace = nullptr;
   /// 0 means default_threads(): WSL_THREADS, or one for each core. Cycles, results, reports and faults are the
-  /// same on any number. Several threads run where a grid has at least 64 rows or columns and a cycle much to
-  /// do; a run that is traced runs on one.
+  /// same on any number. Several threads run where the grid has at least 64 rows or columns and a cycle has
+  /// much to do; a run that is traced runs on one.
   int threads = 0;
-  /// Half the number of lines (rows, or columns of a grid that is wider than high) by which the parts of
-  /// threads grow; a smaller number, down to 2, lets a test have several on a small grid.
+  /// Half of the rows (of a grid that is wider than high, columns) that the part of a thread has at least, at
+  /// least 2. A smaller number lets a test have several parts on a small grid.
   int span = 16;
   /// The visits of PEs and routers that a cycle must have on average to be simulated on several threads.
-  u64 visits_a_cycle = 128;
+  u32 visits_a_cycle = 256;
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

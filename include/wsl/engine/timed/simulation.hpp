@@ -12,12 +12,13 @@ namespace wsl::engines {
 
 class timed_simulation {
  public:
-  /// Windows begin when cycles have this number of visits on average.
+  /// Windows begin when cycles have this number of visits on average. On one thread they only keep what is
+  /// near in the cache, so it takes ten times as many.
   timed_simulation(timed_state& all, support::flat_vector<timed_worker*>& workers, u64 visits_a_cycle)
       : all_(all),
         workers_(workers),
         threads_(static_cast<int>(workers.size())),
-        visits_a_cycle_(visits_a_cycle),
+        visits_a_cycle_(threads_.size() > 1 ? visits_a_cycle : 10 * visits_a_cycle),
         cut_(all.routers.cut),
         cycles_(window_parts::cycles(cut_)),
         parts_(cut_, threads_.size()),

@@ -25,7 +25,8 @@ class window_parts {
  public:
   window_parts(const grid_cut& cut, int bands) : cut_(cut), bands_(bands) {}
 
-  /// Cycles of a window: at its end two lines of a band are left between those that wait for the second half.
+  /// Cycles of a window, which event_table counts in a byte. At its end two lines of a band are left between
+  /// those that wait for the second half.
   static int cycles(const grid_cut& cut) { return std::min(cut.span - 1, 250); }
 
   /// A band, from whose borders with others the part moves away.
@@ -52,12 +53,7 @@ class window_parts {
 /// The routers of a grid, in tiles.
 class tiled_grid {
  public:
-  #ifdef SIDE
-  static constexpr int side = SIDE;
-#else
-  static constexpr int side = 16;
-#endif
-  ///< routers of a tile, and of a block that has a byte in event_table::busy
+  static constexpr int side = 16;  ///< routers of a tile, and of a block that has a byte in event_table::busy
 
   tiled_grid(int width, int height, bool columns, event_table& events)
       : width_(width), height_(height), columns_(columns), events_(events) {}
