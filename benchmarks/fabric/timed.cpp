@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. The cost
+// The timed engine: links crossed by wavelets a second, every row busy, on 32 x 32 PEs with one thread, and on
+// 256 x 256 with one and with two. The cost
 // of a word depends on its path: routers that only pass words on are crossed in one step; if each PE takes a
 // copy, every copy costs time; if two colors share each link and words wait, every hop is simulated. A slow
 // receiver takes one word in six cycles, so that all queues before it are full. The last rows measure the
 // cost of a wafer of idle PEs.
 #include "measure.hpp"
 
+#include <wsl/collective.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/kernel/wave25/rotating.hpp>
 
 namespace {
 using namespace wsl;
@@ -45,18 +48,19 @@ struct member {
 template <class Engine, road how>
 class rows {
  public:
-  explicit rows(int words) : words_(words), fabric_{plan(), Engine{}} {}
+  rows(int side, int words, Engine choice = {}) : side_(side), words_(words), fabric_{plan(side), choice} {}
 
   u64 run() {
     const outcome o = fabric_.template launch<&member<how>::start>(all, words_);
-    bench::require(fabric_.read(31, 31, &member<how>::sum) == static_cast<f32>(words_), "words were lost");
+    bench::require(fabric_.read(side_ - 1, side_ - 1, &member<how>::sum) == static_cast<f32>(words_),
+                   "words were lost");
     return o.hops;
   }
   void check() {}
 
  private:
-  static layout plan() {
-    layout l{wse2, 32, 32};
+  static layout plan(int side) {
+    layout l{wse2, side, side};
     l.place<member<how>>(all);
     for (color<f32> c : {red, blue}) {
       if (c == blue && !two_colors(how)) continue;
@@ -66,8 +70,56 @@ class rows {
     }
     return l;
   }
-  int words_;
+  int side_, words_;
   fabric fabric_;
+};
+
+/// All PEs add up their numbers, and hear the total.
+constexpr all_reduce<f32> in_all{0};
+struct summand {
+  reducer<in_all> votes;
+  int left = 0;
+  void start(pe& me, int rounds) {
+    left = rounds;
+    votes.contribute(me, 1);
+  }
+  void count(pe& me, f32) {
+    if (--left) votes.contribute(me, 1);
+  }
+  using tasks = task_list<launch<&summand::start>, use<&summand::votes>, on<in_all.total(), &summand::count>>;
+};
+struct sums {
+  sums(int side, int threads) : fabric_{plan(side), timed{.threads = threads}} {}
+  u64 run() { return fabric_.launch<&summand::start>(all, 1).hops; }
+  void check() {}
+
+ private:
+  static layout plan(int side) {
+    layout l{wse2, side, side};
+    l.place<summand>(all);
+    in_all.wire(l);
+    return l;
+  }
+  fabric fabric_;
+};
+
+/// A step of the wave equation, in which every PE exchanges lines with its neighbors.
+struct steps {
+  static constexpr int cells = 10;
+  steps(int side, int threads) : wave_(problem(side), wse2, timed{.threads = threads}) {}
+  u64 run() {
+    wave_.run(1);
+    return 1;
+  }
+  void check() {}
+
+ private:
+  static wave25::problem problem(int side) {
+    wave25::problem p{.size = {side, side, cells}};
+    p.sources.push_back({.at = {side / 2, side / 2, cells / 2}});
+    return p;
+  }
+  wave25::wafer_simulation<cells, wave25::rotating_wave_pe<cells>> wave_;
 };
 
 /// One wavelet goes from a PE to its neighbour; the others do nothing.
@@ -93,9 +145,19 @@ struct pair_on_wafer {
 using enum bench::unit;
 template <road how>
 bool add_rows(const char* row, int words) {
-  bench::add<rows<reference, how>>(row, "reference", mega_per_second, 1, words / 10);
-  return bench::add<rows<timed, how>>(row, "wsl", mega_per_second, 3, words);
+  bench::add<rows<reference, how>>(row, "reference", mega_per_second, 1, 32, words / 10);
+  return bench::add<rows<timed, how>>(row, "wsl", mega_per_second, 3, 32, words, timed{.threads = 1});
 }
+/// On a large grid with one thread and with two; the table shows their ratio.
+template <class Case, class... Arguments>
+bool add_threads(const char* row, bench::unit u, Arguments... arguments) {
+  bench::add<Case>(row, "1 thread", u, 1, arguments..., 1);
+  return bench::add<Case>(row, "wsl", u, 1, arguments..., 2);
+}
+template <road how>
+struct large_rows : rows<timed, how> {
+  large_rows(int words, int threads) : rows<timed, how>(256, words, timed{.threads = threads}) {}
+};
 const bool added[] = {
     add_rows<road::through>("timed: links crossed, straight through", 20'000),
     add_rows<road::slow_end>("timed: ..., to a slow receiver", 5'000),
@@ -103,6 +165,11 @@ const bool added[] = {
     add_rows<road::shared_slow_end>("timed: ..., and slow receivers", 1'000),
     add_rows<road::multicast>("timed: ..., each PE takes a copy", 2'000),
     add_rows<road::slow_multicast>("timed: ..., and takes it slowly", 1'000),
+    add_threads<large_rows<road::shared>>("timed: 256x256, two colors on a link", mega_per_second, 500),
+    add_threads<large_rows<road::shared_slow_end>>("timed: 256x256, slow receivers", mega_per_second, 300),
+    add_threads<large_rows<road::multicast>>("timed: 256x256, each PE takes a copy", mega_per_second, 500),
+    add_threads<sums>("timed: an all-reduce on 512x512", milliseconds, 512),
+    add_threads<steps>("timed: wave25 on 128x128, 10 cells", seconds, 128),
     bench::add<pair_on_wafer>("timed: a launch on 512x512", "wsl", microseconds, 20, 512),
     bench::add<pair_on_wafer>("timed: a launch on 512x512", "on 8x8", microseconds, 1000, 8),
 };
