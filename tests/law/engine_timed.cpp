@@ -17,10 +17,10 @@
 #include "timed_oracle.hpp"
 
 using namespace wsl;
-using wsl::detail::stream_record;
-using wsl::engines::pe_state, wsl::engines::state_of;
 using law::mode;
 using law::random_program;
+using wsl::detail::stream_record;
+using wsl::engines::pe_state, wsl::engines::state_of;
 
 namespace {
 
@@ -167,7 +167,8 @@ void judge_threads(unsigned seed, tally& sum) {
   const int lines = std::max(p.plan().width(), p.plan().height());
   if (lines < 8) return;
   const int span = 2 + static_cast<int>(seed % static_cast<unsigned>(lines / 4 - 1));
-  const ending one = run<engines::timed_engine>(p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30});
+  const ending one =
+      run<engines::timed_engine>(p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30});
   const ending several = run<engines::timed_engine>(
       p, timed{.threads = seed % 5 ? 2 : 3, .span = span, .visits_a_cycle = seed % 3 ? 16u : 2u});
   must_agree(one, several, "compared with one thread, the timed engine on several");
@@ -210,10 +211,10 @@ struct sharing {
   void hear(pe& me, u32 x) {
     sums[k] = law::mixed(sums[k], x + static_cast<u32>(me.now())), me.spend(x % 5);
   }
-  using tasks = task_list<launch<&sharing::go>, local<&sharing::next>, local<&sharing::last>,
-                          on<first, &sharing::hear<0>>, on<second, &sharing::hear<1>>,
-                          on<third, &sharing::hear<2>>, sends<first, second, third>,
-                          shares_queue<first, second>>;
+  using tasks =
+      task_list<launch<&sharing::go>, local<&sharing::next>, local<&sharing::last>,
+                on<first, &sharing::hear<0>>, on<second, &sharing::hear<1>>, on<third, &sharing::hear<2>>,
+                sends<first, second, third>, shares_queue<first, second>>;
 };
 
 template <class Choice>

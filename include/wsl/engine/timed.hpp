@@ -13,9 +13,9 @@ struct timed {
   /// The file for a trace, in the format of trace_json.hpp. If it is null, the environment variable WSL_TRACE
   /// may name one; the second fabric of a process then adds ".2" to the name, and so on.
   const char* trace = nullptr;
-  /// 0 means default_threads(): WSL_THREADS, or one for each core. Cycles, results, reports and faults are the
-  /// same on any number. Several threads run where the grid has at least 64 rows or columns and a cycle has
-  /// much to do; a run that is traced runs on one.
+  /// 0 means default_threads(): WSL_THREADS, or one for each core. Cycles, results, reports and faults are
+  /// the same on any number. Several threads run where the grid has at least 64 rows or columns and a cycle
+  /// has much to do; a run that is traced runs on one.
   int threads = 0;
   /// Half of the rows (of a grid that is wider than high, columns) that the part of a thread has at least, at
   /// least 2. A smaller number lets a test have several parts on a small grid.

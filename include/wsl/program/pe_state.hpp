@@ -138,7 +138,7 @@ struct pe_state {
     return image->send_windows + static_cast<u32>(first_send_window);
   }
   engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
-  /// The number of the set of windows, one for each color, of an engine in which all PEs of a thread share one.
+  /// Where the PEs that run on a thread share windows, one for each color: the number of these windows.
   u32 sender() const { return static_cast<u32>(first_send_window) / max_colors; }
   void send_by(u32 sender) { first_send_window = engines::window_index{sender * max_colors}; }
   /// The windows ordered by color and sender; they end where those of the next PE begin.

@@ -34,7 +34,8 @@ struct passer {
     sum += x;
     me.spend(static_cast<u64>(x) % 3);
     // The columns 0 and 3 throw later than the others, one row below.
-    if (how == ending::throws && x == 12 && me.y() == (me.x() % 3 ? 9 : 10)) throw std::runtime_error("twelve");
+    if (how == ending::throws && x == 12 && me.y() == (me.x() % 3 ? 9 : 10))
+      throw std::runtime_error("twelve");
     if (how == ending::blocked && me.y() == 20) me.block<in>();
     if (!me.south_edge()) me.send(out, x + 1);
   }
@@ -49,8 +50,7 @@ template <ending how>
 layout columns_of_passers() {
   layout l{wse2, 6, 24};
   l.template place<even_row<how>>(rows(0, edge, 2)).template place<odd_row<how>>(rows(1, edge, 2));
-  return l
-      .path(red, rows(0, edge - 1, 2), ramp >> south)
+  return l.path(red, rows(0, edge - 1, 2), ramp >> south)
       .path(red, rows(1, edge, 2), north >> ramp)
       .path(blue, rows(1, edge - 1, 2), ramp >> south)
       .path(blue, rows(2, edge, 2), north >> ramp);
@@ -82,7 +82,8 @@ seen run(const timed& choice) {
   if (how == ending::quiet)
     for (int y = 0; y < 24; ++y)
       for (int x = 0; x < 6; ++x)
-        s.stamps.push_back(y % 2 ? f.read(x, y, &odd_row<how>::stamps) : f.read(x, y, &even_row<how>::stamps));
+        s.stamps.push_back(y % 2 ? f.read(x, y, &odd_row<how>::stamps)
+                                 : f.read(x, y, &even_row<how>::stamps));
   if (how != ending::throws) s.report = time_report(f).text();
   const auto& engine = static_cast<const engines::timed_engine&>(f.engine_in_use());
   s.threads = engine.threads(), s.windows = engine.had_windows();
@@ -98,7 +99,8 @@ std::string text_of(const std::string& file) {
 /// Sets WSL_THREADS while it lives.
 class threads_are {
  public:
-  explicit threads_are(const char* n) : before_(std::getenv("WSL_THREADS") ? std::getenv("WSL_THREADS") : "") {
+  explicit threads_are(const char* n)
+      : before_(std::getenv("WSL_THREADS") ? std::getenv("WSL_THREADS") : "") {
     setenv("WSL_THREADS", n, 1);
   }
   ~threads_are() { before_.empty() ? unsetenv("WSL_THREADS") : setenv("WSL_THREADS", before_.c_str(), 1); }
@@ -131,7 +133,8 @@ TEST_CASE("of several faults the one in the earliest cycle is thrown, and of tho
 TEST_CASE("a deadlock is reported alike on any number of threads") {
   const seen sparse = run<ending::blocked>({.threads = 1, .span = 2, .visits_a_cycle = 1u << 30});
   CHECK_THAT(sparse.failure, Contains("deadlock") && Contains("PE(3, 20)"));
-  for (int threads = 1; threads <= most_threads; ++threads) CHECK(run<ending::blocked>(finely_cut(threads)) == sparse);
+  for (int threads = 1; threads <= most_threads; ++threads)
+    CHECK(run<ending::blocked>(finely_cut(threads)) == sparse);
 }
 
 TEST_CASE("a traced run has one thread, and its trace is the same") {
@@ -153,7 +156,7 @@ TEST_CASE("the number of threads of the timed engine is that of the choice, or W
   const threads_are three("3");
   CHECK(run<ending::quiet>(finely_cut(0)).threads == 3);
   CHECK(run<ending::quiet>(finely_cut(2)).threads == 2);
-  CHECK(run<ending::quiet>(finely_cut(100)).threads == 6);  // a part has four rows at least
+  CHECK(run<ending::quiet>(finely_cut(100)).threads == 6);      // a part has four rows at least
   CHECK(run<ending::quiet>(timed{.threads = 4}).threads == 1);  // too small to be cut
   const threads_are no_number("two");
   CHECK_THROWS_WITH(run<ending::quiet>(finely_cut(0)), Contains("WSL_THREADS is \"two\""));

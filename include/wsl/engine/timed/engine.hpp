@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The timed engine itself: a discrete-event simulation in which a PE, an arbiter of a router or a host stream
 // is visited only when something can happen there, and a word crosses a straight run of routers in one step,
-// so idle parts cost nothing. Where much happens, several threads simulate parts of the grid (windows.hpp). docs/timing.md states the counting rules, and docs/engines/timed.md draws the
-// path of a word through the engine.
+// so idle parts cost nothing. Where much happens, several threads simulate parts of the grid (windows.hpp).
+// docs/timing.md states the counting rules, and docs/engines/timed.md draws the path of a word through the
+// engine.
 #pragma once
 #include <atomic>
 #include <cstdio>
@@ -23,8 +24,7 @@ namespace engines {
 class timed_engine final : public engine {
  public:
   /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
-  /// none. Other than by these numbers of threads, of lines and of visits, it chooses by itself what runs on
-  /// several threads.
+  /// none. The other parameters are those of `timed`.
   timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle)
       : engine(plan),
         routes_(engine::plan()),
@@ -90,8 +90,8 @@ class timed_engine final : public engine {
     u64 end = begin;
     for (timed_worker* w : workers_) {
       end = std::max(end, w->end());
-      total = total + outcome{0, w->pes.tasks(), w->pes.wavelets(), w->routers.done.hops,
-                              w->routers.done.delivered};
+      total = total +
+              outcome{0, w->pes.tasks(), w->pes.wavelets(), w->routers.done.hops, w->routers.done.delivered};
     }
     total.cycles = end - begin;
     for (timed_worker* w : workers_) w->pes.end_run(end), w->events.set_now(end);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the timed engine may cut the grid into bands, each for a thread: between lines, which are rows, or
-// columns if the grid is wider than high. The lines of a band are a multiple of two spans. No pipe crosses the
-// border between two spans, except over the one link there, so that two threads never share a pipe. The cut
-// depends on the layout only, and not on the number of threads.
+// columns if the grid is wider than high. The lines of a band are a multiple of two spans. No pipe crosses
+// the border between two spans, except over the one link there, so that two threads never share a pipe. The
+// cut depends on the layout only, and not on the number of threads.
 #pragma once
 #include <algorithm>
 

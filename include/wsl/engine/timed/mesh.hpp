@@ -70,8 +70,8 @@ class mesh {
     s.open(*topology_.plan, coord_of(router), how, now);
     events_.note(s.arbiter, now + 1);
   }
-  /// Words go on at once as long as all routers that they come to, and the neighbors of these, have lines from
-  /// `first` to `end`, which is behind the last.
+  /// Words go on at once as long as all routers that they come to, and the neighbors of these, have lines
+  /// from `first` on, before `end`.
   void stay_within(int first, int end) {
     first_inner_ = first + 1;
     inner_ = static_cast<u32>(end - first - 2);
@@ -411,7 +411,7 @@ class mesh {
 
   event_queue& events_;
   mesh_topology& topology_;
-  i32 first_inner_ = 0;   // the first line at whose routers words may go on at once ...
+  i32 first_inner_ = 0;  // the first line at whose routers words may go on at once ...
   u32 inner_ = ~u32{0};  // ... and how many there are
 };
 

@@ -267,7 +267,8 @@ class timed_pes {
   int first_that_moves(timed_processor& p, u64 among, u64 now) {
     for (; among; among &= among - 1) {
       const int k = std::countr_zero(among);
-      if (can_move(p, p.gates[static_cast<std::size_t>(k)], p.flights[static_cast<std::size_t>(k)], now)) return k;
+      if (can_move(p, p.gates[static_cast<std::size_t>(k)], p.flights[static_cast<std::size_t>(k)], now))
+        return k;
     }
     return -1;
   }
@@ -340,8 +341,7 @@ class timed_pes {
   void do_at_once(timed_processor& p, const pe_state& s, const act& a, u64 now) {
     if (a.what == act::kind::send) p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
     else if (a.what == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
-    else
-      mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
+    else mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;
     ++p.spent.tasks;
   }

@@ -94,10 +94,15 @@ class pipes {
   static constexpr u32 none = ~u32{0};
 
   pipes(pipe_store& all, event_queue& events)
-      : events_(events), pipes_(all.all), places_(all.places), steady_readers_(all.readers), commands_(all.commands) {}
+      : events_(events),
+        pipes_(all.all),
+        places_(all.places),
+        steady_readers_(all.readers),
+        commands_(all.commands) {}
 
   std::size_t size() const { return pipes_.size(); }
-  /// What this thread adds to the number of words that are in some pipe; only the sum over all threads is one.
+  /// What this thread adds to the number of words that are in some pipe; only the sum over all threads is a
+  /// number of words.
   u64 inside() const { return inside_; }
   /// The sum over all words that this thread has moved of the cycles for which they could be taken and were
   /// not.

@@ -39,7 +39,7 @@ struct flight {
   u32 width = 1;            ///< elements it moves at most in a cycle
   u32 hold = 1;             ///< cycles for which a move occupies the datapath
   priority level = priority::low;
-  u64 sharing_queue = 0;    ///< the colors that share the output's queue
+  u64 sharing_queue = 0;  ///< the colors that share the output's queue
   u64 since = 0;
 };
 
@@ -52,8 +52,7 @@ struct flight_gate {
   bool has_more = false;                 ///< whether it uses a FIFO or shares its output's queue
 
   flight_gate() = default;
-  explicit flight_gate(const flight& f)
-      : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue) {
+  explicit flight_gate(const flight& f) : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) in[k] = f.in[k];
     if (f.op.output >= 0) out = f.out;
@@ -83,8 +82,8 @@ struct alignas(64) timed_processor {
   support::flat_vector<act> script;         ///< the script of the running task
   support::flat_queue<wavelet> outbox;      ///< sent by tasks, not yet in an output queue
   support::flat_vector<flight> own;         ///< the operation that the main thread waits for, if it waits
-  void* resumes = nullptr;                  ///< the main thread's task, resumed when that operation is complete
-  u64 ramp_free = 0;                        ///< the time at which the ramp takes the next word
+  void* resumes = nullptr;  ///< the main thread's task, resumed when that operation is complete
+  u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
   pe_cycles spent;
   support::flat_queue<host_call> calls;
   support::flat_queue<flight> asked;  ///< operations that the running task will start

@@ -182,8 +182,7 @@ class timed_simulation {
     for (u32 k = first - all_.routers.first_arbiter_actor; k < end - all_.routers.first_arbiter_actor; ++k)
       for (u32 c = 0; c < all_.routers.arbiters[k].channels; ++c)
         fetch<1>(&all_.all_pipes[all_.routers.arbiters[k].first + c]);
-    if (const u32 pe = at_router_[router].pe; pe != mesh::none)
-      fetch<2>(all_.processors[pe].gates.data());
+    if (const u32 pe = at_router_[router].pe; pe != mesh::none) fetch<2>(all_.processors[pe].gates.data());
   }
   void fetch_operations(u32 router) const {
     const u32 pe = at_router_[router].pe;

@@ -15,8 +15,8 @@ namespace wsl::engines {
 
 /// A thread's part of a half of a window, which changes with each cycle: lines from `first` on, before `end`.
 struct window_part {
-  int first = 0, end = 0;              ///< in the first cycle
-  int first_moves = 0, end_moves = 0;  ///< by so many lines in each cycle
+  int first = 0, end = 0;                  ///< in the first cycle
+  int first_moves = 0, end_moves = 0;      ///< by so many lines in each cycle
   int first_touched = 0, end_touched = 0;  ///< the lines that only this thread may touch meanwhile
 };
 
@@ -61,8 +61,8 @@ class tiled_grid {
   static int blocks(int routers) { return (routers + side - 1) / side; }
   u32 blocks() const { return static_cast<u32>(blocks(width_) * blocks(height_)); }
   u32 block_of(coord c) const { return static_cast<u32>(c.y / side * blocks(width_) + c.x / side); }
-  /// Calls visit(cycle, routers) with routers of a part at which something is due in that cycle, for all cycles
-  /// of a window, in an order in which a router follows its neighbors by one cycle at most.
+  /// Calls visit(cycle, routers) with routers of a part at which something is due in that cycle, for all
+  /// cycles of a window, in an order in which a router follows its neighbors by one cycle at most.
   template <class Visit>
   void sweep(const window_part& part, int cycles, Visit visit) {
     const int last = cycles - 1;
