@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The timed engine: links crossed by wavelets a second, every row busy, on 32 x 32 PEs with one thread, and
-// on 256 x 256 with one and with two. The cost
-// of a word depends on its path: routers that only pass words on are crossed in one step; if each PE takes a
-// copy, every copy costs time; if two colors share each link and words wait, every hop is simulated. A slow
-// receiver takes one word in six cycles, so that all queues before it are full. The last rows measure the
-// cost of a wafer of idle PEs.
+// on 256 x 256 with one and with two. The cost of a word depends on its path: routers that only pass words on
+// are crossed in one step; if each PE takes a copy, every copy costs time; if two colors share each link and
+// words wait, every hop is simulated. A slow receiver takes one word in six cycles, so that all queues before
+// it are full. The last rows measure the cost of a wafer of idle PEs.
 #include "measure.hpp"
 
 #include <wsl/collective.hpp>
