@@ -50,8 +50,7 @@ struct alignas(64) pipe {
 };
 static_assert(sizeof(pipe) == 64);
 
-/// What the threads of an engine share: all pipes with their places. A thread moves words with a `pipes` of
-/// its own.
+/// The threads of an engine share all pipes with their places. A thread moves words with a `pipes` of its own.
 struct pipe_store {
   struct place {
     u64 time = 0;  ///< the time from which a word can be taken, or a free place can be filled
@@ -101,8 +100,8 @@ class pipes {
         commands_(all.commands) {}
 
   std::size_t size() const { return pipes_.size(); }
-  /// What this thread adds to the number of words that are in some pipe; only the sum over all threads is a
-  /// number of words.
+  /// The words that this thread has put into pipes, less those that it has taken; the sum over all threads is
+  /// the number of words that are in some pipe.
   u64 inside() const { return inside_; }
   /// The sum over all words that this thread has moved of the cycles for which they could be taken and were
   /// not.

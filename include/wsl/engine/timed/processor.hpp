@@ -43,8 +43,8 @@ struct flight {
   u64 since = 0;
 };
 
-/// What decides whether an operation in flight can move, in few bytes: of many operations that wait, a visit
-/// looks at nothing else.
+/// The conditions on which an operation in flight can move, in few bytes: of many operations that wait, a
+/// visit looks at nothing else.
 struct flight_gate {
   static constexpr u32 none = ~u32{0};
   u32 in[2] = {none, none}, out = none;  ///< its pipes

@@ -13,12 +13,12 @@ namespace wsl::engines {
 class timed_simulation {
  public:
   /// Windows begin when cycles have this number of visits on average. On one thread they only keep what is
-  /// near in the cache, so it takes ten times as many.
+  /// near in the cache, so it takes four times as many.
   timed_simulation(timed_state& all, support::flat_vector<timed_worker*>& workers, u64 visits_a_cycle)
       : all_(all),
         workers_(workers),
         threads_(static_cast<int>(workers.size())),
-        visits_a_cycle_(threads_.size() > 1 ? visits_a_cycle : 10 * visits_a_cycle),
+        visits_a_cycle_(threads_.size() > 1 ? visits_a_cycle : 4 * visits_a_cycle),
         cut_(all.routers.cut),
         cycles_(window_parts::cycles(cut_)),
         parts_(cut_, threads_.size()),
@@ -38,7 +38,7 @@ class timed_simulation {
 
  private:
   static constexpr u64 never = event_queue::never;
-  static constexpr u64 sample = 64;  ///< cycles over which visits are counted
+  static constexpr u64 sample = 16;  ///< cycles over which visits are counted
 
   timed_worker& first() { return *workers_[0]; }
 
@@ -169,8 +169,8 @@ class timed_simulation {
       }
     });
   }
-  // What a visit will need, in the order in which one address tells the next. Most of it has been out of the
-  // cache since the last cycle but a few.
+  // These fetch the state that a visit will need, in the order in which one address tells the next. Most of it
+  // has been out of the cache since the window before.
   void fetch_actors(u32 router) const {
     const at_router& here = at_router_[router];
     fetch<1>(&all_.events.actors[here.first_arbiter]);

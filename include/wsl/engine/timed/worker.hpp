@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One thread's part of the timed engine: it visits PEs, arbiters and host streams, each at its time. What it
-// has for itself are the counts of a run, the recorder of its tasks, and a queue of events.
+// One thread's part of the timed engine: it visits PEs, arbiters and host streams, each at its time. A thread
+// has the counts of a run, the recorder of its tasks, and a queue of events for itself.
 #pragma once
 #include <exception>
 
@@ -11,7 +11,7 @@ namespace wsl::engines {
 /// The words of a host stream that are not on the grid yet.
 using unsent_words = support::flat_queue<u32>;
 
-/// What all threads share, once it is built.
+/// All threads share this state. It is built once.
 struct timed_state {
   timed_state(const layout& plan, const grid_cut& cut, const ramp_queues& ramps, u32 threads)
       : routers(plan, cut, ramps.pes()) {
@@ -59,8 +59,8 @@ struct timed_worker {
   }
   u64 end() const { return std::max(pes.end(), routers.done.end); }
 
-  /// Visits an actor. What a task throws is kept, and all others go on to the end of the cycle or window, so
-  /// that the run does not depend on the order of visits.
+  /// Visits an actor. An exception of its task is kept, and all others go on to the end of the cycle or
+  /// window, so that the run does not depend on the order of visits.
   void visit(u32 who) {
     try {
       visit_now(who);
