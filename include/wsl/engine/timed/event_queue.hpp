@@ -112,8 +112,9 @@ struct actor_event {
   u32 block = 0;  ///< of routers
 };
 
-/// The events that the threads of an engine share: the time at which each actor is due, the earliest for which
-/// it was noted; and in a window of cycles, by router, the first of its cycles in which an actor there is due.
+/// The events that the threads of an engine share: the time at which each actor is due, the earliest for
+/// which it was noted; and in a window of cycles, by router, the first of its cycles in which an actor there
+/// is due.
 struct event_table {
   static constexpr u8 none = 255;
   support::flat_vector<actor_event> actors;

@@ -50,7 +50,8 @@ struct alignas(64) pipe {
 };
 static_assert(sizeof(pipe) == 64);
 
-/// The threads of an engine share all pipes with their places. A thread moves words with a `pipes` of its own.
+/// The threads of an engine share all pipes with their places. A thread moves words with a `pipes` of its
+/// own.
 struct pipe_store {
   struct place {
     u64 time = 0;  ///< the time from which a word can be taken, or a free place can be filled

@@ -169,8 +169,8 @@ class timed_simulation {
       }
     });
   }
-  // These fetch the state that a visit will need, in the order in which one address tells the next. Most of it
-  // has been out of the cache since the window before.
+  // These fetch the state that a visit will need, in the order in which one address tells the next. Most of
+  // it has been out of the cache since the window before.
   void fetch_actors(u32 router) const {
     const at_router& here = at_router_[router];
     fetch<1>(&all_.events.actors[here.first_arbiter]);
