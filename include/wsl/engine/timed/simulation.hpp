@@ -3,6 +3,8 @@
 // of some cycles on all threads (windows.hpp) while they have much. The visits, and so the results, are the
 // same.
 #pragma once
+#include <cstdint>
+
 #include "../diagnose/run_limit.hpp"
 #include "../threaded/thread_pool.hpp"
 #include "windows.hpp"
@@ -173,8 +175,8 @@ class timed_simulation {
   // it has been out of the cache since the window before.
   void fetch_actors(u32 router) const {
     const at_router& here = at_router_[router];
-    fetch<1>(&all_.events.actors[here.first_arbiter]);
-    fetch<1>(&all_.routers.arbiters[here.first_arbiter - all_.routers.first_arbiter_actor]);
+    fetch<1>(all_.events.actors.data() + here.first_arbiter);
+    fetch<1>(all_.routers.arbiters.data() + (here.first_arbiter - all_.routers.first_arbiter_actor));
     if (here.pe != mesh::none) fetch<4>(&all_.processors[here.pe]);
   }
   void fetch_pipes(u32 router) const {
@@ -194,9 +196,11 @@ class timed_simulation {
         if (in != flight_gate::none) fetch<1>(&all_.all_pipes[in]);
     }
   }
+  // An address may be null, or behind the last element: nothing is read there.
   template <int lines>
   static void fetch(const void* from) {
-    for (int n = 0; n < lines; ++n) __builtin_prefetch(static_cast<const char*>(from) + 64 * n, 1);
+    const auto first = reinterpret_cast<std::uintptr_t>(from);
+    for (std::uintptr_t n = 0; n < lines; ++n) __builtin_prefetch(reinterpret_cast<const void*>(first + 64 * n), 1);
   }
   void visit_router(timed_worker& w, u32 router) {
     all_.events.next[router] = event_table::none;

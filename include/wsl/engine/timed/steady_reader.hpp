@@ -130,13 +130,15 @@ class steady_readers {
     u32 next = 0, end = 0;
   };
 
-  void open(u64 most, u32 threads) { chunks_ = support::flat_vector<chunk>(most / in_chunk + threads + 2); }
+  void open(u64 most, u32 threads) {
+    chunks_ = support::flat_vector<chunk>(most / in_chunk + threads + 3);
+    chunks_[0].readers = support::flat_vector<steady_reader>(1);  // pipes without a reader have number 0
+  }
   u32 add(part& of) {
     if (of.next == of.end) {
       const u32 n = used_.fetch_add(1, std::memory_order_relaxed);
       chunks_[n].readers = support::flat_vector<steady_reader>(in_chunk);
       of = {n * in_chunk, (n + 1) * in_chunk};
-      if (n == 0) of.next = 1;  // 0 means none
     }
     return of.next++;
   }
@@ -150,7 +152,7 @@ class steady_readers {
     support::flat_vector<steady_reader> readers;
   };
   support::flat_vector<chunk> chunks_;
-  std::atomic<u32> used_ = 0;
+  std::atomic<u32> used_ = 1;
 };
 
 }  // namespace wsl::engines
