@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 
+#include "../engine/threaded/buffers.hpp"
 #include "../engine/threaded/vote.hpp"
 
 namespace wsl::mpi::detail {
