@@ -10,6 +10,7 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
+#include <wsl/kernel/wave25/serial.hpp>
 
 namespace {
 using namespace wsl;
@@ -77,20 +78,19 @@ class rows {
 constexpr all_reduce<f32> in_all{0};
 struct summand {
   reducer<in_all> votes;
-  int left = 0;
-  void start(pe& me, int rounds) {
-    left = rounds;
-    votes.contribute(me, 1);
-  }
-  void count(pe& me, f32) {
-    if (--left) votes.contribute(me, 1);
-  }
+  f32 total = 0;
+  void start(pe& me) { votes.contribute(me, 1); }
+  void count(pe&, f32 sum) { total = sum; }
   using tasks = task_list<launch<&summand::start>, use<&summand::votes>, on<in_all.total(), &summand::count>>;
 };
 struct sums {
-  sums(int side, int threads) : fabric_{plan(side), timed{.threads = threads}} {}
-  u64 run() { return fabric_.launch<&summand::start>(all, 1).hops; }
-  void check() {}
+  sums(int side, int threads) : side_(side), fabric_{plan(side), timed{.threads = threads}} {}
+  u64 run() { return fabric_.launch<&summand::start>(all).hops; }
+  void check() {
+    for (int at : {0, side_ / 2, side_ - 1})
+      bench::require(fabric_.read(at, side_ - 1 - at, &summand::total) == static_cast<f32>(side_ * side_),
+                     "an all-reduce has a wrong total");
+  }
 
  private:
   static layout plan(int side) {
@@ -99,18 +99,30 @@ struct sums {
     in_all.wire(l);
     return l;
   }
+  int side_;
   fabric fabric_;
 };
 
 /// A step of the wave equation, in which every PE exchanges lines with its neighbors.
 struct steps {
   static constexpr int cells = 10;
-  steps(int side, int threads) : wave_(problem(side), wse2, timed{.threads = threads}) {}
+  steps(int side, int threads) : side_(side), wave_(problem(side), wse2, timed{.threads = threads}) {}
   u64 run() {
     wave_.run(1);
+    ++steps_;
     return 1;
   }
-  void check() {}
+  void check() {
+    wave25::serial truth(problem(side_));
+    truth.run(steps_);
+    const std::vector<f32> ours = wave_.field();
+    f64 largest = 0, difference = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      largest = std::max(largest, std::abs(truth.field()[i]));
+      difference = std::max(difference, std::abs(truth.field()[i] - f64{ours[i]}));
+    }
+    bench::require(largest > 0 && difference < 1e-5 * largest, "the wave is another than the serial reference's");
+  }
 
  private:
   static wave25::problem problem(int side) {
@@ -118,6 +130,7 @@ struct steps {
     p.sources.push_back({.at = {side / 2, side / 2, cells / 2}});
     return p;
   }
+  int side_, steps_ = 0;
   wave25::wafer_simulation<cells, wave25::rotating_wave_pe<cells>> wave_;
 };
 

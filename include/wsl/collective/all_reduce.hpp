@@ -8,8 +8,9 @@
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>, on<sum.total(), &worker::done> ... };
 // The total is the same on every PE, bit for bit: rows are combined from the west, then their results from
-// the north. In the centre of a line, (.place = total_at::centre), the PEs to the west are joined before the
-// centre's own words and those to the east behind them: the same order with other brackets. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
+// the north. With the total in the centre of a line (.place = total_at::centre) the PEs to the west are
+// joined before the centre's own words and those to the east behind them: the same order with other
+// brackets. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
 // cycles, where T is the latency of a ramp. See examples/10_all_reduce.cpp.
 #pragma once
 #include "broadcast.hpp"

@@ -222,7 +222,7 @@ class exchange {
       u32* const both[] = {buffers_.take(engines::large_buffer), buffers_.take(engines::large_buffer)};
       for (int k : {0, 1})
         if (both[0] && both[1])
-          detail::slot::in(both[k]),
+          detail::message_slot::in(both[k]),
               mine[2 * static_cast<std::size_t>(n.rank) + static_cast<std::size_t>(k)] =
                   who_.memory()->place_of(both[k]);
     }
@@ -231,10 +231,10 @@ class exchange {
       const std::size_t at = 2 * static_cast<std::size_t>(n.rank);
       if (mine[at] == nowhere || theirs[at] == nowhere) continue;
       const auto slot_at = [&](int rank, u32 place) {
-        return std::launder(reinterpret_cast<detail::slot*>(who_.memory()->at(rank, place)));
+        return std::launder(reinterpret_cast<detail::message_slot*>(who_.memory()->at(rank, place)));
       };
-      detail::slot* of_this[] = {slot_at(who_.rank(), mine[at]), slot_at(who_.rank(), mine[at + 1])};
-      detail::slot* of_other[] = {slot_at(n.rank, theirs[at]), slot_at(n.rank, theirs[at + 1])};
+      detail::message_slot* of_this[] = {slot_at(who_.rank(), mine[at]), slot_at(who_.rank(), mine[at + 1])};
+      detail::message_slot* of_other[] = {slot_at(n.rank, theirs[at]), slot_at(n.rank, theirs[at + 1])};
       n.use(of_this, of_other, *who_.memory()->bell(n.rank));
       bell_ = who_.memory()->bell(who_.rank());
     }

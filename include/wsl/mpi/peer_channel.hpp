@@ -13,6 +13,7 @@
 #include "../engine/threaded/superstep.hpp"
 #include "heartbeat.hpp"
 #include "message.hpp"
+#include "message_slot.hpp"
 #include "shared_memory.hpp"
 
 namespace wsl::mpi::detail {
@@ -52,6 +53,13 @@ class requests {
   std::vector<MPI_Request> open_;
 };
 
+/// The header of a rank's message to another in a superstep.
+struct opening {
+  u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
+  engines::termination_vote says = engines::termination_vote::nothing;
+  bool settled = true;  ///< otherwise the vote follows
+};
+
 /// The messages to and from a neighbour. The vote on what follows the superstep may come behind them.
 class peer_channel {
  public:
@@ -63,7 +71,7 @@ class peer_channel {
 
   /// Lets messages go through slots of shared memory: two of this rank and two of the neighbour's, whose bell
   /// is rung.
-  void use(slot* mine[2], slot* theirs[2], doorbell& bell) {
+  void use(message_slot* mine[2], message_slot* theirs[2], doorbell& bell) {
     for (int k : {0, 1}) mine_[k] = mine[k], theirs_[k] = theirs[k];
     bell_ = &bell;
   }
@@ -129,10 +137,10 @@ class peer_channel {
   enum class piece { first, rest, last, none };
 
   /// The number of bytes of the first piece, at most.
-  std::size_t front() const { return bell_ ? slot::room : at_once; }
+  std::size_t front() const { return bell_ ? message_slot::room : at_once; }
   bool first_has_come() {
     if (!bell_) return comes_.done();
-    const slot& from = *theirs_[superstep_ & 1];
+    const message_slot& from = *theirs_[superstep_ & 1];
     if (!from.has(superstep_)) return false;
     opening header;
     std::memcpy(&header, from.bytes(), sizeof header);
@@ -157,7 +165,7 @@ class peer_channel {
   }
 
   MPI_Comm group_;
-  slot *mine_[2] = {}, *theirs_[2] = {};
+  message_slot *mine_[2] = {}, *theirs_[2] = {};
   doorbell* bell_ = nullptr;  ///< the neighbour's; null: messages go by MPI
   message in_[2];
   int latest_ = 0;

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 #include <wsl/engine/reference.hpp>
+#include <wsl/fabric/busy_map.hpp>
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/heat_map.hpp>
 
 using namespace wsl;
 
@@ -91,6 +91,7 @@ TEST_CASE("a map of the busy PEs has a square for each") {
   thread_times times;
   const layout row = layout{host, 4, 1}.place<busy>(all);
   fabric f{row, threaded{.threads = 2, .pes_per_partition = 1, .observer = &times}};
+  CHECK_THAT(busy_map(f, times, ""), Catch::Contains("not measured") && !Catch::Contains("busy\n"));
   times.restart(4, kinds);
   f.launch();
   times.stop();

@@ -10,7 +10,7 @@
 //   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
 //   times.stop();
 //   times.share(layer, kind);
-// It can keep each stretch of time as well, for a timeline (`keep_events`). fabric/heat_map.hpp draws the share of
+// It can keep each stretch of time as well, for a timeline (`keep_events`). fabric/busy_map.hpp draws the share of
 // each PE, train/streaming/step_report.hpp
 // makes the table of a training step of it.
 #pragma once
@@ -73,6 +73,8 @@ class thread_times final : public run_observer {
     return time > 0 ? static_cast<f64>(sum) / time : 0;
   }
 
+  /// Whether a measured run has begun since the first `restart`.
+  bool has_run() const { return !threads_.empty(); }
   /// The part of the measured time in which threads worked for a partition or moved its words; 0 if there has
   /// been no run.
   f64 share_of_partition(std::size_t b) const {

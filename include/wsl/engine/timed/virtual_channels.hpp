@@ -4,8 +4,7 @@
 // share an output port, directly or through others, take turns: they form the group of one arbiter. A channel
 // that only passes words on to one side, and shares that side with no other, delays no other; it has no
 // arbiter and belongs to a straight run of links and routers, unless that would cross a cut of the grid
-// (grid_cut.hpp). A channel whose route may change has all ports
-// that it may ever use.
+// (grid_cut.hpp). A channel whose route may change has all ports that it may ever use.
 #pragma once
 #include <algorithm>
 #include <span>

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../../../fabric/heat_map.hpp"
+#include "../../../fabric/busy_map.hpp"
 #include "../trainer.hpp"
 #include "grid_choice.hpp"
 #include "memory_server.hpp"
