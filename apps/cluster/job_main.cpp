@@ -3,8 +3,10 @@
 //   wsl-job FOLDER N                    the N-th start of the job of that folder, see attempt.hpp
 //   wsl-job --check BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,27 @@ void send_output_to(const std::string& log) {
   ::dup2(file, 1), ::dup2(file, 2);
 }
 
+/// Waits for a child. Open MPI's mpirun may hang for ever at its end when a process was killed while it was starting (it locks
+/// what it has freed): one whose processes have all been dead for some seconds without its having waited for any is killed.
+int status_of(pid_t child) {
+  constexpr int seconds = 5;
+  const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));  // -1 where the kernel has none: then nobody looks
+  pollfd ended{handle, POLLIN, 0};
+  for (int dead = 0; handle >= 0 && ::poll(&ended, 1, 1000) <= 0;) {
+    const auto entry = entry_of(child);
+    dead = entry && is_launcher(entry->name) && waits_for_the_dead(child) ? dead + 1 : 0;
+    if (dead < seconds) continue;
+    std::fprintf(stderr, "wsl-job: all processes of %s have died, and it has hung for %d s: it is killed\n",
+                 entry->name.c_str(), seconds);
+    ::kill(child, SIGKILL);
+    break;
+  }
+  if (handle >= 0) ::close(handle);
+  int how = 0;
+  while (::waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+  return how;
+}
+
 int watch(const std::filesystem::path& folder, int number) {
   const attempt_files files(folder, number);
   const auto command = nlohmann::json::parse(app::read_file(files.command)).get<start_command>();
@@ -83,10 +106,7 @@ int watch(const std::filesystem::path& folder, int number) {
     become(command.words, command.memory, command.folder);
     ::_exit(127);
   }
-  int how = 0;
-  if (child < 0) how = 127 << 8;
-  else
-    while (::waitpid(child, &how, 0) < 0 && errno == EINTR) {}
+  const int how = child < 0 ? 127 << 8 : status_of(child);
   write_down(files, WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how));
   return 0;
 }

@@ -51,11 +51,6 @@ std::string steps_of(i64 checkpoint) {
   return checkpoint < 0 ? "from the beginning" : "from checkpoint_" + std::to_string(checkpoint);
 }
 
-/// Programs that start the processes of a job, and end them at once when they are told to stop.
-bool is_launcher(const std::string& name) {
-  return name == "mpirun" || name == "orterun" || name == "prterun" || name == "mpiexec" || name == "orted";
-}
-
 /// Whether the run has saved a checkpoint since the job began.
 bool has_saved(const cluster_file& c, const job& j) {
   const i64 step = last_checkpoint(c.folder / j.model_dir);

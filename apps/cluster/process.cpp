@@ -107,6 +107,7 @@ std::optional<process_entry> entry_of(pid_t pid) {
   e.is_zombie = state == "Z" || state == "X";
   // Fields 4 to 22 of proc(5): parent, group, session, ..., start time.
   for (int field = 4; field <= 22 && rest >> word; ++field) {
+    if (field == 4) std::from_chars(word.data(), word.data() + word.size(), e.parent);
     if (field == 6) std::from_chars(word.data(), word.data() + word.size(), e.session);
     if (field == 22) std::from_chars(word.data(), word.data() + word.size(), e.start);
   }
@@ -130,18 +131,43 @@ bool is_alive(const process_identity& p) {
   return e && !e->is_zombie && e->start == p.start && p.boot == boot_of_this_computer();
 }
 
+namespace {
+
+/// Calls f(entry) for the processes of this computer.
+template <class F>
+void each_process(F f) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); })) continue;
+    if (const auto e = entry_of(static_cast<pid_t>(std::stol(name)))) f(*e);
+  }
+}
+
+}  // namespace
+
 std::vector<process_entry> rest_of_session(const process_identity& p) {
   if (p.boot != boot_of_this_computer()) return {};
   // As long as one process of the session is there, its number is given to no other.
   if (const auto leader = entry_of(p.pid); leader && leader->start != p.start) return {};
   std::vector<process_entry> all;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename().string();
-    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); })) continue;
-    const auto e = entry_of(static_cast<pid_t>(std::stol(name)));
-    if (e && e->session == p.pid && e->pid != p.pid && !e->is_zombie && e->start >= p.start) all.push_back(*e);
-  }
+  each_process([&](const process_entry& e) {
+    if (e.session == p.pid && e.pid != p.pid && !e.is_zombie && e.start >= p.start) all.push_back(e);
+  });
   return all;
+}
+
+bool waits_for_the_dead(pid_t pid) {
+  bool has_children = false, all_ended = true;
+  each_process([&](const process_entry& e) {
+    if (e.parent != pid) return;
+    has_children = true;
+    all_ended &= e.is_zombie;
+  });
+  return has_children && all_ended;
+}
+
+bool is_launcher(const std::string& name) {
+  return name == "mpirun" || name == "orterun" || name == "prterun" || name == "mpiexec" || name == "orted";
 }
 
 finished run_to_end(const std::vector<std::string>& command, int seconds) {

@@ -20,7 +20,7 @@ struct process_identity {
 };
 
 struct process_entry {
-  pid_t pid = 0, session = 0;
+  pid_t pid = 0, parent = 0, session = 0;
   std::uint64_t start = 0;
   bool is_zombie = false;
   std::string name;  ///< of its program, at most 15 letters
@@ -34,6 +34,12 @@ bool is_alive(const process_identity& p);
 
 /// The processes of the session that p has begun, without p, also when p itself has ended.
 std::vector<process_entry> rest_of_session(const process_identity& p);
+
+/// Whether a process has children, all of which have ended, and has waited for none of them.
+bool waits_for_the_dead(pid_t pid);
+
+/// Whether a program of this name starts the processes of a job, and ends them at once when it is told to stop.
+bool is_launcher(const std::string& name);
 
 struct finished {
   int status = 0;      ///< as shells give it: 128 more than the signal's number if one ended it

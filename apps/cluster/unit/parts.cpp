@@ -235,6 +235,27 @@ TEST_CASE("of many that begin the same start of a job one does, and writes down 
     CHECK(entry.path().filename().string().find("started_1.") == std::string::npos);
 }
 
+TEST_CASE("an mpirun that hangs after its processes have died is killed, and the start has ended") {
+  const folder here;
+  fs::create_symlink("/bin/sleep", here.path / "mpirun");
+  start_command c;
+  // what becomes mpirun never waits for the shell's child
+  c.words = {"/bin/sh", "-c", "sleep 0.1 & exec ./mpirun 600"};
+  c.folder = here.path.string(), c.log = (here.path / "log").string();
+  here.put("attempt_1.json", nlohmann::json(c).dump());
+  const pid_t watcher = start({beside_this_program("wsl-job").string(), here.path.string(), "1"});
+  bool ended = false;
+  for (int k = 0; k < 3000 && !ended; ++k) {
+    ended = has_ended(watcher);
+    if (!ended) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  REQUIRE(ended);
+  CHECK_THAT(end_of(here.path / "log", 1000), Catch::Contains("all processes of mpirun have died"));
+  const auto e = ended_in({here.path, 1});
+  REQUIRE(e);
+  CHECK(e->status == 137);
+}
+
 TEST_CASE("a token is a secret of its file") {
   const folder here;
   const std::string word = token_of(here.path / "token");

@@ -34,14 +34,19 @@ class thread_times final : public run_observer {
   void restart(int subjects, int kinds) {
     subjects_ = subjects, kinds_ = kinds;
     measures_ = true;
-    began_ = ended_ = now();
+    const moment here = both_clocks();
+    began_ = ended_ = here.ticks, began_at_ = ended_at_ = here.nanoseconds;
     for (thread& t : threads_) begin(t);
   }
   void stop() {
-    ended_ = now();
+    const moment here = both_clocks();
+    ended_ = here.ticks, ended_at_ = here.nanoseconds;
     for (thread& t : threads_) t.change_to(cell(host(), waiting), ended_);
     measures_ = false;
   }
+
+  /// The measured time in seconds, by the system's clock: what the shares are shares of.
+  f64 seconds() const { return 1e-9 * static_cast<f64>(ended_at_ - began_at_); }
 
   /// From the next `restart` on each stretch of time of a thread is kept, up to so many; 0: none.
   void keep_events(std::size_t most) { most_events_ = most; }
@@ -164,7 +169,8 @@ class thread_times final : public run_observer {
 
     /// Adds the time since it was last called to the partition, if the thread has not waited.
     void leave_partition(u64 at) {
-      if (cell % of->kinds_ != waiting && partition < busy.size()) busy[partition] += at > counted ? at - counted : 0;
+      if (cell % of->kinds_ != waiting && partition < busy.size())
+        busy[partition] += at > counted ? at - counted : 0;
       counted = at;
     }
     void change_to(int to) {
@@ -190,6 +196,19 @@ class thread_times final : public run_observer {
     return engines::monotonic_time();
 #endif
   }
+  struct moment {
+    u64 ticks = 0, nanoseconds = 0;
+  };
+  /// What both clocks say at one moment: of some readings the one in which least time passed between them,
+  /// because a thread may be preempted there.
+  static moment both_clocks() {
+    moment best;
+    for (u64 shortest = ~u64{0}, k = 0; k < 4; ++k) {
+      const u64 before = now(), nanoseconds = engines::monotonic_time(), passed = now() - before;
+      if (passed < shortest) shortest = passed, best = {before, nanoseconds};
+    }
+    return best;
+  }
   int cell(int subject, int kind) const { return subject * kinds_ + kind; }
   void begin(thread& t) const {
     t.of = this, t.since = t.counted = began_, t.cell = cell(host(), waiting);
@@ -206,7 +225,8 @@ class thread_times final : public run_observer {
   int subjects_ = 0, kinds_ = first_of_program;
   bool measures_ = false;
   std::size_t most_events_ = 0;
-  u64 began_ = 0, ended_ = 0;
+  u64 began_ = 0, ended_ = 0;        // by `now`
+  u64 began_at_ = 0, ended_at_ = 0;  // in nanoseconds
   std::size_t partitions_ = 0;
   support::flat_vector<thread> threads_;
 };

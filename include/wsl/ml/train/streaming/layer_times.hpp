@@ -3,6 +3,7 @@
 // each does at any moment belongs to a layer and is forward, backward, update, transfer, exchange or waiting.
 // A layer's row is the mean of all threads, so the rows sum to the step. train/report_text.hpp prints them.
 #pragma once
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -57,13 +58,15 @@ inline std::vector<timeline_event> timeline_of(const thread_times& times, f64 se
 inline std::vector<layer_times> layers_of(const network& n, const thread_times& times, f64 seconds) {
   std::vector<layer_times> rows;
   const auto row = [&](const std::string& name, int subject) {
-    const auto of = [&](int kind) { return times.share(subject, kind) * seconds; };
+    const auto of = [&](int kind) { return times.share(subject, kind) * times.seconds(); };
     rows.push_back({name, of(work_kind::forward), of(work_kind::backward), of(work_kind::update),
                     of(work_kind::transfer), of(work_kind::exchange), of(work_kind::waiting)});
   };
   for (const auto& s : n.stages()) row(s->name, s->number);
   row("host", times.host());
   if (rows.back().all() == 0) rows.clear();
+  // The step's clock and that of the threads do not start and stop at one moment: all threads wait in between.
+  else rows.back().waiting = std::max(0., rows.back().waiting + seconds - times.seconds());
   return rows;
 }
 
