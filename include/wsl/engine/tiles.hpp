@@ -23,7 +23,7 @@ class tiles {
     pes_ = support::flat_vector<pe>(n + 1);
     u32 first = 0;
     for (const placement& p : plan.placements()) {
-      block& b = blocks_.push_back({p.where, p.what, first});
+      block& b = blocks_.push_back({p.where, p.colors.empty() ? p.what : in_colors(p), p.colors, first});
       b.build(zeroed);
       for (int i = 0; i < p.where.count(); ++i) settle(b, i, plan, routes, engine);
       first += static_cast<u32>(p.where.count());
@@ -35,6 +35,7 @@ class tiles {
   ~tiles() {
     for (block& b : blocks_) b.clear();
     for (program_image* i : images_) delete i;
+    for (program_in_colors* p : in_colors_) delete p;
   }
 
   std::size_t size() const { return pes_.size() - 1; }
@@ -55,8 +56,9 @@ class tiles {
   /// The memories of the PEs of one placement.
   struct block {
     region where;
-    const program* what = nullptr;
-    u32 first = 0;  ///< its first PE
+    const program* what = nullptr;  ///< without symbolic colors
+    color_map colors;               ///< that its tasks know by symbolic ones
+    u32 first = 0;                  ///< its first PE
     void* bytes = nullptr;
     int built = 0;
 
@@ -109,7 +111,7 @@ class tiles {
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
     for (std::size_t i = images_.size(); i-- > 0 && images_[i]->memories == b.bytes;)
       if (images_[i]->present == present) return *images_[i];
-    program_image& image = *images_.push_back(new program_image(*b.what));
+    program_image& image = *images_.push_back(new program_image(*b.what, b.colors));
     image.engine = &engine;
     image.memories = b.bytes;
     image.stride = b.stride();
@@ -120,7 +122,23 @@ class tiles {
     return image;
   }
 
+  /// A program with the colors of one placement in place of its symbolic ones.
+  struct program_in_colors {
+    program what;
+    support::flat_vector<binding> table;
+  };
+  const program* in_colors(const placement& p) {
+    program_in_colors& to = *in_colors_.push_back(new program_in_colors{*p.what, {}});
+    for (binding b : *p.what) {
+      if (b.names_a_color()) b.id = p.colors(b.id), b.after = p.colors(b.after);
+      to.table.push_back(b);
+    }
+    to.what.table = to.table.data();
+    return &to.what;
+  }
+
   support::flat_vector<program_image*> images_;
+  support::flat_vector<program_in_colors*> in_colors_;
   support::flat_vector<block> blocks_;
   support::flat_vector<pe> pes_;
 };

@@ -41,7 +41,7 @@ constexpr u64 colors_in_play(const layout& l) {
   for (const path_record& p : l.paths()) mask |= color_bit(p.color);
   for (const stream_record& s : l.streams()) mask |= color_bit(s.color);
   for (const placement& p : l.placements())
-    mask |= p.what->colors_of(role::data) | p.what->colors_of(role::read) | p.what->colors_of(role::send);
+    mask |= p.colors_of(role::data) | p.colors_of(role::read) | p.colors_of(role::send);
   return mask;
 }
 

@@ -8,6 +8,7 @@
 #include "../core/area.hpp"
 #include "../core/builder_faults.hpp"
 #include "../core/machine.hpp"
+#include "../core/symbolic.hpp"
 #include "../support/always_false.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
@@ -45,6 +46,10 @@ struct path_record {
 struct placement {
   region where;
   const program* what = nullptr;
+  detail::color_map colors;  ///< of its symbolic colors
+
+  /// The colors that the entries of one role name, as a mask.
+  constexpr u64 colors_of(detail::role role) const { return colors(what->colors_of(role)); }
 };
 
 namespace detail {
@@ -88,9 +93,20 @@ class layout {
   constexpr layout& place(const region& where) {
     return put(where, detail::program_of<Program>::value), *this;
   }
+  /// The same with the colors of its symbolic colors: `.place<relay>(all, given_colors(relay::in, red))`.
+  template <class Program>
+  constexpr layout& place(const area& where, const detail::color_map& colors) {
+    return put(inside(where), detail::program_of<Program>::value, colors), *this;
+  }
+  template <class Program>
+  constexpr layout& place(const region& where, const detail::color_map& colors) {
+    return put(where, detail::program_of<Program>::value, colors), *this;
+  }
   /// The same for a program that is chosen at run time.
   constexpr layout& place(const area& where, const program& what) { return put(inside(where), what), *this; }
-  constexpr layout& place(const region& where, const program& what) { return put(where, what), *this; }
+  constexpr layout& place(const region& where, const program& what, const detail::color_map& colors = {}) {
+    return put(where, what, colors), *this;
+  }
 
   /// Routes a color on every PE of an area. An area without PEs (`columns(1, edge)` of a single column) adds
   /// no route; it says that at this size of the grid the color has nowhere to go, so a program may name it
@@ -254,12 +270,14 @@ class layout {
   constexpr void known_strides(const region& r) const {
     if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) faults::an_area_strides_by_1_to_16(r.sx, r.sy);
   }
-  constexpr void put(const region& r, const program& what) {
+  constexpr void put(const region& r, const program& what, const detail::color_map& colors = {}) {
     if (r.empty()) return;
+    if (u64 left = colors(what.symbolic()) & detail::all_symbolic; left && machine_.colors <= detail::first_symbolic)
+      faults::the_symbolic_color_is_given_no_color(what.name, std::countr_zero(left) - detail::first_symbolic);
     known_strides(r);
     if (!has(r)) faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
     if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);
-    placements_.push_back({r, &what});
+    placements_.push_back({r, &what, colors});
   }
   template <payload T>
   constexpr void add_path(color<T> c, const region& r, route how) {

@@ -3,7 +3,7 @@
 // table of its bindings. The rules read the table, the engines call the functions that it points to. This
 // header has only the data; program/tasks.hpp writes it.
 #pragma once
-#include "../core/color.hpp"
+#include "../core/symbolic.hpp"
 
 namespace wsl {
 
@@ -58,6 +58,9 @@ struct binding {
   u32 cycles = 0;             ///< data, local, control, launch: that each run takes for its scalar code
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
 
+  constexpr bool names_a_color() const {
+    return what != role::launch && what != role::local && what != role::control;
+  }
   constexpr bool runs() const { return what < role::read; }
 };
 
@@ -86,6 +89,13 @@ struct program {
     for (int i = 0; i < entries; ++i)
       if (table[i].what == what) mask |= detail::color_bit(table[i].id);
     return mask;
+  }
+  /// The symbolic colors of all entries, as a mask.
+  constexpr u64 symbolic() const {
+    u64 mask = 0;
+    for (int i = 0; i < entries; ++i)
+      if (table[i].names_a_color()) mask |= detail::color_bit(table[i].id);
+    return mask & detail::all_symbolic;
   }
 };
 

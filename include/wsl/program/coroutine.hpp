@@ -61,7 +61,9 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
 
     template <class F, class Dst, class... Src>
     wait await_transform(const operation<F, Dst, Src...>& op) {
-      return {self, op.start()};
+      wait w{self, op.start()};
+      self.resolve_colors(w.operation);
+      return w;
     }
     template <class T>
       requires std::is_same_v<T, task>

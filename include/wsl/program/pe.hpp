@@ -190,7 +190,7 @@ class pe {
       if (out.is_closed() || at >= out.limit() + state_.sends_at_most) return refuse(c);
       state_.interrupted = true;
       if (engines::engine_port::send_order* const orders = state_.image->engine->orders)
-        *orders[state_.sender()].next++ = static_cast<u32>(c.id);
+        *orders[state_.sender()].next++ = static_cast<u32>(state_.color(c.id));
     }
     out.words[at] = detail::to_bits(value);
     out.move_to(at + 1);
@@ -226,11 +226,11 @@ class pe {
   /// Opens a color at this PE's router again after a teardown, on the path of a phase.
   template <payload T>
   void reopen(color<T> c) {
-    state_.image->engine->reopen(state_, c.id, 0);
+    state_.image->engine->reopen(state_, state_.color(c.id), 0);
   }
   template <payload T, class Phase>
   void reopen(color<T> c, Phase which) {
-    state_.image->engine->reopen(state_, c.id, which.number);
+    state_.image->engine->reopen(state_, state_.color(c.id), which.number);
   }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once, unless its
@@ -334,7 +334,8 @@ class pe {
   friend engines::pe_state& engines::state_of(pe& me);
 
  private:
-  u64 taken_bit(int color, const char* call) const {
+  u64 taken_bit(int named, const char* call) const {
+    const int color = state_.color(named);
     const u64 bit = color >= 0 && color < detail::max_colors ? detail::color_bit(color) : 0;
     if (!(state_.image->takes & bit)) [[unlikely]]
       detail::the_program_has_no_task_of_the_color(*state_.image, color, call);
@@ -343,15 +344,16 @@ class pe {
 
   template <payload T>
   void steer(color<T> c, const detail::command_list& what, detail::control_word word) {
-    if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
-      detail::the_table_does_not_say_steers(*state_.image, c.id, missing);
-    state_.image->engine->send_control(state_, c.id, &detail::payload_type_of<T>, word.bits);
+    const int id = state_.color(c.id);
+    if (const int missing = what.set() & ~state_.image->steers[id]; missing != 0)
+      detail::the_table_does_not_say_steers(*state_.image, id, missing);
+    state_.image->engine->send_control(state_, id, &detail::payload_type_of<T>, word.bits);
   }
 
   // The engine reports the fault when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::rejected = {c.id, &detail::payload_type_of<T>, state_.x, state_.y};
+    engines::rejected = {state_.color(c.id), &detail::payload_type_of<T>, state_.x, state_.y};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
@@ -397,7 +399,7 @@ class pe {
     }
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      if (!Take::words(state_, color, type, static_cast<u32>(op.length()), now.from)) return false;
+      if (!Take::words(state_, state_.color(color), type, static_cast<u32>(op.length()), now.from)) return false;
     }
     if constexpr (what::sends) {
       now.to = to->room();
@@ -454,6 +456,7 @@ class pe {
         }
       }
       engines::transfer t = op.start();
+      me.state_.resolve_colors(t);
       (me.attach(t, when_complete), ...);
       me.state_.image->engine->start(me.state_, t);
     }
@@ -465,15 +468,16 @@ class pe {
   /// Whether the task has the same position here as in its own module's task list; it has, unless other
   /// modules come before that one. Of a color, whether the program has a data task for it.
   [[gnu::always_inline]] bool knows(const completion& c) const {
-    if (c.what == completion::effect::unblock_color) return (state_.image->takes >> c.id & 1) != 0;
+    if (c.what == completion::effect::unblock_color) return (state_.image->takes >> state_.color(c.id) & 1) != 0;
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, detail::max_local_tasks)] == c.task;
   }
   int place_of(const completion& c) const {
-    if (c.what == completion::effect::unblock_color) static_cast<void>(taken_bit(c.id, "unblock"));
-    return names_a_task(c) ? local_id(*c.task, c.id) : c.id;
+    if (c.what != completion::effect::unblock_color) return names_a_task(c) ? local_id(*c.task, c.id) : c.id;
+    static_cast<void>(taken_bit(c.id, "unblock"));
+    return state_.color(c.id);
   }
   [[gnu::always_inline]] void happen(const completion& c, int place) {
-    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(place);
+    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(state_.color(place));
     else if (c.what == completion::effect::unblock) state_.blocked &= ~detail::local_bit(place);
     else if (c.what == completion::effect::count) state_.arrive(place);
     else if (c.what != completion::effect::nothing) state_.active |= detail::local_bit(place);

@@ -138,6 +138,18 @@ struct pe_state {
     return image->send_windows + static_cast<u32>(first_send_window);
   }
   engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
+  /// The color of the fabric that a color of the program stands for. Mostly it is known while compiling that a
+  /// color is not symbolic, and nothing is left of this.
+  [[gnu::always_inline]] int color(int named) const {
+    return is_symbolic(named) ? image->colors(named) : named;
+  }
+  /// Gives an operation the colors of the fabric.
+  [[gnu::always_inline]] void resolve_colors(transfer& t) const {
+    if (image->colors.empty()) [[likely]]
+      return;
+    t.output = static_cast<i8>(color(t.output));
+    for (i8& c : t.input) c = static_cast<i8>(color(c));
+  }
   /// Where the PEs that run on a thread share windows, one for each color: the number of these windows.
   u32 sender() const { return static_cast<u32>(first_send_window) / max_colors; }
   void send_by(u32 sender) { first_send_window = engines::window_index{sender * max_colors}; }

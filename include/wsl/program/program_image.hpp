@@ -46,8 +46,11 @@ struct program_image {
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
   u8 steers[max_colors] = {};                      ///< commands that control wavelets of a color carry
+  color_map colors;                                ///< of the program's symbolic colors
 
-  explicit program_image(const program& p) : source(&p) {
+  /// `p` has colors of the fabric only; `colors` are those that its tasks know by symbolic ones.
+  explicit program_image(const program& p, const color_map& colors_of_symbols = {})
+      : source(&p), colors(colors_of_symbols) {
     for (const binding& b : p) switch (b.what) {
         case role::data:
           data[b.id] = &b;
@@ -78,13 +81,16 @@ struct program_image {
 
   /// Sets which of the declared sends have a path on the PEs that share this image, and numbers their windows
   /// in this order. `target` is the machine.
-  void set_present(u64 colors, const machine& target) {
-    present = colors & sends;
+  void set_present(u64 on_paths, const machine& target) {
+    present = on_paths & sends;
     for (int c = 0; c < max_colors; ++c) {
       const bool here = (present & color_bit(c)) != 0;
       slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
+    // A task that sends finds the window by the color as it knows it.
+    for (int c = first_symbolic; c < max_colors; ++c)
+      if (const int real = colors(c); real != c) slot[c] = slot[real], sent_type[c] = sent_type[real];
     sends_many = slots > support::min(target.output_queues, target.microthreads - 1);
   }
 

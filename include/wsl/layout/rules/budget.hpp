@@ -41,10 +41,10 @@ constexpr u64 colors_at_ramp(const layout& l, const region& where, u64 wanted, b
 }
 
 constexpr usage usage_of(const layout& l, const placement& p) {
-  const u64 data = p.what->colors_of(role::data), read = p.what->colors_of(role::read);
+  const u64 data = p.colors_of(role::data), read = p.colors_of(role::read);
   usage u;
   u.delivered = colors_at_ramp(l, tight(p.where), data | read, true);
-  u.sent = colors_at_ramp(l, tight(p.where), p.what->colors_of(role::send), false);
+  u.sent = colors_at_ramp(l, tight(p.where), p.colors_of(role::send), false);
   u.data = data & u.delivered, u.read = read & u.delivered;
   // An activation is a bit on the machine, so a task that counts them takes an id for each.
   for (const binding& b : *p.what)
@@ -149,7 +149,8 @@ constexpr diagnostic output_queues(const layout& l, const placement& p, const us
   const auto queues = [&p](u64 colors) {
     u64 owners = colors;
     for (const binding& b : *p.what)
-      if (b.what == role::share && (b.after & colors & (color_bit(b.id) - 1))) owners &= ~color_bit(b.id);
+      if (b.what == role::share && (p.colors(b.after) & colors & (color_bit(p.colors(b.id)) - 1)))
+        owners &= ~color_bit(p.colors(b.id));
     return std::popcount(owners);
   };
   return per_pe(l, p, l.machine().color_owns_queue ? u.sent : 0, false, queues,

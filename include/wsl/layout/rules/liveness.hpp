@@ -30,8 +30,8 @@ constexpr void sends_of(const layout& l, scratch<conditional_send>& found) {
     const placement& p = l.placements()[k];
     const usage u = usage_of(l, p);
     for (const binding& b : *p.what)
-      if (b.what == role::send && (u.sent & color_bit(b.id)))
-        found.push_back({b.id, k, b.after, u.delivered, begins_itself(*p.what)});
+      if (b.what == role::send && (u.sent & color_bit(p.colors(b.id))))
+        found.push_back({p.colors(b.id), k, p.colors(b.after), u.delivered, begins_itself(*p.what)});
   }
 }
 

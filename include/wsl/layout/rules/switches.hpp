@@ -13,10 +13,10 @@ namespace wsl::rules {
 constexpr u64 switched_colors(const layout& l) {
   u64 mask = 0;
   for (const switch_record& s : l.switches()) mask |= color_bit(l.paths()[s.path].color);
-  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::torn_down);
+  for (const placement& p : l.placements()) mask |= p.colors_of(role::torn_down);
   if (l.changes())
     for (const path_record& p : l.paths()) mask |= p.phase > 0 || p.closed ? color_bit(p.color) : 0;
-  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::steer);
+  for (const placement& p : l.placements()) mask |= p.colors_of(role::steer);
   return mask;
 }
 
@@ -94,7 +94,7 @@ class steering {
 constexpr diagnostic commands_are_taken(flow& f, steering& s) {
   for (const placement& p : f.plan.placements())
     for (const binding& b : *p.what) {
-      if (b.what != role::steer || b.id != f.color) continue;
+      if (b.what != role::steer || p.colors(b.id) != f.color) continue;
       const u8 moving = static_cast<u8>(b.commands & (command_bit(switch_adv) | command_bit(switch_rst)));
       if (s.follow(tight(p.where), b.commands) || moving == 0 || (b.commands & where_switched)) continue;
       diagnostic d = f.report(fault_kind::no_router_takes_the_command, p.where.nth(0));
@@ -134,7 +134,7 @@ constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
 constexpr diagnostic phases_begin(flow& f) {
   scratch<region> able;
   for (const placement& p : f.plan.placements())
-    if (p.what->colors_of(role::torn_down) & color_bit(f.color)) able.push_back(tight(p.where));
+    if (p.colors_of(role::torn_down) & color_bit(f.color)) able.push_back(tight(p.where));
   for (const path_record& p : f.plan.paths()) {
     if (p.color != f.color || (p.phase == 0 && !p.closed)) continue;
     const coord bare = uncovered(tight(p.where), able, f.work);

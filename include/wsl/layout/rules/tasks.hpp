@@ -27,7 +27,7 @@ class color_users {
       roles.push_back(0);
       for (const binding& b : *p.what) {
         const bool takes = b.what == role::data || b.what == role::read;
-        if (b.id != color || !(takes || b.what == role::send)) continue;
+        if (!(takes || b.what == role::send) || p.colors(b.id) != color) continue;
         entries.push_back({areas.size(), takes, b.type});
         roles[areas.size()] = static_cast<u8>(roles[areas.size()] | role_bit(takes));
       }
@@ -154,9 +154,9 @@ constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
-          (b.commands & (command_bit(switch_adv) | command_bit(switch_rst))) && sends_from(l, p, b.id))
+          (b.commands & (command_bit(switch_adv) | command_bit(switch_rst))) && sends_from(l, p, p.colors(b.id)))
         return {.kind = fault_kind::no_router_takes_the_command,
-                .color = b.id,
+                .color = p.colors(b.id),
                 .at = p.where.nth(0),
                 .name = p.what->name};
   return {};
@@ -181,9 +181,9 @@ constexpr diagnostic placements_are_apart(const layout& l) {
 }
 
 /// Entries that compete for the same wavelets. Several descriptors may read one color after each other.
-constexpr bool compete(const binding& a, const binding& b) {
-  if (a.id != b.id) return false;
-  if (a.what == role::control) return b.what == role::control;
+constexpr bool compete(const placement& p, const binding& a, const binding& b) {
+  if (a.what == role::control) return b.what == role::control && a.id == b.id;
+  if (p.colors(a.id) != p.colors(b.id)) return false;
   return (a.what == role::data && (b.what == role::data || b.what == role::read)) ||
          (a.what == role::read && b.what == role::data);
 }
@@ -193,14 +193,14 @@ constexpr diagnostic tables_are_unambiguous(const layout& l) {
     for (int i = 0; i < p.what->entries; ++i)
       for (int j = 0; j < i; ++j) {
         const binding &a = p.what->table[i], &b = p.what->table[j];
-        if (!compete(a, b)) continue;
+        if (!compete(p, a, b)) continue;
         if (a.what == role::control)
           return {.kind = fault_kind::the_program_binds_one_control_id_twice,
                   .at = p.where.nth(0),
                   .have = a.id,
                   .name = p.what->name};
         return {.kind = fault_kind::the_program_takes_one_color_twice,
-                .color = a.id,
+                .color = p.colors(a.id),
                 .at = p.where.nth(0),
                 .name = p.what->name};
       }
