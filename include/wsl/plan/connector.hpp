@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Makes a layout of a floor plan: connections become nets, nets get ways, classes of nets get colors, and all of
+// that becomes placements, paths and streams. Where colors run out, all nets are routed anew and avoid sharing
+// PEs more, above all those where it failed (a negotiation, after L. McMurchie, C. Ebeling, PathFinder, 1995).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "coloring.hpp"
+#include "path_list.hpp"
+#include "records.hpp"
+#include "router.hpp"
+
+namespace wsl::planning {
+
+class connector {
+ public:
+  constexpr connector(const layout& base, const std::vector<region_record>& regions,
+                      const std::vector<program_record>& programs, const std::vector<inner_path>& inner,
+                      const std::vector<connection>& connections)
+      : base_(base),
+        regions_(regions),
+        programs_(programs),
+        inner_(inner),
+        connections_(connections),
+        grid_(base.width(), base.height()),
+        class_of_(regions.size() * max_ids, -1) {}
+
+  constexpr layout connect() {
+    settle();
+    find_classes();
+    for (std::size_t k = 0; k < connections_.size(); ++k) add_nets(static_cast<int>(k));
+    sort_nets();
+    color_somehow();
+    return made();
+  }
+
+  /// After `connect`: a line for each connection.
+  std::string table() const;
+
+ private:
+  static constexpr int max_ids = 64, rounds = 8;
+
+  // ---- regions on the grid
+
+  constexpr void settle() {
+    for (const placement& p : base_.placements())
+      for (int i = 0; i < p.where.count(); ++i) grid_.set_owner(p.where.nth(i), territory::of_layout);
+    for (std::size_t k = 0; k < regions_.size(); ++k) {
+      const wsl::region r = regions_[k].on_grid();
+      for (int y = r.y0; y < r.y1; ++y)
+        for (int x = r.x0; x < r.x1; ++x) {
+          const int owner = grid_.owner({x, y});
+          if (owner != territory::free)
+            faults::two_regions_overlap(regions_[k].name,
+                                        owner >= 0 ? regions_[static_cast<std::size_t>(owner)].name
+                                                   : "of a program of the layout",
+                                        x, y);
+          grid_.set_owner({x, y}, static_cast<int>(k));
+        }
+    }
+  }
+
+  // ---- classes: the colors of regions that must be one
+
+  constexpr std::size_t node(int region, int color) const {
+    return static_cast<std::size_t>(region * max_ids + color);
+  }
+  constexpr int node_class(int region, int color) const { return class_of_[node(region, color)]; }
+
+  constexpr void find_classes() {
+    std::vector<int> leader(class_of_.size(), -1);
+    const auto root = [&](std::size_t n) {
+      while (leader[n] != static_cast<int>(n)) n = static_cast<std::size_t>(leader[n]);
+      return n;
+    };
+    const auto use = [&](int region, int color) {
+      const std::size_t n = node(region, color);
+      if (leader[n] < 0) leader[n] = static_cast<int>(n);
+      return root(n);
+    };
+    for (const connection& c : connections_) {
+      const bool both = c.from.region >= 0 && c.to.region >= 0;
+      if (c.from.region >= 0) use(c.from.region, c.from.color);
+      if (c.to.region >= 0) use(c.to.region, c.to.color);
+      if (both) leader[use(c.to.region, c.to.color)] = static_cast<int>(use(c.from.region, c.from.color));
+    }
+    for (const inner_path& p : inner_) use(p.region, p.color);
+    for (const program_record& p : programs_)
+      for (u64 left = p.what->symbolic(); left; left &= left - 1)
+        if (const int id = std::countr_zero(left); leader[node(p.region, id)] < 0)
+          faults::the_symbolic_color_is_connected_to_nothing(
+              regions_[static_cast<std::size_t>(p.region)].name, p.what->name, id - detail::first_symbolic);
+    for (std::size_t n = 0; n < leader.size(); ++n) {
+      if (leader[n] < 0) continue;
+      const std::size_t first = root(n);
+      if (class_of_[first] < 0) class_of_[first] = classes_++, fixed_.push_back(-1);
+      const int k = class_of_[n] = class_of_[first], id = static_cast<int>(n) % max_ids;
+      const char* region = regions_[n / max_ids].name;
+      for (std::size_t other = n - n % max_ids; other < n; ++other)
+        if (class_of_[other] == k)
+          faults::a_region_has_two_symbolic_colors_for_one(region, static_cast<int>(other) % max_ids, id);
+      int& fixed = fixed_[static_cast<std::size_t>(k)];
+      if (detail::is_symbolic(id)) continue;
+      if (fixed >= 0 && fixed != id) faults::a_class_has_two_colors(region, fixed, id);
+      fixed = id;
+    }
+  }
+
+  // ---- nets
+
+  constexpr net_end end_of(const port_data& p, int nth, ports host_side) const {
+    if (p.region < 0) return {.at = nowhere, .sides = host_side};
+    const wsl::region on_grid = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
+    return {.at = on_grid.nth(nth), .sides = p.sides, .inner = p.inner, .region = p.region};
+  }
+  constexpr void add_nets(int number) {
+    const connection& c = connections_[static_cast<std::size_t>(number)];
+    const bool from_host = c.from.region < 0, to_host = c.to.region < 0;
+    const int of_class = from_host ? node_class(c.to.region, c.to.color) : node_class(c.from.region, c.from.color);
+    const int outputs = from_host ? c.to.where.count() : c.from.where.count(),
+              inputs = to_host ? outputs : c.to.where.count();
+    for (int i = 0; i < (outputs > inputs ? outputs : inputs); ++i) {
+      const net_end from = end_of(c.from, outputs == 1 ? 0 : i, c.host_side),
+                    to = end_of(c.to, inputs == 1 ? 0 : i, c.host_side);
+      add_link(of_class, from, to, c, number);
+    }
+  }
+  /// A net with the same source goes to one more sink; one that comes to the same sink merges.
+  constexpr void add_link(int of_class, const net_end& from, const net_end& to, const connection& c, int number) {
+    for (net& n : nets_) {
+      if (n.of_class != of_class) continue;
+      const char* name = region_name(n.root.region);
+      const bool same_source = from.at != nowhere && !n.merges && n.root.at == from.at,
+                 single = !n.merges && n.leaves.size() == 1,
+                 same_sink = to.at != nowhere &&
+                             (n.merges ? n.root.at == to.at : single && n.leaves[0].at == to.at);
+      if (same_source && same_sink) return;
+      if (same_source) {
+        n.leaves.push_back(to);
+        return;
+      }
+      if (!n.merges && !single && to.at != nowhere)
+        for (const net_end& e : n.leaves)
+          if (e.at == to.at) faults::a_connection_forks_or_merges(region_name(from.region), region_name(to.region));
+      if (!same_sink) continue;
+      if (!c.merges || !connections_[static_cast<std::size_t>(n.connection)].merges)
+        faults::several_outputs_lead_to_one_input(name, region_name(from.region), region_name(to.region));
+      if (!n.merges) std::swap(n.root, n.leaves[0]), n.merges = true;
+      n.leaves.push_back(from);
+      return;
+    }
+    nets_.push_back({.of_class = of_class, .root = from, .leaves = {to}, .calls = c.calls, .connection = number});
+  }
+  constexpr const char* region_name(int region) const {
+    return region < 0 ? "the host" : regions_[static_cast<std::size_t>(region)].name;
+  }
+  static constexpr int length(const net& n) {
+    if (n.root.at == nowhere || n.leaves[0].at == nowhere) return 0;
+    const coord d = n.root.at - n.leaves[0].at;
+    return (d.x < 0 ? -d.x : d.x) + (d.y < 0 ? -d.y : d.y);
+  }
+  /// Short nets first: they have the fewest ways.
+  constexpr void sort_nets() {
+    std::vector<long> keys;
+    for (std::size_t k = 0; k < nets_.size(); ++k) keys.push_back(length(nets_[k]) * 0x100000L + static_cast<long>(k));
+    std::sort(keys.begin(), keys.end());
+    for (const long key : keys) order_.push_back(static_cast<std::size_t>(key & 0xfffff));
+  }
+
+  // ---- ways and colors
+
+  constexpr void color_somehow() {
+    for (int round = 0;; ++round) {
+      find_ways(round == 0 ? 1 : (router::hop / 4) << round);
+      coloring colors = conflicts();
+      const int failed = colors.run();
+      if (failed < 0) {
+        for (int k = 0; k < classes_; ++k) color_.push_back(colors.color(k));
+        return;
+      }
+      if (round == rounds) report_no_color(colors, failed);
+      penalize(failed);
+    }
+  }
+  constexpr void find_ways(int sharing) {
+    grid_.clear_guests();
+    for (const inner_path& p : inner_) {
+      const wsl::region there = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
+      for (int i = 0; i < there.count(); ++i) grid_.add(there.nth(i), node_class(p.region, p.color), -1);
+    }
+    for (std::size_t k = 0; k < nets_.size(); ++k) {
+      if (nets_[k].root.at != nowhere) grid_.add(nets_[k].root.at, nets_[k].of_class, static_cast<int>(k));
+      for (const net_end& e : nets_[k].leaves)
+        if (e.at != nowhere) grid_.add(e.at, nets_[k].of_class, static_cast<int>(k));
+    }
+    ways_.assign(nets_.size(), {});
+    router find(grid_);
+    for (const std::size_t k : order_) {
+      const net& n = nets_[k];
+      ways_[k] = find.way_of(n, sharing);
+      if (!ways_[k].found) report_no_way(n, find);
+      for (const net_step& s : ways_[k].steps)
+        if (!is_end(n, s.at)) grid_.add(s.at, n.of_class, static_cast<int>(k));
+    }
+  }
+  static constexpr bool is_end(const net& n, coord c) {
+    if (n.root.at == c) return true;
+    for (const net_end& e : n.leaves)
+      if (e.at == c) return true;
+    return false;
+  }
+
+  constexpr coloring conflicts() const {
+    coloring colors(classes_, base_.machine().colors < detail::first_symbolic ? base_.machine().colors
+                                                                               : detail::first_symbolic);
+    for (int k = 0; k < classes_; ++k)
+      if (fixed_[static_cast<std::size_t>(k)] >= 0) colors.fix(k, fixed_[static_cast<std::size_t>(k)]);
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      for (int a = 0; a < max_ids; ++a)
+        for (int b = 0; b < a && class_of_[r * max_ids + static_cast<std::size_t>(a)] >= 0; ++b)
+          if (const int other = class_of_[r * max_ids + static_cast<std::size_t>(b)]; other >= 0)
+            colors.keep_apart(class_of_[r * max_ids + static_cast<std::size_t>(a)], other);
+    const std::vector<u64> own = colors_of_programs();
+    const auto meets = [&](coord c, int of_class) {
+      grid_.each(c, [&](int other, int) { colors.keep_apart(of_class, other); });
+      colors.bar(of_class, barred_at(c, of_class, own));
+    };
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      for (const net_step& s : ways_[k].steps) meets(s.at, nets_[k].of_class);
+    for (const inner_path& p : inner_) {
+      const wsl::region there = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
+      for (int i = 0; i < there.count(); ++i) meets(there.nth(i), node_class(p.region, p.color));
+    }
+    return colors;
+  }
+  /// By region: the colors of the fabric that its programs name.
+  constexpr std::vector<u64> colors_of_programs() const {
+    std::vector<u64> own(regions_.size(), 0);
+    for (const program_record& p : programs_)
+      for (const detail::binding& b : *p.what)
+        if (b.names_a_color() && b.id >= 0 && !detail::is_symbolic(b.id))
+          own[static_cast<std::size_t>(p.region)] |= detail::color_bit(b.id);
+    return own;
+  }
+  /// Colors that a class may not have on a PE: of programs there, of paths of the layout, of its modules.
+  constexpr u64 barred_at(coord c, int of_class, const std::vector<u64>& own) const {
+    u64 barred = 0;
+    if (const int r = grid_.owner(c); r >= 0) {
+      barred = own[static_cast<std::size_t>(r)];
+      // ... but not the color that the region itself has for the class
+      for (u64 left = barred; left; left &= left - 1)
+        if (node_class(r, std::countr_zero(left)) == of_class) barred &= ~(left & (~left + 1));
+    }
+    for (const path_record& p : base_.paths())
+      if (p.where.has(c)) barred |= detail::color_bit(p.color);
+    for (const auto& m : base_.claims())
+      if (m.where.has(c)) barred |= ((u64{1} << m.count) - 1) << m.first;
+    return barred;
+  }
+  constexpr void penalize(int of_class) {
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      if (nets_[k].of_class == of_class)
+        for (const net_step& s : ways_[k].steps) {
+          int others = 0;
+          grid_.each(s.at, [&](int other, int) { others += other != of_class; });
+          grid_.penalty(s.at) += others;
+        }
+  }
+
+  // ---- faults
+
+  constexpr const char* source_of(const net& n) const {
+    return region_name(connections_[static_cast<std::size_t>(n.connection)].from.region);
+  }
+  constexpr const char* sink_of(const net& n) const {
+    return region_name(connections_[static_cast<std::size_t>(n.connection)].to.region);
+  }
+  constexpr void report_no_way(const net& n, const router& find) const {
+    if (!std::is_constant_evaluated()) throw fault(text_of_no_way(n, find));
+    faults::the_connection_finds_no_way(source_of(n), sink_of(n), find.lost().at.x, find.lost().at.y);
+  }
+  constexpr void report_no_color(const coloring& colors, int of_class) const {
+    for (std::size_t k = 0; k < nets_.size(); ++k) {
+      if (nets_[k].of_class != of_class) continue;
+      coord worst = ways_[k].steps.front().at;
+      int most = -1;
+      for (const net_step& s : ways_[k].steps) {
+        int others = 0;
+        grid_.each(s.at, [&](int, int) { ++others; });
+        if (others > most) most = others, worst = s.at;
+      }
+      if (!std::is_constant_evaluated()) throw fault(text_of_no_color(nets_[k], worst, colors));
+      faults::the_connections_need_more_colors(source_of(nets_[k]), sink_of(nets_[k]), worst.x, worst.y,
+                                               base_.machine().colors);
+    }
+    faults::the_connections_need_more_colors("a region", "itself", 0, 0, base_.machine().colors);
+  }
+  std::string text_of_no_way(const net& n, const router& find) const;
+  std::string text_of_no_color(const net& n, coord worst, const coloring& colors) const;
+
+  // ---- the layout
+
+  constexpr layout made() const {
+    layout l = base_;
+    for (const program_record& p : programs_) {
+      detail::color_map given;
+      for (u64 left = p.what->symbolic(); left; left &= left - 1) {
+        const int id = std::countr_zero(left);
+        given.give(id, color_of(node_class(p.region, id)));
+      }
+      l.place(regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), *p.what, given);
+    }
+    for (const inner_path& p : inner_)
+      p.calls->path(l, color_of(node_class(p.region, p.color)),
+                    regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), p.how, false);
+    std::vector<path_piece> pieces;
+    for (std::size_t k = 0; k < nets_.size(); ++k) {
+      const net& n = nets_[k];
+      for (const net_step& s : ways_[k].steps)
+        pieces.push_back({{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1}, color_of(n.of_class), s.from, s.to,
+                          !s.from.single() && n.merges, n.calls});
+    }
+    for (const path_piece& p : joined(std::move(pieces)))
+      p.calls->path(l, p.color, p.where, p.from >> p.to, p.merges);
+    for (std::size_t k = 0; k < nets_.size(); ++k) {
+      const net& n = nets_[k];
+      if (n.root.at == nowhere)
+        n.calls->stream(l, color_of(n.of_class), ways_[k].host, static_cast<port>(n.root.sides.bits), true);
+      for (const net_end& e : n.leaves)
+        if (e.at == nowhere)
+          n.calls->stream(l, color_of(n.of_class), ways_[k].host, static_cast<port>(e.sides.bits), n.merges);
+    }
+    return l;
+  }
+  constexpr int color_of(int of_class) const { return color_[static_cast<std::size_t>(of_class)]; }
+
+  const layout& base_;
+  const std::vector<region_record>& regions_;
+  const std::vector<program_record>& programs_;
+  const std::vector<inner_path>& inner_;
+  const std::vector<connection>& connections_;
+  territory grid_;
+  std::vector<int> class_of_;  // of a region's color, by `node`
+  int classes_ = 0;
+  std::vector<int> fixed_, color_;  // of each class
+  std::vector<net> nets_;
+  std::vector<std::size_t> order_;
+  std::vector<net_route> ways_;
+};
+
+}  // namespace wsl::planning

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// A floor plan places code regions on the wafer and connects their ports: it finds ways for the wavelets around
+// other regions, gives colors to all symbolic ones, and makes a layout of it, in a constant expression or at run
+// time. See docs/guide/regions.md and examples/102_ports_and_connections.cpp.
+//   constexpr layout l = [] {
+//     floor_plan p{wse2, 9, 3};
+//     const auto a = p.region<sender>("a", 1, 1), b = p.region<receiver>("b", 1, 1);
+//     p.place(a, {1, 1}).place(b, {7, 1});
+//     p.connect(a.output(sender::out, east), b.input(receiver::in, west));
+//     return p.connected();
+//   }();
+//   static_assert(routed<l>());
+#pragma once
+#include <string>
+#include <vector>
+
+#include "connector.hpp"
+#include "report.hpp"
+#include "stacking.hpp"
+
+namespace wsl {
+
+class floor_plan {
+ public:
+  constexpr floor_plan(const wsl::machine& target, int width, int height)
+      : floor_plan(layout{target, width, height}) {}
+  /// On a layout that has paths, programs and modules already: connections keep off its colors where it has
+  /// paths or modules claim them, and off the PEs of its programs.
+  constexpr explicit floor_plan(const layout& base) : base_(base) {}
+
+  /// A region of so many PEs, each of which runs a program.
+  template <class Program>
+  constexpr code_region region(const char* name, int width, int height) {
+    const code_region r = region(name, width, height);
+    place<Program>(r, all);
+    return r;
+  }
+  /// A region without programs; `place` puts them in.
+  constexpr code_region region(const char* name, int width, int height) {
+    if (width < 1 || height < 1) faults::a_region_has_at_least_one_row_and_one_column(name, width, height);
+    if (regions_.size() == 32000) faults::a_floor_plan_has_at_most_32000_regions(0);
+    regions_.push_back({name, width, height, {}, false});
+    return {static_cast<int>(regions_.size()) - 1, name, width, height};
+  }
+  /// A program on some PEs of a region, in coordinates of the region: `p.place<adder>(r, column(0))`.
+  template <class Program>
+  constexpr floor_plan& place(const code_region& r, const area& where) {
+    programs_.push_back({known(r), inside(r, where), &detail::program_of<Program>::value});
+    return *this;
+  }
+  /// An inner path of a region, as `layout::path` has it, of a symbolic color or one of the fabric.
+  template <payload T>
+  constexpr floor_plan& path(const code_region& r, color<T> c, const area& where, route how) {
+    if (const wsl::region there = inside(r, where); !there.empty())
+      inner_.push_back({known(r), c.id, there, how, &planning::calls_for<T>});
+    return *this;
+  }
+
+  /// The place of a region: its PE in the north-west corner.
+  constexpr floor_plan& place(const code_region& r, coord north_west) {
+    planning::region_record& to = regions_[static_cast<std::size_t>(known(r))];
+    if (to.is_placed) faults::the_region_is_placed_twice(to.name);
+    if (north_west.x < 0 || north_west.y < 0 || north_west.x + to.width > base_.width() ||
+        north_west.y + to.height > base_.height())
+      faults::the_region_leaves_the_grid(to.name, north_west.x, north_west.y, base_.width(), base_.height());
+    to.at = north_west, to.is_placed = true;
+    return *this;
+  }
+  /// The first region at a place and the others to its east, with `gap` free columns between each two. Regions
+  /// that nobody places are placed by `connected`.
+  constexpr floor_plan& hstack(coord north_west, int gap, std::initializer_list<code_region> all) {
+    for (const code_region& r : all) place(r, north_west), north_west.x += r.width() + gap;
+    return *this;
+  }
+  constexpr floor_plan& vstack(coord north_west, int gap, std::initializer_list<code_region> all) {
+    for (const code_region& r : all) place(r, north_west), north_west.y += r.height() + gap;
+    return *this;
+  }
+
+  /// Words of an output go to an input. Ports of as many PEs are connected one by one, in row-major order; one
+  /// PE with several sends to all of them. An output may be connected to several inputs, too.
+  template <payload T>
+  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to) {
+    return add(from.data(), to.data(), &planning::calls_for<T>, false);
+  }
+  /// With the option `merges`, words of several outputs may come to one PE, in any order.
+  template <payload T>
+  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const detail::merge_t&) {
+    return add(from.data(), to.data(), &planning::calls_for<T>, true);
+  }
+  /// The host writes words into a port, or reads them from one: a way from, or to, some PE at that side of the
+  /// grid, for each PE of the port.
+  template <payload T>
+  constexpr floor_plan& stream_in(const region_port<T>& to, port side) {
+    return add_host(to.data(), side, false, &planning::calls_for<T>);
+  }
+  template <payload T>
+  constexpr floor_plan& stream_out(const region_port<T>& from, port side) {
+    return add_host(from.data(), side, true, &planning::calls_for<T>);
+  }
+
+  /// The layout: regions placed, connections routed, colors given. What cannot be done is a fault that says
+  /// which regions it is about. The checker still has the last word: `routed`, `check`, `fabric`.
+  constexpr layout connected() const {
+    std::vector<planning::region_record> placed = regions_;
+    planning::place_the_rest(placed, connections_, base_.width(), base_.height());
+    planning::connector c(base_, placed, programs_, inner_, connections_);
+    return c.connect();
+  }
+  /// A table of the connections: from where to where, color, hops, PEs that it passes.
+  std::string table() const {
+    std::vector<planning::region_record> placed = regions_;
+    planning::place_the_rest(placed, connections_, base_.width(), base_.height());
+    planning::connector c(base_, placed, programs_, inner_, connections_);
+    return c.connect(), c.table();
+  }
+
+ private:
+  constexpr int known(const code_region& r) const {
+    if (r.number() < 0 || static_cast<std::size_t>(r.number()) >= regions_.size() ||
+        regions_[static_cast<std::size_t>(r.number())].name != r.name())
+      faults::the_region_is_of_another_floor_plan(r.number());
+    return r.number();
+  }
+  constexpr wsl::region inside(const code_region& r, const area& where) const {
+    const wsl::region found = resolve(where, {0, r.width(), 0, r.height()});
+    if (!found.empty() && (found.x0 < 0 || found.y0 < 0 || found.x1 > r.width() || found.y1 > r.height()))
+      faults::the_port_is_outside_of_its_region(r.name(), r.width(), r.height());
+    return found;
+  }
+  constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,
+                            const planning::payload_calls* calls, bool merges) {
+    const char *a = name(from.region), *b = name(to.region);
+    if (!from.is_output || to.is_output) faults::an_output_is_connected_to_an_input(a, b);
+    const int n = from.where.count(), m = to.where.count();
+    if (n != m && n != 1 && !(m == 1 && merges)) faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
+    connections_.push_back({from, to, ports{}, merges, calls});
+    return *this;
+  }
+  constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
+                                 const planning::payload_calls* calls) {
+    const char* a = name(here.region);
+    if (here.is_output != out) faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
+    if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);
+    connections_.push_back({out ? here : planning::port_data{}, out ? planning::port_data{} : here, side, false, calls});
+    return *this;
+  }
+  constexpr const char* name(int region) const {
+    if (region < 0 || static_cast<std::size_t>(region) >= regions_.size())
+      faults::the_region_is_of_another_floor_plan(region);
+    return regions_[static_cast<std::size_t>(region)].name;
+  }
+
+  layout base_;
+  std::vector<planning::region_record> regions_;
+  std::vector<planning::program_record> programs_;
+  std::vector<planning::inner_path> inner_;
+  std::vector<planning::connection> connections_;
+};
+
+}  // namespace wsl

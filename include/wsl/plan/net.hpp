@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Nets: what a router of connections has to connect. A net is a tree of links from one source to one or several
+// sinks, or, if it merges, from several sources to one sink. All its wavelets have one color. Nets that must
+// have the same color, because a region has one symbolic color for both, are of one class.
+#pragma once
+#include <vector>
+
+#include "code_region.hpp"
+
+namespace wsl::planning {
+
+inline constexpr coord nowhere{-1, -1};
+
+/// A PE at which a net begins or ends.
+struct net_end {
+  coord at = nowhere;  ///< nowhere: any PE at that side of the grid, where a stream of the host is
+  ports sides;         ///< through which the net may leave or enter
+  ports inner{ramp};   ///< what it joins there
+  int region = -1;     ///< -1: the host
+};
+
+struct net {
+  int of_class = 0;
+  bool merges = false;        ///< several sources and one sink, which is the root
+  net_end root;               ///< of the tree: the source, or the sink of a net that merges
+  std::vector<net_end> leaves;
+  const payload_calls* calls = nullptr;
+  int connection = 0;  ///< the first that it belongs to
+};
+
+/// What a net does on one PE.
+struct net_step {
+  coord at;
+  ports from, to;
+};
+
+/// The way of a net, PE by PE, and where it meets the host.
+struct net_route {
+  std::vector<net_step> steps;
+  coord host = nowhere;
+  bool found = false;
+};
+
+}  // namespace wsl::planning
