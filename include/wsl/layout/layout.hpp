@@ -10,6 +10,7 @@
 #include "../core/machine.hpp"
 #include "../core/symbolic.hpp"
 #include "../support/always_false.hpp"
+#include "../support/growing_vector.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"
@@ -329,9 +330,9 @@ class layout {
   const detail::change_rules* rules_ = nullptr;
   // a flag, because a constant expression may not compare the address of a function that may be discarded
   bool changes_ = false;
-  support::inplace_vector<path_record, max_paths> paths_;
-  support::inplace_vector<placement, max_placements> placements_;
-  support::inplace_vector<detail::stream_record, max_streams> streams_;
+  support::growing_vector<path_record, max_paths> paths_;
+  support::growing_vector<placement, max_placements> placements_;
+  support::growing_vector<detail::stream_record, max_streams> streams_;
   support::inplace_vector<detail::claim, max_claims> claims_;
   support::inplace_vector<detail::switch_record, max_switches> switches_;
   support::inplace_vector<detail::filter_record, max_filters> filters_;

@@ -30,6 +30,8 @@ class coloring {
   }
   /// A class may not have these colors.
   constexpr void bar(int of_class, u64 colors) { barred_[static_cast<std::size_t>(of_class)] |= colors; }
+  constexpr u64 barred(int of_class) const { return barred_[static_cast<std::size_t>(of_class)]; }
+  constexpr u64 all() const { return all_; }
   /// A class has this color whatever the others have.
   constexpr void fix(int of_class, int color) { color_[static_cast<std::size_t>(of_class)] = color; }
 
@@ -45,35 +47,38 @@ class coloring {
     return all_ & ~taken;
   }
 
-  /// Colors all classes. Returns the first class for which no color is left, or -1.
-  constexpr int run() {
+  /// Colors all classes that it can. Returns those for which no color is left.
+  constexpr std::vector<int> run() {
+    std::vector<int> failed;
     for (int k = 0; k < classes_; ++k)
       if (color(k) >= 0) {
         const int own = color(k);
         color_[static_cast<std::size_t>(k)] = -1;
         const bool possible = (left(k) >> own & 1) != 0;
         color_[static_cast<std::size_t>(k)] = own;
-        if (!possible) return k;
+        if (!possible) failed.push_back(k);
       }
     std::vector<u64> taken(static_cast<std::size_t>(classes_), 0);
     for (int k = 0; k < classes_; ++k) taken[static_cast<std::size_t>(k)] = ~left(k);
     for (;;) {
       int next = -1, fewest = 65, most_neighbors = -1;
       for (int k = 0; k < classes_; ++k) {
-        if (color(k) >= 0) continue;
+        if (color(k) >= 0 || taken[static_cast<std::size_t>(k)] == ~u64{0}) continue;
         const int n = std::popcount(~taken[static_cast<std::size_t>(k)]);
         if (n > fewest) continue;
         const int neighbors = n < fewest ? -1 : most_neighbors;
         if (n == fewest && degree(k) <= neighbors) continue;
         next = k, fewest = n, most_neighbors = degree(k);
       }
-      if (next < 0) return -1;
-      if (fewest == 0) return next;
+      if (next < 0) break;
       const int given = std::countr_zero(~taken[static_cast<std::size_t>(next)]);
       color_[static_cast<std::size_t>(next)] = given;
       for (int k = 0; k < classes_; ++k)
         if (are_apart(next, k)) taken[static_cast<std::size_t>(k)] |= u64{1} << given;
     }
+    for (int k = 0; k < classes_; ++k)
+      if (color(k) < 0) failed.push_back(k);
+    return failed;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coloring.hpp"
+#include "exhaustive.hpp"
 #include "path_list.hpp"
 #include "records.hpp"
 #include "router.hpp"
@@ -40,6 +41,8 @@ class connector {
 
  private:
   static constexpr int max_ids = 64, rounds = 8;
+  static constexpr std::size_t small_grid = 400;   // PEs: beyond, it is not tried to solve everything
+  static constexpr std::size_t many_pieces = 500;  // from here on a layout has hardly room for more
 
   // ---- regions on the grid
 
@@ -96,6 +99,7 @@ class connector {
       const std::size_t first = root(n);
       if (class_of_[first] < 0) class_of_[first] = classes_++, fixed_.push_back(-1);
       const int k = class_of_[n] = class_of_[first], id = static_cast<int>(n) % max_ids;
+      used_.push_back(n);
       const char* region = regions_[n / max_ids].name;
       for (std::size_t other = n - n % max_ids; other < n; ++other)
         if (class_of_[other] == k)
@@ -171,38 +175,165 @@ class connector {
   // ---- ways and colors
 
   constexpr void color_somehow() {
-    for (int round = 0;; ++round) {
-      find_ways(round == 0 ? 1 : (router::hop / 4) << round);
+    router find(grid_);
+    for (int round = 0, early = 0;;) {
+      if (const int lost = find_ways(find, round == 0 ? 0 : (router::hop / 8) << round); lost >= 0) {
+        // nets of one color are in each other's way: the one that finds none goes first
+        if (++early <= rounds && move_to_front(static_cast<std::size_t>(lost))) continue;
+        if (tries_everything()) return;
+        find_ways(find, 0);
+        find_way(static_cast<std::size_t>(lost), find, 0);
+        report_no_way(nets_[static_cast<std::size_t>(lost)], find);
+      }
       coloring colors = conflicts();
-      const int failed = colors.run();
+      int failed = -1;
+      for (const int k : colors.run())
+        if (failed < 0 && !goes_around(k, colors, find)) failed = k;
       if (failed < 0) {
         for (int k = 0; k < classes_; ++k) color_.push_back(colors.color(k));
         return;
       }
-      if (round == rounds) report_no_color(colors, failed);
+      if (round == rounds) {
+        if (tries_everything()) return;
+        report_no_color(colors, failed);
+      }
       penalize(failed);
+      ++round;
     }
   }
-  constexpr void find_ways(int sharing) {
-    grid_.clear_guests();
-    for (const inner_path& p : inner_) {
-      const wsl::region there = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
-      for (int i = 0; i < there.count(); ++i) grid_.add(there.nth(i), node_class(p.region, p.color), -1);
+  constexpr bool move_to_front(std::size_t net) {
+    if (order_.front() == net) return false;
+    for (std::size_t k = order_.size() - 1; k > 0; --k)
+      if (order_[k] == net) std::swap(order_[k], order_[k - 1]);
+    return true;
+  }
+  /// On a small grid, looks for any solution.
+  constexpr bool tries_everything() {
+    if (grid_.size() > small_grid) return false;
+    std::vector<exhaustive::class_rules> rules(static_cast<std::size_t>(classes_), exhaustive::class_rules{});
+    const u64 all = conflicts().all();
+    for (int k = 0; k < classes_; ++k) {
+      rules[static_cast<std::size_t>(k)].allowed = all;
+      rules[static_cast<std::size_t>(k)].fixed = fixed_[static_cast<std::size_t>(k)];
     }
+    for (const std::size_t n : used_)
+      for (const std::size_t other : used_)
+        if (n != other && n / max_ids == other / max_ids)
+          rules[static_cast<std::size_t>(class_of_[n])].apart.push_back(class_of_[other]);
+    for (const inner_path& p : inner_)
+      each_pe(p, [&](coord c) { rules[static_cast<std::size_t>(node_class(p.region, p.color))].inner.push_back(c); });
+    const std::vector<u64> own = colors_of_programs();
+    std::vector<u64> barred;
+    for (std::size_t i = 0; i < grid_.size(); ++i) barred.push_back(barred_at(grid_.at(i), -1, own));
+    exhaustive find(grid_, nets_, rules, barred, std::is_constant_evaluated() ? 5'000 : 5'000'000);
+    if (!find.solve()) return false;
+    for (std::size_t k = 0; k < nets_.size(); ++k) ways_[k] = find.way(k);
+    for (int k = 0; k < classes_; ++k) color_.push_back(find.color(k));
+    return true;
+  }
+  /// For a class that finds no color where it goes: gives it one, and leads it around all others of this color.
+  constexpr bool goes_around(int of_class, coloring& colors, router& find) {
+    if (fixed_[static_cast<std::size_t>(of_class)] >= 0) return false;
+    u64 possible = colors.all();
+    for (const std::size_t n : used_)
+      if (class_of_[n] == of_class)
+        for (const std::size_t other : used_)
+          if (other / max_ids == n / max_ids && other != n && colors.color(class_of_[other]) >= 0)
+            possible &= ~(u64{1} << colors.color(class_of_[other]));
+    const std::vector<u64> own = colors_of_programs();
+    std::vector<net_route> before;
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      if (nets_[k].of_class == of_class) before.push_back(ways_[k]);
+    // short detours first: a search for a long one, or for one that there is not, looks at the whole grid
+    for (int k = 0; k < 2 * 64; ++k) {
+      const int color = k % 64;
+      if (!(possible >> color & 1)) continue;
+      k < 64 ? find.give_up_beyond(2, 64) : find.give_up_beyond(0, 0);
+      find.keep_off([&](auto keep_off) {
+        for (std::size_t k = 0; k < nets_.size(); ++k)
+          if (colors.color(nets_[k].of_class) == color)
+            for (const net_step& s : ways_[k].steps) keep_off(s.at);
+        for (const inner_path& p : inner_)
+          if (colors.color(node_class(p.region, p.color)) == color) each_pe(p, keep_off);
+        for (const path_record& p : base_.paths())
+          for (int i = 0; p.color == color && i < p.where.count(); ++i) keep_off(p.where.nth(i));
+        for (const auto& m : base_.claims())
+          for (int i = 0; color >= m.first && color < m.first + m.count && i < m.where.count(); ++i)
+            keep_off(m.where.nth(i));
+      });
+      if (!is_free(of_class, color, colors, own)) continue;
+      if (!leads_again(of_class, find)) continue;
+      colors.fix(of_class, color);
+      find.give_up_beyond(0, 0);
+      return true;
+    }
+    find.give_up_beyond(0, 0);
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      if (nets_[k].of_class == of_class) settle_way(k, before[n++]);
+    return false;
+  }
+  template <class F>
+  constexpr void each_pe(const inner_path& p, F f) const {
+    const wsl::region there = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
+    for (int i = 0; i < there.count(); ++i) f(there.nth(i));
+  }
+  /// Whether a color is free where a class must be: at its ends and on its inner paths.
+  constexpr bool is_free(int of_class, int color, const coloring& colors, const std::vector<u64>& own) const {
+    bool free = true;
+    const auto look = [&](coord c) {
+      if (c == nowhere) return;
+      grid_.each(c, [&](int other, int) { free &= other == of_class || colors.color(other) != color; });
+      free &= (barred_at(c, of_class, own) >> color & 1) == 0;
+    };
+    for (const net& n : nets_) {
+      if (n.of_class != of_class) continue;
+      look(n.root.at);
+      for (const net_end& e : n.leaves) look(e.at);
+    }
+    for (const inner_path& p : inner_)
+      if (node_class(p.region, p.color) == of_class) each_pe(p, look);
+    return free;
+  }
+  /// New ways for the nets of a class. False if one finds none; then the others may have changed.
+  constexpr bool leads_again(int of_class, router& find) {
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      if (nets_[k].of_class == of_class) take_up(k);
+    for (const std::size_t k : order_)
+      if (nets_[k].of_class == of_class && !find_way(k, find, 0)) return false;
+    return true;
+  }
+  constexpr void take_up(std::size_t k) {
+    for (const net_step& s : ways_[k].steps)
+      if (!is_end(nets_[k], s.at)) grid_.remove(s.at, nets_[k].of_class);
+    ways_[k] = {};
+  }
+  constexpr void settle_way(std::size_t k, net_route way) {
+    take_up(k);
+    ways_[k] = std::move(way);
+    for (const net_step& s : ways_[k].steps)
+      if (!is_end(nets_[k], s.at)) grid_.add(s.at, nets_[k].of_class, static_cast<int>(k));
+  }
+  /// The number of a net that finds no way, or -1.
+  constexpr int find_ways(router& find, int sharing) {
+    grid_.clear_guests();
+    for (const inner_path& p : inner_)
+      each_pe(p, [&](coord c) { grid_.add(c, node_class(p.region, p.color), -1); });
     for (std::size_t k = 0; k < nets_.size(); ++k) {
       if (nets_[k].root.at != nowhere) grid_.add(nets_[k].root.at, nets_[k].of_class, static_cast<int>(k));
       for (const net_end& e : nets_[k].leaves)
         if (e.at != nowhere) grid_.add(e.at, nets_[k].of_class, static_cast<int>(k));
     }
     ways_.assign(nets_.size(), {});
-    router find(grid_);
-    for (const std::size_t k : order_) {
-      const net& n = nets_[k];
-      ways_[k] = find.way_of(n, sharing);
-      if (!ways_[k].found) report_no_way(n, find);
-      for (const net_step& s : ways_[k].steps)
-        if (!is_end(n, s.at)) grid_.add(s.at, n.of_class, static_cast<int>(k));
-    }
+    find.keep_off([](auto) {});
+    for (const std::size_t k : order_)
+      if (!find_way(k, find, sharing)) return static_cast<int>(k);
+    return -1;
+  }
+  constexpr bool find_way(std::size_t k, router& find, int sharing) {
+    net_route way = find.way_of(nets_[k], sharing);
+    if (!way.found) return false;
+    return settle_way(k, std::move(way)), true;
   }
   static constexpr bool is_end(const net& n, coord c) {
     if (n.root.at == c) return true;
@@ -216,11 +347,9 @@ class connector {
                                                                                : detail::first_symbolic);
     for (int k = 0; k < classes_; ++k)
       if (fixed_[static_cast<std::size_t>(k)] >= 0) colors.fix(k, fixed_[static_cast<std::size_t>(k)]);
-    for (std::size_t r = 0; r < regions_.size(); ++r)
-      for (int a = 0; a < max_ids; ++a)
-        for (int b = 0; b < a && class_of_[r * max_ids + static_cast<std::size_t>(a)] >= 0; ++b)
-          if (const int other = class_of_[r * max_ids + static_cast<std::size_t>(b)]; other >= 0)
-            colors.keep_apart(class_of_[r * max_ids + static_cast<std::size_t>(a)], other);
+    for (std::size_t i = 0; i < used_.size(); ++i)  // in the order of regions
+      for (std::size_t k = i; k-- > 0 && used_[k] / max_ids == used_[i] / max_ids;)
+        colors.keep_apart(class_of_[used_[i]], class_of_[used_[k]]);
     const std::vector<u64> own = colors_of_programs();
     const auto meets = [&](coord c, int of_class) {
       grid_.each(c, [&](int other, int) { colors.keep_apart(of_class, other); });
@@ -228,10 +357,8 @@ class connector {
     };
     for (std::size_t k = 0; k < nets_.size(); ++k)
       for (const net_step& s : ways_[k].steps) meets(s.at, nets_[k].of_class);
-    for (const inner_path& p : inner_) {
-      const wsl::region there = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
-      for (int i = 0; i < there.count(); ++i) meets(there.nth(i), node_class(p.region, p.color));
-    }
+    for (const inner_path& p : inner_)
+      each_pe(p, [&](coord c) { meets(c, node_class(p.region, p.color)); });
     return colors;
   }
   /// By region: the colors of the fabric that its programs name.
@@ -314,15 +441,8 @@ class connector {
     for (const inner_path& p : inner_)
       p.calls->path(l, color_of(node_class(p.region, p.color)),
                     regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), p.how, false);
-    std::vector<path_piece> pieces;
-    for (std::size_t k = 0; k < nets_.size(); ++k) {
-      const net& n = nets_[k];
-      for (const net_step& s : ways_[k].steps)
-        pieces.push_back({{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1}, color_of(n.of_class), s.from, s.to,
-                          !s.from.single() && n.merges, n.calls});
-    }
-    for (const path_piece& p : joined(std::move(pieces)))
-      p.calls->path(l, p.color, p.where, p.from >> p.to, p.merges);
+    const std::vector<path_piece> ways = pieces();
+    for (const path_piece& p : ways) p.calls->path(l, p.color, p.where, p.from >> p.to, p.merges);
     for (std::size_t k = 0; k < nets_.size(); ++k) {
       const net& n = nets_[k];
       if (n.root.at == nowhere)
@@ -333,6 +453,20 @@ class connector {
     }
     return l;
   }
+  constexpr std::vector<path_piece> pieces() const {
+    std::vector<path_piece> all;
+    std::size_t last = 0;  // where the net before begins
+    for (std::size_t k = 0; k < nets_.size(); ++k) {
+      const net& n = nets_[k];
+      const std::size_t first = all.size();
+      for (const net_step& s : ways_[k].steps)
+        add_to(all, first, {{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1}, color_of(n.of_class), s.from, s.to,
+                            !s.from.single() && n.merges, n.calls});
+      if (k == 0 || nets_[k - 1].connection != n.connection || !lay_over(all, last, first)) last = first;
+    }
+    if (all.size() > many_pieces) return joined(all);
+    return all;
+  }
   constexpr int color_of(int of_class) const { return color_[static_cast<std::size_t>(of_class)]; }
 
   const layout& base_;
@@ -341,7 +475,8 @@ class connector {
   const std::vector<inner_path>& inner_;
   const std::vector<connection>& connections_;
   territory grid_;
-  std::vector<int> class_of_;  // of a region's color, by `node`
+  std::vector<int> class_of_;      // of a region's color, by `node`
+  std::vector<std::size_t> used_;  // the nodes that have a class, in order
   int classes_ = 0;
   std::vector<int> fixed_, color_;  // of each class
   std::vector<net> nets_;

@@ -21,6 +21,36 @@ struct path_piece {
   }
 };
 
+/// Makes a piece larger by one beside it with the same route, if both together are a rectangle.
+constexpr bool extend(path_piece& by, const path_piece& p) {
+  if (!by.same_route(p)) return false;
+  wsl::region& a = by.where;
+  const wsl::region& b = p.where;
+  if (a.y0 == b.y0 && a.y1 == b.y1) {
+    if (a.x1 == b.x0) return a.x1 = b.x1, true;
+    if (a.x0 == b.x1) return a.x0 = b.x0, true;
+  }
+  if (a.x0 == b.x0 && a.x1 == b.x1) {
+    if (a.y1 == b.y0) return a.y1 = b.y1, true;
+    if (a.y0 == b.y1) return a.y0 = b.y0, true;
+  }
+  return false;
+}
+/// Adds the piece of one PE, to the last one if the net goes straight on.
+constexpr void add_to(std::vector<path_piece>& pieces, std::size_t first, const path_piece& one) {
+  if (pieces.size() == first || !extend(pieces.back(), one)) pieces.push_back(one);
+}
+/// Nets side by side, as those between two ports of several PEs, become one: lays the pieces from `second` on
+/// over those from `first` on, if each extends one there.
+constexpr bool lay_over(std::vector<path_piece>& pieces, std::size_t first, std::size_t second) {
+  if (pieces.size() - second != second - first) return false;
+  for (std::size_t k = second; k < pieces.size(); ++k)
+    if (path_piece p = pieces[first + k - second]; !extend(p, pieces[k])) return false;
+  for (std::size_t k = second; k < pieces.size(); ++k) extend(pieces[first + k - second], pieces[k]);
+  pieces.resize(second);
+  return true;
+}
+
 namespace piece_order {
 
 constexpr long route_key(const path_piece& p) {
@@ -66,7 +96,7 @@ constexpr void join(std::vector<path_piece>& pieces, bool along_rows) {
 
 /// The pieces of PEs, joined: first those that words cross from west to east or back along rows, the others
 /// along columns; then what has become equal the other way.
-constexpr std::vector<path_piece> joined(std::vector<path_piece> pieces) {
+constexpr std::vector<path_piece> joined(const std::vector<path_piece>& pieces) {
   std::vector<path_piece> rows, columns;
   for (const path_piece& p : pieces)
     (p.from.has(north) || p.from.has(south) ? columns : rows).push_back(p);

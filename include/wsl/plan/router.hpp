@@ -3,7 +3,7 @@
 // other. A way leads over free PEs and over those of the regions that it connects, never over a PE that another
 // net of the same class passes. Where other classes pass it costs more, as much as the caller says.
 #pragma once
-#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "territory.hpp"
@@ -13,7 +13,7 @@ namespace wsl::planning {
 class router {
  public:
   constexpr explicit router(const territory& grid)
-      : grid_(grid), cost_(grid.size(), 0), stamp_(grid.size(), 0), tree_(grid.size(), 0), entered_(grid.size(), 0) {}
+      : grid_(grid), cost_(grid.size(), 0), stamp_(grid.size(), 0), tree_(grid.size(), 0), off_(grid.size(), 0), entered_(grid.size(), 0) {}
 
   /// The cost of a hop onto a free PE; costs of sharing a PE are in these units.
   static constexpr int hop = 64;
@@ -34,6 +34,15 @@ class router {
     r.found = true;
     return r;
   }
+  /// From now on a way of d hops is given up where it would become longer than a x d + b; without limit if a is 0.
+  constexpr void give_up_beyond(int a, int b) { detour_ = a, more_ = b; }
+  /// From now on nets keep off the PEs that f(keep_off) is called for, by keep_off(PE).
+  template <class F>
+  constexpr void keep_off(F each) {
+    ++off_now_;
+    each([&](coord c) { off_[grid_.index(c)] = off_now_; });
+  }
+
   constexpr const net_end& lost() const { return lost_; }
   /// Calls f(PE) for the PEs that the last net has reached.
   template <class F>
@@ -46,12 +55,37 @@ class router {
   struct open_cell {
     int total, cost;
     std::size_t cell;
-    /// The heap's first is the cheapest, of equals the one that has come farthest.
-    friend constexpr bool operator<(const open_cell& a, const open_cell& b) {
-      if (a.total != b.total) return a.total > b.total;
-      if (a.cost != b.cost) return a.cost < b.cost;
-      return a.cell > b.cell;
+  };
+  /// The PEs that have been reached, the one with the lowest total first; of equals the one that came last,
+  /// which is the one that is on its way to the end. Most totals are the lowest, or two hops more: they wait in
+  /// lists by total, of which few are in use at a time.
+  class open_list {
+   public:
+    constexpr bool empty() const { return size_ == 0; }
+    constexpr void clear() { lists_.clear(), size_ = 0; }
+    constexpr void add(const open_cell& c) {
+      ++size_;
+      std::size_t k = lists_.size();  // sorted, the lowest last
+      while (k > 0 && lists_[k - 1].total < c.total) --k;
+      if (k > 0 && lists_[k - 1].total == c.total) return lists_[k - 1].cells.push_back(c);
+      lists_.insert(lists_.begin() + static_cast<std::ptrdiff_t>(k), {c.total, {c}});
     }
+    constexpr open_cell take() {
+      --size_;
+      std::vector<open_cell>& cells = lists_.back().cells;
+      const open_cell c = cells.back();
+      cells.pop_back();
+      if (cells.empty()) lists_.pop_back();
+      return c;
+    }
+
+   private:
+    struct of_total {
+      int total;
+      std::vector<open_cell> cells;
+    };
+    std::vector<of_total> lists_;
+    std::size_t size_ = 0;
   };
 
   // Words go away from the root, or to it if the net merges.
@@ -82,43 +116,102 @@ class router {
     return (a.x < b.x ? b.x - a.x : a.x - b.x) + (a.y < b.y ? b.y - a.y : a.y - b.y);
   }
 
-  constexpr bool is_end(coord c, const net_end& e) const { return e.at == c; }
-  /// Whether the net may pass a PE on its way.
-  constexpr bool passable(coord c) const {
-    const int owner = grid_.owner(c);
-    if (owner == territory::of_layout) return false;
-    if (owner >= 0 && owner != net_->root.region) {
-      bool own = false;
+  /// What it costs the net to pass a PE on its way, or -1 if it may not.
+  constexpr int cost_of(std::size_t i) const {
+    if (const int owner = grid_.owner(i); owner != territory::free) {
+      if (owner == territory::of_layout) return -1;
+      bool own = owner == net_->root.region;
       for (const net_end& e : net_->leaves) own |= e.region == owner;
-      if (!own) return false;
+      if (!own) return -1;
     }
-    bool free = true;
-    grid_.each(c, [&](int of_class, int) { free &= of_class != net_->of_class; });
-    return free;
-  }
-  constexpr int cost_of(coord c) const {
-    int others = 0;
-    grid_.each(c, [&](int of_class, int) { others += of_class != net_->of_class; });
-    return hop + sharing_ * others + hop * grid_.penalty(c);
+    if (off_[i] == off_now_) return -1;
+    const int others = grid_.others(i, net_->of_class);
+    return others < 0 ? -1 : hop + sharing_ * others + hop * grid_.penalty(i);
   }
   constexpr int at_least(coord c, const net_end& to) const {
     return to.at == nowhere ? 0 : hop * distance(c, to.at);
   }
 
-  constexpr bool is_new(std::size_t i) const { return stamp_[i] != now_; }
-  constexpr void reach(std::vector<open_cell>& open, coord c, int cost, port by, const net_end& to) {
-    const std::size_t i = grid_.index(c);
-    if (!is_new(i) && cost_[i] <= cost) return;
-    stamp_[i] = now_, cost_[i] = cost, entered_[i] = static_cast<u8>(by);
-    open.push_back({cost + at_least(c, to), cost, i});
-    std::push_heap(open.begin(), open.end());
+  // Most nets have a way of at most two bends. Looking at a few of these first costs a small part of a search,
+  // which matters in a constant expression. The search follows only where none of them is free.
+
+  /// The cost of going straight from one PE to another, without the first and with the last; -1 if not free.
+  constexpr int cost_of_line(coord from, coord to, coord end) const {
+    const coord d{to.x > from.x ? 1 : to.x < from.x ? -1 : 0, to.y > from.y ? 1 : to.y < from.y ? -1 : 0};
+    int sum = 0;
+    for (coord c = from; c != to;) {
+      c = c + d;
+      const int cost = c == end ? hop : cost_of(grid_.index(c));
+      if (cost < 0) return -1;
+      sum += cost;
+    }
+    return sum;
+  }
+  static constexpr port toward(coord from, coord to) {
+    return to.x > from.x ? east : to.x < from.x ? west : to.y < from.y ? north : to.y > from.y ? south : ramp;
+  }
+  struct bent_way {
+    coord first, second;
+    int cost = -1;
+  };
+  /// The way from the root over two corners, if the ends allow it and it is free.
+  constexpr void consider(bent_way& best, coord first, coord second, const net_end& to) const {
+    const coord root = net_->root.at, end = to.at;
+    const port out = toward(root, first != root ? first : second != root ? second : end),
+               in = toward(second != end ? second : first != end ? first : root, end);
+    if (!net_->root.sides.has(out) || !to.sides.has(opposite(in))) return;
+    int cost = 0;
+    coord from = root;
+    for (const coord corner : {first, second, end}) {
+      const int line = cost_of_line(from, corner, end);
+      if (line < 0) return;
+      cost += line, from = corner;
+    }
+    if (best.cost < 0 || cost < best.cost) best = {first, second, cost};
+  }
+  constexpr bool goes_with_two_bends(net_route& r, const net_end& to) {
+    const coord a = net_->root.at, b = to.at;
+    if (a == nowhere || b == nowhere || a == b || r.steps.size() != 1) return false;
+    bent_way best;
+    if (a.x == b.x || a.y == b.y) {
+      consider(best, a, b, to);
+    } else {
+      consider(best, {b.x, a.y}, b, to);
+      consider(best, {a.x, b.y}, b, to);
+      for (const int part : {1, 0, 2}) {
+        const int dx = b.x - a.x, dy = b.y - a.y, sx = dx < 0 ? -1 : 1, sy = dy < 0 ? -1 : 1;
+        const int x = part == 1 ? a.x + dx / 2 : part == 0 ? a.x + sx : b.x - sx,
+                  y = part == 1 ? a.y + dy / 2 : part == 0 ? a.y + sy : b.y - sy;
+        if (x != a.x && x != b.x) consider(best, {x, a.y}, {x, b.y}, to);
+        if (y != a.y && y != b.y) consider(best, {a.x, y}, {b.x, y}, to);
+        if (best.cost >= 0 && sharing_ == 0) break;
+      }
+    }
+    // with other nets on its PEs, there may be a better one
+    if (best.cost < 0 || (sharing_ > 0 && best.cost > hop * distance(a, b))) return false;
+    coord at = a;
+    for (const coord corner : {best.first, best.second, b})
+      while (at != corner) {
+        const port side = toward(at, corner);
+        join_out(at == a ? r.steps[0] : r.steps.back(), side);
+        at = at + step(side);
+        net_step next{at, {}, {}};
+        if (at == b) next.from = net_->merges ? to.inner : ports{}, next.to = net_->merges ? ports{} : to.inner;
+        join_in(next, opposite(side));
+        add(r, next);
+      }
+    return true;
   }
 
   /// Leads the tree to one more leaf.
   constexpr bool extend(net_route& r, const net_end& to) {
+    if (goes_with_two_bends(r, to)) return true;
     ++now_;
-    std::vector<open_cell> open;
-    if (r.steps.empty()) begin_at_the_edge(open, to);
+    longest_ = detour_ > 0 && to.at != nowhere && net_->root.at != nowhere
+                   ? hop * (detour_ * distance(net_->root.at, to.at) + more_)
+                   : std::numeric_limits<int>::max();
+    open_.clear();
+    if (r.steps.empty()) begin_at_the_edge(to);
     for (net_step& s : r.steps) {
       // a leaf of the tree goes no farther; the root leaves through its own sides
       const ports sides = s.at == net_->root.at ? net_->root.sides : branches(s.at) ? every_way : ports{};
@@ -127,32 +220,31 @@ class router {
         for (const port side : every_side)
           if (to.sides.has(side) && sides.has(side) && !used.has(side) && !grid_.has(s.at + step(side)))
             return join_out(s, side), r.host = s.at, true;
-      for (const port side : every_side) {
-        const coord c = s.at + step(side);
-        if (!sides.has(side) || used.has(side) || !grid_.has(c)) continue;
-        if (is_end(c, to) && to.sides.has(opposite(side))) reach(open, c, hop, side, to);
-        else if (passable(c) && !in_tree(c)) reach(open, c, cost_of(c), side, to);
-      }
+      for (const port side : every_side)
+        if (sides.has(side) && !used.has(side)) look(s.at + step(side), 0, side, to);
     }
-    while (!open.empty()) {
-      std::pop_heap(open.begin(), open.end());
-      const open_cell best = open.back();
-      open.pop_back();
+    while (!open_.empty()) {
+      const open_cell best = open_.take();
       if (best.cost > cost_[best.cell]) continue;
       const coord c = grid_.at(best.cell);
-      if (is_end(c, to)) return trace(r, c, to), true;
+      if (c == to.at) return trace(r, c, to), true;
       if (to.at == nowhere && leaves_the_grid(c, to)) return r.host = c, trace(r, c, to), true;
-      for (const port side : every_side) {
-        const coord next = c + step(side);
-        if (!grid_.has(next) || in_tree(next)) continue;
-        if (is_end(next, to)) {
-          if (to.sides.has(opposite(side))) reach(open, next, best.cost + hop, side, to);
-        } else if (passable(next)) {
-          reach(open, next, best.cost + cost_of(next), side, to);
-        }
-      }
+      for (const port side : every_side) look(c + step(side), best.cost, side, to);
     }
     return false;
+  }
+  /// Comes to a PE through a side of the one before, at whose cost.
+  constexpr void look(coord c, int cost, port by, const net_end& to) {
+    if (!grid_.has(c)) return;
+    const std::size_t i = grid_.index(c);
+    if (stamp_[i] == now_ && cost_[i] <= cost + hop) return;
+    if (tree_[i] == tree_now_) return;
+    const int more = c == to.at ? (to.sides.has(opposite(by)) ? hop : -1) : cost_of(i);
+    if (more < 0 || (stamp_[i] == now_ && cost_[i] <= cost + more)) return;
+    const int total = cost + more + at_least(c, to);
+    if (total > longest_) return;
+    stamp_[i] = now_, cost_[i] = cost + more, entered_[i] = static_cast<u8>(by);
+    open_.add({total, cost + more, i});
   }
 
   constexpr bool branches(coord c) const {
@@ -160,7 +252,6 @@ class router {
       if (e.at == c) return false;
     return true;
   }
-  constexpr bool in_tree(coord c) const { return tree_[grid_.index(c)] == tree_now_; }
   constexpr void add(net_route& r, const net_step& s) {
     r.steps.push_back(s);
     tree_[grid_.index(s.at)] = tree_now_;
@@ -171,7 +262,7 @@ class router {
     return false;
   }
   /// A stream of the host enters at any PE of a side.
-  constexpr void begin_at_the_edge(std::vector<open_cell>& open, const net_end& to) {
+  constexpr void begin_at_the_edge(const net_end& to) {
     for (int k = 0; k < (net_->root.sides.has(east) || net_->root.sides.has(west) ? grid_.height() : grid_.width());
          ++k) {
       const coord c = net_->root.sides.has(east)    ? coord{grid_.width() - 1, k}
@@ -179,7 +270,7 @@ class router {
                       : net_->root.sides.has(north) ? coord{k, 0}
                                                     : coord{k, grid_.height() - 1};
       const port inward = opposite(static_cast<port>(net_->root.sides.bits));
-      if (is_end(c, to) ? to.sides.has(opposite(inward)) : passable(c)) reach(open, c, cost_of(c), inward, to);
+      look(c, 0, inward, to);
     }
   }
 
@@ -218,9 +309,10 @@ class router {
 
   const territory& grid_;
   const net* net_ = nullptr;
-  int sharing_ = 0, now_ = 0, tree_now_ = 0;
+  int sharing_ = 0, detour_ = 0, more_ = 0, longest_ = 0, now_ = 0, tree_now_ = 0, off_now_ = 1;
   net_end lost_;
-  std::vector<int> cost_, stamp_, tree_;
+  open_list open_;
+  std::vector<int> cost_, stamp_, tree_, off_;
   std::vector<u8> entered_;
 };
 

@@ -41,10 +41,28 @@ class territory {
     for (int k = head_[index(c)]; k >= 0; k = guests_[static_cast<std::size_t>(k)].next)
       f(guests_[static_cast<std::size_t>(k)].of_class, guests_[static_cast<std::size_t>(k)].net);
   }
+  /// The number of classes besides this one on a PE, or -1 if this one is there.
+  constexpr int others(std::size_t i, int of_class) const {
+    int n = 0;
+    const guest* all = guests_.data();
+    for (int k = head_.data()[i]; k >= 0; k = all[k].next) {
+      if (all[k].of_class == of_class) return -1;
+      ++n;
+    }
+    return n;
+  }
   constexpr void add(coord c, int of_class, int net) {
     int& head = head_[index(c)];
     guests_.push_back({of_class, net, head});
     head = static_cast<int>(guests_.size()) - 1;
+  }
+  /// Takes the nets of a class away from a PE.
+  constexpr void remove(coord c, int of_class) {
+    for (int* k = &head_[index(c)]; *k >= 0;) {
+      const guest& g = guests_[static_cast<std::size_t>(*k)];
+      if (g.of_class == of_class && g.net >= 0) *k = g.next;
+      else k = &guests_[static_cast<std::size_t>(*k)].next;
+    }
   }
   constexpr void clear_guests() {
     guests_.clear();
@@ -52,7 +70,8 @@ class territory {
   }
   /// How much a net avoids a PE, in hops, because connections there have run out of colors.
   constexpr int& penalty(coord c) { return penalty_[index(c)]; }
-  constexpr int penalty(coord c) const { return penalty_[index(c)]; }
+  constexpr int penalty(std::size_t i) const { return penalty_.data()[i]; }
+  constexpr int owner(std::size_t i) const { return owner_.data()[i]; }
 
  private:
   int width_, height_;
