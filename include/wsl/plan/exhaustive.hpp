@@ -3,6 +3,7 @@
 // fits, or until a number of steps is used up. So a small floor plan is refused only if there is no solution.
 #pragma once
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "territory.hpp"
@@ -79,7 +80,7 @@ class exhaustive {
   constexpr bool mark_fixed(std::size_t k, u64 bit) {
     std::vector<coord> all = fixed_pes(k);
     for (const coord c : all)
-      if ((used_[grid_.index(c)] | barred_[grid_.index(c)]) & bit) return false;
+      if ((used_[grid_.index(c)] | (rules_[k].fixed < 0 ? barred_[grid_.index(c)] : 0)) & bit) return false;
     for (const coord c : all) used_[grid_.index(c)] |= bit;
     return true;
   }
