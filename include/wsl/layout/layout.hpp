@@ -250,6 +250,13 @@ class layout {
     }
     return found;
   }
+  /// The color that a color of the program on one PE stands for; itself if it is not symbolic.
+  template <payload T>
+  constexpr color<T> color_at(coord c, color<T> named) const {
+    for (const placement& p : placements_)
+      if (p.where.has(c)) return {p.colors(named.id)};
+    return named;
+  }
   /// The program on one PE, or null.
   constexpr const program* program_at(coord c) const {
     for (const placement& p : placements_)
@@ -334,8 +341,8 @@ class layout {
   support::growing_vector<placement, max_placements> placements_;
   support::growing_vector<detail::stream_record, max_streams> streams_;
   support::inplace_vector<detail::claim, max_claims> claims_;
-  support::inplace_vector<detail::switch_record, max_switches> switches_;
-  support::inplace_vector<detail::filter_record, max_filters> filters_;
+  support::growing_vector<detail::switch_record, max_switches> switches_;
+  support::growing_vector<detail::filter_record, max_filters> filters_;
 };
 
 }  // namespace wsl

@@ -7,7 +7,9 @@
 //   sum.output(adder::out, at(0, 1), east | west)   on one PE, through the side that suits
 //   sum.input(adder::x, north).to(ramp | south)     to the processor, and on to an inner path
 #pragma once
+#include "../layout/filters.hpp"
 #include "../layout/layout.hpp"
+#include "../layout/switches.hpp"
 #include "faults.hpp"
 
 namespace wsl {
@@ -22,17 +24,40 @@ struct port_data {
   ports sides;      ///< through which words may leave or enter these PEs
   ports inner{ramp};  ///< where they come from, or go to, inside the region
   bool is_output = false;
+  bool is_switched = false;
+  switches positions;
+};
+
+/// The options of a path. A layout takes them as parameters, a floor plan keeps them until it is connected.
+struct path_options {
+  bool joins = false, switched = false, counts = false, picks = false, indexed = false;
+  switches positions;
+  counter_filter counter;
+  sparse_counter_filter sparse;
+  range_filter range;
+
+  constexpr void take(const detail::merge_t&) { joins = true; }
+  constexpr void take(const switches& s) { switched = true, positions = s; }
+  constexpr void take(const counter_filter& f) { counts = true, counter = f; }
+  constexpr void take(const sparse_counter_filter& f) { picks = true, sparse = f; }
+  constexpr void take(const range_filter& f) { indexed = true, range = f; }
 };
 
 /// The calls of a layout for one type of payload.
 struct payload_calls {
-  void (*path)(layout& to, int color, const region& where, route how, bool merges);
+  void (*path)(layout& to, int color, const region& where, route how, const path_options& options);
   void (*stream)(layout& to, int color, coord at, port side, bool is_input);
 };
 template <payload T>
-constexpr void add_path(layout& to, int color, const region& where, route how, bool joins) {
-  if (joins) to.path(wsl::color<T>{color}, where, how, merges);
-  else to.path(wsl::color<T>{color}, where, how);
+constexpr void add_path(layout& to, int color, const region& where, route how, const path_options& o) {
+  const wsl::color<T> c{color};
+  if (o.switched && o.joins) to.path(c, where, how, o.positions, merges);
+  else if (o.switched) to.path(c, where, how, o.positions);
+  else if (o.counts) to.path(c, where, how, o.counter);
+  else if (o.picks) to.path(c, where, how, o.sparse);
+  else if (o.indexed) to.path(c, where, how, o.range);
+  else if (o.joins) to.path(c, where, how, merges);
+  else to.path(c, where, how);
 }
 template <payload T>
 constexpr void add_stream(layout& to, int color, coord c, port side, bool is_input) {
@@ -56,6 +81,13 @@ class region_port {
   constexpr region_port from(ports inner) const { return with(inner, true); }
   /// An input: where its words go, the ramp if not said. Other ports are those of an inner path that begins.
   constexpr region_port to(ports inner) const { return with(inner, false); }
+  /// With switches on its PEs: an output changes where words come from, `.pos1 = {.from = south}`, an input where
+  /// they go.
+  constexpr region_port switched(const switches& positions) const {
+    planning::port_data d = data_;
+    d.is_switched = true, d.positions = positions;
+    return region_port(d);
+  }
   constexpr const planning::port_data& data() const { return data_; }
 
  private:
@@ -116,7 +148,7 @@ class code_region {
     if (found.empty() || found.x0 < 0 || found.y0 < 0 || found.x1 > width_ || found.y1 > height_)
       faults::the_port_is_outside_of_its_region(name_, width_, height_);
     if (sides.empty() || sides.has(ramp)) faults::a_port_is_at_a_side_of_its_region(name_);
-    return region_port<T>({number_, c.id, found, sides, ramp, is_output});
+    return region_port<T>({number_, c.id, found, sides, ramp, is_output, false, {}});
   }
 
   int number_;

@@ -114,9 +114,13 @@ class connector {
   // ---- nets
 
   constexpr net_end end_of(const port_data& p, int nth, ports host_side) const {
-    if (p.region < 0) return {.at = nowhere, .sides = host_side};
+    net_end e;
+    e.sides = host_side;
+    if (p.region < 0) return e;
     const wsl::region on_grid = regions_[static_cast<std::size_t>(p.region)].on_grid(p.where);
-    return {.at = on_grid.nth(nth), .sides = p.sides, .inner = p.inner, .region = p.region};
+    e.at = on_grid.nth(nth), e.sides = p.sides, e.inner = p.inner, e.region = p.region;
+    if (p.is_switched) e.positions = &p.positions;
+    return e;
   }
   constexpr void add_nets(int number) {
     const connection& c = connections_[static_cast<std::size_t>(number)];
@@ -124,9 +128,20 @@ class connector {
     const int of_class = from_host ? node_class(c.to.region, c.to.color) : node_class(c.from.region, c.from.color);
     const int outputs = from_host ? c.to.where.count() : c.from.where.count(),
               inputs = to_host ? outputs : c.to.where.count();
+    if (from_host && c.deal > 0) {  // one way in, from which all get their parts
+      net n;
+      n.of_class = of_class, n.root = end_of(c.from, 0, c.host_side), n.calls = c.calls, n.connection = number;
+      for (int i = 0; i < inputs; ++i) {
+        n.leaves.push_back(end_of(c.to, i, c.host_side));
+        n.leaves.back().deal = {c.deal, i * c.deal, inputs * c.deal};
+      }
+      nets_.push_back(n);
+      return;
+    }
     for (int i = 0; i < (outputs > inputs ? outputs : inputs); ++i) {
-      const net_end from = end_of(c.from, outputs == 1 ? 0 : i, c.host_side),
-                    to = end_of(c.to, inputs == 1 ? 0 : i, c.host_side);
+      const net_end from = end_of(c.from, outputs == 1 ? 0 : i, c.host_side);
+      net_end to = end_of(c.to, inputs == 1 ? 0 : i, c.host_side);
+      if (c.deal > 0) to.deal = {c.deal, i * c.deal, inputs * c.deal};
       add_link(of_class, from, to, c, number);
     }
   }
@@ -154,7 +169,11 @@ class connector {
       n.leaves.push_back(from);
       return;
     }
-    nets_.push_back({.of_class = of_class, .root = from, .leaves = {to}, .calls = c.calls, .connection = number});
+    net n;
+    n.of_class = of_class, n.root = from, n.calls = c.calls, n.connection = number;
+    n.beside = c.from.where.count() > 1 || c.to.where.count() > 1;
+    n.leaves.push_back(to);
+    nets_.push_back(n);
   }
   constexpr const char* region_name(int region) const {
     return region < 0 ? "the host" : regions_[static_cast<std::size_t>(region)].name;
@@ -179,7 +198,9 @@ class connector {
     for (int round = 0, early = 0;;) {
       if (const int lost = find_ways(find, round == 0 ? 0 : (router::hop / 8) << round); lost >= 0) {
         // nets of one color are in each other's way: the one that finds none goes first
-        if (++early <= rounds && move_to_front(static_cast<std::size_t>(lost))) continue;
+        ++early;
+        if (early == 1) reverse_order(nets_[static_cast<std::size_t>(lost)].of_class);
+        if (early == 1 || (early <= rounds && move_to_front(static_cast<std::size_t>(lost)))) continue;
         if (tries_everything()) return;
         find_ways(find, 0);
         find_way(static_cast<std::size_t>(lost), find, 0);
@@ -200,6 +221,13 @@ class connector {
       penalize(failed);
       ++round;
     }
+  }
+  constexpr void reverse_order(int of_class) {
+    std::vector<std::size_t> places;
+    for (std::size_t k = 0; k < order_.size(); ++k)
+      if (nets_[order_[k]].of_class == of_class) places.push_back(k);
+    for (std::size_t k = 0; 2 * k + 1 < places.size(); ++k)
+      std::swap(order_[places[k]], order_[places[places.size() - 1 - k]]);
   }
   constexpr bool move_to_front(std::size_t net) {
     if (order_.front() == net) return false;
@@ -440,9 +468,9 @@ class connector {
     }
     for (const inner_path& p : inner_)
       p.calls->path(l, color_of(node_class(p.region, p.color)),
-                    regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), p.how, false);
+                    regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), p.how, p.options);
     const std::vector<path_piece> ways = pieces();
-    for (const path_piece& p : ways) p.calls->path(l, p.color, p.where, p.from >> p.to, p.merges);
+    for (const path_piece& p : ways) p.calls->path(l, p.color, p.where, p.from >> p.to, options_of(p));
     for (std::size_t k = 0; k < nets_.size(); ++k) {
       const net& n = nets_[k];
       if (n.root.at == nowhere)
@@ -453,6 +481,14 @@ class connector {
     }
     return l;
   }
+  static constexpr path_options options_of(const path_piece& p) {
+    path_options o;
+    if (p.merges) o.take(merges);
+    if (p.positions) o.take(*p.positions);
+    if (p.deal.words > 0)
+      o.take(sparse_counter_filter{.first = p.deal.first, .last = p.deal.first + p.deal.words - 1, .period = p.deal.of});
+    return o;
+  }
   constexpr std::vector<path_piece> pieces() const {
     std::vector<path_piece> all;
     std::size_t last = 0;  // where the net before begins
@@ -461,7 +497,7 @@ class connector {
       const std::size_t first = all.size();
       for (const net_step& s : ways_[k].steps)
         add_to(all, first, {{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1}, color_of(n.of_class), s.from, s.to,
-                            !s.from.single() && n.merges, n.calls});
+                            !s.from.single() && n.merges, s.deal, s.positions, n.calls});
       if (k == 0 || nets_[k - 1].connection != n.connection || !lay_over(all, last, first)) last = first;
     }
     if (all.size() > many_pieces) return joined(all);

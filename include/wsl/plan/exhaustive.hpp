@@ -104,7 +104,8 @@ class exhaustive {
     const net& n = nets_[from];
     ways_[from] = {};
     if (n.root.at != nowhere)
-      ways_[from].steps.push_back(n.merges ? net_step{n.root.at, {}, n.root.inner} : net_step{n.root.at, n.root.inner, {}});
+      ways_[from].steps.push_back(n.merges ? net_step{n.root.at, {}, n.root.inner, {}, n.root.positions}
+                                           : net_step{n.root.at, n.root.inner, {}, {}, n.root.positions});
     return next_leaf(nth, from, 0);
   }
   constexpr bool next_leaf(std::size_t nth, std::size_t which, std::size_t leaf) {
@@ -156,7 +157,7 @@ class exhaustive {
     const net_end& to = n.leaves[leaf];
     if (c == to.at) {
       if (!to.sides.has(opposite(by))) return false;
-      net_step last{c, n.merges ? to.inner : ports{}, n.merges ? ports{} : to.inner};
+      net_step last{c, n.merges ? to.inner : ports{}, n.merges ? ports{} : to.inner, to.deal, to.positions};
       join_in(n, last, opposite(by));
       ways_[which].steps.push_back(last);
       if (next_leaf(nth, which, leaf + 1)) return true;

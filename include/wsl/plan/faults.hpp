@@ -46,6 +46,12 @@ namespace wsl::faults {
   fail("the output of {} has {} PEs, the input of {} has {}: connect as many to as many, one to several, or, "
        "with the option merges, several to one; or put a mux or a demux between them", {from, n, to, m});
 }
+[[noreturn]] constexpr void one_output_deals_words(auto from) {
+  fail("words of {} are dealt out by one PE, at least one to each PE of the input: deals{.words = 4}", {from});
+}
+[[noreturn]] constexpr void a_mux_grows_to_the_east_or_south(auto name) {
+  fail("mux {} is a row or a column of PEs: it grows to the east or to the south", {name});
+}
 [[noreturn]] constexpr void several_outputs_lead_to_one_input(auto from, auto other, auto to) {
   fail("words of {} and of {} come to one PE of {} in an order that nobody defines: connect both with the "
        "option merges if it does not matter, or put a mux between them", {from, other, to});

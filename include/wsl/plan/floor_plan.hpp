@@ -20,6 +20,11 @@
 
 namespace wsl {
 
+/// An option of a connection from one PE to several: each gets so many words in turn.
+struct deals {
+  int words = 0;
+};
+
 class floor_plan {
  public:
   constexpr floor_plan(const wsl::machine& target, int width, int height)
@@ -48,11 +53,16 @@ class floor_plan {
     programs_.push_back({known(r), inside(r, where), &detail::program_of<Program>::value});
     return *this;
   }
-  /// An inner path of a region, as `layout::path` has it, of a symbolic color or one of the fabric.
-  template <payload T>
-  constexpr floor_plan& path(const code_region& r, color<T> c, const area& where, route how) {
-    if (const wsl::region there = inside(r, where); !there.empty())
-      inner_.push_back({known(r), c.id, there, how, &planning::calls_for<T>});
+  /// An inner path of a region, as `layout::path` has it, of a symbolic color or one of the fabric. Its options
+  /// are `merges`, or `switches`, or a filter, whose `per_column` and `per_row` count from the first PE of the path.
+  template <payload T, class... Option>
+  constexpr floor_plan& path(const code_region& r, color<T> c, const area& where, route how,
+                             const Option&... options) {
+    const wsl::region there = inside(r, where);
+    if (there.empty()) return *this;
+    planning::path_options all;
+    (all.take(options), ...);
+    inner_.push_back({known(r), c.id, there, how, all, &planning::calls_for<T>});
     return *this;
   }
 
@@ -88,11 +98,24 @@ class floor_plan {
   constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const detail::merge_t&) {
     return add(from.data(), to.data(), &planning::calls_for<T>, true);
   }
+  /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n, and
+  /// so on, from the beginning again after the last: one output for all of them (CSL's demultiplexer).
+  template <payload T>
+  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const deals& how) {
+    if (how.words < 1 || from.data().where.count() != 1) faults::one_output_deals_words(name(from.data().region));
+    return add(from.data(), to.data(), &planning::calls_for<T>, false, how.words);
+  }
   /// The host writes words into a port, or reads them from one: a way from, or to, some PE at that side of the
   /// grid, for each PE of the port.
   template <payload T>
   constexpr floor_plan& stream_in(const region_port<T>& to, port side) {
     return add_host(to.data(), side, false, &planning::calls_for<T>);
+  }
+  /// The words of one stream are dealt out over the PEs of the port.
+  template <payload T>
+  constexpr floor_plan& stream_in(const region_port<T>& to, port side, const deals& how) {
+    if (how.words < 1) faults::one_output_deals_words("the host");
+    return add_host(to.data(), side, false, &planning::calls_for<T>, how.words);
   }
   template <payload T>
   constexpr floor_plan& stream_out(const region_port<T>& from, port side) {
@@ -129,20 +152,21 @@ class floor_plan {
     return found;
   }
   constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,
-                            const planning::payload_calls* calls, bool merges) {
+                            const planning::payload_calls* calls, bool merges, int deal = 0) {
     const char *a = name(from.region), *b = name(to.region);
     if (!from.is_output || to.is_output) faults::an_output_is_connected_to_an_input(a, b);
     const int n = from.where.count(), m = to.where.count();
     if (n != m && n != 1 && !(m == 1 && merges)) faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
-    connections_.push_back({from, to, ports{}, merges, calls});
+    connections_.push_back({from, to, ports{}, merges, deal, calls});
     return *this;
   }
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
-                                 const planning::payload_calls* calls) {
+                                 const planning::payload_calls* calls, int deal = 0) {
     const char* a = name(here.region);
     if (here.is_output != out) faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
     if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);
-    connections_.push_back({out ? here : planning::port_data{}, out ? planning::port_data{} : here, side, false, calls});
+    const planning::port_data host;
+    connections_.push_back({out ? here : host, out ? host : here, side, false, deal, calls});
     return *this;
   }
   constexpr const char* name(int region) const {

@@ -11,16 +11,25 @@ namespace wsl::planning {
 
 inline constexpr coord nowhere{-1, -1};
 
+/// Of every `of` words the processor gets `words`, beginning with word `first`; all if `words` is 0.
+struct dealing {
+  int words = 0, first = 0, of = 0;
+  friend constexpr bool operator==(const dealing&, const dealing&) = default;
+};
+
 /// A PE at which a net begins or ends.
 struct net_end {
   coord at = nowhere;  ///< nowhere: any PE at that side of the grid, where a stream of the host is
   ports sides;         ///< through which the net may leave or enter
   ports inner{ramp};   ///< what it joins there
   int region = -1;     ///< -1: the host
+  dealing deal;        ///< at a leaf: which of the words it gets
+  const switches* positions = nullptr;
 };
 
 struct net {
   int of_class = 0;
+  bool beside = false;        ///< one of several of a connection
   bool merges = false;        ///< several sources and one sink, which is the root
   net_end root;               ///< of the tree: the source, or the sink of a net that merges
   std::vector<net_end> leaves;
@@ -32,6 +41,8 @@ struct net {
 struct net_step {
   coord at;
   ports from, to;
+  dealing deal{};
+  const switches* positions = nullptr;
 };
 
 /// The way of a net, PE by PE, and where it meets the host.

@@ -14,10 +14,13 @@ struct path_piece {
   int color = 0;
   ports from, to;
   bool merges = false;
+  dealing deal;
+  const switches* positions = nullptr;
   const payload_calls* calls = nullptr;
 
   constexpr bool same_route(const path_piece& p) const {
-    return color == p.color && from == p.from && to == p.to && merges == p.merges && calls == p.calls;
+    return color == p.color && from == p.from && to == p.to && merges == p.merges && calls == p.calls &&
+           deal == p.deal && positions == p.positions;
   }
 };
 

@@ -27,6 +27,7 @@ struct inner_path {
   int region = 0, color = 0;
   wsl::region where;  ///< inside the region
   route how;
+  path_options options;
   const payload_calls* calls = nullptr;
 };
 
@@ -34,6 +35,7 @@ struct connection {
   port_data from, to;  ///< of region -1: the host
   ports host_side;     ///< where its stream enters or leaves; none between two regions
   bool merges = false;
+  int deal = 0;  ///< words that each PE of the input gets in turn; 0: all get all words
   const payload_calls* calls = nullptr;
 };
 

@@ -91,7 +91,11 @@ class router {
   // Words go away from the root, or to it if the net merges.
   constexpr net_step root_step(coord at) const {
     const net_end& e = net_->root;
-    return net_->merges ? net_step{at, {}, e.inner} : net_step{at, e.inner, {}};
+    return net_->merges ? net_step{at, {}, e.inner, {}, e.positions} : net_step{at, e.inner, {}, {}, e.positions};
+  }
+  constexpr net_step leaf_step(const net_end& e) const {
+    return net_->merges ? net_step{e.at, e.inner, {}, {}, e.positions}
+                        : net_step{e.at, {}, e.inner, e.deal, e.positions};
   }
   constexpr void join_out(net_step& s, port side) const {
     net_->merges ? s.from = s.from | ports{side} : s.to = s.to | ports{side};
@@ -179,6 +183,7 @@ class router {
       consider(best, {b.x, a.y}, b, to);
       consider(best, {a.x, b.y}, b, to);
       for (const int part : {1, 0, 2}) {
+        if (net_->beside && part != 0) break;
         const int dx = b.x - a.x, dy = b.y - a.y, sx = dx < 0 ? -1 : 1, sy = dy < 0 ? -1 : 1;
         const int x = part == 1 ? a.x + dx / 2 : part == 0 ? a.x + sx : b.x - sx,
                   y = part == 1 ? a.y + dy / 2 : part == 0 ? a.y + sy : b.y - sy;
@@ -186,6 +191,11 @@ class router {
         if (y != a.y && y != b.y) consider(best, {a.x, y}, {b.x, y}, to);
         if (best.cost >= 0 && sharing_ == 0) break;
       }
+      // nets side by side turn one behind the other: the first place that is free
+      for (int x = a.x + (b.x > a.x ? 1 : -1); best.cost < 0 && x != b.x; x += b.x > a.x ? 1 : -1)
+        consider(best, {x, a.y}, {x, b.y}, to);
+      for (int y = a.y + (b.y > a.y ? 1 : -1); best.cost < 0 && y != b.y; y += b.y > a.y ? 1 : -1)
+        consider(best, {a.x, y}, {b.x, y}, to);
     }
     // with other nets on its PEs, there may be a better one
     if (best.cost < 0 || (sharing_ > 0 && best.cost > hop * distance(a, b))) return false;
@@ -196,7 +206,7 @@ class router {
         join_out(at == a ? r.steps[0] : r.steps.back(), side);
         at = at + step(side);
         net_step next{at, {}, {}};
-        if (at == b) next.from = net_->merges ? to.inner : ports{}, next.to = net_->merges ? ports{} : to.inner;
+        if (at == b) next = leaf_step(to);
         join_in(next, opposite(side));
         add(r, next);
       }
@@ -277,11 +287,8 @@ class router {
   /// Writes down the way to c, from its end to the tree.
   constexpr void trace(net_route& r, coord c, const net_end& to) {
     net_step last{c, {}, {}};
-    if (to.at == nowhere) {
-      join_out(last, host_side(c, to));
-    } else {
-      last.from = net_->merges ? to.inner : ports{}, last.to = net_->merges ? ports{} : to.inner;
-    }
+    if (to.at == nowhere) join_out(last, host_side(c, to));
+    else last = leaf_step(to);
     std::vector<net_step> way{last};
     for (;;) {
       const port by = static_cast<port>(entered_[grid_.index(way.back().at)]);

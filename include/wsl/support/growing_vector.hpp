@@ -29,8 +29,9 @@ class growing_vector {
 
   constexpr int size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  /// Whether no more elements have room, which at run time is never so.
-  constexpr bool full() const { return std::is_constant_evaluated() && size_ == Capacity; }
+  /// At run time there is room for so many: their positions have 16 bits.
+  static constexpr int most = 32'000;
+  constexpr bool full() const { return size_ >= (std::is_constant_evaluated() ? Capacity : most); }
   /// Requires room; callers report a lack of room in their own words.
   constexpr T& push_back(const T& value) {
     if (size_ == room_) grow();

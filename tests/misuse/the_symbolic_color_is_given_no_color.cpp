@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// A program with a symbolic color is placed as if it had none.
+// says in 5 lines: the_symbolic_color_is_given_no_color
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+struct symbolic_giver {
+  static constexpr auto out = symbolic<f32>(0);
+  void start(pe& me) { me.send(out, 1.f); }
+  using tasks = task_list<launch<&symbolic_giver::start>, sends<out>>;
+};
+
+#ifdef WSL_MISUSE
+constexpr layout wrong = layout{wse2, 2, 1}.place<symbolic_giver>(all);
+#else
+constexpr layout right = layout{wse2, 2, 1}.place<symbolic_giver>(all, given_colors(symbolic_giver::out, color<f32>{2}));
+#endif
