@@ -25,7 +25,7 @@ class connector {
         inner_(inner),
         connections_(connections),
         grid_(base.width(), base.height()),
-        class_of_(regions.size() * max_ids, -1) {}
+        class_of_(static_cast<int>(regions.size()) * max_ids) {}
 
   constexpr layout connect() {
     settle();
@@ -69,41 +69,45 @@ class connector {
   constexpr std::size_t node(int region, int color) const {
     return static_cast<std::size_t>(region * max_ids + color);
   }
-  constexpr int node_class(int region, int color) const { return class_of_[node(region, color)]; }
+  constexpr int node_class(int region, int color) const { return class_of(node(region, color)); }
+  constexpr int class_of(std::size_t n) const { return class_of_.data()[n] - 1; }
 
   constexpr void find_classes() {
-    std::vector<int> leader(class_of_.size(), -1);
+    rules::scratch<int> leaders(class_of_.size());  // plus 1
+    int* const leader = leaders.data();
     const auto root = [&](std::size_t n) {
-      while (leader[n] != static_cast<int>(n)) n = static_cast<std::size_t>(leader[n]);
+      while (leader[n] != static_cast<int>(n) + 1) n = static_cast<std::size_t>(leader[n] - 1);
       return n;
     };
     const auto use = [&](int region, int color) {
       const std::size_t n = node(region, color);
-      if (leader[n] < 0) leader[n] = static_cast<int>(n);
+      if (leader[n] == 0) leader[n] = static_cast<int>(n) + 1;
       return root(n);
     };
     for (const connection& c : connections_) {
       const bool both = c.from.region >= 0 && c.to.region >= 0;
       if (c.from.region >= 0) use(c.from.region, c.from.color);
       if (c.to.region >= 0) use(c.to.region, c.to.color);
-      if (both) leader[use(c.to.region, c.to.color)] = static_cast<int>(use(c.from.region, c.from.color));
+      if (both) leader[use(c.to.region, c.to.color)] = static_cast<int>(use(c.from.region, c.from.color)) + 1;
     }
     for (const inner_path& p : inner_) use(p.region, p.color);
     for (const program_record& p : programs_)
       for (u64 left = p.what->symbolic(); left; left &= left - 1)
-        if (const int id = std::countr_zero(left); leader[node(p.region, id)] < 0)
+        if (const int id = std::countr_zero(left); leader[node(p.region, id)] == 0)
           faults::the_symbolic_color_is_connected_to_nothing(
               regions_[static_cast<std::size_t>(p.region)].name, p.what->name, id - detail::first_symbolic);
-    for (std::size_t n = 0; n < leader.size(); ++n) {
-      if (leader[n] < 0) continue;
+    int* const of = class_of_.data();
+    for (std::size_t n = 0, all = static_cast<std::size_t>(class_of_.size()); n < all; ++n) {
+      if (leader[n] == 0) continue;
       const std::size_t first = root(n);
-      if (class_of_[first] < 0) class_of_[first] = classes_++, fixed_.push_back(-1);
-      const int k = class_of_[n] = class_of_[first], id = static_cast<int>(n) % max_ids;
+      if (of[first] == 0) of[first] = ++classes_, fixed_.push_back(-1);
+      of[n] = of[first];
+      const int k = class_of(n), id = static_cast<int>(n) % max_ids;
       used_.push_back(n);
       const char* region = regions_[n / max_ids].name;
-      for (std::size_t other = n - n % max_ids; other < n; ++other)
-        if (class_of_[other] == k)
-          faults::a_region_has_two_symbolic_colors_for_one(region, static_cast<int>(other) % max_ids, id);
+      for (std::size_t i = used_.size() - 1; i-- > 0 && used_[i] / max_ids == n / max_ids;)
+        if (class_of(used_[i]) == k)
+          faults::a_region_has_two_symbolic_colors_for_one(region, static_cast<int>(used_[i]) % max_ids, id);
       int& fixed = fixed_[static_cast<std::size_t>(k)];
       if (detail::is_symbolic(id)) continue;
       if (fixed >= 0 && fixed != id) faults::a_class_has_two_colors(region, fixed, id);
@@ -247,7 +251,7 @@ class connector {
     for (const std::size_t n : used_)
       for (const std::size_t other : used_)
         if (n != other && n / max_ids == other / max_ids)
-          rules[static_cast<std::size_t>(class_of_[n])].apart.push_back(class_of_[other]);
+          rules[static_cast<std::size_t>(class_of(n))].apart.push_back(class_of(other));
     for (const inner_path& p : inner_)
       each_pe(p, [&](coord c) { rules[static_cast<std::size_t>(node_class(p.region, p.color))].inner.push_back(c); });
     const std::vector<u64> own = colors_of_programs();
@@ -264,10 +268,10 @@ class connector {
     if (fixed_[static_cast<std::size_t>(of_class)] >= 0) return false;
     u64 possible = colors.all();
     for (const std::size_t n : used_)
-      if (class_of_[n] == of_class)
+      if (class_of(n) == of_class)
         for (const std::size_t other : used_)
-          if (other / max_ids == n / max_ids && other != n && colors.color(class_of_[other]) >= 0)
-            possible &= ~(u64{1} << colors.color(class_of_[other]));
+          if (other / max_ids == n / max_ids && other != n && colors.color(class_of(other)) >= 0)
+            possible &= ~(u64{1} << colors.color(class_of(other)));
     const std::vector<u64> own = colors_of_programs();
     std::vector<net_route> before;
     for (std::size_t k = 0; k < nets_.size(); ++k)
@@ -377,7 +381,7 @@ class connector {
       if (fixed_[static_cast<std::size_t>(k)] >= 0) colors.fix(k, fixed_[static_cast<std::size_t>(k)]);
     for (std::size_t i = 0; i < used_.size(); ++i)  // in the order of regions
       for (std::size_t k = i; k-- > 0 && used_[k] / max_ids == used_[i] / max_ids;)
-        colors.keep_apart(class_of_[used_[i]], class_of_[used_[k]]);
+        colors.keep_apart(class_of(used_[i]), class_of(used_[k]));
     const std::vector<u64> own = colors_of_programs();
     const auto meets = [&](coord c, int of_class) {
       grid_.each(c, [&](int other, int) { colors.keep_apart(of_class, other); });
@@ -511,7 +515,7 @@ class connector {
   const std::vector<inner_path>& inner_;
   const std::vector<connection>& connections_;
   territory grid_;
-  std::vector<int> class_of_;      // of a region's color, by `node`
+  rules::scratch<int> class_of_;   // of a region's color plus 1, by `node`
   std::vector<std::size_t> used_;  // the nodes that have a class, in order
   int classes_ = 0;
   std::vector<int> fixed_, color_;  // of each class

@@ -13,7 +13,7 @@ namespace wsl::planning {
 class router {
  public:
   constexpr explicit router(const territory& grid)
-      : grid_(grid), cost_(grid.size(), 0), stamp_(grid.size(), 0), tree_(grid.size(), 0), off_(grid.size(), 0), entered_(grid.size(), 0) {}
+      : grid_(grid), cost_(grid.count()), stamp_(grid.count()), tree_(grid.count()), off_(grid.count()), entered_(grid.count()) {}
 
   /// The cost of a hop onto a free PE; costs of sharing a PE are in these units.
   static constexpr int hop = 64;
@@ -40,15 +40,15 @@ class router {
   template <class F>
   constexpr void keep_off(F each) {
     ++off_now_;
-    each([&](coord c) { off_[grid_.index(c)] = off_now_; });
+    each([&](coord c) { off_.data()[grid_.index(c)] = off_now_; });
   }
 
   constexpr const net_end& lost() const { return lost_; }
   /// Calls f(PE) for the PEs that the last net has reached.
   template <class F>
   constexpr void each_reached(F f) const {
-    for (std::size_t i = 0; i < stamp_.size(); ++i)
-      if (stamp_[i] == now_) f(grid_.at(i));
+    for (std::size_t i = 0; i < grid_.size(); ++i)
+      if (stamp_.data()[i] == now_) f(grid_.at(i));
   }
 
  private:
@@ -128,7 +128,7 @@ class router {
       for (const net_end& e : net_->leaves) own |= e.region == owner;
       if (!own) return -1;
     }
-    if (off_[i] == off_now_) return -1;
+    if (off_.data()[i] == off_now_) return -1;
     const int others = grid_.others(i, net_->of_class);
     return others < 0 ? -1 : hop + sharing_ * others + hop * grid_.penalty(i);
   }
@@ -160,6 +160,7 @@ class router {
   };
   /// The way from the root over two corners, if the ends allow it and it is free.
   constexpr void consider(bent_way& best, coord first, coord second, const net_end& to) const {
+    if (best.cost >= 0 && sharing_ == 0) return;  // all of two bends at most are of one length
     const coord root = net_->root.at, end = to.at;
     const port out = toward(root, first != root ? first : second != root ? second : end),
                in = toward(second != end ? second : first != end ? first : root, end);
@@ -192,9 +193,9 @@ class router {
         if (best.cost >= 0 && sharing_ == 0) break;
       }
       // nets side by side turn one behind the other: the first place that is free
-      for (int x = a.x + (b.x > a.x ? 1 : -1); best.cost < 0 && x != b.x; x += b.x > a.x ? 1 : -1)
+      for (int x = a.x + (b.x > a.x ? 1 : -1); net_->beside && best.cost < 0 && x != b.x; x += b.x > a.x ? 1 : -1)
         consider(best, {x, a.y}, {x, b.y}, to);
-      for (int y = a.y + (b.y > a.y ? 1 : -1); best.cost < 0 && y != b.y; y += b.y > a.y ? 1 : -1)
+      for (int y = a.y + (b.y > a.y ? 1 : -1); net_->beside && best.cost < 0 && y != b.y; y += b.y > a.y ? 1 : -1)
         consider(best, {a.x, y}, {b.x, y}, to);
     }
     // with other nets on its PEs, there may be a better one
@@ -235,7 +236,7 @@ class router {
     }
     while (!open_.empty()) {
       const open_cell best = open_.take();
-      if (best.cost > cost_[best.cell]) continue;
+      if (best.cost > cost_.data()[best.cell]) continue;
       const coord c = grid_.at(best.cell);
       if (c == to.at) return trace(r, c, to), true;
       if (to.at == nowhere && leaves_the_grid(c, to)) return r.host = c, trace(r, c, to), true;
@@ -247,13 +248,13 @@ class router {
   constexpr void look(coord c, int cost, port by, const net_end& to) {
     if (!grid_.has(c)) return;
     const std::size_t i = grid_.index(c);
-    if (stamp_[i] == now_ && cost_[i] <= cost + hop) return;
-    if (tree_[i] == tree_now_) return;
+    if (stamp_.data()[i] == now_ && cost_.data()[i] <= cost + hop) return;
+    if (tree_.data()[i] == tree_now_) return;
     const int more = c == to.at ? (to.sides.has(opposite(by)) ? hop : -1) : cost_of(i);
-    if (more < 0 || (stamp_[i] == now_ && cost_[i] <= cost + more)) return;
+    if (more < 0 || (stamp_.data()[i] == now_ && cost_.data()[i] <= cost + more)) return;
     const int total = cost + more + at_least(c, to);
     if (total > longest_) return;
-    stamp_[i] = now_, cost_[i] = cost + more, entered_[i] = static_cast<u8>(by);
+    stamp_.data()[i] = now_, cost_.data()[i] = cost + more, entered_.data()[i] = static_cast<u8>(by);
     open_.add({total, cost + more, i});
   }
 
@@ -264,7 +265,7 @@ class router {
   }
   constexpr void add(net_route& r, const net_step& s) {
     r.steps.push_back(s);
-    tree_[grid_.index(s.at)] = tree_now_;
+    tree_.data()[grid_.index(s.at)] = tree_now_;
   }
   constexpr bool leaves_the_grid(coord c, const net_end& host) const {
     for (const port side : every_side)
@@ -291,7 +292,7 @@ class router {
     else last = leaf_step(to);
     std::vector<net_step> way{last};
     for (;;) {
-      const port by = static_cast<port>(entered_[grid_.index(way.back().at)]);
+      const port by = static_cast<port>(entered_.data()[grid_.index(way.back().at)]);
       join_in(way.back(), opposite(by));
       const coord before = way.back().at - step(by);
       if (!grid_.has(before)) {  // the host's edge
@@ -319,8 +320,8 @@ class router {
   int sharing_ = 0, detour_ = 0, more_ = 0, longest_ = 0, now_ = 0, tree_now_ = 0, off_now_ = 1;
   net_end lost_;
   open_list open_;
-  std::vector<int> cost_, stamp_, tree_, off_;
-  std::vector<u8> entered_;
+  rules::scratch<int> cost_, stamp_, tree_, off_;  // by PE
+  rules::scratch<u8> entered_;
 };
 
 }  // namespace wsl::planning

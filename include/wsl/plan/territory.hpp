@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "../layout/rules/scratch.hpp"
 #include "net.hpp"
 
 namespace wsl::planning {
@@ -14,9 +15,9 @@ class territory {
   constexpr territory(int width, int height)
       : width_(width),
         height_(height),
-        owner_(static_cast<std::size_t>(width * height), free),
-        head_(owner_.size(), -1),
-        penalty_(owner_.size(), 0) {}
+        owner_(width * height),
+        first_(width * height),
+        penalty_(width * height) {}
 
   constexpr int width() const { return width_; }
   constexpr int height() const { return height_; }
@@ -27,55 +28,58 @@ class territory {
     return {k % width_, k / width_};
   }
 
-  constexpr std::size_t size() const { return owner_.size(); }
-  constexpr int owner(coord c) const { return owner_[index(c)]; }
-  constexpr void set_owner(coord c, int region) { owner_[index(c)] = region; }
+  constexpr int count() const { return width_ * height_; }
+  constexpr std::size_t size() const { return static_cast<std::size_t>(count()); }
+  constexpr int owner(coord c) const { return owner(index(c)); }
+  constexpr void set_owner(coord c, int region) { owner_.data()[index(c)] = region - free; }
 
   /// What passes a PE: a net, or an inner path of a region (net -1), of a class.
   struct guest {
-    int of_class, net, next;
+    int of_class, net;
+    int next;  ///< its number plus 1; 0: none
   };
   /// Calls f(class, net) for all that pass a PE.
   template <class F>
   constexpr void each(coord c, F f) const {
-    for (int k = head_[index(c)]; k >= 0; k = guests_[static_cast<std::size_t>(k)].next)
-      f(guests_[static_cast<std::size_t>(k)].of_class, guests_[static_cast<std::size_t>(k)].net);
+    const guest* all = guests_.data();
+    for (int k = first_.data()[index(c)]; k > 0; k = all[k - 1].next) f(all[k - 1].of_class, all[k - 1].net);
   }
   /// The number of classes besides this one on a PE, or -1 if this one is there.
   constexpr int others(std::size_t i, int of_class) const {
     int n = 0;
     const guest* all = guests_.data();
-    for (int k = head_.data()[i]; k >= 0; k = all[k].next) {
-      if (all[k].of_class == of_class) return -1;
+    for (int k = first_.data()[i]; k > 0; k = all[k - 1].next) {
+      if (all[k - 1].of_class == of_class) return -1;
       ++n;
     }
     return n;
   }
   constexpr void add(coord c, int of_class, int net) {
-    int& head = head_[index(c)];
-    guests_.push_back({of_class, net, head});
-    head = static_cast<int>(guests_.size()) - 1;
+    int& first = first_.data()[index(c)];
+    guests_.push_back({of_class, net, first});
+    first = static_cast<int>(guests_.size());
   }
   /// Takes the nets of a class away from a PE.
   constexpr void remove(coord c, int of_class) {
-    for (int* k = &head_[index(c)]; *k >= 0;) {
-      const guest& g = guests_[static_cast<std::size_t>(*k)];
+    for (int* k = &first_.data()[index(c)]; *k > 0;) {
+      guest& g = guests_[static_cast<std::size_t>(*k - 1)];
       if (g.of_class == of_class && g.net >= 0) *k = g.next;
-      else k = &guests_[static_cast<std::size_t>(*k)].next;
+      else k = &g.next;
     }
   }
   constexpr void clear_guests() {
+    if (guests_.empty()) return;
     guests_.clear();
-    for (int& head : head_) head = -1;
+    for (int i = 0; i < count(); ++i) first_.data()[i] = 0;
   }
   /// How much a net avoids a PE, in hops, because connections there have run out of colors.
-  constexpr int& penalty(coord c) { return penalty_[index(c)]; }
+  constexpr int& penalty(coord c) { return penalty_.data()[index(c)]; }
   constexpr int penalty(std::size_t i) const { return penalty_.data()[i]; }
-  constexpr int owner(std::size_t i) const { return owner_.data()[i]; }
+  constexpr int owner(std::size_t i) const { return owner_.data()[i] + free; }
 
  private:
   int width_, height_;
-  std::vector<int> owner_, head_, penalty_;
+  rules::scratch<int> owner_, first_, penalty_;  // by PE: the owner from `free` on, the first guest plus 1
   std::vector<guest> guests_;
 };
 
