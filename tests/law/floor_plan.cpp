@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Law: a floor plan that is connected passes the checker and delivers every word to every input, and one that is
-// refused has no solution: for all sets of PEs that a net could take and all colors, none fits.
+// Law: a floor plan that is connected passes the checker and delivers every word to every input, and one that
+// is refused has no solution: for all sets of PEs that a net could take and all colors, none fits.
 #include <wsl/plan/floor_plan.hpp>
 
 #include <catch2/catch.hpp>
@@ -40,9 +40,10 @@ struct station {
   void hear(pe&, i32 x) {
     sum[k] += x, ++count[k];
   }
-  using tasks = task_list<launch<&station::start>, when<(outputs > 0), sends<out<0>>>, when<(outputs > 1), sends<out<1>>>,
-                          when<(inputs > 0), on<in<0>, &station::template hear<0>>>,
-                          when<(inputs > 1), on<in<1>, &station::template hear<1>>>>;
+  using tasks =
+      task_list<launch<&station::start>, when<(outputs > 0), sends<out<0>>>,
+                when<(outputs > 1), sends<out<1>>>, when<(inputs > 0), on<in<0>, &station::template hear<0>>>,
+                when<(inputs > 1), on<in<1>, &station::template hear<1>>>>;
 };
 
 struct station_case {
@@ -106,7 +107,8 @@ plan_case random_case(random_source& g) {
       const port_case from = outputs[static_cast<std::size_t>(below(g, static_cast<int>(outputs.size())))];
       bool hears_it = from.station == to;
       for (const link_case& l : c.links)
-        hears_it = hears_it || (l.from.station == from.station && l.from.number == from.number && l.to.station == to);
+        hears_it = hears_it ||
+                   (l.from.station == from.station && l.from.number == from.number && l.to.station == to);
       if (!hears_it) c.links.push_back({from, a_port(to, sink.inputs++)});
       continue;
     }
@@ -180,7 +182,8 @@ class oracle {
     u32 ends = u32{1} << cell_of(t.links[0].from), allowed = 0;
     for (const link_case& l : t.links) ends |= u32{1} << cell_of(l.to);
     for (int c = 0; c < case_.width * case_.height; ++c) {
-      bool own = owner_[static_cast<std::size_t>(c)] < 0 || owner_[static_cast<std::size_t>(c)] == t.links[0].from.station;
+      bool own = owner_[static_cast<std::size_t>(c)] < 0 ||
+                 owner_[static_cast<std::size_t>(c)] == t.links[0].from.station;
       for (const link_case& l : t.links) own = own || owner_[static_cast<std::size_t>(c)] == l.to.station;
       if (own) allowed |= u32{1} << c;
     }
@@ -197,7 +200,8 @@ class oracle {
       if (!may_have_color(k)) continue;
       for (const u32 set : t.sets) {
         bool fits = true;
-        for (std::size_t i = 0; i < k; ++i) fits = fits && (trees_[i].color != t.color || !(trees_[i].set & set));
+        for (std::size_t i = 0; i < k; ++i)
+          fits = fits && (trees_[i].color != t.color || !(trees_[i].set & set));
         t.set = set;
         if (fits && place(k + 1)) return true;
       }
@@ -245,10 +249,10 @@ layout connected(const plan_case& c) {
     p.place(regions.back(), s.at);
   }
   for (const link_case& l : c.links)
-    p.connect(regions[static_cast<std::size_t>(l.from.station)].output(output_color(l.from.number), at(l.from.inside.x, l.from.inside.y),
-                                                                       l.from.sides),
-              regions[static_cast<std::size_t>(l.to.station)].input(input_color(l.to.number), at(l.to.inside.x, l.to.inside.y),
-                                                                   l.to.sides));
+    p.connect(regions[static_cast<std::size_t>(l.from.station)].output(
+                  output_color(l.from.number), at(l.from.inside.x, l.from.inside.y), l.from.sides),
+              regions[static_cast<std::size_t>(l.to.station)].input(
+                  input_color(l.to.number), at(l.to.inside.x, l.to.inside.y), l.to.sides));
   return p.connected();
 }
 

@@ -12,7 +12,9 @@ struct symbolic_giver {
 };
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 2, 1}.place<symbolic_giver>(all, given_colors(symbolic_giver::out, symbolic<f32>(1)));
+constexpr layout wrong =
+    layout{wse2, 2, 1}.place<symbolic_giver>(all, given_colors(symbolic_giver::out, symbolic<f32>(1)));
 #else
-constexpr layout right = layout{wse2, 2, 1}.place<symbolic_giver>(all, given_colors(symbolic_giver::out, color<f32>{2}));
+constexpr layout right =
+    layout{wse2, 2, 1}.place<symbolic_giver>(all, given_colors(symbolic_giver::out, color<f32>{2}));
 #endif

@@ -22,13 +22,15 @@ namespace wsl::faults {
   fail("the symbolic colors of a program are symbolic<f32>(0) to symbolic<f32>(15), not {}", {k});
 }
 [[noreturn]] constexpr void only_symbolic_colors_are_given_colors(auto id) {
-  fail("color {} is one of the fabric already: only symbolic colors, symbolic<f32>(0), are given others", {id});
+  fail("color {} is one of the fabric already: only symbolic colors, symbolic<f32>(0), are given others",
+       {id});
 }
 [[noreturn]] constexpr void a_symbolic_color_is_given_a_color_of_the_fabric(auto id) {
   fail("a symbolic color is given a color of the fabric, color<f32>{0} to color<f32>{47}, not {}", {id});
 }
 [[noreturn]] constexpr void the_symbolic_color_is_given_no_color(auto name, auto k) {
-  fail("program {} is placed without a color for symbolic color {}: place it with given_colors(symbol, color), or by a floor plan", {name, k});
+  fail("program {} gets no color for symbolic color {}: say given_colors(symbol, color), or use a floor plan",
+       {name, k});
 }
 [[noreturn]] constexpr void the_area_leaves_the_grid(auto x0, auto x1, auto y0, auto y1, auto width,
                                                      auto height) {

@@ -26,8 +26,7 @@ inline constexpr u64 all_symbolic = ~u64{0} << first_symbolic;
 /// is placed.
 template <payload T>
 constexpr color<T> symbolic(int k) {
-  if (k < 0 || k >= detail::most_symbolic)
-    faults::a_program_has_at_most_16_symbolic_colors(k);
+  if (k < 0 || k >= detail::most_symbolic) faults::a_program_has_at_most_16_symbolic_colors(k);
   return {detail::first_symbolic + k};
 }
 

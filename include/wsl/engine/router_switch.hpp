@@ -78,7 +78,8 @@ class switched_paths {
     for (const switch_record& s : plan.switches()) switched |= color_bit(plan.paths()[s.path].color);
     for (const placement& p : plan.placements())
       for (const binding& b : *p.what)
-        if (b.what == role::steer && (!(b.commands & where_switched) || (switched & color_bit(p.colors(b.id)))))
+        if (b.what == role::steer &&
+            (!(b.commands & where_switched) || (switched & color_bit(p.colors(b.id)))))
           (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(p.colors(b.id));
     if (plan.swapped_colors() && any())
       throw fault("wsl: the programs of a layout that swaps colors send no commands to routers");

@@ -280,8 +280,10 @@ class layout {
   }
   constexpr void put(const region& r, const program& what, const detail::color_map& colors = {}) {
     if (r.empty()) return;
-    if (u64 left = colors(what.symbolic()) & detail::all_symbolic; left && machine_.colors <= detail::first_symbolic)
-      faults::the_symbolic_color_is_given_no_color(what.name, std::countr_zero(left) - detail::first_symbolic);
+    if (u64 left = colors(what.symbolic()) & detail::all_symbolic;
+        left && machine_.colors <= detail::first_symbolic)
+      faults::the_symbolic_color_is_given_no_color(what.name,
+                                                   std::countr_zero(left) - detail::first_symbolic);
     known_strides(r);
     if (!has(r)) faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
     if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);

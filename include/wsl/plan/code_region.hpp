@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A code region is a rectangle of PEs with a name and its own programs, before anybody knows where it lies and
-// which colors it has. Its ports say where words leave and enter it; plan/floor_plan.hpp connects them.
+// A code region is a rectangle of PEs with a name and its own programs, before anybody knows where it lies
+// and which colors it has. Its ports say where words leave and enter it; plan/floor_plan.hpp connects them.
 //   const code_region sum = plan.region<adder>("sum", 1, 4);
 //   sum.input(adder::x, west)                       on each PE along the west side, to its ramp
 //   sum.output(adder::out, south)                   on each PE along the south side, from its ramp
@@ -18,10 +18,10 @@ namespace planning {
 
 /// A port of a region, without the type of its words.
 struct port_data {
-  int region = -1;  ///< number of the code region
-  int color = -1;   ///< id, symbolic or not
+  int region = -1;    ///< number of the code region
+  int color = -1;     ///< id, symbolic or not
   wsl::region where;  ///< inside the region
-  ports sides;      ///< through which words may leave or enter these PEs
+  ports sides;        ///< through which words may leave or enter these PEs
   ports inner{ramp};  ///< where they come from, or go to, inside the region
   bool is_output = false;
   bool is_switched = false;
@@ -81,8 +81,8 @@ class region_port {
   constexpr region_port from(ports inner) const { return with(inner, true); }
   /// An input: where its words go, the ramp if not said. Other ports are those of an inner path that begins.
   constexpr region_port to(ports inner) const { return with(inner, false); }
-  /// With switches on its PEs: an output changes where words come from, `.pos1 = {.from = south}`, an input where
-  /// they go.
+  /// With switches on its PEs: an output changes where words come from, `.pos1 = {.from = south}`, an input
+  /// where they go.
   constexpr region_port switched(const switches& positions) const {
     planning::port_data d = data_;
     d.is_switched = true, d.positions = positions;

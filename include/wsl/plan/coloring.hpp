@@ -40,7 +40,8 @@ class coloring {
   constexpr u64 left(int of_class) const {
     u64 taken = barred_[static_cast<std::size_t>(of_class)];
     for (int w = 0; w < words_; ++w)
-      for (u64 others = apart_[static_cast<std::size_t>(of_class * words_ + w)]; others; others &= others - 1) {
+      for (u64 others = apart_[static_cast<std::size_t>(of_class * words_ + w)]; others;
+           others &= others - 1) {
         const int c = color(64 * w + std::countr_zero(others));
         if (c >= 0) taken |= u64{1} << c;
       }
@@ -82,7 +83,9 @@ class coloring {
   }
 
  private:
-  constexpr void mark(int a, int b) { apart_[static_cast<std::size_t>(a * words_ + b / 64)] |= u64{1} << b % 64; }
+  constexpr void mark(int a, int b) {
+    apart_[static_cast<std::size_t>(a * words_ + b / 64)] |= u64{1} << b % 64;
+  }
   constexpr int degree(int k) const {
     int n = 0;
     for (int w = 0; w < words_; ++w) n += std::popcount(apart_[static_cast<std::size_t>(k * words_ + w)]);

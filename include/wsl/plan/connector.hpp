@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a layout of a floor plan: connections become nets, nets get ways, classes of nets get colors, and all of
-// that becomes placements, paths and streams. Where colors run out, all nets are routed anew and avoid sharing
-// PEs more, above all those where it failed (a negotiation, after L. McMurchie, C. Ebeling, PathFinder, 1995).
+// Makes a layout of a floor plan: connections become nets, nets get ways, classes of nets get colors, and all
+// of that becomes placements, paths and streams. Where colors run out, all nets are routed anew and avoid
+// sharing PEs more, above all those where it failed (a negotiation, after L. McMurchie, C. Ebeling,
+// PathFinder, 1995).
 #pragma once
 #include <string>
 #include <vector>
@@ -55,10 +56,10 @@ class connector {
         for (int x = r.x0; x < r.x1; ++x) {
           const int owner = grid_.owner({x, y});
           if (owner != territory::free)
-            faults::two_regions_overlap(regions_[k].name,
-                                        owner >= 0 ? regions_[static_cast<std::size_t>(owner)].name
-                                                   : "of a program of the layout",
-                                        x, y);
+            faults::two_regions_overlap(
+                regions_[k].name,
+                owner >= 0 ? regions_[static_cast<std::size_t>(owner)].name : "of a program of the layout", x,
+                y);
           grid_.set_owner({x, y}, static_cast<int>(k));
         }
     }
@@ -129,12 +130,14 @@ class connector {
   constexpr void add_nets(int number) {
     const connection& c = connections_[static_cast<std::size_t>(number)];
     const bool from_host = c.from.region < 0, to_host = c.to.region < 0;
-    const int of_class = from_host ? node_class(c.to.region, c.to.color) : node_class(c.from.region, c.from.color);
+    const int of_class =
+        from_host ? node_class(c.to.region, c.to.color) : node_class(c.from.region, c.from.color);
     const int outputs = from_host ? c.to.where.count() : c.from.where.count(),
               inputs = to_host ? outputs : c.to.where.count();
     if (from_host && c.deal > 0) {  // one way in, from which all get their parts
       net n;
-      n.of_class = of_class, n.root = end_of(c.from, 0, c.host_side), n.calls = c.calls, n.connection = number;
+      n.of_class = of_class, n.root = end_of(c.from, 0, c.host_side), n.calls = c.calls,
+      n.connection = number;
       for (int i = 0; i < inputs; ++i) {
         n.leaves.push_back(end_of(c.to, i, c.host_side));
         n.leaves.back().deal = {c.deal, i * c.deal, inputs * c.deal};
@@ -150,14 +153,15 @@ class connector {
     }
   }
   /// A net with the same source goes to one more sink; one that comes to the same sink merges.
-  constexpr void add_link(int of_class, const net_end& from, const net_end& to, const connection& c, int number) {
+  constexpr void add_link(int of_class, const net_end& from, const net_end& to, const connection& c,
+                          int number) {
     for (net& n : nets_) {
       if (n.of_class != of_class) continue;
       const char* name = region_name(n.root.region);
       const bool same_source = from.at != nowhere && !n.merges && n.root.at == from.at,
                  single = !n.merges && n.leaves.size() == 1,
-                 same_sink = to.at != nowhere &&
-                             (n.merges ? n.root.at == to.at : single && n.leaves[0].at == to.at);
+                 same_sink =
+                     to.at != nowhere && (n.merges ? n.root.at == to.at : single && n.leaves[0].at == to.at);
       if (same_source && same_sink) return;
       if (same_source) {
         n.leaves.push_back(to);
@@ -165,7 +169,8 @@ class connector {
       }
       if (!n.merges && !single && to.at != nowhere)
         for (const net_end& e : n.leaves)
-          if (e.at == to.at) faults::a_connection_forks_or_merges(region_name(from.region), region_name(to.region));
+          if (e.at == to.at)
+            faults::a_connection_forks_or_merges(region_name(from.region), region_name(to.region));
       if (!same_sink) continue;
       if (!c.merges || !connections_[static_cast<std::size_t>(n.connection)].merges)
         faults::several_outputs_lead_to_one_input(name, region_name(from.region), region_name(to.region));
@@ -190,7 +195,8 @@ class connector {
   /// Short nets first: they have the fewest ways.
   constexpr void sort_nets() {
     std::vector<long> keys;
-    for (std::size_t k = 0; k < nets_.size(); ++k) keys.push_back(length(nets_[k]) * 0x100000L + static_cast<long>(k));
+    for (std::size_t k = 0; k < nets_.size(); ++k)
+      keys.push_back(length(nets_[k]) * 0x100000L + static_cast<long>(k));
     std::sort(keys.begin(), keys.end());
     for (const long key : keys) order_.push_back(static_cast<std::size_t>(key & 0xfffff));
   }
@@ -253,7 +259,9 @@ class connector {
         if (n != other && n / max_ids == other / max_ids)
           rules[static_cast<std::size_t>(class_of(n))].apart.push_back(class_of(other));
     for (const inner_path& p : inner_)
-      each_pe(p, [&](coord c) { rules[static_cast<std::size_t>(node_class(p.region, p.color))].inner.push_back(c); });
+      each_pe(p, [&](coord c) {
+        rules[static_cast<std::size_t>(node_class(p.region, p.color))].inner.push_back(c);
+      });
     const std::vector<u64> own = colors_of_programs();
     std::vector<u64> barred;
     for (std::size_t i = 0; i < grid_.size(); ++i) barred.push_back(barred_at(grid_.at(i), -1, own));
@@ -263,7 +271,8 @@ class connector {
     for (int k = 0; k < classes_; ++k) color_.push_back(find.color(k));
     return true;
   }
-  /// For a class that finds no color where it goes: gives it one, and leads it around all others of this color.
+  /// For a class that finds no color where it goes: gives it one, and leads it around all others of this
+  /// color.
   constexpr bool goes_around(int of_class, coloring& colors, router& find) {
     if (fixed_[static_cast<std::size_t>(of_class)] >= 0) return false;
     u64 possible = colors.all();
@@ -376,7 +385,7 @@ class connector {
 
   constexpr coloring conflicts() const {
     coloring colors(classes_, base_.machine().colors < detail::first_symbolic ? base_.machine().colors
-                                                                               : detail::first_symbolic);
+                                                                              : detail::first_symbolic);
     for (int k = 0; k < classes_; ++k)
       if (fixed_[static_cast<std::size_t>(k)] >= 0) colors.fix(k, fixed_[static_cast<std::size_t>(k)]);
     for (std::size_t i = 0; i < used_.size(); ++i)  // in the order of regions
@@ -389,8 +398,7 @@ class connector {
     };
     for (std::size_t k = 0; k < nets_.size(); ++k)
       for (const net_step& s : ways_[k].steps) meets(s.at, nets_[k].of_class);
-    for (const inner_path& p : inner_)
-      each_pe(p, [&](coord c) { meets(c, node_class(p.region, p.color)); });
+    for (const inner_path& p : inner_) each_pe(p, [&](coord c) { meets(c, node_class(p.region, p.color)); });
     return colors;
   }
   /// By region: the colors of the fabric that its programs name.
@@ -490,7 +498,8 @@ class connector {
     if (p.merges) o.take(merges);
     if (p.positions) o.take(*p.positions);
     if (p.deal.words > 0)
-      o.take(sparse_counter_filter{.first = p.deal.first, .last = p.deal.first + p.deal.words - 1, .period = p.deal.of});
+      o.take(sparse_counter_filter{
+          .first = p.deal.first, .last = p.deal.first + p.deal.words - 1, .period = p.deal.of});
     return o;
   }
   constexpr std::vector<path_piece> pieces() const {
@@ -500,8 +509,15 @@ class connector {
       const net& n = nets_[k];
       const std::size_t first = all.size();
       for (const net_step& s : ways_[k].steps)
-        add_to(all, first, {{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1}, color_of(n.of_class), s.from, s.to,
-                            !s.from.single() && n.merges, s.deal, s.positions, n.calls});
+        add_to(all, first,
+               {{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1},
+                color_of(n.of_class),
+                s.from,
+                s.to,
+                !s.from.single() && n.merges,
+                s.deal,
+                s.positions,
+                n.calls});
       if (k == 0 || nets_[k - 1].connection != n.connection || !lay_over(all, last, first)) last = first;
     }
     if (all.size() > many_pieces) return joined(all);

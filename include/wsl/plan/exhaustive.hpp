@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The last resort for few nets on a small grid: tries all ways and colors, one after the other, until everything
-// fits, or until a number of steps is used up. So a small floor plan is refused only if there is no solution.
+// The last resort for few nets on a small grid: tries all ways and colors, one after the other, until
+// everything fits, or until a number of steps is used up. So a small floor plan is refused only if there is
+// no solution.
 #pragma once
 #include <bit>
 #include <utility>
@@ -12,8 +13,8 @@ namespace wsl::planning {
 
 class exhaustive {
  public:
-  /// What it must know of a class: the PEs of its inner paths, the classes that are in one region with it, the
-  /// colors that it may have at all, and the color that it has in any case, or -1.
+  /// It must know of a class: the PEs of its inner paths, the classes that are in one region with it,
+  /// the colors that it may have at all, and the color that it has in any case, or -1.
   struct class_rules {
     std::vector<coord> inner;
     std::vector<int> apart;
@@ -22,8 +23,8 @@ class exhaustive {
   };
 
   /// `barred` are the colors that no net may have on a PE, by its index.
-  constexpr exhaustive(const territory& grid, const std::vector<net>& nets, const std::vector<class_rules>& rules,
-                       const std::vector<u64>& barred, long steps)
+  constexpr exhaustive(const territory& grid, const std::vector<net>& nets,
+                       const std::vector<class_rules>& rules, const std::vector<u64>& barred, long steps)
       : grid_(grid),
         nets_(nets),
         rules_(rules),
@@ -50,8 +51,8 @@ class exhaustive {
   }
 
  private:
-  // Class by class: a color, then the nets one by one, each leaf by leaf, each step by step. What comes next
-  // is a call inside of the loop over what there is to try, so that it can come back.
+  // Class by class: a color, then the nets one by one, each leaf by leaf, each step by step. Each
+  // of these calls the next one inside of its loop over all that there is to try, so that it can come back.
 
   constexpr bool next_class(std::size_t nth) {
     if (nth == order_.size()) return true;
@@ -151,7 +152,8 @@ class exhaustive {
   }
 
   /// Steps onto c; `first` is where the way to this leaf begins in the steps of the net.
-  constexpr bool go_on(std::size_t nth, std::size_t which, std::size_t leaf, coord c, port by, std::size_t first) {
+  constexpr bool go_on(std::size_t nth, std::size_t which, std::size_t leaf, coord c, port by,
+                       std::size_t first) {
     if (--left_ <= 0) return false;
     const net& n = nets_[which];
     const net_end& to = n.leaves[leaf];

@@ -16,8 +16,10 @@ namespace wsl::faults {
   fail("there is no region {} in this floor plan: it is of another one", {number});
 }
 [[noreturn]] constexpr void a_port_is_at_a_side_of_its_region(auto name) {
-  fail("a port of region {} lets words through a side: east, west, north or south; where they come from or go "
-       "to inside is said by .from(ramp) or .to(ramp)", {name});
+  fail(
+      "a port of region {} lets words through a side: east, west, north or south; where they come from or go "
+      "to inside is said by .from(ramp) or .to(ramp)",
+      {name});
 }
 [[noreturn]] constexpr void the_port_is_outside_of_its_region(auto name, auto width, auto height) {
   fail("a port of region {} is on PEs of the region, of which there are {} x {}", {name, width, height});
@@ -36,50 +38,68 @@ namespace wsl::faults {
   fail("region {} has its place already: it can be placed once", {name});
 }
 [[noreturn]] constexpr void the_regions_do_not_fit_the_grid(auto name, auto width, auto height) {
-  fail("there is no room for region {} on the grid of {} x {} PEs: make the grid larger, or place the regions "
-       "by hand", {name, width, height});
+  fail(
+      "there is no room for region {} on the grid of {} x {} PEs: make the grid larger, or place the regions "
+      "by hand",
+      {name, width, height});
 }
 [[noreturn]] constexpr void an_output_is_connected_to_an_input(auto from, auto to) {
   fail("words go from an output of {} to an input of {}: connect(a.output(...), b.input(...))", {from, to});
 }
 [[noreturn]] constexpr void the_ports_have_different_numbers_of_pes(auto from, auto n, auto to, auto m) {
-  fail("the output of {} has {} PEs, the input of {} has {}: connect as many to as many, one to several, or, "
-       "with the option merges, several to one; or put a mux or a demux between them", {from, n, to, m});
+  fail(
+      "the output of {} has {} PEs, the input of {} has {}: connect as many to as many, one to several, or, "
+      "with the option merges, several to one; or put a mux or a demux between them",
+      {from, n, to, m});
 }
 [[noreturn]] constexpr void one_output_deals_words(auto from) {
-  fail("words of {} are dealt out by one PE, at least one to each PE of the input: deals{.words = 4}", {from});
+  fail("words of {} are dealt out by one PE, at least one to each PE of the input: deals{.words = 4}",
+       {from});
 }
 [[noreturn]] constexpr void a_mux_grows_to_the_east_or_south(auto name) {
   fail("mux {} is a row or a column of PEs: it grows to the east or to the south", {name});
 }
 [[noreturn]] constexpr void several_outputs_lead_to_one_input(auto from, auto other, auto to) {
-  fail("words of {} and of {} come to one PE of {} in an order that nobody defines: connect both with the "
-       "option merges if it does not matter, or put a mux between them", {from, other, to});
+  fail(
+      "words of {} and of {} come to one PE of {} in an order that nobody defines: connect both with the "
+      "option merges if it does not matter, or put a mux between them",
+      {from, other, to});
 }
 [[noreturn]] constexpr void a_connection_forks_or_merges(auto from, auto to) {
-  fail("the connection from {} to {} has several outputs and several inputs: merge first, in a region of its "
-       "own, and then go to several", {from, to});
+  fail(
+      "the connection from {} to {} has several outputs and several inputs: merge first, in a region of its "
+      "own, and then go to several",
+      {from, to});
 }
 [[noreturn]] constexpr void a_region_has_two_symbolic_colors_for_one(auto name, auto one, auto other) {
-  fail("colors {} and {} of region {} would be the same color, because connections join them: connect its "
-       "ports to different ones", {one, other, name});
+  fail(
+      "colors {} and {} of region {} would be the same color, because connections join them: connect its "
+      "ports to different ones",
+      {one, other, name});
 }
 [[noreturn]] constexpr void a_class_has_two_colors(auto name, auto one, auto other) {
   fail("a connection of region {} would have to be of color {} and of color {}: make one of them symbolic",
        {name, one, other});
 }
 [[noreturn]] constexpr void the_symbolic_color_is_connected_to_nothing(auto name, auto program, auto k) {
-  fail("in region {}, symbolic color {} of {} has neither a connection nor an inner path: connect it, or give "
-       "it a path", {name, k, program});
+  fail(
+      "in region {}, symbolic color {} of {} has neither a connection nor an inner path: connect it, or give "
+      "it a path",
+      {name, k, program});
 }
 [[noreturn]] constexpr void the_connection_finds_no_way(auto from, auto to, auto x, auto y) {
-  fail("the connection from {} to {} finds no way to PE({}, {}): leave a free row or column between the "
-       "regions", {from, to, x, y});
+  fail(
+      "the connection from {} to {} finds no way to PE({}, {}): leave a free row or column between the "
+      "regions",
+      {from, to, x, y});
 }
-[[noreturn]] constexpr void the_connections_need_more_colors(auto from, auto to, auto x, auto y, auto colors) {
-  fail("no color is left for the connection from {} to {}: at PE({}, {}) it meets connections that have all {} "
-       "colors of the machine: move the regions apart, so that fewer connections share PEs",
-       {from, to, x, y, colors});
+[[noreturn]] constexpr void the_connections_need_more_colors(auto from, auto to, auto x, auto y,
+                                                             auto colors) {
+  fail(
+      "no color is left for the connection from {} to {}: at PE({}, {}) it meets connections that have all "
+      "{} "
+      "colors of the machine: move the regions apart, so that fewer connections share PEs",
+      {from, to, x, y, colors});
 }
 
 }  // namespace wsl::faults

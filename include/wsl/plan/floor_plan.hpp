@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A floor plan places code regions on the wafer and connects their ports: it finds ways for the wavelets around
-// other regions, gives colors to all symbolic ones, and makes a layout of it, in a constant expression or at run
-// time. See docs/guide/regions.md and examples/102_ports_and_connections.cpp.
+// A floor plan places code regions on the wafer and connects their ports: it finds ways for the wavelets
+// around other regions, gives colors to all symbolic ones, and makes a layout of it, in a constant expression
+// or at run time. See docs/guide/regions.md and examples/102_ports_and_connections.cpp.
 //   constexpr layout l = [] {
 //     floor_plan p{wse2, 9, 3};
 //     const auto a = p.region<sender>("a", 1, 1), b = p.region<receiver>("b", 1, 1);
@@ -53,8 +53,9 @@ class floor_plan {
     programs_.push_back({known(r), inside(r, where), &detail::program_of<Program>::value});
     return *this;
   }
-  /// An inner path of a region, as `layout::path` has it, of a symbolic color or one of the fabric. Its options
-  /// are `merges`, or `switches`, or a filter, whose `per_column` and `per_row` count from the first PE of the path.
+  /// An inner path of a region, as `layout::path` has it, of a symbolic color or one of the fabric. Its
+  /// options are `merges`, or `switches`, or a filter, whose `per_column` and `per_row` count from the first
+  /// PE of the path.
   template <payload T, class... Option>
   constexpr floor_plan& path(const code_region& r, color<T> c, const area& where, route how,
                              const Option&... options) {
@@ -76,8 +77,8 @@ class floor_plan {
     to.at = north_west, to.is_placed = true;
     return *this;
   }
-  /// The first region at a place and the others to its east, with `gap` free columns between each two. Regions
-  /// that nobody places are placed by `connected`.
+  /// The first region at a place and the others to its east, with `gap` free columns between each two.
+  /// Regions that nobody places are placed by `connected`.
   constexpr floor_plan& hstack(coord north_west, int gap, std::initializer_list<code_region> all) {
     for (const code_region& r : all) place(r, north_west), north_west.x += r.width() + gap;
     return *this;
@@ -87,26 +88,28 @@ class floor_plan {
     return *this;
   }
 
-  /// Words of an output go to an input. Ports of as many PEs are connected one by one, in row-major order; one
-  /// PE with several sends to all of them. An output may be connected to several inputs, too.
+  /// Words of an output go to an input. Ports of as many PEs are connected one by one, in row-major order;
+  /// one PE with several sends to all of them. An output may be connected to several inputs, too.
   template <payload T>
   constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to) {
     return add(from.data(), to.data(), &planning::calls_for<T>, false);
   }
   /// With the option `merges`, words of several outputs may come to one PE, in any order.
   template <payload T>
-  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const detail::merge_t&) {
+  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to,
+                                const detail::merge_t&) {
     return add(from.data(), to.data(), &planning::calls_for<T>, true);
   }
-  /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n, and
-  /// so on, from the beginning again after the last: one output for all of them (CSL's demultiplexer).
+  /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n,
+  /// and so on, from the beginning again after the last: one output for all of them (CSL's demultiplexer).
   template <payload T>
   constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const deals& how) {
-    if (how.words < 1 || from.data().where.count() != 1) faults::one_output_deals_words(name(from.data().region));
+    if (how.words < 1 || from.data().where.count() != 1)
+      faults::one_output_deals_words(name(from.data().region));
     return add(from.data(), to.data(), &planning::calls_for<T>, false, how.words);
   }
-  /// The host writes words into a port, or reads them from one: a way from, or to, some PE at that side of the
-  /// grid, for each PE of the port.
+  /// The host writes words into a port, or reads them from one: a way from, or to, some PE at that side of
+  /// the grid, for each PE of the port.
   template <payload T>
   constexpr floor_plan& stream_in(const region_port<T>& to, port side) {
     return add_host(to.data(), side, false, &planning::calls_for<T>);
@@ -122,7 +125,7 @@ class floor_plan {
     return add_host(from.data(), side, true, &planning::calls_for<T>);
   }
 
-  /// The layout: regions placed, connections routed, colors given. What cannot be done is a fault that says
+  /// The layout: regions placed, connections routed, colors given. A fault says what cannot be done, and
   /// which regions it is about. The checker still has the last word: `routed`, `check`, `fabric`.
   constexpr layout connected() const {
     std::vector<planning::region_record> placed = regions_;
@@ -163,7 +166,8 @@ class floor_plan {
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
                                  const planning::payload_calls* calls, int deal = 0) {
     const char* a = name(here.region);
-    if (here.is_output != out) faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
+    if (here.is_output != out)
+      faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
     if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);
     const planning::port_data host;
     connections_.push_back({out ? here : host, out ? host : here, side, false, deal, calls});

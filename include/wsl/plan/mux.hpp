@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A multiplexer: a line of PEs that makes one stream of the streams of several PEs, so many words of each in
-// turn. Its order is defined, which that of paths that merge is not. Words pass a PE of the line in the router,
-// where a switch lets through first those of its own processor, then those from behind it.
-//   const mux<f32, 4, 8> y(plan, "y", south);  // 4 PEs below each other; 8 words of the first one, of the second...
+// turn. Its order is defined, which that of paths that merge is not. Words pass a PE of the line in the
+// router, where a switch lets through first those of its own processor, then those from behind it.
+//   const mux<f32, 4, 8> y(plan, "y", south);  // 4 PEs below each other, 8 words of each in turn
 //   plan.connect(rows.output(tile::y, east), y.input()).stream_out(y.output(), east);
 #pragma once
 #include "../program/declarations.hpp"
@@ -23,8 +23,8 @@ struct mux_station {
     me.send_control(line, is_last ? switch_rst : switch_adv);
     begin(me);
   }
-  using tasks = task_list<local<&mux_station::begin, active>, local<&mux_station::sent>, reads<in>, sends<line>,
-                          steers<line, is_last ? switch_rst : switch_adv>>;
+  using tasks = task_list<local<&mux_station::begin, active>, local<&mux_station::sent>, reads<in>,
+                          sends<line>, steers<line, is_last ? switch_rst : switch_adv>>;
 };
 /// The second of two PEs: nobody's words pass it.
 template <payload T, int words>
@@ -53,12 +53,20 @@ struct mux_head {
 template <payload T, int count, int words>
   requires(count > 0 && words > 0)
 class mux {
+  using head = planning::mux_head<T, words, count - 1>;
+
  public:
-  /// A line that grows `toward` a side, east or south, from its first PE. The plan places it: `plan.place(y, at)`.
+  /// The color of its words: at the place of the mux, `l.color_at(place, y.out)` is that of the fabric.
+  static constexpr color<T> out = head::out;
+
+  /// A line that grows `toward` a side, east or south, from its first PE. The plan places it: `plan.place(y,
+  /// at)`.
   constexpr mux(floor_plan& plan, const char* name, port toward)
       : region_(plan.region(name, toward == east ? count : 1, toward == east ? 1 : count)) {
     if (toward != east && toward != south) faults::a_mux_grows_to_the_east_or_south(name);
-    const auto pes = [toward](bound from, bound to) { return toward == east ? columns(from, to) : rows(from, to); };
+    const auto pes = [toward](bound from, bound to) {
+      return toward == east ? columns(from, to) : rows(from, to);
+    };
     const port back = opposite(toward);
     plan.place<head>(region_, pes(0, 1));
     if constexpr (count > 1) plan.path(region_, head::line, pes(0, 1), toward >> ramp);
@@ -77,7 +85,6 @@ class mux {
   constexpr region_port<T> output() const { return region_.output(head::out, at(0, 0)); }
 
  private:
-  using head = planning::mux_head<T, words, count - 1>;
   code_region region_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nets: what a router of connections has to connect. A net is a tree of links from one source to one or several
-// sinks, or, if it merges, from several sources to one sink. All its wavelets have one color. Nets that must
-// have the same color, because a region has one symbolic color for both, are of one class.
+// Nets: what a router of connections has to connect. A net is a tree of links from one source to one or
+// several sinks, or, if it merges, from several sources to one sink. All its wavelets have one color. Nets
+// that must have the same color, because a region has one symbolic color for both, are of one class.
 #pragma once
 #include <vector>
 
@@ -29,15 +29,15 @@ struct net_end {
 
 struct net {
   int of_class = 0;
-  bool beside = false;        ///< one of several of a connection
-  bool merges = false;        ///< several sources and one sink, which is the root
-  net_end root;               ///< of the tree: the source, or the sink of a net that merges
+  bool beside = false;  ///< one of several of a connection
+  bool merges = false;  ///< several sources and one sink, which is the root
+  net_end root;         ///< of the tree: the source, or the sink of a net that merges
   std::vector<net_end> leaves;
   const payload_calls* calls = nullptr;
   int connection = 0;  ///< the first that it belongs to
 };
 
-/// What a net does on one PE.
+/// The part of a net on one PE.
 struct net_step {
   coord at;
   ports from, to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The paths of connections as few records: PEs with the same route of the same color that form a row, a column
-// or a rectangle become one path of a layout.
+// The paths of connections as few records: PEs with the same route of the same color that form a row, a
+// column or a rectangle become one path of a layout.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -56,9 +56,7 @@ constexpr bool lay_over(std::vector<path_piece>& pieces, std::size_t first, std:
 
 namespace piece_order {
 
-constexpr long route_key(const path_piece& p) {
-  return (p.color * 64L + p.from.bits) * 64 + p.to.bits;
-}
+constexpr long route_key(const path_piece& p) { return (p.color * 64L + p.from.bits) * 64 + p.to.bits; }
 constexpr bool by_rows(const path_piece& a, const path_piece& b) {
   if (route_key(a) != route_key(b)) return route_key(a) < route_key(b);
   if (a.where.y0 != b.where.y0) return a.where.y0 < b.where.y0;
@@ -101,8 +99,7 @@ constexpr void join(std::vector<path_piece>& pieces, bool along_rows) {
 /// along columns; then what has become equal the other way.
 constexpr std::vector<path_piece> joined(const std::vector<path_piece>& pieces) {
   std::vector<path_piece> rows, columns;
-  for (const path_piece& p : pieces)
-    (p.from.has(north) || p.from.has(south) ? columns : rows).push_back(p);
+  for (const path_piece& p : pieces) (p.from.has(north) || p.from.has(south) ? columns : rows).push_back(p);
   join(rows, true), join(rows, false);
   join(columns, false), join(columns, true);
   rows.insert(rows.end(), columns.begin(), columns.end());

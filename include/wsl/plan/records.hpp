@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a floor plan writes down until it is connected.
+// The notes that a floor plan takes until it is connected.
 #pragma once
 #include "code_region.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a floor plan says at run time: the table of its connections, and why one has no way or no color.
+// The text of a floor plan at run time: the table of its connections, and why one has no way or no color.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -10,8 +10,9 @@ namespace wsl::planning {
 
 inline std::string connector::text_of_no_way(const net& n, const router& find) const {
   const net_end& end = find.lost();
-  std::string text = support::joined({"wsl: the connection from ", source_of(n), " to ", sink_of(n), " finds no way to ",
-                                      end.at == nowhere ? "the edge of the grid" : text_of(end.at)});
+  std::string text =
+      support::joined({"wsl: the connection from ", source_of(n), " to ", sink_of(n), " finds no way to ",
+                       end.at == nowhere ? "the edge of the grid" : text_of(end.at)});
   // what stands around the PEs that it has reached
   std::vector<std::string> around;
   const auto note = [&](const std::string& what) {
@@ -33,23 +34,26 @@ inline std::string connector::text_of_no_way(const net& n, const router& find) c
   find.each_reached(look);
   if (n.root.at != nowhere) look(n.root.at);
   for (std::size_t i = 0; i < around.size() && i < 4; ++i)
-    text += (i == 0 ? ": in its way " : i + 1 == around.size() ? " and " : ", ") +
+    text += (i == 0                   ? ": in its way "
+             : i + 1 == around.size() ? " and "
+                                      : ", ") +
             (i == 0 ? std::string(around.size() > 1 ? "are " : "is ") : std::string()) + around[i];
   if (around.size() > 4) text += support::joined({" and ", around.size() - 4, " more"});
   return text + "; leave a free row or column between the regions, or let the port open to another side";
 }
 
 inline std::string connector::text_of_no_color(const net& n, coord worst, const coloring& colors) const {
-  std::string text = support::joined({"wsl: no color is left for the connection from ", source_of(n), " to ", sink_of(n),
-                                      ": at ", text_of(worst), " it meets"});
+  std::string text = support::joined({"wsl: no color is left for the connection from ", source_of(n), " to ",
+                                      sink_of(n), ": at ", text_of(worst), " it meets"});
   int count = 0;
   grid_.each(worst, [&](int of_class, int number) {
     if (of_class == n.of_class) return;
     if (++count > 6) return;
     text += count > 1 ? ", " : " ";
     if (number < 0) text += "an inner path of its region";
-    else text += std::string(source_of(nets_[static_cast<std::size_t>(number)])) + " to " +
-                 sink_of(nets_[static_cast<std::size_t>(number)]);
+    else
+      text += std::string(source_of(nets_[static_cast<std::size_t>(number)])) + " to " +
+              sink_of(nets_[static_cast<std::size_t>(number)]);
     const int c = colors.color(of_class);
     text += c >= 0 ? support::joined({" (color ", c, ")"}) : std::string(" (no color yet)");
   });
@@ -69,10 +73,12 @@ inline std::string connector::table() const {
   for (std::size_t k = 0; k < nets_.size(); ++k) {
     const net& n = nets_[k];
     const auto end = [&](const net_end& e) {
-      return e.at == nowhere ? std::string("the host") : std::string(region_name(e.region)) + " " + text_of(e.at).substr(2);
+      return e.at == nowhere ? std::string("the host")
+                             : std::string(region_name(e.region)) + " " + text_of(e.at).substr(2);
     };
     for (std::size_t i = 0; i < n.leaves.size(); ++i) {
-      const std::string from = end(n.merges ? n.leaves[i] : n.root), to = end(n.merges ? n.root : n.leaves[i]);
+      const std::string from = end(n.merges ? n.leaves[i] : n.root),
+                        to = end(n.merges ? n.root : n.leaves[i]);
       text += padded(std::to_string(color_of(n.of_class)), 7) + padded(from, 21) + padded(to, 21);
       if (i == 0) {
         const std::size_t pes = ways_[k].steps.size();

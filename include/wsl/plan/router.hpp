@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds the way of a net: a shortest path (A*) from the tree that is there already to each end, one after the
-// other. A way leads over free PEs and over those of the regions that it connects, never over a PE that another
-// net of the same class passes. Where other classes pass it costs more, as much as the caller says.
+// other. A way leads over free PEs and over those of the regions that it connects, never over a PE that
+// another net of the same class passes. Where other classes pass it costs more, as much as the caller says.
 #pragma once
 #include <limits>
 #include <vector>
@@ -13,7 +13,12 @@ namespace wsl::planning {
 class router {
  public:
   constexpr explicit router(const territory& grid)
-      : grid_(grid), cost_(grid.count()), stamp_(grid.count()), tree_(grid.count()), off_(grid.count()), entered_(grid.count()) {}
+      : grid_(grid),
+        cost_(grid.count()),
+        stamp_(grid.count()),
+        tree_(grid.count()),
+        off_(grid.count()),
+        entered_(grid.count()) {}
 
   /// The cost of a hop onto a free PE; costs of sharing a PE are in these units.
   static constexpr int hop = 64;
@@ -34,7 +39,8 @@ class router {
     r.found = true;
     return r;
   }
-  /// From now on a way of d hops is given up where it would become longer than a x d + b; without limit if a is 0.
+  /// From now on a way of d hops is given up where it would become longer than a x d + b; without limit if a
+  /// is 0.
   constexpr void give_up_beyond(int a, int b) { detour_ = a, more_ = b; }
   /// From now on nets keep off the PEs that f(keep_off) is called for, by keep_off(PE).
   template <class F>
@@ -57,8 +63,8 @@ class router {
     std::size_t cell;
   };
   /// The PEs that have been reached, the one with the lowest total first; of equals the one that came last,
-  /// which is the one that is on its way to the end. Most totals are the lowest, or two hops more: they wait in
-  /// lists by total, of which few are in use at a time.
+  /// which is the one that is on its way to the end. Most totals are the lowest, or two hops more: they wait
+  /// in lists by total, of which few are in use at a time.
   class open_list {
    public:
     constexpr bool empty() const { return size_ == 0; }
@@ -91,7 +97,8 @@ class router {
   // Words go away from the root, or to it if the net merges.
   constexpr net_step root_step(coord at) const {
     const net_end& e = net_->root;
-    return net_->merges ? net_step{at, {}, e.inner, {}, e.positions} : net_step{at, e.inner, {}, {}, e.positions};
+    return net_->merges ? net_step{at, {}, e.inner, {}, e.positions}
+                        : net_step{at, e.inner, {}, {}, e.positions};
   }
   constexpr net_step leaf_step(const net_end& e) const {
     return net_->merges ? net_step{e.at, e.inner, {}, {}, e.positions}
@@ -120,7 +127,7 @@ class router {
     return (a.x < b.x ? b.x - a.x : a.x - b.x) + (a.y < b.y ? b.y - a.y : a.y - b.y);
   }
 
-  /// What it costs the net to pass a PE on its way, or -1 if it may not.
+  /// The cost for the net to pass a PE on its way, or -1 if it may not.
   constexpr int cost_of(std::size_t i) const {
     if (const int owner = grid_.owner(i); owner != territory::free) {
       if (owner == territory::of_layout) return -1;
@@ -136,8 +143,8 @@ class router {
     return to.at == nowhere ? 0 : hop * distance(c, to.at);
   }
 
-  // Most nets have a way of at most two bends. Looking at a few of these first costs a small part of a search,
-  // which matters in a constant expression. The search follows only where none of them is free.
+  // Most nets have a way of at most two bends. Looking at a few of these first costs a small part of a
+  // search, which matters in a constant expression. The search follows only where none of them is free.
 
   /// The cost of going straight from one PE to another, without the first and with the last; -1 if not free.
   constexpr int cost_of_line(coord from, coord to, coord end) const {
@@ -162,8 +169,13 @@ class router {
   constexpr void consider(bent_way& best, coord first, coord second, const net_end& to) const {
     if (best.cost >= 0 && sharing_ == 0) return;  // all of two bends at most are of one length
     const coord root = net_->root.at, end = to.at;
-    const port out = toward(root, first != root ? first : second != root ? second : end),
-               in = toward(second != end ? second : first != end ? first : root, end);
+    const port out = toward(root, first != root    ? first
+                                  : second != root ? second
+                                                   : end),
+               in = toward(second != end  ? second
+                           : first != end ? first
+                                          : root,
+                           end);
     if (!net_->root.sides.has(out) || !to.sides.has(opposite(in))) return;
     int cost = 0;
     coord from = root;
@@ -186,16 +198,22 @@ class router {
       for (const int part : {1, 0, 2}) {
         if (net_->beside && part != 0) break;
         const int dx = b.x - a.x, dy = b.y - a.y, sx = dx < 0 ? -1 : 1, sy = dy < 0 ? -1 : 1;
-        const int x = part == 1 ? a.x + dx / 2 : part == 0 ? a.x + sx : b.x - sx,
-                  y = part == 1 ? a.y + dy / 2 : part == 0 ? a.y + sy : b.y - sy;
+        const int x = part == 1   ? a.x + dx / 2
+                      : part == 0 ? a.x + sx
+                                  : b.x - sx,
+                  y = part == 1   ? a.y + dy / 2
+                      : part == 0 ? a.y + sy
+                                  : b.y - sy;
         if (x != a.x && x != b.x) consider(best, {x, a.y}, {x, b.y}, to);
         if (y != a.y && y != b.y) consider(best, {a.x, y}, {b.x, y}, to);
         if (best.cost >= 0 && sharing_ == 0) break;
       }
       // nets side by side turn one behind the other: the first place that is free
-      for (int x = a.x + (b.x > a.x ? 1 : -1); net_->beside && best.cost < 0 && x != b.x; x += b.x > a.x ? 1 : -1)
+      for (int x = a.x + (b.x > a.x ? 1 : -1); net_->beside && best.cost < 0 && x != b.x;
+           x += b.x > a.x ? 1 : -1)
         consider(best, {x, a.y}, {x, b.y}, to);
-      for (int y = a.y + (b.y > a.y ? 1 : -1); net_->beside && best.cost < 0 && y != b.y; y += b.y > a.y ? 1 : -1)
+      for (int y = a.y + (b.y > a.y ? 1 : -1); net_->beside && best.cost < 0 && y != b.y;
+           y += b.y > a.y ? 1 : -1)
         consider(best, {a.x, y}, {b.x, y}, to);
     }
     // with other nets on its PEs, there may be a better one
@@ -274,7 +292,8 @@ class router {
   }
   /// A stream of the host enters at any PE of a side.
   constexpr void begin_at_the_edge(const net_end& to) {
-    for (int k = 0; k < (net_->root.sides.has(east) || net_->root.sides.has(west) ? grid_.height() : grid_.width());
+    for (int k = 0;
+         k < (net_->root.sides.has(east) || net_->root.sides.has(west) ? grid_.height() : grid_.width());
          ++k) {
       const coord c = net_->root.sides.has(east)    ? coord{grid_.width() - 1, k}
                       : net_->root.sides.has(west)  ? coord{0, k}

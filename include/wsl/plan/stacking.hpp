@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Places the regions that nobody has placed: in columns from west to east, a region behind those whose words it
-// takes, with free rows and columns between them for the connections.
+// Places the regions that nobody has placed: in columns from west to east, a region behind those whose words
+// it takes, with free rows and columns between them for the connections.
 #pragma once
 #include <vector>
 
@@ -10,7 +10,8 @@ namespace wsl::planning {
 
 class stacking {
  public:
-  constexpr stacking(std::vector<region_record>& regions, const std::vector<connection>& all, int width, int height)
+  constexpr stacking(std::vector<region_record>& regions, const std::vector<connection>& all, int width,
+                     int height)
       : regions_(regions), connections_(all), width_(width), height_(height), level_(regions.size(), 0) {}
 
   constexpr void place() {
@@ -68,8 +69,8 @@ class stacking {
   std::vector<int> level_;
 };
 
-constexpr void place_the_rest(std::vector<region_record>& regions, const std::vector<connection>& all, int width,
-                              int height) {
+constexpr void place_the_rest(std::vector<region_record>& regions, const std::vector<connection>& all,
+                              int width, int height) {
   bool missing = false;
   for (const region_record& r : regions) missing |= !r.is_placed;
   if (missing) stacking(regions, all, width, height).place();

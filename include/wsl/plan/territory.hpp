@@ -33,7 +33,7 @@ class territory {
   constexpr int owner(coord c) const { return owner(index(c)); }
   constexpr void set_owner(coord c, int region) { owner_.data()[index(c)] = region - free; }
 
-  /// What passes a PE: a net, or an inner path of a region (net -1), of a class.
+  /// One that passes a PE: a net, or an inner path of a region (net -1), of a class.
   struct guest {
     int of_class, net;
     int next;  ///< its number plus 1; 0: none

@@ -399,7 +399,8 @@ class pe {
     }
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      if (!Take::words(state_, state_.color(color), type, static_cast<u32>(op.length()), now.from)) return false;
+      if (!Take::words(state_, state_.color(color), type, static_cast<u32>(op.length()), now.from))
+        return false;
     }
     if constexpr (what::sends) {
       now.to = to->room();
@@ -468,7 +469,8 @@ class pe {
   /// Whether the task has the same position here as in its own module's task list; it has, unless other
   /// modules come before that one. Of a color, whether the program has a data task for it.
   [[gnu::always_inline]] bool knows(const completion& c) const {
-    if (c.what == completion::effect::unblock_color) return (state_.image->takes >> state_.color(c.id) & 1) != 0;
+    if (c.what == completion::effect::unblock_color)
+      return (state_.image->takes >> state_.color(c.id) & 1) != 0;
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, detail::max_local_tasks)] == c.task;
   }
   int place_of(const completion& c) const {
@@ -477,7 +479,8 @@ class pe {
     return state_.color(c.id);
   }
   [[gnu::always_inline]] void happen(const completion& c, int place) {
-    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~detail::color_bit(state_.color(place));
+    if (c.what == completion::effect::unblock_color)
+      state_.blocked_colors &= ~detail::color_bit(state_.color(place));
     else if (c.what == completion::effect::unblock) state_.blocked &= ~detail::local_bit(place);
     else if (c.what == completion::effect::count) state_.arrive(place);
     else if (c.what != completion::effect::nothing) state_.active |= detail::local_bit(place);

@@ -55,8 +55,8 @@ struct red_sink {
 /// Two sources, their sum, and a sink.
 constexpr floor_plan sum_of_two(const machine& m) {
   floor_plan p{m, 12, 7};
-  const auto a = p.region<source>("a", 1, 1), b = p.region<source>("b", 1, 1), s = p.region<adder>("sum", 1, 1),
-             last = p.region<sink>("last", 1, 1);
+  const auto a = p.region<source>("a", 1, 1), b = p.region<source>("b", 1, 1),
+             s = p.region<adder>("sum", 1, 1), last = p.region<sink>("last", 1, 1);
   p.place(a, {1, 1}).place(b, {1, 5}).place(s, {5, 3}).place(last, {10, 1});
   p.connect(a.output(source::out, east), s.input(adder::x, west));
   p.connect(b.output(source::out, east), s.input(adder::y, west));
@@ -69,7 +69,10 @@ static_assert(routed<constant>() && complete<constant>());
 /// A layout with the words that its sources give.
 struct run {
   explicit run(const layout& l, int engine = 0)
-      : plan(l), f(engine == 0 ? fabric{l, reference{}} : engine == 1 ? fabric{l} : fabric{l, timed{}}) {
+      : plan(l),
+        f(engine == 0   ? fabric{l, reference{}}
+          : engine == 1 ? fabric{l}
+                        : fabric{l, timed{}}) {
     require(l);
   }
   run& give(coord c, f32 first) { return f.start<&source::start>(at(c.x, c.y), first), *this; }
@@ -104,13 +107,14 @@ TEST_CASE("connections carry the words of their outputs, on every machine and en
 
 TEST_CASE("a table says which connection has which color") {
   const std::string t = sum_of_two(wse2).table();
-  CHECK_THAT(t, Contains("color  from") && Contains("a (1, 1)") && Contains("sum (5, 3)") && Contains("last (10, 1)"));
+  CHECK_THAT(t, Contains("color  from") && Contains("a (1, 1)") && Contains("sum (5, 3)") &&
+                    Contains("last (10, 1)"));
 }
 
 TEST_CASE("one program has other colors in each of its regions") {
   floor_plan p{wse2, 16, 3};
-  const auto a = p.region<source>("a", 1, 1), b = p.region<doubler>("b", 1, 1), c = p.region<doubler>("c", 1, 1),
-             d = p.region<sink>("d", 1, 1);
+  const auto a = p.region<source>("a", 1, 1), b = p.region<doubler>("b", 1, 1),
+             c = p.region<doubler>("c", 1, 1), d = p.region<sink>("d", 1, 1);
   p.hstack({1, 1}, 2, {a, b, c, d});
   p.connect(a.output(source::out, east), b.input(doubler::in, west));
   p.connect(b.output(doubler::out, east), c.input(doubler::in, west));
@@ -142,7 +146,8 @@ TEST_CASE("ports of several PEs are connected one by one, in few paths") {
 
 TEST_CASE("an output may lead to several inputs") {
   floor_plan p{wse2, 12, 9};
-  const auto a = p.region<source>("a", 1, 1), many = p.region<sink>("many", 1, 3), one = p.region<sink>("one", 2, 1);
+  const auto a = p.region<source>("a", 1, 1), many = p.region<sink>("many", 1, 3),
+             one = p.region<sink>("one", 2, 1);
   p.place(a, {1, 4}).place(many, {8, 1}).place(one, {6, 7});
   p.connect(a.output(source::out, east), many.input(sink::in, west));
   p.connect(a.output(source::out, east), one.input(sink::in, at(0, 0)));
@@ -156,7 +161,8 @@ TEST_CASE("several outputs lead to one input if they may merge") {
   floor_plan p{wse2, 12, 9};
   const auto a = p.region<source>("a", 1, 3), d = p.region<sink>("d", 1, 1);
   p.place(a, {1, 2}).place(d, {9, 5});
-  CHECK_THROWS_WITH(p.connect(a.output(source::out, east), d.input(sink::in, west)), Contains("a has 3 PEs, the input of d has 1"));
+  CHECK_THROWS_WITH(p.connect(a.output(source::out, east), d.input(sink::in, west)),
+                    Contains("a has 3 PEs, the input of d has 1"));
   p.connect(a.output(source::out, east), d.input(sink::in, west), merges);
   run r(p.connected());
   for (int y = 0; y < 3; ++y) r.give({1, 2 + y}, static_cast<f32>(100 * y));
@@ -175,8 +181,10 @@ TEST_CASE("one output deals its words out") {
   p.connect(a.output(source::out, east), d.input(sink::in, west), deals{.words = 1});
   run r(p.connected());
   r.give({1, 4}, 0).f.run();
-  for (int k = 0; k < 3; ++k) CHECK(r.taken({8, 1 + k}) == std::vector<f32>{static_cast<f32>(k), static_cast<f32>(k + 3)});
-  CHECK_THROWS_WITH(p.connect(d.output(sink::in, east), d.input(sink::in, west), deals{.words = 1}), Contains("dealt out by one PE"));
+  for (int k = 0; k < 3; ++k)
+    CHECK(r.taken({8, 1 + k}) == std::vector<f32>{static_cast<f32>(k), static_cast<f32>(k + 3)});
+  CHECK_THROWS_WITH(p.connect(d.output(sink::in, east), d.input(sink::in, west), deals{.words = 1}),
+                    Contains("dealt out by one PE"));
 }
 
 TEST_CASE("a multiplexer takes words in turn, between streams of the host") {
@@ -204,7 +212,8 @@ TEST_CASE("a multiplexer takes words in turn, between streams of the host") {
         CHECK(right);
       }
   };
-  tried(std::integral_constant<int, 1>{}), tried(std::integral_constant<int, 2>{}), tried(std::integral_constant<int, 3>{}), tried(std::integral_constant<int, 6>{});
+  tried(std::integral_constant<int, 1>{}), tried(std::integral_constant<int, 2>{}),
+      tried(std::integral_constant<int, 3>{}), tried(std::integral_constant<int, 6>{});
 }
 
 TEST_CASE("ways go around regions, programs and colors that are there already") {
@@ -228,7 +237,8 @@ TEST_CASE("inner paths, ports behind them, and colors of the fabric in a region"
   floor_plan p{wse2, 14, 4};
   const auto a = p.region<source>("a", 1, 1), d = p.region<sink>("d", 4, 1);
   p.place(a, {1, 1}).place(d, {6, 1});
-  p.path(d, sink::in, columns(1, edge - 1), west >> (ramp | east)).path(d, sink::in, column(edge - 1), west >> ramp);
+  p.path(d, sink::in, columns(1, edge - 1), west >> (ramp | east))
+      .path(d, sink::in, column(edge - 1), west >> ramp);
   p.connect(a.output(source::out, east), d.input(sink::in, at(0, 0), west).to(ramp | east));
   run r(p.connected());
   r.give({1, 1}, 7).f.run();
@@ -244,8 +254,8 @@ TEST_CASE("inner paths, ports behind them, and colors of the fabric in a region"
 
 TEST_CASE("regions that nobody places are placed behind those that they take words from") {
   floor_plan p{wse2, 24, 10};
-  const auto a = p.region<source>("a", 1, 2), b = p.region<source>("b", 1, 2), s = p.region<adder>("sum", 1, 2),
-             last = p.region<sink>("last", 1, 2);
+  const auto a = p.region<source>("a", 1, 2), b = p.region<source>("b", 1, 2),
+             s = p.region<adder>("sum", 1, 2), last = p.region<sink>("last", 1, 2);
   p.connect(a.output(source::out, east), s.input(adder::x, west));
   p.connect(b.output(source::out, east), s.input(adder::y, west));
   p.connect(s.output(adder::out, east), last.input(sink::in, west));
@@ -254,7 +264,9 @@ TEST_CASE("regions that nobody places are placed behind those that they take wor
   CHECK(l.placements().size() == 4);
   floor_plan small{wse2, 4, 3};
   static_cast<void>(small.region<source>("too wide", 5, 1));
-  CHECK_THROWS_WITH(small.connected(), Contains("there is no room for region too wide") || Contains("connected to nothing") || Contains("neither a connection"));
+  CHECK_THROWS_WITH(small.connected(), Contains("there is no room for region too wide") ||
+                                           Contains("connected to nothing") ||
+                                           Contains("neither a connection"));
 }
 
 TEST_CASE("where colors are few, connections go around each other") {
@@ -280,7 +292,8 @@ TEST_CASE("what cannot be connected is said with the regions that are in the way
   const auto a = p.region<source>("a", 1, 1), d = p.region<sink>("d", 1, 1), wall = p.region("wall", 1, 3);
   p.place(a, {1, 1}).place(d, {5, 1}).place(wall, {3, 0});
   p.connect(a.output(source::out, east), d.input(sink::in, west));
-  CHECK_THROWS_WITH(p.connected(), Contains("the connection from a to d finds no way to PE(5, 1)") && Contains("region wall"));
+  CHECK_THROWS_WITH(p.connected(), Contains("the connection from a to d finds no way to PE(5, 1)") &&
+                                       Contains("region wall"));
 
   machine one = wse2;
   one.colors = 1;
@@ -300,7 +313,8 @@ TEST_CASE("colors that run out are said with the connections that have them") {
   p.hstack({1, 2}, 2, {a, b, c});
   p.connect(a.output(source::out, east), b.input(doubler::in, west));
   p.connect(b.output(doubler::out, east), c.input(sink::in, west));
-  CHECK_THROWS_WITH(p.connected(), Contains("no color is left for the connection from") && Contains("has 1 colors"));
+  CHECK_THROWS_WITH(p.connected(),
+                    Contains("no color is left for the connection from") && Contains("has 1 colors"));
 }
 
 TEST_CASE("mistakes in a floor plan have a sentence") {
@@ -313,7 +327,8 @@ TEST_CASE("mistakes in a floor plan have a sentence") {
   CHECK_THROWS_WITH(a.output(source::out, ramp), Contains("a port of region a lets words through a side"));
   CHECK_THROWS_WITH(a.output(source::out, at(2, 0)), Contains("region, of which there are 2 x 2"));
   CHECK_THROWS_WITH(a.output(source::out, east).to(ramp), Contains("an output says .from"));
-  CHECK_THROWS_WITH(p.connect(d.input(sink::in, west), a.output(source::out, east)), Contains("from an output of d to an input of a"));
+  CHECK_THROWS_WITH(p.connect(d.input(sink::in, west), a.output(source::out, east)),
+                    Contains("from an output of d to an input of a"));
   CHECK_THROWS_WITH(p.stream_in(a.output(source::out, east), west), Contains("an output"));
   floor_plan other{wse2, 8, 8};
   CHECK_THROWS_WITH(other.place(a, {1, 1}), Contains("it is of another one"));
@@ -329,9 +344,11 @@ TEST_CASE("mistakes in a floor plan have a sentence") {
   CHECK_THROWS_WITH(q.connected(), Contains("words of x and of y come to one PE of z"));
 
   floor_plan same{wse2, 12, 8};
-  const auto s = same.region<source>("s", 1, 1), t = same.region<adder>("t", 1, 1), u = same.region<sink>("u", 1, 1);
+  const auto s = same.region<source>("s", 1, 1), t = same.region<adder>("t", 1, 1),
+             u = same.region<sink>("u", 1, 1);
   same.place(s, {1, 1}).place(t, {5, 1}).place(u, {9, 1});
-  same.connect(s.output(source::out, east), t.input(adder::x, west)).connect(s.output(source::out, east), t.input(adder::y, west));
+  same.connect(s.output(source::out, east), t.input(adder::x, west))
+      .connect(s.output(source::out, east), t.input(adder::y, west));
   same.connect(t.output(adder::out, east), u.input(sink::in, west));
   CHECK_THROWS_WITH(same.connected(), Contains("colors 48 and 49 of region t would be the same color"));
 
@@ -339,5 +356,6 @@ TEST_CASE("mistakes in a floor plan have a sentence") {
   floor_plan two{wse2, 12, 8};
   const auto v = two.region("v", 1, 1), w = two.region("w", 1, 1);
   two.place(v, {1, 1}).place(w, {5, 1}).connect(v.output(red, east), w.input(blue, west));
-  CHECK_THROWS_WITH(two.connected(), Contains("of color 5 and of color 2") || Contains("of color 2 and of color 5"));
+  CHECK_THROWS_WITH(two.connected(),
+                    Contains("of color 5 and of color 2") || Contains("of color 2 and of color 5"));
 }

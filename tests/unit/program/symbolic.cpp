@@ -101,7 +101,8 @@ TEST_CASE("a program has other colors at each of its places") {
 
 TEST_CASE("the checker knows the colors of a place") {
   layout l{wse2, 2, 1};
-  l.place<giver>(column(0), given_colors(giver::out, red)).place<taker>(column(1), given_colors(taker::in, blue));
+  l.place<giver>(column(0), given_colors(giver::out, red))
+      .place<taker>(column(1), given_colors(taker::in, blue));
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   CHECK_THAT(explain(l), Catch::Contains("the_program_does_not_take_the_color: color 0, PE(1, 0)") &&
                              Catch::Contains("no_path_feeds_the_program: color 1, PE(1, 0)"));
@@ -118,7 +119,8 @@ TEST_CASE("a deadlock names the colors of the fabric") {
 
 TEST_CASE("symbolic colors without colors are refused") {
   layout l{wse2, 2, 1};
-  CHECK_THROWS_WITH(l.place<giver>(all), Catch::Contains("giver is placed without a color for symbolic color 0"));
+  CHECK_THROWS_WITH(l.place<giver>(all),
+                    Catch::Contains("giver gets no color for symbolic color 0"));
   CHECK_THROWS_WITH(l.place<adder>(all, given_colors(adder::in, red)), Catch::Contains("symbolic color 15"));
   CHECK_THROWS_WITH(symbolic<f32>(16), Catch::Contains("symbolic<f32>(15), not 16"));
   CHECK_THROWS_WITH(given_colors(red, blue), Catch::Contains("color 0 is one of the fabric"));

@@ -154,7 +154,8 @@ constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
-          (b.commands & (command_bit(switch_adv) | command_bit(switch_rst))) && sends_from(l, p, p.colors(b.id)))
+          (b.commands & (command_bit(switch_adv) | command_bit(switch_rst))) &&
+          sends_from(l, p, p.colors(b.id)))
         return {.kind = fault_kind::no_router_takes_the_command,
                 .color = p.colors(b.id),
                 .at = p.where.nth(0),
