@@ -286,10 +286,10 @@ class connector {
     for (std::size_t k = 0; k < nets_.size(); ++k)
       if (nets_[k].of_class == of_class) before.push_back(ways_[k]);
     // short detours first: a search for a long one, or for one that there is not, looks at the whole grid
-    for (int k = 0; k < 2 * 64; ++k) {
-      const int color = k % 64;
+    for (int nth = 0; nth < 2 * max_ids; ++nth) {
+      const int color = nth % max_ids;
       if (!(possible >> color & 1)) continue;
-      k < 64 ? find.give_up_beyond(2, 64) : find.give_up_beyond(0, 0);
+      nth < max_ids ? find.give_up_beyond(2, 64) : find.give_up_beyond(0, 0);
       find.keep_off([&](auto keep_off) {
         for (std::size_t k = 0; k < nets_.size(); ++k)
           if (colors.color(nets_[k].of_class) == color)

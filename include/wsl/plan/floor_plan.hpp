@@ -61,9 +61,9 @@ class floor_plan {
                              const Option&... options) {
     const wsl::region there = inside(r, where);
     if (there.empty()) return *this;
-    planning::path_options all;
-    (all.take(options), ...);
-    inner_.push_back({known(r), c.id, there, how, all, &planning::calls_for<T>});
+    planning::path_options taken;
+    (taken.take(options), ...);
+    inner_.push_back({known(r), c.id, there, how, taken, &planning::calls_for<T>});
     return *this;
   }
 
@@ -79,12 +79,12 @@ class floor_plan {
   }
   /// The first region at a place and the others to its east, with `gap` free columns between each two.
   /// Regions that nobody places are placed by `connected`.
-  constexpr floor_plan& hstack(coord north_west, int gap, std::initializer_list<code_region> all) {
-    for (const code_region& r : all) place(r, north_west), north_west.x += r.width() + gap;
+  constexpr floor_plan& hstack(coord north_west, int gap, std::initializer_list<code_region> in_a_row) {
+    for (const code_region& r : in_a_row) place(r, north_west), north_west.x += r.width() + gap;
     return *this;
   }
-  constexpr floor_plan& vstack(coord north_west, int gap, std::initializer_list<code_region> all) {
-    for (const code_region& r : all) place(r, north_west), north_west.y += r.height() + gap;
+  constexpr floor_plan& vstack(coord north_west, int gap, std::initializer_list<code_region> in_a_column) {
+    for (const code_region& r : in_a_column) place(r, north_west), north_west.y += r.height() + gap;
     return *this;
   }
 
@@ -155,12 +155,13 @@ class floor_plan {
     return found;
   }
   constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,
-                            const planning::payload_calls* calls, bool merges, int deal = 0) {
+                            const planning::payload_calls* calls, bool may_merge, int deal = 0) {
     const char *a = name(from.region), *b = name(to.region);
     if (!from.is_output || to.is_output) faults::an_output_is_connected_to_an_input(a, b);
     const int n = from.where.count(), m = to.where.count();
-    if (n != m && n != 1 && !(m == 1 && merges)) faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
-    connections_.push_back({from, to, ports{}, merges, deal, calls});
+    if (n != m && n != 1 && !(m == 1 && may_merge))
+      faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
+    connections_.push_back({from, to, ports{}, may_merge, deal, calls});
     return *this;
   }
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
@@ -169,8 +170,8 @@ class floor_plan {
     if (here.is_output != out)
       faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
     if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);
-    const planning::port_data host;
-    connections_.push_back({out ? here : host, out ? host : here, side, false, deal, calls});
+    const planning::port_data outside;
+    connections_.push_back({out ? here : outside, out ? outside : here, side, false, deal, calls});
     return *this;
   }
   constexpr const char* name(int region) const {

@@ -61,22 +61,22 @@ class mux {
 
   /// A line that grows `toward` a side, east or south, from its first PE. The plan places it: `plan.place(y,
   /// at)`.
-  constexpr mux(floor_plan& plan, const char* name, port toward)
-      : region_(plan.region(name, toward == east ? count : 1, toward == east ? 1 : count)) {
+  constexpr mux(floor_plan& to, const char* name, port toward)
+      : region_(to.region(name, toward == east ? count : 1, toward == east ? 1 : count)) {
     if (toward != east && toward != south) faults::a_mux_grows_to_the_east_or_south(name);
-    const auto pes = [toward](bound from, bound to) {
-      return toward == east ? columns(from, to) : rows(from, to);
+    const auto pes = [toward](bound first, bound end) {
+      return toward == east ? columns(first, end) : rows(first, end);
     };
     const port back = opposite(toward);
-    plan.place<head>(region_, pes(0, 1));
-    if constexpr (count > 1) plan.path(region_, head::line, pes(0, 1), toward >> ramp);
-    if constexpr (count == 2) plan.place<planning::mux_follower<T, words>>(region_, pes(1, 2));
+    to.place<head>(region_, pes(0, 1));
+    if constexpr (count > 1) to.path(region_, head::line, pes(0, 1), toward >> ramp);
+    if constexpr (count == 2) to.place<planning::mux_follower<T, words>>(region_, pes(1, 2));
     if constexpr (count > 2) {
-      plan.place<planning::mux_station<T, words, false>>(region_, pes(1, edge - 1));
-      plan.place<planning::mux_station<T, words, true>>(region_, pes(edge - 1, edge));
-      plan.path(region_, head::line, pes(1, edge - 1), ramp >> back, switches{.pos1 = {.from = toward}});
+      to.place<planning::mux_station<T, words, false>>(region_, pes(1, edge - 1));
+      to.place<planning::mux_station<T, words, true>>(region_, pes(edge - 1, edge));
+      to.path(region_, head::line, pes(1, edge - 1), ramp >> back, switches{.pos1 = {.from = toward}});
     }
-    if constexpr (count > 1) plan.path(region_, head::line, pes(edge - 1, edge), ramp >> back);
+    if constexpr (count > 1) to.path(region_, head::line, pes(edge - 1, edge), ramp >> back);
   }
   constexpr operator const code_region&() const { return region_; }
   /// One PE for each stream that comes in, through any side.

@@ -84,14 +84,14 @@ struct run {
   fabric f;
 };
 std::vector<f32> ramp_of(f32 first, f32 by = 1) {
-  std::vector<f32> all;
-  for (int i = 0; i < words; ++i) all.push_back(first + by * static_cast<f32>(i));
-  return all;
+  std::vector<f32> found;
+  for (int i = 0; i < words; ++i) found.push_back(first + by * static_cast<f32>(i));
+  return found;
 }
 int colors_of(const layout& l) {
-  u64 all = 0;
-  for (const path_record& p : l.paths()) all |= detail::color_bit(p.color);
-  return std::popcount(all);
+  u64 colors = 0;
+  for (const path_record& p : l.paths()) colors |= detail::color_bit(p.color);
+  return std::popcount(colors);
 }
 
 }  // namespace
@@ -167,11 +167,11 @@ TEST_CASE("several outputs lead to one input if they may merge") {
   run r(p.connected());
   for (int y = 0; y < 3; ++y) r.give({1, 2 + y}, static_cast<f32>(100 * y));
   r.f.run();
-  std::vector<f32> all = r.taken({9, 5}), expected;
+  std::vector<f32> came = r.taken({9, 5}), expected;
   for (int y = 0; y < 3; ++y)
     for (const f32 x : ramp_of(static_cast<f32>(100 * y))) expected.push_back(x);
-  std::sort(all.begin(), all.end());
-  CHECK(all == expected);
+  std::sort(came.begin(), came.end());
+  CHECK(came == expected);
 }
 
 TEST_CASE("one output deals its words out") {
@@ -202,11 +202,12 @@ TEST_CASE("a multiplexer takes words in turn, between streams of the host") {
         p.connect(d.output(doubler::out, toward == east ? south : east), y.input());
         p.stream_out(y.output(), west);
         run r(p.connected(), engine);
-        device host{r.f};
+        device computer{r.f};
         std::vector<f32> x(n * 12), got(n * 12);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<f32>(i);
-        host.stream_in(r.plan.color_at({5, 3}, doubler::in), x);
-        host.stream_out(r.plan.color_at(toward == east ? coord{5, 7} : coord{9, 3}, symbolic<f32>(2)), got);
+        computer.stream_in(r.plan.color_at({5, 3}, doubler::in), x);
+        computer.stream_out(r.plan.color_at(toward == east ? coord{5, 7} : coord{9, 3}, symbolic<f32>(2)),
+                            got);
         bool right = true;
         for (std::size_t i = 0; i < x.size(); ++i) right = right && got[i] == 2 * x[i];
         CHECK(right);
