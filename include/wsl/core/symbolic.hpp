@@ -17,6 +17,13 @@ namespace detail {
 /// The ids of symbolic colors: a program has at most 16. Ids below are colors of the fabric.
 inline constexpr int first_symbolic = 48, most_symbolic = max_colors - first_symbolic;
 
+/// "color 3", or "symbolic color 3" of a program that has not given it one, on a machine of so many colors.
+inline std::string name_of_color(int id, int colors) {
+  return id >= first_symbolic && colors <= first_symbolic
+             ? support::joined({"symbolic color ", id - first_symbolic})
+             : support::joined({"color ", id});
+}
+
 constexpr bool is_symbolic(int id) { return id >= first_symbolic; }
 inline constexpr u64 all_symbolic = ~u64{0} << first_symbolic;
 

@@ -78,7 +78,7 @@ inline void declares_send(const pe_state& s, int color, const payload_type* type
   if (s.image->sent_type[color] == type) return;
   const binding* b = s.image->entry(role::send, color);
   if (!b)
-    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+    throw fault("wsl: " + name_of(s) + " sends " + name_of_color(color, s.image->engine->target().colors) +
                 ", but its task list does not say sends<color>");
   if (b->type != type)
     throw fault("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) +

@@ -55,11 +55,11 @@ class connector {
       for (int y = r.y0; y < r.y1; ++y)
         for (int x = r.x0; x < r.x1; ++x) {
           const int owner = grid_.owner({x, y});
+          if (owner == territory::of_layout)
+            faults::a_region_overlaps_a_program_of_the_layout(regions_[k].name, x, y);
           if (owner != territory::free)
-            faults::two_regions_overlap(
-                regions_[k].name,
-                owner >= 0 ? regions_[static_cast<std::size_t>(owner)].name : "of a program of the layout", x,
-                y);
+            faults::two_regions_overlap(regions_[k].name, regions_[static_cast<std::size_t>(owner)].name, x,
+                                        y);
           grid_.set_owner({x, y}, static_cast<int>(k));
         }
     }
@@ -107,13 +107,21 @@ class connector {
       used_.push_back(n);
       const char* region = regions_[n / max_ids].name;
       for (std::size_t i = used_.size() - 1; i-- > 0 && used_[i] / max_ids == n / max_ids;)
-        if (class_of(used_[i]) == k)
-          faults::a_region_has_two_symbolic_colors_for_one(region, static_cast<int>(used_[i]) % max_ids, id);
+        if (class_of(used_[i]) == k) report_one_color(region, static_cast<int>(used_[i]) % max_ids, id);
       int& fixed = fixed_[static_cast<std::size_t>(k)];
       if (detail::is_symbolic(id)) continue;
       if (fixed >= 0 && fixed != id) faults::a_class_has_two_colors(region, fixed, id);
       fixed = id;
     }
+  }
+
+  static constexpr void report_one_color(const char* region, int one, int other) {
+    if (detail::is_symbolic(one))
+      faults::a_region_has_two_symbolic_colors_for_one(region, one - detail::first_symbolic,
+                                                       other - detail::first_symbolic);
+    if (detail::is_symbolic(other))
+      faults::a_region_has_two_names_for_one_color(region, one, other - detail::first_symbolic);
+    faults::a_class_has_two_colors(region, one, other);
   }
 
   // ---- nets
@@ -463,6 +471,7 @@ class connector {
     }
     faults::the_connections_need_more_colors("a region", "itself", 0, 0, base_.machine().colors);
   }
+  bool opens_to_nothing(const net_end& e) const;
   std::string text_of_no_way(const net& n, const router& find) const;
   std::string text_of_no_color(const net& n, coord worst, const coloring& colors) const;
 

@@ -71,11 +71,22 @@ namespace wsl::faults {
       "own, and then go to several",
       {from, to});
 }
+[[noreturn]] constexpr void a_region_overlaps_a_program_of_the_layout(auto name, auto x, auto y) {
+  fail("region {} overlaps a program of the layout at PE({}, {}): place it elsewhere", {name, x, y});
+}
 [[noreturn]] constexpr void a_region_has_two_symbolic_colors_for_one(auto name, auto one, auto other) {
   fail(
-      "colors {} and {} of region {} would be the same color, because connections join them: connect its "
-      "ports to different ones",
+      "symbolic colors {} and {} of region {} would be one color, because connections join them: connect "
+      "them "
+      "to different ports",
       {one, other, name});
+}
+[[noreturn]] constexpr void a_region_has_two_names_for_one_color(auto name, auto id, auto symbol) {
+  fail(
+      "color {} and symbolic color {} of region {} would be one color, because connections join them: "
+      "connect "
+      "them to different ports",
+      {id, symbol, name});
 }
 [[noreturn]] constexpr void a_class_has_two_colors(auto name, auto one, auto other) {
   fail("a connection of region {} would have to be of color {} and of color {}: make one of them symbolic",

@@ -60,6 +60,7 @@ class floor_plan {
   constexpr floor_plan& path(const code_region& r, color<T> c, const area& where, route how,
                              const Option&... options) {
     const wsl::region there = inside(r, where);
+    known_color(c.id);
     if (there.empty()) return *this;
     planning::path_options taken;
     (taken.take(options), ...);
@@ -148,6 +149,12 @@ class floor_plan {
       faults::the_region_is_of_another_floor_plan(r.number());
     return r.number();
   }
+  /// A color of the fabric must be one of this machine.
+  constexpr void known_color(int id) const {
+    const int colors = base_.machine().colors;
+    const bool known = id >= 0 && id < detail::max_colors && (detail::is_symbolic(id) || id < colors);
+    if (!known) faults::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, colors);
+  }
   constexpr wsl::region inside(const code_region& r, const area& where) const {
     const wsl::region found = resolve(where, {0, r.width(), 0, r.height()});
     if (!found.empty() && (found.x0 < 0 || found.y0 < 0 || found.x1 > r.width() || found.y1 > r.height()))
@@ -157,6 +164,7 @@ class floor_plan {
   constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,
                             const planning::payload_calls* calls, bool may_merge, int deal = 0) {
     const char *a = name(from.region), *b = name(to.region);
+    known_color(from.color), known_color(to.color);
     if (!from.is_output || to.is_output) faults::an_output_is_connected_to_an_input(a, b);
     const int n = from.where.count(), m = to.where.count();
     if (n != m && n != 1 && !(m == 1 && may_merge))
@@ -167,6 +175,7 @@ class floor_plan {
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
                                  const planning::payload_calls* calls, int deal = 0) {
     const char* a = name(here.region);
+    known_color(here.color);
     if (here.is_output != out)
       faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
     if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);

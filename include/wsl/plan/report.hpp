@@ -13,6 +13,10 @@ inline std::string connector::text_of_no_way(const net& n, const router& find) c
   std::string text =
       support::joined({"wsl: the connection from ", source_of(n), " to ", sink_of(n), " finds no way to ",
                        end.at == nowhere ? "the edge of the grid" : text_of(end.at)});
+  for (const net_end* e : {&n.root, &end})
+    if (e->at != nowhere && opens_to_nothing(*e))
+      return text + support::joined({": the port on ", text_of(e->at),
+                                     " opens only toward the edge of the grid; let it open to another side"});
   // what stands around the PEs that it has reached
   std::vector<std::string> around;
   const auto note = [&](const std::string& what) {
@@ -40,6 +44,12 @@ inline std::string connector::text_of_no_way(const net& n, const router& find) c
             (i == 0 ? std::string(around.size() > 1 ? "are " : "is ") : std::string()) + around[i];
   if (around.size() > 4) text += support::joined({" and ", around.size() - 4, " more"});
   return text + "; leave a free row or column between the regions, or let the port open to another side";
+}
+
+inline bool connector::opens_to_nothing(const net_end& e) const {
+  for (const port side : every_side)
+    if (e.sides.has(side) && grid_.has(e.at + step(side))) return false;
+  return true;
 }
 
 inline std::string connector::text_of_no_color(const net& n, coord worst, const coloring& colors) const {

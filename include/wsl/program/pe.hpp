@@ -38,8 +38,8 @@ inline std::string reference_to(const task_identity& task) {
 }
 [[noreturn]] inline void the_program_has_no_task_of_the_color(const engines::program_image& image, int color,
                                                               const char* call) {
-  throw fault(std::string("wsl: program ") + image.source->name + " calls me." + call + " for color " +
-              std::to_string(color) +
+  throw fault(std::string("wsl: program ") + image.source->name + " calls me." + call + " for " +
+              name_of_color(color, image.engine->target().colors) +
               ", but its tasks have no on<color, ...> for it: bind a data task to it, or " + call +
               " the local task that the completion of its operation activates");
 }

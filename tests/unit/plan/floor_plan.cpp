@@ -351,7 +351,24 @@ TEST_CASE("mistakes in a floor plan have a sentence") {
   same.connect(s.output(source::out, east), t.input(adder::x, west))
       .connect(s.output(source::out, east), t.input(adder::y, west));
   same.connect(t.output(adder::out, east), u.input(sink::in, west));
-  CHECK_THROWS_WITH(same.connected(), Contains("colors 48 and 49 of region t would be the same color"));
+  CHECK_THROWS_WITH(same.connected(), Contains("symbolic colors 0 and 1 of region t would be one color"));
+
+  floor_plan edge_of_grid{wse2, 9, 5};
+  const auto near_edge = edge_of_grid.region<source>("near", 1, 1),
+             far = edge_of_grid.region<sink>("far", 1, 1);
+  edge_of_grid.place(near_edge, {1, 1}).place(far, {8, 1});
+  CHECK_THROWS_WITH(edge_of_grid.connect(near_edge.output(color<f32>{30}, east), far.input(sink::in, east)),
+                    Contains("there is no color 30"));
+  CHECK_THROWS_WITH(edge_of_grid.path(far, color<f32>{99}, all, ramp >> east),
+                    Contains("there is no color 99"));
+  edge_of_grid.connect(near_edge.output(source::out, east), far.input(sink::in, east));
+  CHECK_THROWS_WITH(edge_of_grid.connected(),
+                    Contains("the port on PE(8, 1) opens only toward the edge of the grid"));
+  layout taken{wse2, 4, 4};
+  taken.place<sink>(at(2, 2), given_colors(sink::in, red));
+  floor_plan over{taken};
+  over.place(over.region("over", 2, 2), {1, 1});
+  CHECK_THROWS_WITH(over.connected(), Contains("region over overlaps a program of the layout at PE(2, 2)"));
 
   constexpr color<f32> blue{2};
   floor_plan two{wse2, 12, 8};

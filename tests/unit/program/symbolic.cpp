@@ -117,10 +117,18 @@ TEST_CASE("a deadlock names the colors of the fabric") {
   CHECK_THROWS_WITH(f.run(), Catch::Contains("color 3"));
 }
 
+TEST_CASE("a symbolic color that a program does not list is named so") {
+  struct forgetful {
+    void start(pe& me) { me.send(symbolic<f32>(3), 1.f); }
+    using tasks [[maybe_unused]] = task_list<launch<&forgetful::start>>;
+  };
+  fabric f{layout{wse2, 1, 1}.place<forgetful>(all), reference{}};
+  CHECK_THROWS_WITH(f.launch<&forgetful::start>(all), Catch::Contains("sends symbolic color 3, but"));
+}
+
 TEST_CASE("symbolic colors without colors are refused") {
   layout l{wse2, 2, 1};
-  CHECK_THROWS_WITH(l.place<giver>(all),
-                    Catch::Contains("giver gets no color for symbolic color 0"));
+  CHECK_THROWS_WITH(l.place<giver>(all), Catch::Contains("giver gets no color for symbolic color 0"));
   CHECK_THROWS_WITH(l.place<adder>(all, given_colors(adder::in, red)), Catch::Contains("symbolic color 15"));
   CHECK_THROWS_WITH(symbolic<f32>(16), Catch::Contains("symbolic<f32>(15), not 16"));
   CHECK_THROWS_WITH(given_colors(red, blue), Catch::Contains("color 0 is one of the fabric"));
