@@ -133,6 +133,12 @@ class timed_engine final : public engine {
     return n;
   }
   int threads() const { return static_cast<int>(workers_.size()); }
+  /// The number of visits to PEs, arbiters and host streams so far.
+  u64 visits() const {
+    u64 n = 0;
+    for (const timed_worker* w : workers_) n += w->events.visits;
+    return n;
+  }
   /// Whether some cycles were simulated in windows, on all threads.
   bool had_windows() const { return simulation_->had_windows(); }
 
