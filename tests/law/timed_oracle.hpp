@@ -524,7 +524,7 @@ class timed_oracle final : public engine, private cycle_counter {
       for (int j = 0; j < 2; ++j)
         if (t.input[j] >= 0) in[j] = take(input(s, t.input[j])).bits;
       const u32* inputs[2] = {&in[0], &in[1]};
-      t.move(t, inputs, &out, 1);
+      t.move_elements(inputs, &out, 1);
       if (t.output >= 0) put_out(p, s, t.output, out, false);
     }
     const u64 hold = timing::fabric_cycles(target(), t.cost);

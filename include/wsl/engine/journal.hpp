@@ -58,7 +58,7 @@ class send_journal {
       rule::sent_nothing_refused(s);
       if (!started_) return;
       rule::in_flight all;
-      in_flight.each_operation([&](const transfer& t) { all.count(t); });
+      in_flight.each_operation([&](const operation_in_flight& t) { all.count(t); });
       rule::fits(s, all, engine_->target());
     });
   }

@@ -13,7 +13,7 @@ namespace wsl::engines {
 /// no word. An operation of unlimited length counts as waiting for input only if the main thread waits behind
 /// it.
 template <class Starved>
-void operation_waits(waits& open, const pe_state& s, const transfer& t, bool main_thread_wanted,
+void operation_waits(waits& open, const pe_state& s, const operation_in_flight& t, bool main_thread_wanted,
                      Starved starved) {
   const u64 left = t.endless() ? 1 : t.length - t.done;
   const bool in_need = !t.endless() || (t.resumes && main_thread_wanted);
@@ -37,10 +37,10 @@ void operation_waits(waits& open, const pe_state& s, const transfer& t, bool mai
 /// Says of the wait of `t` that no operation in flight signals the event for which it waits, if that is so;
 /// each_operation(use) calls use with each operation of the PE.
 template <class Operations>
-void event_waits(waits& open, const transfer& t, Operations each_operation) {
+void event_waits(waits& open, const operation_in_flight& t, Operations each_operation) {
   if (open.empty() || open.back().why != wait::reason::ended || !t.pops) return;
   bool signalled = false;
-  each_operation([&](const transfer& other) { signalled |= other.signals == t.pops && !other.complete(); });
+  each_operation([&](const operation_in_flight& other) { signalled |= other.signals == t.pops && !other.complete(); });
   if (!signalled) open.back().why = wait::reason::unsignalled;
 }
 

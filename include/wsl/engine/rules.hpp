@@ -123,7 +123,7 @@ struct in_flight {
   int operations = 0;  ///< the number of microthreads; an operation that the main thread waits for is none
   int sending = 0;
 
-  void count(const transfer& t) { operations += !t.resumes, sending += t.output >= 0; }
+  void count(const operation_in_flight& t) { operations += !t.resumes, sending += t.output >= 0; }
 };
 /// Checked when a run ends and not before, because an operation that moves at once does not call its engine.
 inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
@@ -138,7 +138,7 @@ inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
 }
 
 /// Two simultaneous operations of a PE must not share an end of a FIFO or a microthread.
-inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
+inline void apart(const pe_state& s, const operation_in_flight& t, const operation_in_flight& other) {
   const auto refuse = [&](const std::string& what, const char* remedy) {
     throw fault("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name +
                 " that is in flight; " + remedy);
@@ -151,7 +151,7 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
     refuse(", which pops from the FIFO", "a FIFO has one operation at each end: wait for its completion");
 }
 /// Whether that rule concerns an operation; most use neither a FIFO nor a chosen microthread.
-inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
+inline bool may_clash(const operation_in_flight& t) { return t.uses_fifo() || t.microthread >= 0; }
 /// While an operation sends a color, its window is closed to tasks and to other operations.
 inline bool operation_sends(const pe_state& s, int color) { return s.window_of(color).is_closed(); }
 /// An output queue has one operation at a time.
@@ -180,7 +180,7 @@ void may_begin(const pe_state& s, const transfer& t, const machine& m, const InF
     throw fault("wsl: " + name_of(s) + " starts " + t.name +
                 " outside of a task: a pe& is good in the task that was given it, not later");
   may_start(s, t, m);
-  if (may_clash(t)) in_flight.each_operation([&](const transfer& other) { apart(s, t, other); });
+  if (may_clash(t)) in_flight.each_operation([&](const operation_in_flight& other) { apart(s, t, other); });
   has_queue_alone(s, t);
   for (int k = 0; k < 2; ++k)
     if (t.input[k] >= 0)

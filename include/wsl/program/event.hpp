@@ -20,7 +20,7 @@ class event {
     t.name = "co_await";
     t.length = 1;
     t.pops = &ended_;
-    t.move = [](engines::transfer& self, const u32* const*, u32*, u32 n) {
+    t.move = [](engines::operation_in_flight& self, const void*, const u32* const*, u32*, u32 n) {
       const_cast<engines::fifo_state*>(self.pops)->size -= n;
       self.done += n;
     };

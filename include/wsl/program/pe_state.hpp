@@ -201,7 +201,7 @@ struct pe_state {
     return true;
   }
   /// Applies the completion of an operation to the tasks.
-  void complete(const transfer& t) {
+  void complete(const operation_in_flight& t) {
     if (t.activates >= 0) activate(t.activates);
     if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
     if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);

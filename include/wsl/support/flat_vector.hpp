@@ -32,6 +32,7 @@ class flat_vector {
   }
 
   [[gnu::always_inline]] std::size_t size() const { return size_; }
+  [[gnu::always_inline]] std::size_t capacity() const { return capacity_; }
   [[gnu::always_inline]] bool empty() const { return size_ == 0; }
   [[gnu::always_inline]] T* data() { return items_; }
   [[gnu::always_inline]] const T* data() const { return items_; }

@@ -96,7 +96,7 @@ TEST_CASE("an operation on a box may move in pieces") {
   for (i32 x : b) words.push_back(to_bits(x));
   while (!t.complete()) {
     const u32* input = words.data() + t.done;
-    t.move(t, &input, nullptr,
+    t.move_elements(&input, nullptr,
            static_cast<u32>(std::min<u64>(t.length - t.done, static_cast<u64>(between(0, 9)))));
   }
   CHECK(a == expected);

@@ -44,7 +44,7 @@ std::vector<u32> moved(const Operation& op, const std::vector<u32>& first, const
     const u32 n = static_cast<u32>(std::min(between(0, most), length - static_cast<int>(t.done)));
     const u32* input[2] = {first.empty() ? nullptr : first.data() + t.done,
                            second.empty() ? nullptr : second.data() + t.done};
-    t.move(t, input, out.data() + t.done, n);
+    t.move_elements(input, out.data() + t.done, n);
   }
   return out;
 }

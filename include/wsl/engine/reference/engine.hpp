@@ -248,7 +248,7 @@ class reference_engine final : public engine {
         routers_.pop(q);
       }
     const u32* inputs[2] = {&in[0], &in[1]};
-    t.move(t, inputs, &out, 1);
+    t.move_elements(inputs, &out, 1);
     if (t.each_time >= 0) s.active |= local_bit(t.each_time);
     if (t.output < 0) return;
     routers_.push(output_queue(s, t.output), {out, static_cast<u8>(t.output), false});

@@ -66,7 +66,7 @@ class rendezvous_transfers {
     for (const partition_message& n : b.grants) {
       cursor& in = transport_.net.cursors[n.cursor];
       transfer& t = *transport_.processor_of(reader_of(in))->reader_of(in.color);
-      t.move(t, &n.words, nullptr, n.granted());
+      t.move_elements(&n.words, nullptr, n.granted());
       in.head += n.granted();
       transport_.wake(b, in.reader);
     }
@@ -87,8 +87,8 @@ class rendezvous_transfers {
   static u32 move_together(transfer& writes, transfer& reads) {
     const u32 n = static_cast<u32>(writes.length - writes.done);
     const u32* source = writes.source + writes.done;
-    if (writes.source) reads.move(reads, &source, nullptr, n), writes.done += n;
-    else writes.move(writes, nullptr, reads.target + reads.done, n), reads.done += n;
+    if (writes.source) reads.move_elements(&source, nullptr, n), writes.done += n;
+    else writes.move_elements(nullptr, reads.target + reads.done, n), reads.done += n;
     return n;
   }
   /// Whether the memory that `reads` writes to certainly does not overlap the next n words that `writes`

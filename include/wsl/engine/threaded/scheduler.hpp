@@ -467,7 +467,7 @@ class pe_scheduler {
         input[k] = transport_.words_at(*in[k]);
       }
       if (out && (n = transport_.room(b, *out, n)) == 0) return moved;
-      t.move(t, input, out ? out->room() : nullptr, n);
+      t.move_elements(input, out ? out->room() : nullptr, n);
       if (t.each_time >= 0) s.active |= local_bit(t.each_time);
       if (out) out->move_to(out->next() + static_cast<int>(n));
       if (out && out->operated) out->close();

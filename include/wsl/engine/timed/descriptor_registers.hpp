@@ -15,38 +15,42 @@ class descriptor_registers {
   /// Whether this operand has to be loaded, on a machine with so many registers in a file; it is in one then.
   bool must_load(const memory_operand& d, int registers) {
     support::flat_vector<held>& file = files_[static_cast<int>(d.as)];
-    ++uses_;
-    for (held& h : file)
-      if (h.what.first == d.first && alike(h.what, d)) return h.stays = true, h.used = uses_, false;
-    held* before = nullptr;
-    for (held& h : file)
-      if (!h.stays && alike(h.what, d) && h.what.first + span(d) == d.first &&
-          (!before || h.used > before->used))
-        before = &h;
-    if (before) return *before = {d, uses_, false}, false;
-    if (file.size() < static_cast<std::size_t>(registers)) return file.push_back({d, uses_, false}), false;
-    held* oldest = &file[0];
-    for (held& h : file)
-      if (h.used < oldest->used) oldest = &h;
-    *oldest = {d, uses_, false};
-    return true;
+    for (std::size_t k = 0; k < file.size(); ++k)
+      if (file[k].first == d.first && alike(file[k], d)) return use(file, k, d, true), false;
+    for (std::size_t k = 0; k < file.size(); ++k)
+      if (!file[k].stays && alike(file[k], d) && file[k].first + span(d) == d.first)
+        return use(file, k, d, false), false;
+    const bool full = file.size() == static_cast<std::size_t>(registers);
+    if (!full) file.push_back({});
+    use(file, file.size() - 1, d, false);
+    return full;
+  }
+  u64 bytes() const {
+    u64 n = 0;
+    for (const auto& file : files_) n += file.capacity() * sizeof(held);
+    return n;
   }
 
  private:
   struct held {
-    memory_operand what;
-    u64 used = 0;
+    std::uintptr_t first = 0;
+    i64 step = 0;
+    int length = 0;
     bool stays = false;
   };
-  static bool alike(const memory_operand& a, const memory_operand& b) {
+  static bool alike(const held& a, const memory_operand& b) {
     return a.length == b.length && a.step == b.step;
+  }
+  // The k-th is the one that was used last from now on.
+  static void use(support::flat_vector<held>& file, std::size_t k, const memory_operand& d, bool stays) {
+    for (; k > 0; --k) file[k] = file[k - 1];
+    file[0] = {d.first, d.step, d.length, stays};
   }
   static std::uintptr_t span(const memory_operand& d) {
     return static_cast<std::uintptr_t>(d.length * d.step);
   }
 
-  support::flat_vector<held> files_[3];
-  u64 uses_ = 0;
+  support::flat_vector<held> files_[3];  // each in the order of the last uses, the newest first
 };
 
 }  // namespace wsl::engines

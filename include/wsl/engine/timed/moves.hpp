@@ -17,11 +17,15 @@ class timed_moves {
   u64 wavelets = 0;  ///< the number of wavelets sent in a run
   u64 end = 0;       ///< the end of the last cycle in which anything moved
 
-  flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
-    flight f{.op = t};
-    f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
+  flight& flight_of(timed_processor& p, const pe_state& s, const transfer& t, flight_store& store) {
+    flight* const reused = p.spare.take(t.operand_bytes);
+    flight& f = reused ? *reused : store.make(t.operand_bytes);
+    f.op = t;
+    std::memcpy(&f + 1, t.operands, t.operand_bytes);
+    f.width = static_cast<u8>(std::min(timing::fabric_width(target_, t.cost), most_width));
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
     f.level = timing::priority_of(target_, t);
+    f.sharing_queue = 0;
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
     if (t.output >= 0)
@@ -57,7 +61,7 @@ class timed_moves {
     if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
     if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
     const u32* inputs[2] = {in[0], in[1]};
-    f.op.move(f.op, inputs, out, n);
+    f.move(inputs, out, n);
     for (int k = 0; k < 2; ++k)
       for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
     for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);

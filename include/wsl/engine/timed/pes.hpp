@@ -16,7 +16,7 @@ class timed_pes {
  public:
   /// The thread with this number sends into the windows with that number.
   timed_pes(const layout& plan, tiles& t, support::flat_vector<timed_processor>& all, mesh& m,
-            event_queue& when, engine_port& engine, journal_windows& windows, u32 number)
+            event_queue& when, engine_port& engine, journal_windows& windows, flight_store& flights, u32 number)
       : tiles_(&t),
         mesh_(m),
         events_(when),
@@ -25,6 +25,7 @@ class timed_pes {
         recorder_(engine, windows, number),
         moves_(m, engine.target()),
         rest_(m, moves_, engine.target()),
+        flights_(flights),
         processors_(all) {}
 
   /// Prepares the processors for the first run.
@@ -71,7 +72,7 @@ class timed_pes {
   /// Whether a PE that this thread has touched first may still wait for something.
   bool may_wait() {
     for (u32 i : touched_)
-      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() ||
+      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || p.own ||
                                                      (state(i).active & state(i).blocked) ||
                                                      state(i).image->joined_locals)
         return true;
@@ -81,9 +82,8 @@ class timed_pes {
 
   /// The task that runs starts an operation.
   void start(pe_state& on, const transfer& t) {
-    const timed_processor& p = processors_[on.index];
     recorder_.may_start(on, t);
-    recorder_.start(moves_.flight_of(p, on, t));
+    recorder_.start(moves_.flight_of(processors_[on.index], on, t, flights_), t);
   }
 
   /// The running task opens a color at its router again.
@@ -165,12 +165,10 @@ class timed_pes {
 
   void begin_operation(timed_processor& p, pe_state& s, u64 now) {
     ++p.line;
-    flight f = p.asked.front();
-    p.asked.pop();
-    if (p.asked.empty()) p.asked = {};  // a wafer of empty queues is a gigabyte
+    flight& f = p.asked.pop();
     f.since = now;
-    if (f.op.complete()) return finish(p, s, f.op);
-    if (f.op.resumes) return void(p.own.push_back(f));
+    if (f.op.complete()) return p.spare.push(f), finish(p, s, f.op);
+    if (f.op.resumes) return void(p.own = &f);
     p.fly(f);
   }
 
@@ -273,7 +271,7 @@ class timed_pes {
     return -1;
   }
   bool main_can_move(timed_processor& p, u64 now) {
-    return p.line < p.script.size() || can_move(p, flight_gate(p.own[0]), p.own[0], now);
+    return p.line < p.script.size() || can_move(p, flight_gate(*p.own), p.own, now);
   }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
   u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
@@ -296,18 +294,18 @@ class timed_pes {
     return false;
   }
   // A FIFO is filled and emptied by this PE only, which is visited again in any case.
-  static bool fifos_allow(timed_processor& p, const transfer& t) {
+  static bool fifos_allow(timed_processor& p, const operation_in_flight& t) {
     if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
     else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle)
       p.now = timed_processor::state::held_up;
     return t.allowed() > 0;
   }
-  bool can_move(timed_processor& p, const flight_gate& g, const flight& f, u64 now) {
+  bool can_move(timed_processor& p, const flight_gate& g, const flight* f, u64 now) {
     for (u32 in : g.in)
       if (in != flight_gate::none && !has_word(p, in, now)) return false;
-    if (g.has_more && f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
+    if (g.has_more && f->op.uses_fifo() && !fifos_allow(p, f->op)) return false;
     if (g.output < 0) return true;
-    return !p.holds_back(g.output) && has_room(p, g.out, g.has_more ? f.sharing_queue : 0, now);
+    return !p.holds_back(g.output) && has_room(p, g.out, g.has_more ? f->sharing_queue : 0, now);
   }
 
   // Returns the time at which the PE can do the next step.
@@ -364,7 +362,7 @@ class timed_pes {
     if (f.op.each_time >= 0) s.active |= local_bit(f.op.each_time);
   }
   u64 move_microthread(timed_processor& p, pe_state& s, u32 k, u64 now) {
-    flight& f = p.flights[k];
+    flight& f = *p.flights[k];
     move(p, s, f, now);
     if (f.op.complete()) {
       if (traced)
@@ -375,17 +373,17 @@ class timed_pes {
     return p.kept_until - now;
   }
   u64 move_own(timed_processor& p, pe_state& s, u64 now) {
-    flight& f = p.own[0];
+    flight& f = *p.own;
     move(p, s, f, now);
     if (f.op.complete()) {
-      const transfer complete = f.op;
-      p.own.clear();
-      finish(p, s, complete);
+      p.own = nullptr;
+      p.spare.push(f);
+      finish(p, s, f.op);
     }
     return p.kept_until - now;
   }
 
-  static void finish(timed_processor& p, pe_state& s, const transfer& t) {
+  static void finish(timed_processor& p, pe_state& s, const operation_in_flight& t) {
     s.complete(t);
     p.resumes = t.resumes ? t.resumes : p.resumes;
   }
@@ -412,6 +410,7 @@ class timed_pes {
   script_recorder recorder_;
   timed_moves moves_;
   timed_rest rest_;
+  flight_store& flights_;
   support::flat_vector<timed_processor>& processors_;
   support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;

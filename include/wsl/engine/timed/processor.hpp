@@ -9,6 +9,7 @@
 #include "../engine.hpp"
 #include "../pe_waits.hpp"
 #include "descriptor_registers.hpp"
+#include "flight.hpp"
 
 namespace wsl::engines {
 
@@ -30,17 +31,6 @@ struct act {
   u8 color = 0;
   bool control = false;
   u64 value = 0;  ///< cycles, the wavelet's bits, the phase, or the priority
-};
-
-/// An operation in flight, with the parts of its transfer that every move needs.
-struct flight {
-  transfer op;
-  u32 in[2] = {}, out = 0;  ///< its pipes, if the operation has such operands
-  u32 width = 1;            ///< elements it moves at most in a cycle
-  u32 hold = 1;             ///< cycles for which a move occupies the datapath
-  priority level = priority::low;
-  u64 sharing_queue = 0;  ///< the colors that share the output's queue
-  u64 since = 0;
 };
 
 /// The conditions on which an operation in flight can move, in few bytes: of many operations that wait, a
@@ -78,15 +68,16 @@ struct alignas(64) timed_processor {
   u64 in_flight = 0;                        ///< which microthreads are in use ...
   support::flat_vector<flight_gate> gates;  ///< ... by their numbers, ...
   u64 at_level[3] = {};                     ///< ... those of each priority, ...
-  support::flat_vector<flight> flights;     ///< ... and what they do
+  support::flat_vector<flight*> flights;    ///< ... and what they do
   support::flat_vector<act> script;         ///< the script of the running task
   support::flat_queue<wavelet> outbox;      ///< sent by tasks, not yet in an output queue
-  support::flat_vector<flight> own;         ///< the operation that the main thread waits for, if it waits
+  flight* own = nullptr;                    ///< the operation that the main thread waits for, if it waits
   void* resumes = nullptr;  ///< the main thread's task, resumed when that operation is complete
   u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
   pe_cycles spent;
   support::flat_queue<host_call> calls;
-  support::flat_queue<flight> asked;  ///< operations that the running task will start
+  flight_list asked;                  ///< operations that the running task will start
+  flight_list spare;                  ///< memory for the next operations
   descriptor_registers registers;
   u64 task_since = 0;
   const char* task = "";
@@ -96,29 +87,30 @@ struct alignas(64) timed_processor {
   timed_processor& operator=(const timed_processor&) = delete;
   ~timed_processor() {
     destroy(resumes);
-    for (const flight& f : own) destroy(f.op.resumes);
-    for (const flight& f : asked) destroy(f.op.resumes);
+    if (own) destroy(own->op.resumes);
+    for (const flight* f = asked.begin(); f; f = f->next) destroy(f->op.resumes);
   }
 
-  bool in_task() const { return line < script.size() || !own.empty(); }
+  bool in_task() const { return line < script.size() || own; }
 
   template <class Use>
   bool any_operation(Use use) const {
     for (u64 left = in_flight; left; left &= left - 1)
-      if (use(flights[static_cast<std::size_t>(std::countr_zero(left))].op)) return true;
-    for (const flight& f : asked)
-      if (use(f.op)) return true;
-    return !own.empty() && use(own[0].op);
+      if (use(flights[static_cast<std::size_t>(std::countr_zero(left))]->op)) return true;
+    for (const flight* f = asked.begin(); f; f = f->next)
+      if (use(f->op)) return true;
+    return own && use(own->op);
   }
   template <class Use>
   void each_operation(Use use) const {
-    any_operation([&](const transfer& t) { return use(t), false; });
+    any_operation([&](const operation_in_flight& t) { return use(t), false; });
   }
   bool reads(int color) const {
-    return any_operation([=](const transfer& t) { return t.input[0] == color || t.input[1] == color; });
+    return any_operation(
+        [=](const operation_in_flight& t) { return t.input[0] == color || t.input[1] == color; });
   }
   bool writes(int color) const {
-    return any_operation([=](const transfer& t) { return t.output == color; });
+    return any_operation([=](const operation_in_flight& t) { return t.output == color; });
   }
   bool holds_back(int color) const {
     for (const wavelet& w : outbox)
@@ -126,17 +118,18 @@ struct alignas(64) timed_processor {
     return false;
   }
   /// Puts an operation in flight, on the microthread with the lowest free number.
-  void fly(const flight& f) {
+  void fly(flight& f) {
     const auto k = static_cast<u32>(std::countr_one(in_flight));
-    if (k == flights.size()) flights.push_back({}), gates.push_back({});
-    flights[k] = f;
+    if (k == flights.size()) flights.push_back(nullptr), gates.push_back({});
+    flights[k] = &f;
     gates[k] = flight_gate(f);
     in_flight |= u64{1} << k;
     at_level[static_cast<int>(f.level)] |= u64{1} << k;
   }
   void land(u32 k) {
     in_flight &= ~(u64{1} << k);
-    at_level[static_cast<int>(flights[k].level)] &= ~(u64{1} << k);
+    at_level[static_cast<int>(flights[k]->level)] &= ~(u64{1} << k);
+    spare.push(*flights[k]);
   }
 
   void settle(u64 at) {

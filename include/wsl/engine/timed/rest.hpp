@@ -20,7 +20,7 @@ class timed_rest {
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
-    const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+    const flight& f = *p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
     if (f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue) return false;
     const u64 left = f.op.length - f.op.done;
     for (int k = 0; k < 2; ++k) {
@@ -95,7 +95,7 @@ class timed_rest {
   bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
     if (std::popcount(p.in_flight) != p.hears) return false;
     for (u64 left = p.in_flight; left; left &= left - 1) {
-      const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(left))];
+      const flight& f = *p.flights[static_cast<std::size_t>(std::countr_zero(left))];
       if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue ||
           s.image->data[f.op.input[0]])
         return false;
@@ -134,14 +134,18 @@ class timed_rest {
   void take_in_order(timed_processor& p) {
     struct line {
       flight* f;
+      int microthread;
       const steady_reader* words;
       std::size_t at;
       u64 next() const { return at < words->size() ? (*words)[at].taken : event_queue::never; }
     };
     line lines[64];
     std::size_t n = 0;
-    each_flight(p,
-                [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
+    for (u64 left = p.in_flight; left; left &= left - 1) {
+      const int k = std::countr_zero(left);
+      flight& f = *p.flights[static_cast<std::size_t>(k)];
+      lines[n++] = {&f, k, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0};
+    }
     for (;;) {
       line* first = &lines[0];
       u64 others = event_queue::never;
@@ -153,10 +157,10 @@ class timed_rest {
       while (first->next() < others) ++first->at;
       if (first->at == from) break;
       const u32* inputs[2] = {first->words->bits() + from, nullptr};
-      first->f->op.move(first->f->op, inputs, nullptr, static_cast<u32>(first->at - from));
+      first->f->move(inputs, nullptr, static_cast<u32>(first->at - from));
       const u64 taken = first->at - from, until = (*first->words)[first->at - 1].taken + 1;
       p.spent.starved += until - p.since - taken, p.spent.operations += taken;
-      p.turn = static_cast<u8>(first->f - p.flights.data() + 2);
+      p.turn = static_cast<u8>(first->microthread + 2);
       p.since = p.kept_until = until;
     }
     moves_.end = std::max(moves_.end, p.kept_until);
@@ -165,10 +169,10 @@ class timed_rest {
   template <class Use>
   static void each_flight(timed_processor& p, Use use) {
     for (u64 left = p.in_flight; left; left &= left - 1)
-      use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+      use(*p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
   }
   static flight& only_flight(timed_processor& p) {
-    return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+    return *p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
   }
 
   static bool is_steady(const flight& f) {
@@ -189,7 +193,7 @@ class timed_rest {
   void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
     if (n == 0) return;
     const u32* inputs[2] = {r.bits(), nullptr};
-    f.op.move(f.op, inputs, nullptr, static_cast<u32>(n));
+    f.move(inputs, nullptr, static_cast<u32>(n));
     const u64 free_from = r[n - 1].taken + f.hold, operations = r.turns(n) * f.hold;
     p.spent.starved += free_from - p.since - operations, p.spent.operations += operations;
     moved_until(p, free_from);

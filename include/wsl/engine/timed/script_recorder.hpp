@@ -57,8 +57,8 @@ class script_recorder final : private cycle_counter {
   /// Throws fault if the running task may not start this operation.
   void may_start(pe_state& on, const transfer& t) { journal_.start(on, t, *processor_); }
   /// Records that the running task starts this operation.
-  void start(const flight& f) {
-    charges_arithmetic_ |= f.op.cost.what != work::move;
+  void start(flight& f, const transfer& t) {
+    charges_arithmetic_ |= t.cost.what != work::move;
     take_turns(static_cast<u64>(engine_->target().operation_setup));
     processor_->asked.push(f);
     processor_->script.push_back({act::kind::start});

@@ -32,8 +32,8 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
   outbox_waits(open, s, p.outbox);
   const auto each = [&](auto use) {
     for (u64 left = p.in_flight; left; left &= left - 1)
-      use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
-    for (const flight& f : p.own) use(f);
+      use(*p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+    if (p.own) use(*p.own);
   };
   each([&](const flight& f) {
     operation_waits(open, p, s, f, m);

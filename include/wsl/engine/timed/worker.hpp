@@ -16,6 +16,7 @@ struct timed_state {
   timed_state(const layout& plan, const grid_cut& cut, const ramp_queues& ramps, u32 threads)
       : routers(plan, cut, ramps.pes()) {
     mesh_builder(routers, all_pipes, ramps).build(threads);
+    flights = support::flat_vector<flight_store>(threads);
     processors = support::flat_vector<timed_processor>(ramps.pes());
     unsent = support::flat_vector<unsent_words>(routers.sources.size());
   }
@@ -23,6 +24,7 @@ struct timed_state {
   event_table events;
   mesh_topology routers;
   pipe_store all_pipes;
+  support::flat_vector<flight_store> flights;  ///< by thread; the processors use them until the end
   support::flat_vector<timed_processor> processors;
   support::flat_vector<unsent_words> unsent;  ///< by source
 };
@@ -44,7 +46,7 @@ struct timed_worker {
       : state(all),
         events(all.events),
         routers(all.routers, all.all_pipes, events),
-        pes(plan, programs, all.processors, routers, events, engine, windows, number) {}
+        pes(plan, programs, all.processors, routers, events, engine, windows, all.flights[number], number) {}
 
   timed_state& state;
   event_queue events;

@@ -259,7 +259,7 @@ class [[nodiscard(
   /// The operation as a microthread that an engine runs.
   engines::transfer start() const {
     static_assert(
-        sizeof(operation) <= engines::transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
+        sizeof(operation) <= engines::transfer::most_operand_bytes && std::is_trivially_copyable_v<operation>,
         "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
     engines::transfer t;
     t.name = name_;
@@ -269,8 +269,10 @@ class [[nodiscard(
     }
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
-    t.move = [](engines::transfer& self, const u32* const* input, u32* output, u32 n) {
-      std::launder(reinterpret_cast<const operation*>(self.operands))->move(self.done, input, output, n);
+    t.operand_bytes = sizeof(operation);
+    t.move = [](engines::operation_in_flight& self, const void* operands, const u32* const* input, u32* output,
+                u32 n) {
+      std::launder(static_cast<const operation*>(operands))->move(self.done, input, output, n);
       self.done += n;
     };
     if constexpr (detail::is_fabric_output<Dst>) {

@@ -19,17 +19,16 @@ struct fifo_state {
   u32 room() const { return capacity - size; }
 };
 
-struct transfer {
-  static constexpr int operand_bytes = 128;
-
-  /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n
-  /// words.
-  using mover = void (*)(transfer& self, const u32* const* input, u32* output, u32 n);
+/// What is left to know of an operation while it is in flight. A wafer has millions of them.
+struct operation_in_flight {
+  /// Moves elements done .. done + n - 1 of the operation with these operands: input[k] are n words of the
+  /// k-th fabric source, output takes n words.
+  using mover = void (*)(operation_in_flight& self, const void* operands, const u32* const* input, u32* output,
+                         u32 n);
 
   mover move = nullptr;
   u64 length = 0;          ///< elements in all; the largest value never completes
   u64 done = 0;            ///< elements moved so far
-  u32 granted = 0;         ///< elements that move as soon as its PE is visited again
   i8 input[2] = {-1, -1};  ///< colors of the fabric sources, -1 for none
   i8 output = -1;          ///< color of the fabric destination, -1 for none
   i8 activates = -1;       ///< local task that completion activates
@@ -39,21 +38,13 @@ struct transfer {
   /// the microthread that the program chose, -1 if it left that to the library
   i8 microthread = -1;
   i8 priority = -1;  ///< that the program chose, -1 if it left that to the machine
+  u8 operand_bytes = 0;                ///< of its operands
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
   fifo_state* signals = nullptr;       ///< the counter that its completion increments
-  const u32* source = nullptr;         ///< all words that it sends, if memory holds them unchanged
-  /// the destination of all words that it reads, if it stores them unchanged
-  u32* target = nullptr;
-  /// the destination of what it makes of each word that it reads, if that is contiguous memory of words
-  const u32* written = nullptr;
   /// the suspended main thread that completion resumes, as a coroutine's address
   void* resumes = nullptr;
-  operation_cost cost;  ///< for an engine that counts cycles; others leave it as it is
-  const payload_type* input_type[2] = {};
-  const payload_type* output_type = nullptr;
   const char* name = "";  ///< the operation, for reports
-  alignas(16) unsigned char operands[operand_bytes];
 
   bool complete() const { return done == length; }
   bool endless() const { return length == ~u64{0}; }
@@ -64,6 +55,23 @@ struct transfer {
     const u32 there = pops ? pops->size : ~u32{0}, room = pushes ? pushes->room() : ~u32{0};
     return there < room ? there : room;
   }
+};
+
+struct transfer : operation_in_flight {
+  static constexpr int most_operand_bytes = 128;
+
+  u32 granted = 0;                ///< elements that move as soon as its PE is visited again
+  operation_cost cost;            ///< for an engine that counts cycles; others leave it as it is
+  const u32* source = nullptr;    ///< all words that it sends, if memory holds them unchanged
+  /// the destination of all words that it reads, if it stores them unchanged
+  u32* target = nullptr;
+  /// the destination of what it makes of each word that it reads, if that is contiguous memory of words
+  const u32* written = nullptr;
+  const payload_type* input_type[2] = {};
+  const payload_type* output_type = nullptr;
+  alignas(16) unsigned char operands[most_operand_bytes];
+
+  void move_elements(const u32* const* input, u32* output, u32 n) { move(*this, operands, input, output, n); }
 };
 
 }  // namespace wsl::engines
