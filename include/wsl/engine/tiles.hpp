@@ -63,18 +63,21 @@ class tiles {
     int built = 0;
 
     void build(bool zeroed) {
-      const std::size_t all = stride() * static_cast<std::size_t>(where.count());
-      bytes = ::operator new(all, alignment());
+      const std::size_t all = size();
+      bytes = is_large() ? support::new_in_large_pages(all) : ::operator new(all, alignment());
       if (zeroed) std::memset(bytes, 0, all);
       for (; built < where.count(); ++built) what->construct(memory(built));
     }
     void clear() {
       while (built > 0) what->destroy(memory(--built));
-      if (bytes) ::operator delete(bytes, alignment());
+      if (!bytes) return;
+      is_large() ? support::delete_in_large_pages(bytes) : ::operator delete(bytes, alignment());
     }
     void* memory(int i) const {
       return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride();
     }
+    std::size_t size() const { return stride() * static_cast<std::size_t>(where.count()); }
+    bool is_large() const { return size() > support::large_array && what->alignment <= 4096; }
     /// Bytes from one memory to the next. Each memory begins a cache line if that costs less than a quarter
     /// more: storing a vector across two lines takes twice as long.
     std::size_t stride() const {

@@ -8,13 +8,15 @@
 #include <cstddef>
 #include <utility>
 
+#include "large_pages.hpp"
+
 namespace wsl::support {
 
 template <class T>
 class flat_vector {
  public:
   flat_vector() = default;
-  explicit flat_vector(std::size_t n) : items_(n ? new T[n]{} : nullptr), size_(n), capacity_(n) {}
+  explicit flat_vector(std::size_t n) : items_(n ? made(n) : nullptr), size_(n), capacity_(n) {}
   flat_vector(flat_vector&& other) noexcept { swap(other); }
   flat_vector(const flat_vector& other) : flat_vector(other.size_) {
     for (std::size_t i = 0; i < size_; ++i) items_[i] = other.items_[i];
@@ -23,7 +25,7 @@ class flat_vector {
     swap(other);
     return *this;
   }
-  ~flat_vector() { delete[] items_; }
+  ~flat_vector() { destroy(items_, capacity_); }
 
   void swap(flat_vector& other) noexcept {
     std::swap(items_, other.items_);
@@ -65,10 +67,22 @@ class flat_vector {
 
  private:
   void grow(std::size_t capacity) {
-    T* larger = new T[capacity]{};
+    T* larger = made(capacity);
     for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[i]);
-    delete[] std::exchange(items_, larger);
-    capacity_ = capacity;
+    destroy(std::exchange(items_, larger), std::exchange(capacity_, capacity));
+  }
+
+  static bool is_large(std::size_t n) { return n > large_array / sizeof(T); }
+  static T* made(std::size_t n) {
+    if (!is_large(n)) return new T[n]{};
+    T* const items = static_cast<T*>(new_in_large_pages(n * sizeof(T)));
+    for (std::size_t i = 0; i < n; ++i) ::new (static_cast<void*>(items + i)) T{};
+    return items;
+  }
+  static void destroy(T* items, std::size_t n) {
+    if (!is_large(n)) return void(delete[] items);
+    for (std::size_t i = 0; i < n; ++i) items[i].~T();
+    delete_in_large_pages(items);
   }
 
   T* items_ = nullptr;

@@ -136,7 +136,7 @@ class timed_pes {
   // Advances the main thread until it needs the datapath, or until it has nothing to run.
   void get_on(timed_processor& p, pe_state& s, u64 now) {
     for (;;) {
-      while (p.line < p.script.size() && p.script[p.line].what == act::kind::start)
+      while (p.line < p.script.size() && p.script[p.line].what() == act::kind::start)
         begin_operation(p, s, now);
       if (p.in_task()) return;
       end_task(p, now);
@@ -314,7 +314,7 @@ class timed_pes {
     p.become(timed_processor::state::idle, now);
     if (who == 0 && p.line < p.script.size()) {
       act& a = p.script[p.line];
-      if (a.what == act::kind::busy) return compute(p, a, now);
+      if (a.what() == act::kind::busy) return compute(p, a, now);
       do_at_once(p, s, a, now);
       happened_until(now + 1);
       return now + 1;
@@ -337,8 +337,8 @@ class timed_pes {
 
   // Does what takes one turn of the main thread.
   void do_at_once(timed_processor& p, const pe_state& s, const act& a, u64 now) {
-    if (a.what == act::kind::send) p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
-    else if (a.what == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
+    if (a.what() == act::kind::send) p.outbox.push({static_cast<u32>(a.value), static_cast<u8>(a.color), a.control != 0});
+    else if (a.what() == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
     else mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;
     ++p.spent.tasks;
@@ -395,7 +395,7 @@ class timed_pes {
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;
-    p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
+    p.script.push_back({act::kind::busy, static_cast<u32>(target_->task_start)});
     recorder_.run(p, s, b.name, rule::sends_of(b), now, [&] {
       recorder_.declared(b.cycles);
       b.run(s.memory(), (*tiles_)[s.index], input, 1);

@@ -27,11 +27,22 @@ struct pe_cycles {
 /// One step of a task's script.
 struct act {
   enum class kind : u8 { busy, send, start, reopen, prioritize };
-  kind what;
-  u8 color = 0;
-  bool control = false;
-  u64 value = 0;  ///< cycles, the wavelet's bits, the phase, or the priority
+  static constexpr u64 most = (u64{1} << 54) - 1;  ///< cycles of one step
+
+  u64 value : 54;  ///< cycles, the wavelet's bits, the phase, or the priority
+  u64 color : 6;
+  u64 control : 1;
+  u64 number : 3;  ///< of its kind
+
+  act() : act(kind::busy, 0) {}
+  act(kind what_it_is, u64 of_value, int of_color = 0, bool is_control = false)
+      : value(of_value & most),
+        color(static_cast<u64>(of_color) & 63),
+        control(is_control),
+        number(static_cast<u64>(what_it_is) & 7) {}
+  kind what() const { return static_cast<kind>(number); }
 };
+static_assert(sizeof(act) == 8);
 
 /// The conditions on which an operation in flight can move, in few bytes: of many operations that wait, a
 /// visit looks at nothing else.
@@ -136,7 +147,7 @@ struct alignas(64) timed_processor {
     const u64 passed = at - since;
     if (now == state::computing) {
       spent.tasks += passed;
-      script[line].value -= passed;
+      script[line].value = script[line].value - passed;
       if (script[line].value == 0) ++line;
     }
     if (now == state::starved) spent.starved += passed;

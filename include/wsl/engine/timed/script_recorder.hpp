@@ -61,13 +61,13 @@ class script_recorder final : private cycle_counter {
     charges_arithmetic_ |= t.cost.what != work::move;
     take_turns(static_cast<u64>(engine_->target().operation_setup));
     processor_->asked.push(f);
-    processor_->script.push_back({act::kind::start});
+    processor_->script.push_back({act::kind::start, 0});
   }
 
   /// Records that the running task reopens a color.
   void reopen(int color, int phase) {
     note_sends();
-    processor_->script.push_back({act::kind::reopen, static_cast<u8>(color), false, static_cast<u64>(phase)});
+    processor_->script.push_back({act::kind::reopen, static_cast<u32>(phase), color});
     ++spent_;
   }
 
@@ -85,13 +85,13 @@ class script_recorder final : private cycle_counter {
   void prioritize(main_priority of_tasks) override {
     if (!running_) return;
     note_sends();
-    processor_->script.push_back({act::kind::prioritize, 0, false, static_cast<u64>(of_tasks)});
+    processor_->script.push_back({act::kind::prioritize, static_cast<u32>(of_tasks)});
     ++spent_;
   }
   // Adds the words that the running task has sent since the last call to its script.
   void note_sends() {
     journal_.take(*running_, [&](const wavelet& w) {
-      processor_->script.push_back({act::kind::send, w.color, w.control, w.bits});
+      processor_->script.push_back({act::kind::send, w.bits, w.color, w.control});
       ++spent_;
     });
   }
@@ -104,8 +104,10 @@ class script_recorder final : private cycle_counter {
     note_sends();
     spent_ += cycles;
     support::flat_vector<act>& script = processor_->script;
-    if (!script.empty() && script.back().what == act::kind::busy) script.back().value += cycles;
-    else script.push_back({act::kind::busy, 0, false, cycles});
+    if (!script.empty() && script.back().what() == act::kind::busy && cycles <= act::most - script.back().value)
+      return void(script.back().value = script.back().value + cycles);
+    for (; cycles > act::most; cycles -= act::most) script.push_back({act::kind::busy, act::most});
+    script.push_back({act::kind::busy, cycles});
   }
   void operate(const operation_cost& what, u64 elements) override {
     charges_arithmetic_ |= what.what != work::move;
