@@ -6,6 +6,7 @@
 #include "../diagnose/run_limit.hpp"
 #include "../pe_core.hpp"
 #include "../tiles.hpp"
+#include "pace.hpp"
 #include "rest.hpp"
 #include "script_recorder.hpp"
 
@@ -25,6 +26,7 @@ class timed_pes {
         recorder_(engine, windows, number),
         moves_(m, engine.target()),
         rest_(m, moves_, engine.target()),
+        pace_(m, moves_, engine.target()),
         flights_(flights),
         processors_(all) {}
 
@@ -67,7 +69,11 @@ class timed_pes {
   }
   /// Ends a run, at this time: the time that a processor has waited until then is counted.
   void end_run(u64 at) {
-    for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, at));
+    for (u32 i : touched_) {
+      timed_processor& p = processors_[i];
+      pace_.set(p, false);
+      settle(p, std::max(p.since, at));
+    }
   }
   /// Whether a PE that this thread has touched first may still wait for something.
   bool may_wait() {
@@ -101,25 +107,32 @@ class timed_pes {
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
     const u64 rests_until = rest_.wake_up(p, now);
     if (p.rests) return rests_until == never ? void() : events_.note(i, rests_until);
-    if (p.kept_until > now) return events_.note(i, p.kept_until);
-    if (p.now == timed_processor::state::computing) happened_until(now);
-    settle(p, now);
-    wake_ = never;
-    get_on(p, s, now);
-    const u64 for_tasks = wake_, in_flight = p.in_flight;
-    const int who = next_thread(p, now);
-    const u64 until = who < 0 ? never : beat(p, s, who, now);
-    if (who < 0) p.since = now;
-    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) {
-      if (const u64 next = std::min(for_tasks, rest_.rest(p)); next != never) events_.note(i, next);
-      return;
+    const u64 latency = pace_.latency(), known = now + latency;
+    u64 next = std::max({p.kept_until, p.since, p.paced ? now - std::min(now, latency) : now});
+    while (next <= now || (next < known && may_go_ahead(p, s))) {
+      u64 after;
+      if (keeps_moving(p, s) && !rest_.may_rest(p, s)) after = move_words(p, s, next, now, known);
+      else pace_.set(p, false), after = advance(p, s, next, next > now);
+      if (after == next) break;
+      next = after;
     }
-    drain(p, s, now);
-    if (const u64 next = std::min(until, wake_); next != never) events_.note(i, next);
+    pace_.set(p, keeps_moving(p, s) && pace_.may_be_late(p));
+    if (next != never) events_.note(i, p.paced ? next + latency : next);
   }
 
  private:
   static constexpr u64 never = event_queue::never;
+
+  bool keeps_moving(const timed_processor& p, const pe_state& s) const {
+    return !traced && timed_pace::only_moves(p, s) && timed_pace::is_plain(p);
+  }
+  u64 move_words(timed_processor& p, pe_state& s, u64 at, u64 now, u64 end) {
+    settle(p, at);
+    return pace_.move(p, at, now, end, [&](u32 k) {
+      if (p.flights[k]->op.each_time >= 0) s.active |= local_bit(p.flights[k]->op.each_time);
+      if (p.flights[k]->op.complete()) land(p, s, k);
+    });
+  }
 
   int colors_heard(u32 i) {
     int heard = 0;
@@ -131,6 +144,31 @@ class timed_pes {
     for (const binding& b : *state(i).image->source)
       if (b.what == role::control || b.what == role::torn_down) return true;
     return false;
+  }
+
+  // Simulates a cycle of a PE. Returns the time of the next in which something can happen; the same time if,
+  // ahead of all others, it is not known yet what happens in this one.
+  u64 advance(timed_processor& p, pe_state& s, u64 now, bool ahead) {
+    if (p.now == timed_processor::state::computing) happened_until(now);
+    settle(p, now);
+    wake_ = never, unknown_ = false;
+    get_on(p, s, now);
+    const u64 for_tasks = wake_, in_flight = p.in_flight;
+    const int who = next_thread(p, now);
+    if (ahead && unknown_) return p.become(timed_processor::state::idle, now), now;
+    const u64 until = who < 0 ? never : beat(p, s, who, now);
+    if (who < 0) p.since = now;
+    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) return std::min(for_tasks, rest_.rest(p));
+    drain(p, s, now);
+    return std::min(until, wake_);
+  }
+  // Whether what a PE does next depends on nothing that another actor does in this cycle or later, but for
+  // the room behind its operations. Words that leave the router from this cycle on take a ramp's latency to
+  // the PE. So the visit goes on for as many cycles, while no task can begin and nothing is sent by tasks.
+  bool may_go_ahead(const timed_processor& p, const pe_state& s) const {
+    if (traced || p.rests || p.resumes || !p.outbox.empty() || s.image->reacts || s.image->tears) return false;
+    if (p.line < p.script.size()) return p.script[p.line].what() == act::kind::busy;
+    return p.own || ((s.active & ~s.blocked) == 0 && p.calls.empty());
   }
 
   // Advances the main thread until it needs the datapath, or until it has nothing to run.
@@ -281,6 +319,7 @@ class timed_pes {
   bool has_room(timed_processor& p, u32 into, u64 sharing_queue, u64 now) {
     const u64 room = room_for(p, into, sharing_queue);
     if (room <= now) return true;
+    unknown_ |= room == never;
     if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
     wake_ = std::min(wake_, room);
     return false;
@@ -303,6 +342,7 @@ class timed_pes {
   bool can_move(timed_processor& p, const flight_gate& g, const flight* f, u64 now) {
     for (u32 in : g.in)
       if (in != flight_gate::none && !has_word(p, in, now)) return false;
+    if (g.has_more) unknown_ = true;
     if (g.has_more && f->op.uses_fifo() && !fifos_allow(p, f->op)) return false;
     if (g.output < 0) return true;
     return !p.holds_back(g.output) && has_room(p, g.out, g.has_more ? f->sharing_queue : 0, now);
@@ -367,10 +407,14 @@ class timed_pes {
     if (f.op.complete()) {
       if (traced)
         note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
-      p.land(k);
-      finish(p, s, f.op);
+      land(p, s, k);
     }
     return p.kept_until - now;
+  }
+  void land(timed_processor& p, pe_state& s, u32 k) {
+    pace_.land(p, k);
+    p.land(k);
+    finish(p, s, p.flights[k]->op);
   }
   u64 move_own(timed_processor& p, pe_state& s, u64 now) {
     flight& f = *p.own;
@@ -410,11 +454,13 @@ class timed_pes {
   script_recorder recorder_;
   timed_moves moves_;
   timed_rest rest_;
+  timed_pace pace_;
   flight_store& flights_;
   support::flat_vector<timed_processor>& processors_;
   support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;
   u64 wake_ = 0;  // the time at which the visited PE need no longer wait, as far as is known
+  bool unknown_ = false;  // whether a thread of it waits for room that may come at any time
 };
 
 }  // namespace wsl::engines

@@ -50,10 +50,12 @@ struct flight_gate {
   static constexpr u32 none = ~u32{0};
   u32 in[2] = {none, none}, out = none;  ///< its pipes
   i8 output = -1;                        ///< the color of `out`
-  bool has_more = false;                 ///< whether it uses a FIFO or shares its output's queue
+  /// whether it uses a FIFO, shares its output's queue, or fills several places at once
+  bool has_more = false;
 
   flight_gate() = default;
-  explicit flight_gate(const flight& f) : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue) {
+  explicit flight_gate(const flight& f)
+      : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue || (f.op.output >= 0 && f.width > 1)) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) in[k] = f.in[k];
     if (f.op.output >= 0) out = f.out;
@@ -66,6 +68,7 @@ struct alignas(64) timed_processor {
 
   u64 run = 0;             ///< the last run that has touched it
   bool rests = false;      ///< see rest.hpp
+  bool paced = false;      ///< it is visited late, for several cycles at once
   bool hears_one = false;  ///< only words of one color come to it
   u8 hears = 0;            ///< the number of colors that come to it if they bring only data; 0 otherwise
   /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
@@ -152,7 +155,7 @@ struct alignas(64) timed_processor {
     }
     if (now == state::starved) spent.starved += passed;
     if (now == state::held_up) spent.held_up += passed;
-    now = state::idle;
+    become(state::idle, at);
   }
   void become(state what, u64 at) { now = what, since = at; }
 

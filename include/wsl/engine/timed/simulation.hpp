@@ -85,15 +85,19 @@ class timed_simulation {
     timed_worker& w = first();
     u64 cycles = 0, visits = w.events.visits;
     if (may_be_dense() && visits_a_cycle_ == 0) return true;
-    while (w.events.advance()) {
+    while ((!w.failure.what || !has_failed_before(w.failure, w.events.next())) && w.events.advance()) {
       w.events.take([&](u32 who) { w.visit(who); });
-      if (w.failure.what) std::rethrow_exception(w.failure.what);
       if (++cycles % sample) continue;
       look_at_the_clock();
       if (may_be_dense() && w.events.visits - visits >= sample * visits_a_cycle_) return true;
       visits = w.events.visits;
     }
+    if (w.failure.what) std::rethrow_exception(w.failure.what);
     return false;
+  }
+  // Whether no earlier failure than this one can be found: PEs may be late by a ramp's latency.
+  bool has_failed_before(const run_failure& failure, u64 next) const {
+    return failure.what && failure.at + static_cast<u64>(all_.routers.plan->machine().ramp_latency) < next;
   }
   bool may_be_dense() { return cut_.span && !first().routers.traced; }
   void look_at_the_clock() {
@@ -142,7 +146,7 @@ class timed_simulation {
     const bool sparse = visits - visits_ < static_cast<u64>(cycles_) * visits_a_cycle_ / 2;
     const bool first_one = visits_ == 0;
     visits_ = visits;
-    ended_ = failure.what;
+    if (has_failed_before(failure, next)) ended_ = failure.what;
     try {
       look_at_the_clock();
     } catch (...) { ended_ = std::current_exception(); }

@@ -66,10 +66,13 @@ struct timed_worker {
   void visit(u32 who) {
     try {
       visit_now(who);
-    } catch (...) { failure.keep_first({events.now(), who, std::current_exception()}); }
+    } catch (...) { failure.keep_first({time_of(who), who, std::current_exception()}); }
   }
 
  private:
+  u64 time_of(u32 who) const {
+    return who < state.routers.first_arbiter_actor ? state.processors[who].since : events.now();
+  }
   [[gnu::always_inline]] void visit_now(u32 who) {
     const u64 now = events.now();
     if (state.routers.is_arbiter(who)) [[likely]]
