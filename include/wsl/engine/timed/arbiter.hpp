@@ -25,7 +25,8 @@ struct arbiter {
 
   // Of a virtual channel that is alone:
   u32 down = none;      ///< the pipe to the PE
-  u32 next = none;      ///< the pipe to another channel that is alone, which this one keeps moving
+  /// the pipe to another channel, which this one keeps moving if it is alone as well
+  u32 next = none;
   bool others = false;  ///< whether it has further targets
   bool flows = false;   ///< whether it has `next`, perhaps `down`, and no further targets
   i32 line = 0;         ///< of its router, see grid_cut.hpp

@@ -192,13 +192,17 @@ class mesh_builder {
   // If a channel that is alone fills a pipe that another such channel empties, the first keeps it moving.
   void follow(arbiter& a) {
     if (a.what != arbiter::kind::alone) return;
+    u32 others = 0, other = none;
     for (u32 target : targets_of(pipes_[a.first])) {
       const bool inside = !(target & mesh_topology::off_grid);
       if (inside && pipes_[target].to_pe) a.down = target;
       else if (inside && a.next == none && is_alone(pipes_[target].reader))
         a.next = target, pipes_[target].wakes = pipe::wake_policy::never;
-      else a.others = true;
+      else ++others, other = target;
     }
+    // A single other channel may follow as well; its own arbiter moves it.
+    if (others == 1 && a.next == none && !(other & mesh_topology::off_grid)) a.next = other, others = 0;
+    a.others = others > 0;
     a.flows = a.next != none && !a.others;
   }
   bool is_alone(u32 actor) {

@@ -51,6 +51,19 @@ class timed_moves {
     ++wavelets;
   }
 
+  /// One turn of an operation that can move and has a plain gate; the caller notes the end.
+  [[gnu::always_inline]] void move_plainly(timed_processor& p, flight& f, const flight_gate& g, u64 now) {
+    if (f.width > 1 || g.in[1] != flight_gate::none) return move(p, f, now);
+    u32 in = 0, out = 0;
+    if (g.in[0] != flight_gate::none) in = mesh_.through.first_bits(mesh_.through[g.in[0]]);
+    const u32* const inputs[2] = {&in, nullptr};
+    f.move(inputs, &out, 1);
+    if (g.in[0] != flight_gate::none) mesh_.through.take(mesh_.through[g.in[0]], now);
+    if (g.output >= 0) put(p, g.out, out, false, now);
+    p.spent.operations += f.hold;
+    p.kept_until = now + f.hold;
+  }
+
   /// One turn of an operation that can move.
   void move(timed_processor& p, flight& f, u64 now) {
     u32 in[2][most_width], out[most_width];

@@ -57,41 +57,54 @@ class timed_pace {
   /// happen. `complete(k)` is called for an operation that is complete.
   template <class Complete>
   u64 move(timed_processor& p, u64 at, u64 now, u64 end, Complete complete) {
-    u64 can_move[64];
-    each(p.in_flight, [&](u32 k) { can_move[k] = moves_from(p.gates[k]); });
+    u64 can_move[64], ready = 0, full = 0, later = never;
+    const auto look_at = [&](u32 k) {
+      const u64 from = moves_from(p.gates[k]), bit = u64{1} << k;
+      can_move[k] = from;
+      ready = from <= at ? ready | bit : ready & ~bit;
+      full = from == never && p.gates[k].output >= 0 ? full | bit : full & ~bit;
+      if (from > at) later = std::min(later, from);
+    };
+    each(p.in_flight, look_at);
     for (;;) {
-      u64 ready = 0, full = 0, next = never;
-      each(p.in_flight, [&](u32 k) {
-        if (can_move[k] <= at) ready |= u64{1} << k;
-        else next = std::min(next, can_move[k]), full |= u64{can_move[k] == never && p.gates[k].output >= 0} << k;
-      });
+      if (later <= at) {
+        later = never;
+        each(p.in_flight & ~ready, [&](u32 k) {
+          if (can_move[k] <= at) ready |= u64{1} << k;
+          else later = std::min(later, can_move[k]);
+        });
+      }
       const u64 level = first_level(p, ready);
       if (at > now && (full & (level ? from_level(p, level) : ~u64{0}))) {
-        wait_for_room(p, full);
-        return p.become(timed_processor::state::idle, at), at;
+        p.become(timed_processor::state::idle, at);
+        break;
       }
       if (!level) {
-        wait_for_room(p, full);
         p.become(is_starved(p, at) ? timed_processor::state::starved : timed_processor::state::held_up, at);
-        if (next >= end) return next;
-        p.settle(next);
-        at = next;
+        if (later >= end) {
+          at = later;
+          break;
+        }
+        p.settle(later);
+        at = later;
         continue;
       }
       const u32 k = next_of(p, level);
       flight& f = *p.flights[k];
       p.turn = static_cast<u8>(k + 2);
       p.become(timed_processor::state::idle, at);
-      moves_.move(p, f, at);
-      moves_.end = std::max(moves_.end, p.kept_until);
+      moves_.move_plainly(p, f, p.gates[k], at);
       at = p.kept_until;
-      if (f.op.each_time >= 0 || f.op.complete()) return wait_for_room(p, full), complete(k), at;
-      can_move[k] = moves_from(p.gates[k]);
-      if (at >= end) {
-        wait_for_room(p, full | u64{can_move[k] == never && p.gates[k].output >= 0} << k);
-        return at;
+      if (f.op.each_time >= 0 || f.op.complete()) {
+        complete(k);
+        break;
       }
+      look_at(k);
+      if (at >= end) break;
     }
+    moves_.end = std::max(moves_.end, p.kept_until);
+    each(full, [&](u32 k) { mesh_.through.room_at(mesh_.through[p.gates[k].out]); });
+    return at;
   }
 
  private:
@@ -128,9 +141,6 @@ class timed_pace {
   // Operations take data only.
   u64 word_at(const pipe& in) const {
     return in.commands && !in.empty() && mesh_.through.first_is_control(in) ? never : in.ready;
-  }
-  void wait_for_room(timed_processor& p, u64 full) {
-    each(full, [&](u32 k) { mesh_.through.room_at(mesh_.through[p.gates[k].out]); });
   }
   // Those that can move and have the highest priority among them.
   static u64 first_level(const timed_processor& p, u64 ready) {
