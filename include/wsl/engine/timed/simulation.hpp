@@ -188,7 +188,10 @@ class timed_simulation {
     for (u32 k = first - all_.routers.first_arbiter_actor; k < end - all_.routers.first_arbiter_actor; ++k)
       for (u32 c = 0; c < all_.routers.arbiters[k].channels; ++c)
         fetch<1>(&all_.all_pipes[all_.routers.arbiters[k].first + c]);
-    if (const u32 pe = at_router_[router].pe; pe != mesh::none) fetch<2>(all_.processors[pe].gates.data());
+    if (const u32 pe = at_router_[router].pe; pe != mesh::none) {
+      fetch<2>(all_.processors[pe].gates.data());
+      fetch<1>(all_.processors[pe].flights.data());
+    }
   }
   void fetch_operations(u32 router) const {
     const u32 pe = at_router_[router].pe;
@@ -198,6 +201,7 @@ class timed_simulation {
       const flight_gate& g = p.gates[static_cast<std::size_t>(std::countr_zero(left))];
       for (u32 in : {g.in[0], g.in[1], g.out})
         if (in != flight_gate::none) fetch<1>(&all_.all_pipes[in]);
+      fetch<3>(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
     }
   }
   // An address may be null, or behind the last element: nothing is read there.
