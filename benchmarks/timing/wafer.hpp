@@ -48,6 +48,8 @@ void print_wafer(const char* exchange, int wide, int high, int threads, int step
                 static_cast<unsigned long long>(cycles), visited / pes, 1e6 * took * threads / visited);
     std::fflush(stdout);
   }
+  for (const engines::memory_use& part : engine.memory())
+    if (part.bytes) std::printf("  %8.0f bytes a PE: %s\n", static_cast<f64>(part.bytes) / pes, part.what);
   std::printf("  peak of the process %.2f GB, %.0f bytes a PE\n", memory_of_process("VmHWM") / 1e9,
               (memory_of_process("VmHWM") - before) / pes);
 }
@@ -55,9 +57,9 @@ void print_wafer(const char* exchange, int wide, int high, int threads, int step
 template <int nz>
 void print_wafer(const std::string& exchange, int wide, int high, int threads, int steps) {
   if (exchange == "turns")
-    print_wafer<nz, wave25::rotating_wave_pe<nz>>("turns", wide, high, threads, steps);
+    print_wafer<nz, wave25::rotating_wave_pe<nz, wave25::one_line<nz, false>>>("turns", wide, high, threads, steps);
   else
-    print_wafer<nz, wave25::wave_pe<wave25::one_line<nz>>>("relays", wide, high, threads, steps);
+    print_wafer<nz, wave25::wave_pe<wave25::one_line<nz, false>>>("relays", wide, high, threads, steps);
 }
 
 }  // namespace timing_table

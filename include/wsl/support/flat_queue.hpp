@@ -18,6 +18,8 @@ class flat_queue {
   void pop() {
     if (++head_ == items_.size()) items_.clear(), head_ = 0;
   }
+  /// That its memory takes.
+  std::size_t bytes() const { return items_.capacity() * sizeof(T); }
   const T* begin() const { return items_.begin() + head_; }
   const T* end() const { return items_.end(); }
 

@@ -15,6 +15,7 @@
 #include "../diagnose/deadlock.hpp"
 #include "../diagnose/trace_json.hpp"
 #include "../engine.hpp"
+#include "memory.hpp"
 #include "simulation.hpp"
 #include "waits.hpp"
 
@@ -132,6 +133,8 @@ class timed_engine final : public engine {
     for (const timed_worker* w : workers_) n += w->routers.through.waited();
     return n;
   }
+  /// The memory that it takes, by part; the programs of the PEs come on top.
+  support::flat_vector<memory_use> memory() const { return memory_of(state_); }
   int threads() const { return static_cast<int>(workers_.size()); }
   /// The number of visits to PEs, arbiters and host streams so far.
   u64 visits() const {

@@ -69,6 +69,7 @@ class steady_reader {
   /// Whether the newest word has completed the number of words for which the PE is woken.
   bool has_many_now() const { return size_ == enough_; }
   bool has_many() const { return size_ >= enough_; }
+  u64 bytes() const { return bits_.capacity() * sizeof(u32) + times_.capacity() * sizeof(arrival); }
   bool has_all() const { return size_ >= limit_; }
 
   /// Its words, oldest first: their number, their bits, and their times.
@@ -141,6 +142,14 @@ class steady_readers {
       of = {n * in_chunk, (n + 1) * in_chunk};
     }
     return of.next++;
+  }
+  u64 bytes() const {
+    u64 n = chunks_.capacity() * sizeof(chunk);
+    for (const chunk& c : chunks_) {
+      n += c.readers.capacity() * sizeof(steady_reader);
+      for (const steady_reader& r : c.readers) n += r.bytes();
+    }
+    return n;
   }
   [[gnu::always_inline]] steady_reader& operator[](u32 n) {
     return chunks_[n / in_chunk].readers[n % in_chunk];

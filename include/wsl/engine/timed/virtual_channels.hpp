@@ -84,6 +84,10 @@ class virtual_channels {
     for (const channel_node& node : nodes_) n += holds(node);
     return n;
   }
+  u64 bytes() const {
+    return nodes_.capacity() * sizeof(channel_node) + first_node_.capacity() * sizeof(u32) +
+           all_.capacity() * sizeof(virtual_channel) + first_.capacity() * sizeof(u32);
+  }
   /// Forgets all channels, but not the nodes.
   void forget_all() { all_ = {}, first_ = {}; }
   static port only_side(ports to) {

@@ -39,9 +39,11 @@ constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way
   path(way.tip(), way.reach, ramp);
 }
 
-template <int nz>
+template <int nz, class Storage = one_line<nz>>
 struct rotating_wave_pe {
-  tile<one_line<nz>> here;
+  using storage = Storage;
+
+  tile<Storage> here;
   int left = 0;       ///< steps of this launch that are still to do
   int open = 0;       ///< ends of broadcasts at which this PE has not finished
   bool back = false;  ///< the exchange has come to its second half

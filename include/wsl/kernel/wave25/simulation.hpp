@@ -110,6 +110,9 @@ class simulation_on {
       support::bad_argument(
           {"wave25: PEs exchange lines after 1 to ", most_steps_a_launch, " steps, not after ", cut.depth});
     if (const char* why = Storage::misfit(cut)) support::bad_argument({"wave25: ", why});
+    if (!Storage::has_frame && p.edge != border::reflects)
+      support::bad_argument(
+          {"wave25: the PEs' program has no frame, which a border that absorbs needs: take one_line<nz>"});
     return p;
   }
 
@@ -189,11 +192,11 @@ class simulation : public simulation_on<block> {
 
 /// One line of nz cells a PE, within the limits of a machine, on any engine.
 template <int nz, class Program = wave_pe<one_line<nz>>>
-class wafer_simulation : public simulation_on<one_line<nz>, Program> {
+class wafer_simulation : public simulation_on<typename Program::storage, Program> {
  public:
   template <class Engine = threaded>
   explicit wafer_simulation(const problem& p, const machine& target = wse2, const Engine& engine = {})
-      : simulation_on<one_line<nz>, Program>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+      : simulation_on<typename Program::storage, Program>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
 };
 
 }  // namespace wsl::wave25

@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "../../support/bad_argument.hpp"
@@ -25,12 +26,18 @@ struct station {
 };
 
 /// One line, and those of the PEs around it: fields[0] holds nine lines along x, fields[1] nine along y.
-/// The middle one of each is this PE's own line, at even and at odd time steps.
-template <int nz>
+/// The middle one of each is this PE's own line, at even and at odd time steps. A problem whose border
+/// reflects needs no frame: without it a PE takes three lines less.
+template <int nz, bool frame = true>
 class one_line {
  public:
   static constexpr bool is_for_wafers = true;  ///< its arithmetic is charged
-  static constexpr int stride = line_stride(nz), most_stations = 4;
+  static constexpr bool has_frame = frame;     ///< it has memory for a border that absorbs
+  /// From a line to the next: whole vectors, an odd number of them. A line reads four numbers before its
+  /// first cell and behind its last, which are the zeros between lines.
+  static constexpr int vectors = whole_vectors(nz + reach) / widest_lanes,
+                       stride = widest_lanes * (vectors % 2 ? vectors : vectors + 1);
+  static constexpr int most_stations = 4;
 
   void shape(const partition& p, coord pe, bool, bool) { own_ = {p.own(pe).x.from, p.own(pe).y.from, 0}; }
   static const char* misfit(const partition& p) {
@@ -60,10 +67,11 @@ class one_line {
   /// From a line to the next ones in x and y.
   std::ptrdiff_t stride_x() const { return stride; }
   std::ptrdiff_t stride_y() const { return stride; }
-  f32* phi(int, int) { return at(phi_); }
   f32* factor(int, int) { return at(factor_); }
-  f32* profile() { return at(profile_); }
-  f32* slope() { return at(slope_); }
+  /// Lines of the frame; null without one.
+  f32* phi(int, int) { return of_frame(0); }
+  f32* profile() { return of_frame(1); }
+  f32* slope() { return of_frame(2); }
 
   std::span<station> stations() { return {stations_, static_cast<std::size_t>(count_)}; }
   void add(const station& s) {
@@ -76,9 +84,15 @@ class one_line {
  private:
   using words = f32[static_cast<std::size_t>(stride)];
   static f32* at(words& w) { return w + line_front; }
+  f32* of_frame(std::size_t i) {
+    if constexpr (frame) return at(frame_[i]);
+    else return nullptr;
+  }
+  struct nothing {};
 
   alignas(64) words fields_[2][2 * reach + 1]{};
-  words phi_{}, factor_{}, profile_{}, slope_{};
+  words factor_{};
+  [[no_unique_address]] std::conditional_t<frame, words[3], nothing> frame_{};
   f32 after_[line_front]{};
   cells own_{};
   int count_ = 0;
@@ -88,7 +102,7 @@ class one_line {
 /// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
-  static constexpr bool is_for_wafers = false;
+  static constexpr bool is_for_wafers = false, has_frame = true;
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
     const lines known = p.known(pe);
     x0_ = known.x.from - reach, y0_ = known.y.from - reach;

@@ -24,7 +24,7 @@ class tile {
       f32* factor = store_.factor(x, y);
       for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
     });
-    for (int z = 0; z < cut.size.z; ++z) {
+    for (int z = 0; Storage::has_frame && z < cut.size.z; ++z) {
       store_.profile()[z] =
           f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
       store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z));

@@ -13,6 +13,8 @@ inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 
 template <class Storage>
 struct wave_pe {
+  using storage = Storage;
+
   tile<Storage> here;
   int left = 0;   ///< steps of this launch that are still to do
   int stage = 0;  ///< the stage of the exchange before the next steps
