@@ -134,7 +134,14 @@ class timed_engine final : public engine {
     return n;
   }
   /// The memory that it takes, by part; the programs of the PEs come on top.
-  support::flat_vector<memory_use> memory() const { return memory_of(state_); }
+  support::flat_vector<memory_use> memory() const {
+    u64 calendars = 0;
+    for (const timed_worker* w : workers_) calendars += w->events.bytes();
+    support::flat_vector<memory_use> parts = memory_of(state_);
+    parts.push_back({"calendars", calendars});
+    parts.push_back({"states of PEs", tiles_.size() * sizeof(pe_state)});
+    return parts;
+  }
   int threads() const { return static_cast<int>(workers_.size()); }
   /// The number of visits to PEs, arbiters and host streams so far.
   u64 visits() const {

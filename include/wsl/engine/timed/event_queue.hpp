@@ -69,10 +69,18 @@ class calendar_queue {
     due_now_.swap(lists_[now_ % ring]);
     for (u32 who : due_now_) visit(who);
     due_now_.clear();
+    // A thousand lists for all PEs of a wafer would be gigabytes, so only short ones keep their memory.
+    if (due_now_.capacity() > most_kept) due_now_ = {};
+  }
+  u64 bytes() const {
+    u64 n = soon_.capacity() + due_.capacity() + due_now_.capacity();
+    for (const support::flat_vector<u32>& l : lists_) n += l.capacity();
+    return n * sizeof(u32) + far_.capacity() * sizeof(far_[0]);
   }
 
  private:
   static constexpr u64 ring = 1024;
+  static constexpr std::size_t most_kept = 1024;
 
   void add_later(u64 at, u32 who) {
     if (at - now_ >= ring) return add_far(at, who);
@@ -136,6 +144,7 @@ class event_queue {
   event_queue& operator=(const event_queue&) = delete;
 
   void open() { calendar_.open(all_.actors.size()); }
+  u64 bytes() const { return calendar_.bytes(); }
   [[gnu::always_inline]] void note(u32 who, u64 at) {
     actor_event& e = all_.actors[who];
     if (at >= e.at) return;
