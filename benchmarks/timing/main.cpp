@@ -15,6 +15,7 @@
 #include "sparse.hpp"
 #include "stencil.hpp"
 #include "vendor.hpp"
+#include "wafer.hpp"
 
 using namespace timing_table;
 
@@ -102,7 +103,9 @@ std::vector<program_case> programs() {
 int main(int argc, char** argv) {
   const std::vector<program_case> cases = programs();
   if (argc == 2 && !std::strcmp(argv[1], "fit")) return print_fit(cases), 0;
-  if (argc > 1) return std::fprintf(stderr, "usage: timing [fit]\n"), 1;
+  if (argc > 1 && !std::strcmp(argv[1], "wafer") && print_wafer(argc, argv)) return 0;
+  if (argc > 1)
+    return std::fprintf(stderr, "usage: timing [fit | wafer [8|32|100 [relays|turns [<threads>]]]]\n"), 1;
   tally all_of_it, apart;
   std::printf("%-36s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
   line_cases(all_of_it, "broadcast", broadcast_cycles,

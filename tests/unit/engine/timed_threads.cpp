@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 using namespace wsl;
 using Catch::Contains;
@@ -25,12 +26,15 @@ enum class ending { quiet, throws, blocked };
 template <color<f32> in, color<f32> out, ending how>
 struct passer {
   u64 stamps = 0;
+  u64 times[32]{};  ///< when it heard the first words
+  int heard = 0;
   f32 sum = 0;
   void start(pe& me) {
     for (int i = 0; i < 8; ++i) me.send(out, static_cast<f32>(i));
   }
   void hear(pe& me, f32 x) {
     stamps = 31 * stamps + me.now();
+    if (heard < 32) times[heard++] = me.now();
     sum += x;
     me.spend(static_cast<u64>(x) % 3);
     // The columns 0 and 3 throw later than the others, one row below.
@@ -64,6 +68,7 @@ timed finely_cut(int threads, const char* trace = nullptr) {
 struct seen {
   outcome counts;
   std::vector<u64> stamps;
+  std::vector<std::vector<u64>> times;
   std::string failure, report;
   int threads = 0;
   bool windows = false;
@@ -84,6 +89,11 @@ seen run(const timed& choice) {
       for (int x = 0; x < 6; ++x)
         s.stamps.push_back(y % 2 ? f.read(x, y, &odd_row<how>::stamps)
                                  : f.read(x, y, &even_row<how>::stamps));
+  for (int y = 0; y < 24; ++y)
+    for (int x = 0; x < 6; ++x) {
+      const auto note = [&](const auto& p) { s.times.emplace_back(p.times, p.times + p.heard); };
+      y % 2 ? note(f.program_at<odd_row<how>>({x, y})) : note(f.program_at<even_row<how>>({x, y}));
+    }
   if (how != ending::throws) s.report = time_report(f).text();
   const auto& engine = static_cast<const engines::timed_engine&>(f.engine_in_use());
   s.threads = engine.threads(), s.windows = engine.had_windows();
@@ -128,6 +138,26 @@ TEST_CASE("of several faults the one in the earliest cycle is thrown, and of tho
   CHECK_THAT(sparse.failure, Contains("twelve") && Contains("PE(1, 9)"));
   for (int threads = 1; threads <= most_threads; ++threads)
     CHECK(run<ending::throws>(finely_cut(threads)).failure == sparse.failure);
+}
+
+TEST_CASE("after a fault each PE has done all that comes before it, and little of what comes after") {
+  const seen sparse = run<ending::throws>({.threads = 1, .span = 2, .visits_a_cycle = 1u << 30});
+  const u64 fault_at = sparse.times[9 * 6 + 1].back();
+  CHECK(fault_at > 0);
+  for (int span : {2, 4})
+    for (int threads = 1; threads <= most_threads; ++threads) {
+      const seen some = run<ending::throws>({.threads = threads, .span = span, .visits_a_cycle = 0});
+      CHECK(some.windows);
+      for (std::size_t pe = 0; pe < sparse.times.size(); ++pe) {
+        const auto until_fault = [&](const seen& s) {
+          std::vector<u64> t = s.times[pe];
+          std::erase_if(t, [&](u64 at) { return at > fault_at; });
+          return t;
+        };
+        CHECK(until_fault(some) == until_fault(sparse));
+        for (u64 at : some.times[pe]) CHECK(at < fault_at + u64(span) + u64(wse2.ramp_latency));
+      }
+    }
 }
 
 TEST_CASE("a deadlock is reported alike on any number of threads") {

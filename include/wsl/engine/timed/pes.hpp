@@ -124,8 +124,10 @@ class timed_pes {
   static constexpr u64 never = event_queue::never;
 
   bool keeps_moving(const timed_processor& p, const pe_state& s) const {
-    return !traced && timed_pace::only_moves(p, s) && timed_pace::is_plain(p);
+    return !traced && timed_pace::only_moves(p, s) && timed_pace::is_plain(p) && !hears_command(s);
   }
+  // A command that no task takes is a fault.
+  bool hears_command(const pe_state& s) const { return mesh_.through.has_commands(s.index); }
   u64 move_words(timed_processor& p, pe_state& s, u64 at, u64 now, u64 end) {
     settle(p, at);
     return pace_.move(p, at, now, end, [&](u32 k) {
@@ -166,7 +168,9 @@ class timed_pes {
   // the room behind its operations. Words that leave the router from this cycle on take a ramp's latency to
   // the PE. So the visit goes on for as many cycles, while no task can begin and nothing is sent by tasks.
   bool may_go_ahead(const timed_processor& p, const pe_state& s) const {
-    if (traced || p.rests || p.resumes || !p.outbox.empty() || s.image->reacts || s.image->tears) return false;
+    if (traced || p.rests || p.resumes || !p.outbox.empty() || s.image->reacts || s.image->tears ||
+        hears_command(s))
+      return false;
     if (p.line < p.script.size()) return p.script[p.line].what() == act::kind::busy;
     return p.own || ((s.active & ~s.blocked) == 0 && p.calls.empty());
   }
