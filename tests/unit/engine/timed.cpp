@@ -478,3 +478,39 @@ TEST_CASE("an injection priority says who goes first where words meet") {
   CHECK(last == std::vector<int>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
   CHECK(in_turn == std::vector<int>{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0});
 }
+
+namespace {
+
+/// A PE whose operations keep moving hears a command for which it has no task.
+struct answering {
+  f32 sum = 0;
+  void go(pe& me) {
+    me.async(add(&sum, 0.f, fabin(red, 40)));
+    me.async(mov(fabout(blue, 100), 1.f));
+  }
+  using tasks = task_list<launch<&answering::go>, reads<red>, sends<blue>>;
+};
+struct commanding {
+  f32 heard[8]{};
+  void go(pe& me) {
+    me.async(mov(mem(heard), fabin(blue)));
+    for (int i = 0; i < 6; ++i) me.send(red, 1.f);
+    me.send_control(red, 9);
+    me.send(red, 1.f);
+  }
+  using tasks = task_list<launch<&commanding::go>, sends<red>, reads<blue>>;
+};
+
+}  // namespace
+
+TEST_CASE("a command without a task is a fault when it arrives, although operations go on") {
+  layout l{wse2, 2, 1};
+  l.place<commanding>(column(0)).place<answering>(column(1));
+  l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  l.path(blue, column(1), ramp >> west).path(blue, column(0), east >> ramp);
+  fabric f{l, timed{}};
+  f.start<&commanding::go>(column(0));
+  CHECK_THROWS_WITH(f.launch<&answering::go>(column(1)),
+                    Contains("id 9 on color 0 arrived at PE(1, 0)") && Contains("binds no such control task"));
+  CHECK(f.read(1, 0, &answering::sum) == 6);
+}

@@ -181,7 +181,9 @@ class timed_simulation {
     const at_router& here = at_router_[router];
     fetch<1>(all_.events.actors.data() + here.first_arbiter);
     fetch<1>(all_.routers.arbiters.data() + (here.first_arbiter - all_.routers.first_arbiter_actor));
-    if (here.pe != mesh::none) fetch<4>(&all_.processors[here.pe]);
+    if (here.pe == mesh::none) return;
+    fetch<4>(&all_.processors[here.pe]);
+    fetch<1>(&workers_[0]->pes.state(here.pe));
   }
   void fetch_pipes(u32 router) const {
     const u32 first = at_router_[router].first_arbiter, end = at_router_[router + 1].first_arbiter;
