@@ -25,11 +25,7 @@ class timed_pace {
            (s.active & ~s.blocked) == 0 && !s.image->reacts && !s.image->tears;
   }
   /// Whether each of its operations waits for words and for a place only.
-  static bool is_plain(const timed_processor& p) {
-    bool plain = true;
-    each_gate(p, [&](const flight_gate& g) { plain = plain && !g.has_more; });
-    return plain;
-  }
+  static bool is_plain(const timed_processor& p) { return p.special == 0; }
   /// Whether such a PE may be late: no queue that words come from is about to be full.
   bool may_be_late(const timed_processor& p) const {
     bool may = true;

@@ -82,6 +82,7 @@ struct alignas(64) timed_processor {
   u64 in_flight = 0;                        ///< which microthreads are in use ...
   support::flat_vector<flight_gate> gates;  ///< ... by their numbers, ...
   u64 at_level[3] = {};                     ///< ... those of each priority, ...
+  u64 special = 0;                          ///< ... those whose gates have more to look at, ...
   support::flat_vector<flight*> flights;    ///< ... and what they do
   support::flat_vector<act> script;         ///< the script of the running task
   support::flat_queue<wavelet> outbox;      ///< sent by tasks, not yet in an output queue
@@ -139,10 +140,12 @@ struct alignas(64) timed_processor {
     gates[k] = flight_gate(f);
     in_flight |= u64{1} << k;
     at_level[static_cast<int>(f.level)] |= u64{1} << k;
+    special |= u64{gates[k].has_more} << k;
   }
   void land(u32 k) {
     in_flight &= ~(u64{1} << k);
     at_level[static_cast<int>(flights[k]->level)] &= ~(u64{1} << k);
+    special &= ~(u64{1} << k);
     spare.push(*flights[k]);
   }
 
