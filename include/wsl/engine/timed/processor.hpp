@@ -153,7 +153,7 @@ struct alignas(64) timed_processor {
     const u64 passed = at - since;
     if (now == state::computing) {
       spent.tasks += passed;
-      script[line].value = script[line].value - passed;
+      script[line].value = (script[line].value - passed) & act::most;
       if (script[line].value == 0) ++line;
     }
     if (now == state::starved) spent.starved += passed;

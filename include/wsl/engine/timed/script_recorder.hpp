@@ -67,7 +67,7 @@ class script_recorder final : private cycle_counter {
   /// Records that the running task reopens a color.
   void reopen(int color, int phase) {
     note_sends();
-    processor_->script.push_back({act::kind::reopen, static_cast<u32>(phase), color});
+    processor_->script.push_back({act::kind::reopen, static_cast<u64>(phase), color});
     ++spent_;
   }
 
@@ -85,7 +85,7 @@ class script_recorder final : private cycle_counter {
   void prioritize(main_priority of_tasks) override {
     if (!running_) return;
     note_sends();
-    processor_->script.push_back({act::kind::prioritize, static_cast<u32>(of_tasks)});
+    processor_->script.push_back({act::kind::prioritize, static_cast<u64>(of_tasks)});
     ++spent_;
   }
   // Adds the words that the running task has sent since the last call to its script.
@@ -105,7 +105,7 @@ class script_recorder final : private cycle_counter {
     spent_ += cycles;
     support::flat_vector<act>& script = processor_->script;
     if (!script.empty() && script.back().what() == act::kind::busy && cycles <= act::most - script.back().value)
-      return void(script.back().value = script.back().value + cycles);
+      return void(script.back().value = (script.back().value + cycles) & act::most);
     for (; cycles > act::most; cycles -= act::most) script.push_back({act::kind::busy, act::most});
     script.push_back({act::kind::busy, cycles});
   }

@@ -71,7 +71,7 @@ struct transfer : operation_in_flight {
   const payload_type* output_type = nullptr;
   alignas(16) unsigned char operands[most_operand_bytes];
 
-  void move_elements(const u32* const* input, u32* output, u32 n) { move(*this, operands, input, output, n); }
+  void move_elements(const u32* const* from, u32* to, u32 n) { move(*this, operands, from, to, n); }
 };
 
 }  // namespace wsl::engines
