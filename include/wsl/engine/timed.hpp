@@ -21,7 +21,7 @@ struct timed {
   /// least 2. A smaller number lets a test have several parts on a small grid.
   int span = 16;
   /// The visits of PEs and routers that a cycle must have on average to be simulated on several threads.
-  u32 visits_a_cycle = 128;
+  u32 visits_a_cycle = 256;
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

@@ -41,19 +41,23 @@ class flight_list {
     first_ = f.next;
     return f;
   }
-  /// Takes out a flight with room for this many bytes of operands; null if there is none.
+ private:
+  flight *first_ = nullptr, *last_ = nullptr;
+};
+
+/// Flights that are over, whose memory is for the next ones.
+class spare_flights {
+ public:
+  void push(flight& f) { f.next = first_, first_ = &f; }
+  /// Takes out one with room for this many bytes of operands; null if there is none.
   flight* take(u32 bytes) {
-    for (flight *f = first_, *before = nullptr; f; before = f, f = f->next) {
-      if (16u * f->room < bytes) continue;
-      (before ? before->next : first_) = f->next;
-      if (last_ == f) last_ = before;
-      return f;
-    }
+    for (flight** link = &first_; *link; link = &(*link)->next)
+      if (flight* const f = *link; 16u * f->room >= bytes) return *link = f->next, f;
     return nullptr;
   }
 
  private:
-  flight *first_ = nullptr, *last_ = nullptr;
+  flight* first_ = nullptr;
 };
 
 /// The memory of the flights that one thread has begun; it is given back all at once.

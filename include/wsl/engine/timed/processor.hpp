@@ -92,7 +92,7 @@ struct alignas(64) timed_processor {
   pe_cycles spent;
   support::flat_queue<host_call> calls;
   flight_list asked;                  ///< operations that the running task will start
-  flight_list spare;                  ///< memory for the next operations
+  spare_flights spare;                ///< memory for the next operations
   descriptor_registers registers;
   u64 task_since = 0;
   const char* task = "";
