@@ -140,7 +140,7 @@ TEST_CASE("of several faults the one in the earliest cycle is thrown, and of tho
     CHECK(run<ending::throws>(finely_cut(threads)).failure == sparse.failure);
 }
 
-TEST_CASE("after a fault each PE has done all that comes before it, and little of what comes after") {
+TEST_CASE("after a fault each PE has run all tasks that begin before it, and few that begin later") {
   const seen sparse = run<ending::throws>({.threads = 1, .span = 2, .visits_a_cycle = 1u << 30});
   const u64 fault_at = sparse.times[9 * 6 + 1].back();
   CHECK(fault_at > 0);
