@@ -8,6 +8,7 @@
 //   BiCGStab in f16 with sums in f32, 1536 cells a PE of a CS-1, 28.1 us an iteration: arXiv 2010.03660
 //   25-point stencil, columns of 100 to 1000 cells on 755 x 994 PEs of a CS-2: arXiv 2204.03775
 //   wsFFT, 512^3 complex numbers on 512 x 512 PEs of a CS-2: arXiv 2209.15040
+//   1.2 Tb/s between a CS-2, or a CS-3, and MemoryX: the vendor's glossary, swarmx, and its data sheets
 //   Monte Carlo lookups, 250 nuclides in 10,000 intervals, tiles of 125 x 90 PEs of a CS-2: arXiv 2311.01739
 #pragma once
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 #include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/tlr/wafer.hpp>
+#include <wsl/kernel/transformer.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
 
 namespace timing_table {
@@ -43,7 +45,7 @@ inline void print_row(const kernel_row& r) {
     std::snprintf(to, sizeof to, format, x);
     return std::string(to);
   };
-  std::printf("%-42s %-5s %11.0f %11s %6s %6d  %s\n", r.what, r.target.name, r.cycles,
+  std::printf("%-43s %-5s %11.0f %11s %6s %6d  %s\n", r.what, r.target.name, r.cycles,
               text("%.5g us", 1e6 * r.cycles / r.target.clock_hz).c_str(),
               r.products > 0 ? text("%.1f %%", 100 * r.products / r.cycles).c_str() : "-", r.bytes,
               r.published.c_str());
@@ -166,7 +168,8 @@ kernel_row solver_row(const char* what, const machine& m, f64 cycles, int operat
 /// the sum of its sides. The error is that for 48 x 48 PEs from 12 and 24.
 template <class Method>
 f64 solver_cycles_of_plate(const machine& m, int columns, int rows, f64& error) {
-  const f64 few = solver_cycles<Method>(m, 12), more = solver_cycles<Method>(m, 24), test = solver_cycles<Method>(m, 48),
+  const f64 few = solver_cycles<Method>(m, 12), more = solver_cycles<Method>(m, 24),
+            test = solver_cycles<Method>(m, 48),
             growth = (more - few) / 24;
   error = std::max(error, std::abs(more + growth * 48 - test) / test);
   return more + growth * (columns + rows - 48);
@@ -267,9 +270,108 @@ inline kernel_row lookups_row(const char* what, const machine& m, f64& error) {
   return {what, m, cycles, 0, monte_carlo::wafer_fabric<fuel_room>::bytes, text};
 }
 
+// ---- a layer of GPT-2 by weight streaming -------------------------------------------------------------
+
+inline constexpr transformer::layer_shape gpt2_shape{.features = 64, .tokens = 8};
+inline constexpr int gpt2_columns = 12;  // 768 features, 12 heads
+
+struct layer_cycles {
+  f64 forward, backward;
+};
+template <transformer::layer_shape shape = gpt2_shape>
+layer_cycles count_layer(const machine& m, int rows, int sequences, int columns = gpt2_columns) {
+  using namespace transformer;
+  wafer_layer<shape> layer(columns, rows, sequences, m, timed{});
+  layer_weights w = layer_weights::zeros(layer.features()), gradient;
+  u32 random = 1;
+  const auto fill = [&](std::vector<f32>& to, f32 around, f32 width) {
+    for (f32& x : to) {
+      random = random * 1664525 + 1013904223;
+      x = around + width * (static_cast<f32>(random >> 8) / 8388608.f - 1);
+    }
+  };
+  for (std::size_t n = 0; n < 2; ++n) fill(w.gain[n], 1, 0.1f), fill(w.offset[n], 0, 0.1f);
+  for (std::size_t k = 0; k < 4; ++k) fill(w.matrix[k], 0, 0.05f), fill(w.bias[k], 0, 0.1f);
+  std::vector<f32> x(static_cast<std::size_t>(layer.tokens() * layer.features())), y(x.size());
+  fill(x, 0, 1);
+  const u64 forward = layer.forward(w, x, y).cycles;
+  const std::size_t of_a_sequence = x.size() / static_cast<std::size_t>(sequences);
+  const std::vector<f64> right = serial::layer(
+      w, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(of_a_sequence)}, static_cast<std::size_t>(columns));
+  for (std::size_t i = 0; i < right.size(); ++i)
+    if (std::abs(f64{y[i]} - right[i]) > 1e-4) must_be(y[i], static_cast<f32>(right[i]), "a layer");
+  return {static_cast<f64>(forward), static_cast<f64>(layer.backward(w, x, y, gradient).cycles)};
+}
+/// The multiply-adds of a PE in a forward pass: those of the weights, and those of the pairs of tokens of a
+/// sequence on so many rows, half of which attention leaves out. A backward pass has twice and 2.5 times as
+/// many.
+struct layer_products {
+  f64 weights, pairs;
+};
+inline layer_products products_of_layer_on(int rows) {
+  constexpr f64 features = gpt2_shape.features, tokens = gpt2_shape.tokens;
+  return {12 * features * features * gpt2_columns * tokens, 2 * features * tokens * (rows * tokens + 1) / 2};
+}
+/// The cycles on other rows of PEs, and rows of a sequence, than those that were counted: every row of a
+/// sequence meets all others, and every row passes on the weights and adds to the gradients.
+struct layer_growth {
+  layer_cycles few, more, longer;  // two rows, three rows, and two sequences of two
+  f64 of(f64 layer_cycles::*pass, int rows, int all_rows) const {
+    return few.*pass + (rows - 2) * (more.*pass - few.*pass) + (all_rows - rows) * (longer.*pass - few.*pass) / 2;
+  }
+  f64 error(const layer_cycles& counted, int rows, int all_rows) const {
+    const auto off = [&](f64 layer_cycles::*pass) {
+      return std::abs(of(pass, rows, all_rows) - counted.*pass) / (counted.*pass);
+    };
+    return std::max(off(&layer_cycles::forward), off(&layer_cycles::backward));
+  }
+};
+template <transformer::layer_shape shape = gpt2_shape>
+layer_growth count_growth(const machine& m, int columns = gpt2_columns) {
+  return {count_layer<shape>(m, 2, 1, columns), count_layer<shape>(m, 3, 1, columns),
+          count_layer<shape>(m, 2, 2, columns)};
+}
+/// A patch, and a wafer, whose columns of PEs are one long line that winds through it, twelve abreast: 62
+/// times down or up its rows. At the turns, which take twelve rows, are no sequences. The error is that for
+/// two sequences of three rows, and, for a layer of 32 features, for a sequence of 1024 tokens and for 32 short
+/// ones.
+inline void print_layer(const machine& m, f64& error) {
+  const layer_growth growth = count_growth(m);
+  const layer_cycles test = count_layer(m, 3, 2);
+  constexpr transformer::layer_shape thin{.features = 16, .tokens = 8};
+  const layer_growth of_thin = count_growth<thin>(m, 2);
+  error = std::max({error, growth.error(test, 3, 6), of_thin.error(count_layer<thin>(m, 128, 1, 2), 128, 128),
+                    of_thin.error(count_layer<thin>(m, 2, 32, 2), 2, 64)});
+  constexpr int rows = 1024 / gpt2_shape.tokens;
+  const int strips = m.width / gpt2_columns,
+            sequences = strips * ((m.height - 2 * gpt2_columns) / rows);
+  const auto row = [&](const char* what, f64 cycles, f64 products, const std::string& rate) {
+    print_row({what, m, cycles, products, transformer::wafer_layer<gpt2_shape>::bytes, rate});
+  };
+  const auto tokens = [&](f64 cycles) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g M tokens/s here", sequences * 1024 / cycles * m.clock_hz / 1e6);
+    return std::string(text);
+  };
+  const layer_products of_patch = products_of_layer_on(3), of_sequence = products_of_layer_on(rows);
+  row("GPT-2 layer forth, 12 x 6 PEs, 48 tokens", test.forward, of_patch.weights + of_patch.pairs, "");
+  row("and back", test.backward, 2 * of_patch.weights + 2.5 * of_patch.pairs, "");
+  const f64 forth = growth.of(&layer_cycles::forward, rows, strips * m.height),
+            back = growth.of(&layer_cycles::backward, rows, strips * m.height);
+  char text[64];
+  std::snprintf(text, sizeof text, "GPT-2 layer forth, wafer, %d x 1024 tokens", sequences);
+  row(text, forth, of_sequence.weights + of_sequence.pairs, tokens(forth));
+  row("and back", back, 2 * of_sequence.weights + 2.5 * of_sequence.pairs, tokens(back));
+  // 1.2 Tb/s in words of 32 bits; in the backward pass as many gradients leave as weights come.
+  const f64 link = 1.2e12 / 32 / m.clock_hz, words = 12 * std::pow(gpt2_columns * gpt2_shape.features, 2);
+  std::printf("  of the %.1f words that MemoryX can send in a cycle, a wafer takes %.2f and %.2f\n", link,
+              words / forth, words / back);
+}
+
 inline void print_kernels() {
-  f64 error_of_steps = 0, error_of_patch = 0, error_of_plate = 0, error_of_fft = 0, error_of_tile = 0;
-  std::printf("\n%-42s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
+  f64 error_of_steps = 0, error_of_patch = 0, error_of_plate = 0, error_of_fft = 0, error_of_tile = 0,
+      error_of_layer = 0;
+  std::printf("\n%-43s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
               "bytes", "published");
   for (const machine* m : {&wse2, &wse3}) {
     const std::string sgemm = m == &wse2 ? "205940 us, 36.5 %" : "";
@@ -315,11 +417,12 @@ inline void print_kernels() {
   }
   for (const machine* m : {&wse2, &wse3})
     print_row(lookups_row("Monte Carlo, 125 x 90 PEs, 30 particles", *m, error_of_tile));
+  for (const machine* m : {&wse2, &wse3}) print_layer(*m, error_of_layer);
   std::printf(
       "extrapolations differ from what is counted: products by %.2f %% at most, low-rank tiles by %.2f %%, "
-      "solvers by %.2f %%, Fourier transforms by %.2f %%, lookups by %.2f %%\n",
+      "solvers by %.2f %%, Fourier transforms by %.2f %%, lookups by %.2f %%, layers by %.2f %%\n",
       100 * error_of_steps, 100 * error_of_patch, 100 * error_of_plate, 100 * error_of_fft,
-      100 * error_of_tile);
+      100 * error_of_tile, 100 * error_of_layer);
 }
 
 }  // namespace timing_table

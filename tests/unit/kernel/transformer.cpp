@@ -117,6 +117,7 @@ TEST_CASE("transformer on a wafer: the layer and its gradients are those of f64"
   check(wse2, 2, 1, 1);
   check(wse2, 3, 3, 1);
   check(wse3, 4, 2, 2);
+  check(wse3, 2, 17, 2);  // more rows than an area strides
 }
 
 TEST_CASE("transformer on a wafer: all engines find the same bits, again and again") {
@@ -133,6 +134,41 @@ TEST_CASE("transformer on a wafer: all engines find the same bits, again and aga
   };
   same(run(wse2, threaded{.threads = 2, .pes_per_partition = 1}, 3, 2, 2, w, x, of_y, 2));
   same(run(wse2, reference{}, 3, 2, 2, w, x, of_y));
+}
+
+TEST_CASE("transformer on a wafer: more rows of PEs cost the way of the words to them") {
+  const int d = 3 * small.features;
+  const layer_weights w = random_weights(d, 1);
+  const auto cycles = [&](const machine& target, int sequences) {
+    wafer_layer<small> layer(3, 2, sequences, target, timed{});
+    std::vector<f32> x = random_tokens(static_cast<std::size_t>(d * layer.tokens()), 2), y(x.size());
+    layer_weights gradient;
+    const u64 forth = layer.forward(w, x, y).cycles;
+    return std::pair{forth, layer.backward(w, x, y, gradient).cycles};
+  };
+  for (const machine* target : {&wse2, &wse3}) {
+    INFO(target->name);
+    const auto few = cycles(*target, 1), many = cycles(*target, 5);
+    // The slowest of more PEs is a little slower: scores grow at other times, and sums are shrunk then. The
+    // way of the weights is hidden where a PE has more than it needs at once.
+    const u64 hops = 8, a_pe = static_cast<u64>(2 * target->ramp_latency + 2), uneven = 400;
+    CHECK(many.first >= few.first);
+    CHECK(many.first < few.first + hops + uneven);
+    CHECK(many.second > few.second + hops * a_pe - 1);
+    CHECK(many.second < few.second + hops * a_pe + uneven);
+  }
+}
+
+TEST_CASE("transformer on a wafer: what does not fit is refused by name") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH((wafer_layer<small>(1, 1, 1)), Contains("has 2 to 12 columns of PEs, not 1"));
+  CHECK_THROWS_WITH((wafer_layer<small>(2, 0, 1)), Contains("at least one row of PEs, not 1 on 0"));
+  wafer_layer<small> layer(2, 2, 1);
+  std::vector<f32> x(8 * 12), few(95);
+  layer_weights w = layer_weights::zeros(12);
+  CHECK_THROWS_WITH(layer.forward(w, few, x), Contains("8 tokens of 12 numbers, and x has 95 numbers"));
+  w.bias[up].pop_back();
+  CHECK_THROWS_WITH(layer.forward(w, x, x), Contains("has bias 2 of 48 numbers, not of 47"));
 }
 
 }  // namespace

@@ -60,7 +60,10 @@ inline vector attention(const vector& qkv, std::size_t d, std::size_t heads) {
 }
 
 /// As GPT-2 has it, with a tanh.
-inline f64 gelu(f64 u) { return u / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u))); }
+inline f64 gelu(f64 u) {
+  const f64 of_pi = std::sqrt(2 / 3.14159265358979323846);
+  return u / 2 * (1 + std::tanh(of_pi * (u + 0.044715 * u * u * u)));
+}
 
 /// A layer on one sequence of tokens.
 inline vector layer(const layer_weights& w, const vector& x, std::size_t heads) {
