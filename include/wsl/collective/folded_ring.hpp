@@ -50,7 +50,7 @@ struct folded_ring {
   constexpr void wire(layout& l, const area& lines, int n) const {
     const bool rows = along == axis::rows;
     const port back = rows ? west : north, ahead = rows ? east : south;
-    const auto places = [&](int from, int to, int step) {
+    const auto places = [&](int from, bound to, int step) {
       return rows ? lines.columns(from, to, step) : lines.rows(from, to, step);
     };
     for (int at = 0; at < n && n > 1; ++at) {
