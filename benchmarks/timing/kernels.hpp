@@ -140,39 +140,67 @@ inline solver::stencil diffusion(const solver::cells& size) {
   return a;
 }
 
-/// The cycles of an iteration of a solver on a square of PEs.
-template <class Method>
-f64 solver_cycles(const machine& m, int side) {
-  const solver::cells size{side, side, cells_a_pe};
-  solver::solver_on<Method, solver::one_line<cells_a_pe>> s{diffusion(size), size.x, size.y, m, timed{}};
+/// The cycles of an iteration of a solver on a square of PEs, of so many iterations.
+template <class Method, int nz = cells_a_pe, solver::precision numbers = solver::precision::single>
+f64 solver_cycles(const machine& m, int side, int iterations = 4) {
+  const solver::cells size{side, side, nz};
+  solver::solver_on<Method, solver::one_line<nz, numbers>> s{diffusion(size), size.x, size.y, m, timed{}};
   std::vector<f32> b(size.count());
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<f32>(i % 7) - 3;
   s.load(b, {.tolerance = 0});
   s.iterate(2);
   const u64 begun = s.cycles();
-  s.iterate(4);
-  return static_cast<f64>(s.cycles() - begun) / 4;
+  s.iterate(iterations);
+  return static_cast<f64>(s.cycles() - begun) / iterations;
+}
+/// Multiply-adds of f16 that a PE starts in a cycle at its peak, or of f32.
+inline int products_a_cycle(const machine& m, solver::precision numbers) {
+  return numbers == solver::precision::mixed ? m.simd.multiply16 : m.simd.multiply32;
 }
 /// `operations` counts additions and multiplications for a cell.
-template <class Method>
+template <class Method, int nz = cells_a_pe, solver::precision numbers = solver::precision::single>
 kernel_row solver_row(const char* what, const machine& m, f64 cycles, int operations,
                       const std::string& published) {
   return {what,
           m,
           cycles,
-          operations / 2. * cells_a_pe,
-          program_v<solver::solver_pe<Method, solver::one_line<cells_a_pe>>>.bytes,
+          operations / 2. * nz / products_a_cycle(m, numbers),
+          solver::solver_on<Method, solver::one_line<nz, numbers>>::bytes,
           published};
 }
-/// The same on a plate of columns x rows: all its totals cross both sides of the plate, so a patch grows as
-/// the sum of its sides. The error is that for 48 x 48 PEs from 12 and 24.
+/// The cycles that a plate of columns x rows takes beyond a square of 24 PEs, with 100 cells a PE or any
+/// other number: all its totals cross both sides of the plate, so a patch grows as the sum of its sides. The
+/// error is that for 48 x 48 PEs from 12 and 24.
+template <class Method, solver::precision numbers = solver::precision::single>
+f64 growth_to_plate(const machine& m, int columns, int rows, f64 of_24, f64& error) {
+  const f64 few = solver_cycles<Method, cells_a_pe, numbers>(m, 12),
+            test = solver_cycles<Method, cells_a_pe, numbers>(m, 48), growth = (of_24 - few) / 24;
+  error = std::max(error, std::abs(of_24 + growth * 48 - test) / test);
+  return growth * (columns + rows - 48);
+}
+/// The rows of a solver: a patch, and a plate of 600 x 595 PEs.
+template <class Method, solver::precision numbers = solver::precision::single>
+f64 print_solver(const std::string& name, const machine& m, int operations, const std::string& published, f64& error) {
+  const auto row = [&](const std::string& what, f64 cycles, const std::string& beside) {
+    print_row(solver_row<Method, cells_a_pe, numbers>(what.c_str(), m, cycles, operations, beside));
+  };
+  const f64 of_24 = solver_cycles<Method, cells_a_pe, numbers>(m, 24),
+            growth = growth_to_plate<Method, numbers>(m, 600, 595, of_24, error);
+  row(name + ", 100 cells a PE", solver_cycles<Method, cells_a_pe, numbers>(m, edge_of_plate), published);
+  row("the same, 600 x 595 PEs", of_24 + growth, "");
+  return growth;
+}
+/// Of the publication's size: 1536 cells a PE, in mixed precision.
 template <class Method>
-f64 solver_cycles_of_plate(const machine& m, int columns, int rows, f64& error) {
-  const f64 few = solver_cycles<Method>(m, 12), more = solver_cycles<Method>(m, 24),
-            test = solver_cycles<Method>(m, 48),
-            growth = (more - few) / 24;
-  error = std::max(error, std::abs(more + growth * 48 - test) / test);
-  return more + growth * (columns + rows - 48);
+void print_long_lines(const char* what, const machine& m, f64 growth, int operations, bool published) {
+  constexpr int nz = 1536;
+  constexpr auto mixed = solver::precision::mixed;
+  // `growth` counts from the sides of 24.
+  const f64 cycles = solver_cycles<Method, nz, mixed>(m, 6, 1) + growth * (600 + 595 - 12) / (600 + 595 - 48);
+  char text[64];
+  std::snprintf(text, sizeof text, "%s%.2f PFLOP/s here", published ? "0.86 PFLOP/s, CS-1; " : "",
+                f64{operations} * nz * 600 * 595 / cycles * m.clock_hz / 1e15);
+  print_row(solver_row<Method, nz, mixed>(what, m, cycles, operations, text));
 }
 
 /// A time step; the stencil has 51 operations a cell, by the publication's count.
@@ -315,9 +343,10 @@ inline layer_products products_of_layer_on(int rows) {
 /// The cycles on other rows of PEs, and rows of a sequence, than those that were counted: every row of a
 /// sequence meets all others, and every row passes on the weights and adds to the gradients.
 struct layer_growth {
-  layer_cycles few, more, longer;  // two rows, three rows, and two sequences of two
+  layer_cycles few, more, longer;  // three rows, six rows, and two sequences of three
   f64 of(f64 layer_cycles::*pass, int rows, int all_rows) const {
-    return few.*pass + (rows - 2) * (more.*pass - few.*pass) + (all_rows - rows) * (longer.*pass - few.*pass) / 2;
+    return few.*pass + (rows - 3) * (more.*pass - few.*pass) / 3 +
+           (all_rows - rows) * (longer.*pass - few.*pass) / 3;
   }
   f64 error(const layer_cycles& counted, int rows, int all_rows) const {
     const auto off = [&](f64 layer_cycles::*pass) {
@@ -328,20 +357,18 @@ struct layer_growth {
 };
 template <transformer::layer_shape shape = gpt2_shape>
 layer_growth count_growth(const machine& m, int columns = gpt2_columns) {
-  return {count_layer<shape>(m, 2, 1, columns), count_layer<shape>(m, 3, 1, columns),
-          count_layer<shape>(m, 2, 2, columns)};
+  return {count_layer<shape>(m, 3, 1, columns), count_layer<shape>(m, 6, 1, columns),
+          count_layer<shape>(m, 3, 2, columns)};
 }
 /// A patch, and a wafer, whose columns of PEs are one long line that winds through it, twelve abreast: 62
-/// times down or up its rows. At the turns, which take twelve rows, are no sequences. The error is that for
-/// two sequences of three rows, and, for a layer of 32 features, for a sequence of 1024 tokens and for 32 short
-/// ones.
+/// times down or up its rows. At the turns, which take twelve rows, are no sequences. The error is that of a
+/// thin layer of 32 features, for a sequence of 1024 tokens and for 64 short ones.
 inline void print_layer(const machine& m, f64& error) {
   const layer_growth growth = count_growth(m);
-  const layer_cycles test = count_layer(m, 3, 2);
   constexpr transformer::layer_shape thin{.features = 16, .tokens = 8};
   const layer_growth of_thin = count_growth<thin>(m, 2);
-  error = std::max({error, growth.error(test, 3, 6), of_thin.error(count_layer<thin>(m, 128, 1, 2), 128, 128),
-                    of_thin.error(count_layer<thin>(m, 2, 32, 2), 2, 64)});
+  error = std::max({error, of_thin.error(count_layer<thin>(m, 128, 1, 2), 128, 128),
+                    of_thin.error(count_layer<thin>(m, 3, 64, 2), 3, 192)});
   constexpr int rows = 1024 / gpt2_shape.tokens;
   const int strips = m.width / gpt2_columns,
             sequences = strips * ((m.height - 2 * gpt2_columns) / rows);
@@ -354,8 +381,8 @@ inline void print_layer(const machine& m, f64& error) {
     return std::string(text);
   };
   const layer_products of_patch = products_of_layer_on(3), of_sequence = products_of_layer_on(rows);
-  row("GPT-2 layer forth, 12 x 6 PEs, 48 tokens", test.forward, of_patch.weights + of_patch.pairs, "");
-  row("and back", test.backward, 2 * of_patch.weights + 2.5 * of_patch.pairs, "");
+  row("GPT-2 layer forth, 12 x 6 PEs, 48 tokens", growth.longer.forward, of_patch.weights + of_patch.pairs, "");
+  row("and back", growth.longer.backward, 2 * of_patch.weights + 2.5 * of_patch.pairs, "");
   const f64 forth = growth.of(&layer_cycles::forward, rows, strips * m.height),
             back = growth.of(&layer_cycles::backward, rows, strips * m.height);
   char text[64];
@@ -391,15 +418,14 @@ inline void print_kernels() {
   using bicgstab = solver::bicgstab_method;
   using gradients = solver::conjugate_gradient_method<solver::preconditioner::none>;
   for (const machine* m : {&wse2, &wse3}) {
-    const std::string in_f16 = m == &wse2 ? "1550 cycles, in f16" : "";
-    print_row(solver_row<bicgstab>("BiCGStab, an iteration, 100 cells a PE", *m,
-                                   solver_cycles<bicgstab>(*m, edge_of_plate), 44, in_f16));
-    print_row(solver_row<bicgstab>("the same, 600 x 595 PEs", *m,
-                                   solver_cycles_of_plate<bicgstab>(*m, 600, 595, error_of_plate), 44, ""));
-    print_row(solver_row<gradients>("conjugate gradients, 100 cells a PE", *m,
-                                    solver_cycles<gradients>(*m, edge_of_plate), 22, ""));
-    print_row(solver_row<gradients>("the same, 600 x 595 PEs", *m,
-                                    solver_cycles_of_plate<gradients>(*m, 600, 595, error_of_plate), 22, ""));
+    using enum solver::precision;
+    const bool known = m == &wse2;
+    print_solver<bicgstab>("BiCGStab, an iteration", *m, 44, known ? "1550 cycles, in f16" : "", error_of_plate);
+    print_solver<gradients>("conjugate gradients", *m, 22, "", error_of_plate);
+    const f64 more = print_solver<bicgstab, mixed>("BiCGStab in f16", *m, 44, known ? "1550 cycles" : "", error_of_plate);
+    print_long_lines<bicgstab>("BiCGStab in f16, 600 x 595 PEs, 1536 cells", *m, more, 44, known);
+    const f64 rest = print_solver<gradients, mixed>("conjugate gradients in f16", *m, 22, "", error_of_plate);
+    print_long_lines<gradients>("CG in f16, 600 x 595 PEs, 1536 cells", *m, rest, 22, false);
   }
   for (const machine* m : {&wse2, &wse3}) {
     print_row(wave_row<100, wave25::rotating_wave_pe<100>>("wave25, a step, 100 cells, senders in turn", *m,
