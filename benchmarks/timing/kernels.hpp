@@ -422,7 +422,8 @@ inline void print_kernels() {
     const bool known = m == &wse2;
     print_solver<bicgstab>("BiCGStab, an iteration", *m, 44, known ? "1550 cycles, in f16" : "", error_of_plate);
     print_solver<gradients>("conjugate gradients", *m, 22, "", error_of_plate);
-    const f64 more = print_solver<bicgstab, mixed>("BiCGStab in f16", *m, 44, known ? "1550 cycles" : "", error_of_plate);
+    const f64 more =
+        print_solver<bicgstab, mixed>("BiCGStab in f16", *m, 44, known ? "1550 cycles" : "", error_of_plate);
     print_long_lines<bicgstab>("BiCGStab in f16, 600 x 595 PEs, 1536 cells", *m, more, 44, known);
     const f64 rest = print_solver<gradients, mixed>("conjugate gradients in f16", *m, 22, "", error_of_plate);
     print_long_lines<gradients>("CG in f16, 600 x 595 PEs, 1536 cells", *m, rest, 22, false);
