@@ -20,8 +20,10 @@
 #include <wsl/kernel/fft.hpp>
 #include <wsl/kernel/gemm/wafer.hpp>
 #include <wsl/kernel/gemv/wafer.hpp>
+#include <wsl/kernel/histogram.hpp>
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 #include <wsl/kernel/solver.hpp>
+#include <wsl/kernel/sparse_product.hpp>
 #include <wsl/kernel/tlr/wafer.hpp>
 #include <wsl/kernel/transformer.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
@@ -298,6 +300,72 @@ inline kernel_row lookups_row(const char* what, const machine& m, f64& error) {
   return {what, m, cycles, 0, monte_carlo::wafer_fabric<fuel_room>::bytes, text};
 }
 
+// ---- a histogram and a sparse product ------------------------------------------------------------------
+
+inline constexpr histogram_shape pixels{.values = 100, .buckets = 64, .passing = 300};
+inline f64 count_histogram(const machine& m, int wide, int high) {
+  wafer_histogram<pixels> h(wide, high, m, timed{});
+  std::vector<u32> values(h.most_values()), counts(h.buckets()), right(h.buckets());
+  u32 random = 1;
+  for (u32& v : values) {
+    random = random * 1664525 + 1013904223;
+    v = static_cast<u32>(u64{random} * h.buckets() >> 32), ++right[v];
+  }
+  const u64 cycles = h(values, counts).cycles;
+  if (counts != right) must_be(0, 1, "a histogram");
+  return static_cast<f64>(cycles);
+}
+/// A square of PEs as the sum of its parts: a column, in which values are sorted and travel, and a row, in
+/// which they only travel. The error is that for 48 x 48 PEs.
+inline kernel_row histogram_row(const char* what, const machine& m, int side, f64& error) {
+  const f64 alone = count_histogram(m, 1, 1), test = count_histogram(m, 48, 48);
+  const auto of_parts = [&](int n) { return count_histogram(m, 1, n) + count_histogram(m, n, 1) - alone; };
+  const f64 cycles = of_parts(side);
+  error = std::max(error, std::abs(of_parts(48) - test) / test);
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g G values/s here",
+                f64{pixels.values} * side * side / cycles * m.clock_hz / 1e9);
+  return {what, m, cycles, 0, wafer_histogram<pixels>::bytes, text};
+}
+
+/// The cycles of a product whose blocks of 128 x 128 have 4 nonzeros in a row.
+template <int vectors>
+f64 count_sparse(const machine& m, int wide, int high) {
+  constexpr int n = 128, in_row = 4;
+  using product = wafer_sparse_product<{.rows = n, .columns = n, .nonzeros = n * in_row, .vectors = vectors}>;
+  std::vector<i64> first{0};
+  std::vector<i32> column;
+  for (int r = 0; r < high * n; ++r) {
+    for (int block = 0; block < wide; ++block)
+      for (int k = 0; k < in_row; ++k)
+        column.push_back(block * n + k * (n / in_row) + (r * 7 + block) % (n / in_row));
+    first.push_back(static_cast<i64>(column.size()));
+  }
+  const sparse_pattern a(high * n, wide * n, std::move(first), std::move(column));
+  const std::vector<f32> values(static_cast<std::size_t>(a.count()), 0.5f),
+      b(static_cast<std::size_t>(wide * n * vectors), 0.25f);
+  std::vector<f32> c(static_cast<std::size_t>(high * n * vectors));
+  product p(a, values, wide, high, m, timed{});
+  const u64 cycles =
+      p(matrix<f32>(c.data(), high * n, vectors), matrix<const f32>(b.data(), wide * n, vectors)).cycles;
+  for (f32 x : c) must_be(x, 0.125f * in_row * static_cast<f32>(wide), "a sparse product");
+  return static_cast<f64>(cycles);
+}
+/// A square of PEs: its first row, and a cycle for each link on the way down a column. The error is that for
+/// 48 x 48 PEs.
+template <int vectors>
+kernel_row sparse_row(const char* what, const machine& m, int side, f64& error) {
+  const auto of_square = [&](int n) { return count_sparse<vectors>(m, n, 1) + n - 1; };
+  const f64 test = count_sparse<vectors>(m, 48, 48);
+  error = std::max(error, std::abs(of_square(48) - test) / test);
+  return {what,
+          m,
+          of_square(side),
+          512. * vectors,
+          wafer_sparse_product<{.rows = 128, .columns = 128, .nonzeros = 512, .vectors = vectors}>::bytes,
+          ""};
+}
+
 // ---- a layer of GPT-2 by weight streaming -------------------------------------------------------------
 
 inline constexpr transformer::layer_shape gpt2_shape{.features = 64, .tokens = 8};
@@ -340,13 +408,16 @@ inline layer_products products_of_layer_on(int rows) {
   constexpr f64 features = gpt2_shape.features, tokens = gpt2_shape.tokens;
   return {12 * features * features * gpt2_columns * tokens, 2 * features * tokens * (rows * tokens + 1) / 2};
 }
-/// The cycles on other rows of PEs, and rows of a sequence, than those that were counted: every row of a
-/// sequence meets all others, and every row passes on the weights and adds to the gradients.
+/// The cycles on other numbers of rows of PEs than those that were counted. Every row of a sequence meets all
+/// others, and every row of the wafer passes on the weights and adds to the gradients. How much another row
+/// of the wafer takes does not depend on the features, but can only be told from many: a few cycles are not
+/// much beside the differences between PEs.
 struct layer_growth {
-  layer_cycles few, more, longer;  // three rows, six rows, and two sequences of three
+  layer_cycles few, more;  // a sequence of three rows, and one of six
+  layer_cycles many, twice;  // 16 sequences of three rows, and 32, of a thin layer
   f64 of(f64 layer_cycles::*pass, int rows, int all_rows) const {
     return few.*pass + (rows - 3) * (more.*pass - few.*pass) / 3 +
-           (all_rows - rows) * (longer.*pass - few.*pass) / 3;
+           (all_rows - rows) * (twice.*pass - many.*pass) / 48;
   }
   f64 error(const layer_cycles& counted, int rows, int all_rows) const {
     const auto off = [&](f64 layer_cycles::*pass) {
@@ -355,20 +426,16 @@ struct layer_growth {
     return std::max(off(&layer_cycles::forward), off(&layer_cycles::backward));
   }
 };
-template <transformer::layer_shape shape = gpt2_shape>
-layer_growth count_growth(const machine& m, int columns = gpt2_columns) {
-  return {count_layer<shape>(m, 3, 1, columns), count_layer<shape>(m, 6, 1, columns),
-          count_layer<shape>(m, 3, 2, columns)};
-}
 /// A patch, and a wafer, whose columns of PEs are one long line that winds through it, twelve abreast: 62
 /// times down or up its rows. At the turns, which take twelve rows, are no sequences. The error is that of a
-/// thin layer of 32 features, for a sequence of 1024 tokens and for 64 short ones.
+/// thin layer of 32 features, for a sequence of 1024 tokens and for 128 short ones.
 inline void print_layer(const machine& m, f64& error) {
-  const layer_growth growth = count_growth(m);
   constexpr transformer::layer_shape thin{.features = 16, .tokens = 8};
-  const layer_growth of_thin = count_growth<thin>(m, 2);
-  error = std::max({error, of_thin.error(count_layer<thin>(m, 128, 1, 2), 128, 128),
-                    of_thin.error(count_layer<thin>(m, 3, 64, 2), 3, 192)});
+  const auto count_thin = [&](int rows, int sequences) { return count_layer<thin>(m, rows, sequences, 2); };
+  const layer_growth of_thin{count_thin(3, 1), count_thin(6, 1), count_thin(3, 16), count_thin(3, 32)};
+  error = std::max({error, of_thin.error(count_thin(128, 1), 128, 128), of_thin.error(count_thin(3, 128), 3, 384)});
+  const layer_cycles of_patch = count_layer(m, 6, 1);
+  const layer_growth growth{count_layer(m, 3, 1), of_patch, of_thin.many, of_thin.twice};
   constexpr int rows = 1024 / gpt2_shape.tokens;
   const int strips = m.width / gpt2_columns,
             sequences = strips * ((m.height - 2 * gpt2_columns) / rows);
@@ -380,9 +447,10 @@ inline void print_layer(const machine& m, f64& error) {
     std::snprintf(text, sizeof text, "%.3g M tokens/s here", sequences * 1024 / cycles * m.clock_hz / 1e6);
     return std::string(text);
   };
-  const layer_products of_patch = products_of_layer_on(3), of_sequence = products_of_layer_on(rows);
-  row("GPT-2 layer forth, 12 x 6 PEs, 48 tokens", growth.longer.forward, of_patch.weights + of_patch.pairs, "");
-  row("and back", growth.longer.backward, 2 * of_patch.weights + 2.5 * of_patch.pairs, "");
+  const layer_products products_of_patch = products_of_layer_on(6), of_sequence = products_of_layer_on(rows);
+  row("GPT-2 layer forth, 12 x 6 PEs, 48 tokens", of_patch.forward,
+      products_of_patch.weights + products_of_patch.pairs, "");
+  row("and back", of_patch.backward, 2 * products_of_patch.weights + 2.5 * products_of_patch.pairs, "");
   const f64 forth = growth.of(&layer_cycles::forward, rows, strips * m.height),
             back = growth.of(&layer_cycles::backward, rows, strips * m.height);
   char text[64];
@@ -397,7 +465,7 @@ inline void print_layer(const machine& m, f64& error) {
 
 inline void print_kernels() {
   f64 error_of_steps = 0, error_of_patch = 0, error_of_plate = 0, error_of_fft = 0, error_of_tile = 0,
-      error_of_layer = 0;
+      error_of_layer = 0, error_of_histogram = 0, error_of_sparse = 0;
   std::printf("\n%-43s %-5s %11s %11s %6s %6s  %s\n", "the library's kernels", "", "cycles", "time", "peak",
               "bytes", "published");
   for (const machine* m : {&wse2, &wse3}) {
@@ -444,12 +512,18 @@ inline void print_kernels() {
   }
   for (const machine* m : {&wse2, &wse3})
     print_row(lookups_row("Monte Carlo, 125 x 90 PEs, 30 particles", *m, error_of_tile));
+  for (const machine* m : {&wse2, &wse3}) {
+    print_row(sparse_row<1>("sparse product, 750 x 750 PEs, 512 nonzeros", *m, 750, error_of_sparse));
+    print_row(sparse_row<16>("the same, with 16 vectors", *m, 750, error_of_sparse));
+    print_row(histogram_row("histogram, 750 x 750 PEs, 100 values", *m, 750, error_of_histogram));
+  }
   for (const machine* m : {&wse2, &wse3}) print_layer(*m, error_of_layer);
   std::printf(
       "extrapolations differ from what is counted: products by %.2f %% at most, low-rank tiles by %.2f %%, "
-      "solvers by %.2f %%, Fourier transforms by %.2f %%, lookups by %.2f %%, layers by %.2f %%\n",
+      "solvers by %.2f %%, Fourier transforms by %.2f %%, lookups by %.2f %%, sparse products by %.2f %%, "
+      "histograms by %.2f %%, layers by %.2f %%\n",
       100 * error_of_steps, 100 * error_of_patch, 100 * error_of_plate, 100 * error_of_fft,
-      100 * error_of_tile, 100 * error_of_layer);
+      100 * error_of_tile, 100 * error_of_sparse, 100 * error_of_histogram, 100 * error_of_layer);
 }
 
 }  // namespace timing_table
