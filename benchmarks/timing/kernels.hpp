@@ -8,7 +8,7 @@
 //   BiCGStab in f16 with sums in f32, 1536 cells a PE of a CS-1, 28.1 us an iteration: arXiv 2010.03660
 //   25-point stencil, columns of 100 to 1000 cells on 755 x 994 PEs of a CS-2: arXiv 2204.03775
 //   wsFFT, 512^3 complex numbers on 512 x 512 PEs of a CS-2: arXiv 2209.15040
-//   1.2 Tb/s between a CS-2, or a CS-3, and MemoryX: the vendor's glossary, swarmx, and its data sheets
+//   1.2 Tb/s between a CS-2, or a CS-3, and MemoryX: the vendor's glossary, "SwarmX", and data sheets
 //   Monte Carlo lookups, 250 nuclides in 10,000 intervals, tiles of 125 x 90 PEs of a CS-2: arXiv 2311.01739
 #pragma once
 #include <cstdio>
@@ -201,7 +201,7 @@ void print_long_lines(const char* what, const machine& m, f64 growth, int operat
   const f64 cycles = solver_cycles<Method, nz, mixed>(m, 6, 1) + growth * (600 + 595 - 12) / (600 + 595 - 48);
   char text[64];
   std::snprintf(text, sizeof text, "%s%.2f PFLOP/s here", published ? "0.86 PFLOP/s, CS-1; " : "",
-                f64{operations} * nz * 600 * 595 / cycles * m.clock_hz / 1e15);
+                static_cast<f64>(operations) * nz * 600 * 595 / cycles * m.clock_hz / 1e15);
   print_row(solver_row<Method, nz, mixed>(what, m, cycles, operations, text));
 }
 
@@ -371,13 +371,16 @@ kernel_row sparse_row(const char* what, const machine& m, int side, f64& error) 
 inline constexpr transformer::layer_shape gpt2_shape{.features = 64, .tokens = 8};
 inline constexpr int gpt2_columns = 12;  // 768 features, 12 heads
 
+/// The link from MemoryX to a CS-2, or a CS-3.
+inline constexpr host_link memory_x{.channels = 12, .bits_a_second = 100e9};
+
 struct layer_cycles {
   f64 forward, backward;
 };
 template <transformer::layer_shape shape = gpt2_shape>
 layer_cycles count_layer(const machine& m, int rows, int sequences, int columns = gpt2_columns) {
   using namespace transformer;
-  wafer_layer<shape> layer(columns, rows, sequences, m, timed{});
+  wafer_layer<shape> layer(columns, rows, sequences, m, timed{.host = memory_x});
   layer_weights w = layer_weights::zeros(layer.features()), gradient;
   u32 random = 1;
   const auto fill = [&](std::vector<f32>& to, f32 around, f32 width) {
@@ -457,8 +460,8 @@ inline void print_layer(const machine& m, f64& error) {
   std::snprintf(text, sizeof text, "GPT-2 layer forth, wafer, %d x 1024 tokens", sequences);
   row(text, forth, of_sequence.weights + of_sequence.pairs, tokens(forth));
   row("and back", back, 2 * of_sequence.weights + 2.5 * of_sequence.pairs, tokens(back));
-  // 1.2 Tb/s in words of 32 bits; in the backward pass as many gradients leave as weights come.
-  const f64 link = 1.2e12 / 32 / m.clock_hz, words = 12 * std::pow(gpt2_columns * gpt2_shape.features, 2);
+  // In the backward pass as many gradients leave as weights come.
+  const f64 link = memory_x.channels * memory_x.bits_a_second / 32 / m.clock_hz, words = 12 * std::pow(gpt2_columns * gpt2_shape.features, 2);
   std::printf("  of the %.1f words that MemoryX can send in a cycle, a wafer takes %.2f and %.2f\n", link,
               words / forth, words / back);
 }
