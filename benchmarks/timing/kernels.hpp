@@ -182,7 +182,8 @@ f64 growth_to_plate(const machine& m, int columns, int rows, f64 of_24, f64& err
 }
 /// The rows of a solver: a patch, and a plate of 600 x 595 PEs.
 template <class Method, solver::precision numbers = solver::precision::single>
-f64 print_solver(const std::string& name, const machine& m, int operations, const std::string& published, f64& error) {
+f64 print_solver(const std::string& name, const machine& m, int operations, const std::string& published,
+                 f64& error) {
   const auto row = [&](const std::string& what, f64 cycles, const std::string& beside) {
     print_row(solver_row<Method, cells_a_pe, numbers>(what.c_str(), m, cycles, operations, beside));
   };
@@ -395,8 +396,9 @@ layer_cycles count_layer(const machine& m, int rows, int sequences, int columns 
   fill(x, 0, 1);
   const u64 forward = layer.forward(w, x, y).cycles;
   const std::size_t of_a_sequence = x.size() / static_cast<std::size_t>(sequences);
-  const std::vector<f64> right = serial::layer(
-      w, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(of_a_sequence)}, static_cast<std::size_t>(columns));
+  const std::vector<f64> right =
+      serial::layer(w, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(of_a_sequence)},
+                    static_cast<std::size_t>(columns));
   for (std::size_t i = 0; i < right.size(); ++i)
     if (std::abs(f64{y[i]} - right[i]) > 1e-4) must_be(y[i], static_cast<f32>(right[i]), "a layer");
   return {static_cast<f64>(forward), static_cast<f64>(layer.backward(w, x, y, gradient).cycles)};
@@ -416,14 +418,14 @@ inline layer_products products_of_layer_on(int rows) {
 /// of the wafer takes does not depend on the features, but can only be told from many: a few cycles are not
 /// much beside the differences between PEs.
 struct layer_growth {
-  layer_cycles few, more;  // a sequence of three rows, and one of six
+  layer_cycles few, more;    // a sequence of three rows, and one of six
   layer_cycles many, twice;  // 16 sequences of three rows, and 32, of a thin layer
-  f64 of(f64 layer_cycles::*pass, int rows, int all_rows) const {
+  f64 of(f64 layer_cycles::* pass, int rows, int all_rows) const {
     return few.*pass + (rows - 3) * (more.*pass - few.*pass) / 3 +
            (all_rows - rows) * (twice.*pass - many.*pass) / 48;
   }
   f64 error(const layer_cycles& counted, int rows, int all_rows) const {
-    const auto off = [&](f64 layer_cycles::*pass) {
+    const auto off = [&](f64 layer_cycles::* pass) {
       return std::abs(of(pass, rows, all_rows) - counted.*pass) / (counted.*pass);
     };
     return std::max(off(&layer_cycles::forward), off(&layer_cycles::backward));
@@ -436,12 +438,12 @@ inline void print_layer(const machine& m, f64& error) {
   constexpr transformer::layer_shape thin{.features = 16, .tokens = 8};
   const auto count_thin = [&](int rows, int sequences) { return count_layer<thin>(m, rows, sequences, 2); };
   const layer_growth of_thin{count_thin(3, 1), count_thin(6, 1), count_thin(3, 16), count_thin(3, 32)};
-  error = std::max({error, of_thin.error(count_thin(128, 1), 128, 128), of_thin.error(count_thin(3, 128), 3, 384)});
+  error = std::max(
+      {error, of_thin.error(count_thin(128, 1), 128, 128), of_thin.error(count_thin(3, 128), 3, 384)});
   const layer_cycles of_patch = count_layer(m, 6, 1);
   const layer_growth growth{count_layer(m, 3, 1), of_patch, of_thin.many, of_thin.twice};
   constexpr int rows = 1024 / gpt2_shape.tokens;
-  const int strips = m.width / gpt2_columns,
-            sequences = strips * ((m.height - 2 * gpt2_columns) / rows);
+  const int strips = m.width / gpt2_columns, sequences = strips * ((m.height - 2 * gpt2_columns) / rows);
   const auto row = [&](const char* what, f64 cycles, f64 products, const std::string& rate) {
     print_row({what, m, cycles, products, transformer::wafer_layer<gpt2_shape>::bytes, rate});
   };
@@ -461,7 +463,8 @@ inline void print_layer(const machine& m, f64& error) {
   row(text, forth, of_sequence.weights + of_sequence.pairs, tokens(forth));
   row("and back", back, 2 * of_sequence.weights + 2.5 * of_sequence.pairs, tokens(back));
   // In the backward pass as many gradients leave as weights come.
-  const f64 link = memory_x.channels * memory_x.bits_a_second / 32 / m.clock_hz, words = 12 * std::pow(gpt2_columns * gpt2_shape.features, 2);
+  const f64 link = memory_x.channels * memory_x.bits_a_second / 32 / m.clock_hz,
+            words = 12 * std::pow(gpt2_columns * gpt2_shape.features, 2);
   std::printf("  of the %.1f words that MemoryX can send in a cycle, a wafer takes %.2f and %.2f\n", link,
               words / forth, words / back);
 }
@@ -491,7 +494,8 @@ inline void print_kernels() {
   for (const machine* m : {&wse2, &wse3}) {
     using enum solver::precision;
     const bool known = m == &wse2;
-    print_solver<bicgstab>("BiCGStab, an iteration", *m, 44, known ? "1550 cycles, in f16" : "", error_of_plate);
+    print_solver<bicgstab>("BiCGStab, an iteration", *m, 44, known ? "1550 cycles, in f16" : "",
+                           error_of_plate);
     print_solver<gradients>("conjugate gradients", *m, 22, "", error_of_plate);
     const f64 more =
         print_solver<bicgstab, mixed>("BiCGStab in f16", *m, 44, known ? "1550 cycles" : "", error_of_plate);

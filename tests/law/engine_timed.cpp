@@ -178,13 +178,12 @@ void judge_threads(unsigned seed, tally& sum) {
   const int lines = std::max(p.plan().width(), p.plan().height());
   if (lines < 8) return;
   const int span = 2 + static_cast<int>(seed % static_cast<unsigned>(lines / 4 - 1));
-  const ending one =
-      run<engines::timed_engine>(p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30, .host = some_link(seed)});
-  const ending several = run<engines::timed_engine>(
-      p, timed{.threads = seed % 5 ? 2 : 3,
-               .span = span,
-               .visits_a_cycle = seed % 3 ? 16u : 2u,
-               .host = some_link(seed)});
+  const ending one = run<engines::timed_engine>(
+      p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30, .host = some_link(seed)});
+  const ending several = run<engines::timed_engine>(p, timed{.threads = seed % 5 ? 2 : 3,
+                                                             .span = span,
+                                                             .visits_a_cycle = seed % 3 ? 16u : 2u,
+                                                             .host = some_link(seed)});
   must_agree(one, several, "compared with one thread, the timed engine on several");
   if (!(one.pes == several.pes)) FAIL("a PE has spent its cycles otherwise");
   if (one.report != several.report) FAIL("another report:\n" << several.report << "\nnot\n" << one.report);

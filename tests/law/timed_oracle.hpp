@@ -51,7 +51,7 @@ class timed_oracle final : public engine, private cycle_counter {
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i)
         supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side,
-        entries_[s.color].push_back(s.where.nth(i));
+                                              entries_[s.color].push_back(s.where.nth(i));
   }
 
   ~timed_oracle() {
@@ -208,13 +208,15 @@ class timed_oracle final : public engine, private cycle_counter {
       command_begins_ = std::max(static_cast<f64>(cycle_), link_ends_);
     last_color_ = color, last_cycle_ = cycle_, last_place_ = place;
     const f64 period = 32 / (link_.channels * link_.bits_a_second) * target().clock_hz,
-              first = command_begins_ + static_cast<f64>(place + 1) * period + link_.latency * target().clock_hz;
+              first =
+                  command_begins_ + static_cast<f64>(place + 1) * period + link_.latency * target().clock_hz;
     for (std::size_t i = 0; i < words; ++i)
       s.times.push_back(first + static_cast<f64>(i) * (static_cast<f64>(all.size()) * period));
     if (words > 0)
-      link_ends_ = std::max(link_ends_, command_begins_ + static_cast<f64>((words - 1) * all.size() +
-                                                                           static_cast<std::size_t>(place) + 1) *
-                                                              period);
+      link_ends_ = std::max(
+          link_ends_,
+          command_begins_ +
+              static_cast<f64>((words - 1) * all.size() + static_cast<std::size_t>(place) + 1) * period);
   }
 
   static void destroy(void* waiting) {

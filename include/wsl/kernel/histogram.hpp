@@ -22,7 +22,7 @@
 
 namespace wsl {
 
-/// What a PE has room for: its values, its buckets (a power of two), and the values of its column that turn
+/// A PE has room for its values, its buckets (a power of two), and the values of its column that turn
 /// into its row, of which there are as many as of its own on average.
 struct histogram_shape {
   int values, buckets, passing;
@@ -91,7 +91,9 @@ class wafer_histogram_pe {
   /// on.
   static void wire(layout& l, color<word> c, port to, int n, int kept) {
     const bool in_row = to == east || to == west, ahead = to == east || to == south;
-    const auto places = [&](int from, int until) { return in_row ? columns(from, until) : area{rows(from, until)}; };
+    const auto places = [&](int from, int until) {
+      return in_row ? columns(from, until) : area{rows(from, until)};
+    };
     const auto keeps = [&](int from) {
       return range_filter{.first = from * kept,
                           .last = from * kept + kept - 1,
@@ -105,7 +107,7 @@ class wafer_histogram_pe {
     l.path(c, places(last, last + 1), opposite(to) >> ramp, keeps(last));
   }
 
-  /// What a number takes that is read from a plain array, or written.
+  /// Charges numbers that are read from a plain array, or written.
   static void load(int n) {
     for (; n > 0; --n) execute(instruction::simple);
   }
@@ -177,9 +179,10 @@ class wafer_histogram_pe {
 
  public:
   using tasks =
-      task_list<launch<&wafer_histogram_pe::start>, numbered<4, sent_to>, on<south_, &wafer_histogram_pe::arrive>,
-                on<north_, &wafer_histogram_pe::arrive>, on<east_, &wafer_histogram_pe::count>,
-                on<west_, &wafer_histogram_pe::count>, control<end_of_column, &wafer_histogram_pe::column_ended>,
+      task_list<launch<&wafer_histogram_pe::start>, numbered<4, sent_to>,
+                on<south_, &wafer_histogram_pe::arrive>, on<north_, &wafer_histogram_pe::arrive>,
+                on<east_, &wafer_histogram_pe::count>, on<west_, &wafer_histogram_pe::count>,
+                control<end_of_column, &wafer_histogram_pe::column_ended>,
                 control<end_of_row, &wafer_histogram_pe::row_ended>, sends<south_, north_, east_, west_>>;
 };
 
@@ -213,7 +216,8 @@ class wafer_histogram {
                              " values, not ", counts.size(), " and ", values.size()});
     for (std::size_t i = 0; i < values.size(); ++i)
       if (values[i] >= buckets())
-        support::bad_argument({"value ", i, " is ", values[i], ", and the histogram has ", buckets(), " buckets"});
+        support::bad_argument(
+            {"value ", i, " is ", values[i], ", and the histogram has ", buckets(), " buckets"});
     const std::size_t all_pes = pes();
     for (std::size_t p = 0; p < all_pes; ++p) {
       const std::size_t from = values.size() * p / all_pes, to = values.size() * (p + 1) / all_pes;

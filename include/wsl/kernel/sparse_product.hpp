@@ -26,10 +26,12 @@ namespace detail {
 
 template <sparse_shape shape>
 class wafer_sparse_tile {
-  static_assert(shape.rows > 0 && shape.columns > 0 && shape.nonzeros > 0 && shape.vectors > 0,
-                "wsl: a block of a sparse product has at least one row, one column, one nonzero and one vector");
-  static_assert(shape.columns <= 65535 && shape.nonzeros <= 65535,
-                "wsl: the columns of a block of a sparse product, and its nonzeros, are counted with 16 bits");
+  static_assert(
+      shape.rows > 0 && shape.columns > 0 && shape.nonzeros > 0 && shape.vectors > 0,
+      "wsl: a block of a sparse product has at least one row, one column, one nonzero and one vector");
+  static_assert(
+      shape.columns <= 65535 && shape.nonzeros <= 65535,
+      "wsl: the columns of a block of a sparse product, and its nonzeros, are counted with 16 bits");
   static_assert(shape.vectors == 1 || shape.vectors % 2 == 0,
                 "wsl: the rows of B fill words of 8 bytes: take one column of B or an even number");
   static constexpr int words_of_c = shape.rows * shape.vectors, words_of_b = shape.columns * shape.vectors;
@@ -143,8 +145,9 @@ class wafer_sparse_product {
   outcome operator()(const matrix<f32>& c, const matrix<const f32>& b) {
     if (c.rows() != rows_ || b.rows() != columns_ || c.columns() != shape.vectors ||
         b.columns() != shape.vectors)
-      support::bad_argument({"C = A B of C ", c.shape(), ", A (", rows_, ", ", columns_, ") and B ", b.shape(),
-                             ", with ", shape.vectors, " columns of C and B: the shapes do not fit"});
+      support::bad_argument({"C = A B of C ", c.shape(), ", A (", rows_, ", ", columns_, ") and B ",
+                             b.shape(), ", with ", shape.vectors,
+                             " columns of C and B: the shapes do not fit"});
     for (int k = 0; k < columns_; ++k)
       for (int v = 0; v < shape.vectors; ++v)
         at(k / shape.columns, 0).b()[k % shape.columns * shape.vectors + v] = b(k, v);
@@ -162,8 +165,8 @@ class wafer_sparse_product {
     if (static_cast<i64>(values.size()) != a.count())
       support::bad_argument({"A has ", a.count(), " places and ", values.size(), " values"});
     if (a.rows() > i64{high} * shape.rows || a.columns() > i64{wide} * shape.columns)
-      support::bad_argument({"A is (", a.rows(), ", ", a.columns(), "), and the blocks of ", wide, " x ", high,
-                             " PEs hold (", i64{high} * shape.rows, ", ", i64{wide} * shape.columns,
+      support::bad_argument({"A is (", a.rows(), ", ", a.columns(), "), and the blocks of ", wide, " x ",
+                             high, " PEs hold (", i64{high} * shape.rows, ", ", i64{wide} * shape.columns,
                              "); take more PEs or larger blocks"});
     return wide;
   }

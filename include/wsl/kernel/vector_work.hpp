@@ -39,7 +39,8 @@ class vector_work {
   constexpr vector_work& exponentials(i64 n) { return products(6, n).sums(9, n); }
   /// So many comparisons, each with its branch.
   constexpr vector_work& comparisons(int n) {
-    cycles_ += static_cast<u64>(n) * static_cast<u64>(machine_.instructions.simple + machine_.instructions.branch);
+    cycles_ +=
+        static_cast<u64>(n) * static_cast<u64>(machine_.instructions.simple + machine_.instructions.branch);
     return *this;
   }
   constexpr u64 cycles() const { return cycles_; }

@@ -61,7 +61,8 @@ TEST_CASE("histogram on a wafer: what does not fit is refused by name") {
   std::vector<u32> counts(9 * 16), few(9);
   CHECK_THROWS_WITH(h(std::vector<u32>(361), counts), Contains("room for 360 values, not 144 and 361"));
   CHECK_THROWS_WITH(h(few, std::span(counts).first(10)), Contains("has 144 buckets"));
-  CHECK_THROWS_WITH(h(std::vector<u32>{3, 144}, counts), Contains("value 1 is 144, and the histogram has 144 buckets"));
+  CHECK_THROWS_WITH(h(std::vector<u32>{3, 144}, counts),
+                    Contains("value 1 is 144, and the histogram has 144 buckets"));
   wafer_histogram<{.values = 40, .buckets = 16, .passing = 20}> narrow(3, 1, wse2, timed{});
   std::vector<u32> of_3(48);
   CHECK_THROWS_WITH(narrow(std::vector<u32>(120, 47), of_3), Contains("has room for 20 values that pass"));

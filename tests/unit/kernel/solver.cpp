@@ -348,7 +348,8 @@ TEST_CASE("solver: an iteration in f16 takes the cycles of its vectors") {
       s.iterate(2);
       return static_cast<f64>(s.cycles()) / 2;
     };
-    const f64 few = of_cells(std::integral_constant<int, 256>{}), more = of_cells(std::integral_constant<int, 512>{});
+    const f64 few = of_cells(std::integral_constant<int, 256>{}),
+              more = of_cells(std::integral_constant<int, 512>{});
     return (more - few) / 256;
   };
   // Two products of 4 and 4.5 cycles on wse2, and 2.5 for the words of each, half of that on wse3 but for the

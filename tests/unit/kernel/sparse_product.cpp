@@ -44,7 +44,8 @@ void check(const machine& target, int m, int n, int wide, int high) {
   std::vector<f64> right(static_cast<std::size_t>(m) * vectors), size(right.size());
   a.each([&](int r, int c, i64, i64 k) {
     for (std::size_t v = 0; v < vectors; ++v) {
-      const f64 term = f64{values[static_cast<std::size_t>(k)]} * f64{b[static_cast<std::size_t>(c) * vectors + v]};
+      const f64 term =
+          f64{values[static_cast<std::size_t>(k)]} * f64{b[static_cast<std::size_t>(c) * vectors + v]};
       right[static_cast<std::size_t>(r) * vectors + v] += term;
       size[static_cast<std::size_t>(r) * vectors + v] += std::abs(term);
     }
@@ -90,11 +91,11 @@ TEST_CASE("sparse product on a wafer: the cycles are those of the nonzeros") {
 TEST_CASE("sparse product on a wafer: what does not fit is refused by name") {
   using Catch::Matchers::Contains;
   using product = wafer_sparse_product<{.rows = 4, .columns = 4, .nonzeros = 5}>;
-  const sparse_pattern full = sparse_pattern::all(4, 4), thin = sparse_pattern::where(9, 4, [](int r, int c) {
-                         return r == c;
-                       });
+  const sparse_pattern full = sparse_pattern::all(4, 4),
+                       thin = sparse_pattern::where(9, 4, [](int r, int c) { return r == c; });
   const std::vector<f32> ones(16, 1);
-  CHECK_THROWS_WITH((product(full, ones, 1, 1)), Contains("the block of PE (0, 0) has more than the 5 nonzeros"));
+  CHECK_THROWS_WITH((product(full, ones, 1, 1)),
+                    Contains("the block of PE (0, 0) has more than the 5 nonzeros"));
   CHECK_THROWS_WITH((product(full, std::span(ones).first(3), 1, 1)), Contains("16 places and 3 values"));
   CHECK_THROWS_WITH((product(thin, std::span(ones).first(4), 1, 2)), Contains("hold (8, 4)"));
   CHECK_THROWS_WITH((product(thin, std::span(ones).first(4), 0, 2)), Contains("not on 0 x 2"));

@@ -23,8 +23,7 @@ layer_weights random_weights(int d, unsigned seed) {
   std::mt19937 random(seed);
   layer_weights w = layer_weights::zeros(d);
   for (std::size_t n = 0; n < 2; ++n) fill(w.gain[n], random, 1, 0.3f), fill(w.offset[n], random, 0, 0.3f);
-  for (std::size_t m = 0; m < 4; ++m)
-    fill(w.matrix[m], random, 0, 0.4f), fill(w.bias[m], random, 0, 0.2f);
+  for (std::size_t m = 0; m < 4; ++m) fill(w.matrix[m], random, 0, 0.4f), fill(w.bias[m], random, 0, 0.2f);
   return w;
 }
 std::vector<f32> random_tokens(std::size_t n, unsigned seed) {
@@ -39,8 +38,8 @@ struct passes {
   layer_weights gradient;
 };
 template <class Engine>
-passes run(const machine& target, const Engine& engine, int columns, int rows, int sequences, const layer_weights& w,
-           const std::vector<f32>& x, const std::vector<f32>& of_y, int times = 1) {
+passes run(const machine& target, const Engine& engine, int columns, int rows, int sequences,
+           const layer_weights& w, const std::vector<f32>& x, const std::vector<f32>& of_y, int times = 1) {
   wafer_layer<small> layer(columns, rows, sequences, target, engine);
   passes p{std::vector<f32>(x.size()), std::vector<f32>(x.size()), {}};
   for (int i = 0; i < times; ++i) layer.forward(w, x, p.y), layer.backward(w, of_y, p.of_x, p.gradient);
@@ -109,8 +108,10 @@ void check(const machine& target, int columns, int rows, int sequences) {
           1e-3);
     }
   };
-  for (std::size_t n = 0; n < 2; ++n) of_weights(&layer_weights::gain, n), of_weights(&layer_weights::offset, n);
-  for (std::size_t m = 0; m < 4; ++m) of_weights(&layer_weights::matrix, m), of_weights(&layer_weights::bias, m);
+  for (std::size_t n = 0; n < 2; ++n)
+    of_weights(&layer_weights::gain, n), of_weights(&layer_weights::offset, n);
+  for (std::size_t m = 0; m < 4; ++m)
+    of_weights(&layer_weights::matrix, m), of_weights(&layer_weights::bias, m);
 }
 
 TEST_CASE("transformer on a wafer: the layer and its gradients are those of f64") {

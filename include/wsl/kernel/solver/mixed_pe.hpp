@@ -71,9 +71,10 @@ class mixed_pe : public solver_control<mixed_pe<Method, Storage>, Method, Storag
   using control = solver_control<mixed_pe, Method, Storage>;
   friend control;
   static constexpr int nz = Storage::cells_of_line;
-  static_assert(requires(Method m) { m.round_factors(); },
-                "wsl: in mixed precision there are bicgstab_method and conjugate_gradient_method without a "
-                "preconditioner");
+  static_assert(
+      requires(Method m) { m.round_factors(); },
+      "wsl: in mixed precision there are bicgstab_method and conjugate_gradient_method without a "
+      "preconditioner");
 
  public:
   using vector_store = mixed_lines<Method::vectors, nz, Method::other_banks>;
@@ -112,7 +113,8 @@ class mixed_pe : public solver_control<mixed_pe<Method, Storage>, Method, Storag
     f16 *const u = store.line(from_, 0, 0), *const to = store.line(to_, 0, 0);
     const color<u32> own = knight_color(me.x(), me.y());
     const int neighbours = !me.west_edge() + !me.east_edge() + !me.north_edge() + !me.south_edge();
-    if (neighbours > 0) me.async(mov(fabout(own), words(u, vector_store::length)), signals(sent_), priority::high);
+    if (neighbours > 0)
+      me.async(mov(fabout(own), words(u, vector_store::length)), signals(sent_), priority::high);
     listen(me, 0);
     for (int from = 0; from < vector_store::length; from += block) {
       const int count = in_block(from);
@@ -178,7 +180,8 @@ template <class Method, class Storage>
   requires(Storage::is_mixed)
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  for (int k = 0; k < knight_colors; ++k) l.path(color<u32>{k}, region{}, ramp >> ramp);  // the table names all
+  for (int k = 0; k < knight_colors; ++k)
+    l.path(color<u32>{k}, region{}, ramp >> ramp);  // the table names all
   // Columns, or rows, of n whose number has a remainder: the first one, those between, the last one.
   struct piece {
     int from, to;

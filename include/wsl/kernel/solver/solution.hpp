@@ -38,7 +38,8 @@ inline const char* text(ending e) {
     case ending::indefinite:
       return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
-    case ending::not_finite: return "numbers have become infinite: the operator is too badly scaled for its precision";
+    case ending::not_finite:
+      return "numbers have become infinite: the operator is too badly scaled for its precision";
     default: return "it goes on";
   }
 }

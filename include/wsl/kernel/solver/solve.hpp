@@ -59,8 +59,9 @@ class solver_on {
     if constexpr (Storage::is_mixed) method_.round_factors();
     for (int v = 0; v < Method::vectors; ++v)
       if (!keeps(v))
-        each_line(
-            [&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, number{}); });
+        each_line([&](program& p, int x, int y, std::size_t) {
+          std::fill_n(p.store.line(v, x, y), size_.z, number{});
+        });
     each_pe([&](program& p, coord) { p.method = method_; });
     scatter(Method::right_side, b);
     if constexpr (requires { Method::starts_as_right_side; })

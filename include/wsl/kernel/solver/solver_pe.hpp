@@ -42,8 +42,8 @@ class running_sum {
   f32 high_ = 0, low_ = 0;
 };
 
-/// What the programs of all storages share: a launch, and the decision after a pass. `Program` has the task
-/// `proceed`, which begins the pass that the method presents.
+/// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has the
+/// task `proceed`, which begins the pass that the method presents.
 template <class Program, class Method, class Storage>
 class solver_control {
  public:
@@ -72,7 +72,8 @@ class solver_control {
     const verdict v = method.decide(totals_);
     if (v == verdict::next_iteration || v == verdict::last_iteration)
       history_[done_++] = method.measured(), --left_;
-    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0)) me.activate<&Program::proceed>();
+    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
+      me.activate<&Program::proceed>();
   }
 
   f32 totals_[most_sums]{};
@@ -238,9 +239,9 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   side_exchange<halo, solver_pe> sides_;
 
  public:
-  using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>,
-                          long_running<local<&solver_pe::inside>>, local<&solver_pe::at_rim>,
-                          use<&solver_pe::sides_>>;
+  using tasks =
+      task_list<typename control::tasks, local<&solver_pe::proceed>, long_running<local<&solver_pe::inside>>,
+                local<&solver_pe::at_rim>, use<&solver_pe::sides_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of

@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "../../program/pe.hpp"
 #include "../../program/descriptor/box.hpp"
 #include "../../program/descriptor/ops.hpp"
+#include "../../program/pe.hpp"
 #include "../vector_work.hpp"
 #include "layer.hpp"
 
@@ -62,7 +62,8 @@ class attention_tile {
     mul(mem(total_), mem(total_), mem(shrink));
     for (int t = 0; t < tokens; ++t) {
       work.comparisons(1);
-      if (shrink[t] != 1) mul(words(sums + t * features, features), words(sums + t * features, features), shrink[t]);
+      if (shrink[t] != 1)
+        mul(words(sums + t * features, features), words(sums + t * features, features), shrink[t]);
     }
     each_key(row, from, rows, [&](int k, int first) {
       exponentials(work, score_ + k * tokens, score_ + k * tokens, larger, first);
@@ -105,9 +106,9 @@ class attention_tile {
   }
   /// Adds the derivatives to those of the queries, (tokens, features), and to those of a block.
   struct own_side {
-    const f32 *queries, *gradient;                     // (features, tokens)
-    const f32 *queries_by_token, *gradient_by_token;   // (tokens, features)
-    f32* of_queries;                                   // (tokens, features)
+    const f32 *queries, *gradient;                    // (features, tokens)
+    const f32 *queries_by_token, *gradient_by_token;  // (tokens, features)
+    f32* of_queries;                                  // (tokens, features)
   };
   void add_derivative(const pe& me, int row, int from, int rows, const own_side& own, f32* block) {
     kernel::vector_work work(me.machine());
@@ -121,7 +122,8 @@ class attention_tile {
       add_products(slope, own.gradient + first, tokens, words(values + k * features, features));
       sub(slope, slope, mem(dots_).from(first));
       mul(slope, slope, p);
-      add_products(words(of_values + k * features, features), own.gradient_by_token + first * features, features, p);
+      add_products(words(of_values + k * features, features), own.gradient_by_token + first * features,
+                   features, p);
       add_products(words(of_keys + k * features, features), own.queries_by_token + first * features, features,
                    slope);
       f32* to = own.of_queries + first * features;
@@ -149,7 +151,9 @@ class attention_tile {
       if (first < tokens) use(k, first);
     }
   }
-  static memory<f32> row_of(f32* of, int k, int first) { return words(of + k * tokens + first, tokens - first); }
+  static memory<f32> row_of(f32* of, int k, int first) {
+    return words(of + k * tokens + first, tokens - first);
+  }
   static void add_(memory<f32> to, memory<const f32> x) { wsl::add(to, to, x); }
 
   void score(const f32* queries, const f32* keys, int k, int first) {

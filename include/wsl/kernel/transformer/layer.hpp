@@ -12,7 +12,7 @@
 
 namespace wsl::transformer {
 
-/// What a PE holds: the features of a head, and a number of tokens.
+/// A PE holds the features of a head, for a number of tokens.
 struct layer_shape {
   int features, tokens;
 };
@@ -43,7 +43,8 @@ struct layer_weights {
   static layer_weights zeros(int d) {
     layer_weights w;
     const auto count = [&](vector_kind k) { return static_cast<std::size_t>(parts(k) * d); };
-    for (std::size_t n = 0; n < 2; ++n) w.gain[n].assign(count(vector_kind::model), 0), w.offset[n] = w.gain[n];
+    for (std::size_t n = 0; n < 2; ++n)
+      w.gain[n].assign(count(vector_kind::model), 0), w.offset[n] = w.gain[n];
     for (std::size_t m = 0; m < 4; ++m)
       w.matrix[m].assign(count(kinds_of[m].in) * count(kinds_of[m].out), 0),
           w.bias[m].assign(count(kinds_of[m].out), 0);
@@ -133,9 +134,9 @@ class streaming_order {
     for (int b = 0; b < parts(in); ++b)
       for (int s = 0; s < cut_.columns; ++s)
         for (int i = 0; i < parts(out) * cut_.features; ++i)
-          use(w.matrix[m], row_of_weights{index(in, met(s + 1), b * cut_.features) * outputs +
-                                              index(out, column_, i),
-                                          outputs});
+          use(w.matrix[m],
+              row_of_weights{index(in, met(s + 1), b * cut_.features) * outputs + index(out, column_, i),
+                             outputs});
   }
   template <class Weights, class Use>
   void gradient(Weights& w, product_of_layer m, Use& use) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The PE program of a layer whose weights stream through. Each column of PEs gets its rows of weights from the
-// north, each row of PEs passes partial sums around a ring of its PEs:
+// The PE program of a layer whose weights stream through. Each column of PEs gets its rows of weights from
+// the north, each row of PEs passes partial sums around a ring of its PEs:
 //
 //            w0   w1   w2   w3      rows of weights, from MemoryX, broadcast down their column
 //            |    |    |    |
@@ -59,18 +59,19 @@ class layer_pe {
 
   /// All PEs begin a pass; `rows` is the number of PEs that share a sequence.
   void forward(pe& me, int rows) {
-    static constexpr job all_jobs[]{{job::norm, 0},      {job::product, qkv}, {job::attention, 0},
+    static constexpr job all_jobs[]{{job::norm, 0},       {job::product, qkv}, {job::attention, 0},
                                     {job::product, join}, {job::norm, 1},      {job::product, up},
                                     {job::product, down}, {job::end, 0}};
     int coming = 4;
-    for (const product_kinds& k : kinds_of) coming += parts(k.out) * (parts(k.in) * features * me.width() + 1);
+    for (const product_kinds& k : kinds_of)
+      coming += parts(k.out) * (parts(k.in) * features * me.width() + 1);
     begin(me, rows, all_jobs, coming);
   }
   void backward(pe& me, int rows) {
-    static constexpr job all_jobs[]{{job::gradient, down},  {job::transposed, down}, {job::gradient, up},
-                                    {job::transposed, up},  {job::norm_back, 1},     {job::gradient, join},
+    static constexpr job all_jobs[]{{job::gradient, down},   {job::transposed, down},  {job::gradient, up},
+                                    {job::transposed, up},   {job::norm_back, 1},      {job::gradient, join},
                                     {job::transposed, join}, {job::attention_back, 0}, {job::gradient, qkv},
-                                    {job::transposed, qkv}, {job::norm_back, 0},     {job::end, 0}};
+                                    {job::transposed, qkv},  {job::norm_back, 0},      {job::end, 0}};
     int coming = 0;
     for (const product_kinds& k : kinds_of) coming += parts(k.in) * parts(k.out) * features * me.width();
     begin(me, rows, all_jobs, coming);
@@ -78,9 +79,7 @@ class layer_pe {
 
  private:
   struct job {
-    enum kind : u8 {
-      norm, product, attention, gradient, transposed, norm_back, attention_back, end
-    } what;
+    enum kind : u8 { norm, product, attention, gradient, transposed, norm_back, attention_back, end } what;
     std::size_t which;
   };
 
@@ -249,7 +248,8 @@ class layer_pe {
   /// The sums that the PEs of a row have put together, in the order of the ring, so that all find the same.
   void add_gathered(pe& me, f32* to, int count) {
     mov(words(to, count), words(ring_, count));
-    for (int p = 1; p < me.width(); ++p) add(words(to, count), words(to, count), words(ring_ + p * count, count));
+    for (int p = 1; p < me.width(); ++p)
+      add(words(to, count), words(to, count), words(ring_ + p * count, count));
     mul(words(to, count), words(to, count), 1.f / static_cast<f32>(me.width() * features));
   }
   void exchange(pe& me, int step, int count) {
@@ -379,11 +379,13 @@ class layer_pe {
         me.async(mov(words(next, 4 * unit), fabin(sequence_in(me))), signals(heard_), priority::high);
         me.async(mov(fabout(sequence_out(me)), words(here, 2 * unit)), signals(sent_), priority::high);
       }
-      tile_.add_derivative(me, row_of(me), visitor(me, s), rows_, {qkv_, d_, queries, gradient, of_queries}, here);
+      tile_.add_derivative(me, row_of(me), visitor(me, s), rows_, {qkv_, d_, queries, gradient, of_queries},
+                           here);
       me.spend(tile_.take_charge());
       if (rows_ > 1) {
         co_await sent_;
-        me.async(mov(fabout(sequence_out(me)), words(here + 2 * unit, 2 * unit)), signals(sent_), priority::high);
+        me.async(mov(fabout(sequence_out(me)), words(here + 2 * unit, 2 * unit)), signals(sent_),
+                 priority::high);
         co_await heard_;
         co_await sent_;
         std::swap(here, next);
@@ -444,12 +446,12 @@ class layer_pe {
   bool under_way_ = false;  // a row of gradients
 
  public:
-  using tasks = task_list<launch<&layer_pe::forward>, launch<&layer_pe::backward>, local<&layer_pe::multiply>,
-                          local<&layer_pe::differentiate>, local<&layer_pe::normalize>,
-                          local<&layer_pe::normalize_back>, local<&layer_pe::attend>,
-                          local<&layer_pe::attend_back>, reads<weights>, ring_entries<along_rows>,
-                          ring_entries<along_sequences>, reads<gradients[0], gradients[1]>,
-                          sends<gradients[0], gradients[1]>>;
+  using tasks =
+      task_list<launch<&layer_pe::forward>, launch<&layer_pe::backward>, local<&layer_pe::multiply>,
+                local<&layer_pe::differentiate>, local<&layer_pe::normalize>,
+                local<&layer_pe::normalize_back>, local<&layer_pe::attend>, local<&layer_pe::attend_back>,
+                reads<weights>, ring_entries<along_rows>, ring_entries<along_sequences>,
+                reads<gradients[0], gradients[1]>, sends<gradients[0], gradients[1]>>;
 };
 
 }  // namespace wsl::transformer

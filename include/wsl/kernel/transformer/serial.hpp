@@ -17,7 +17,8 @@ inline vector norm(const vector& x, const std::vector<f32>& gain, const std::vec
   for (std::size_t t = 0; t < x.size(); t += d) {
     f64 mean = 0, variance = 0;
     for (std::size_t i = 0; i < d; ++i) mean += x[t + i] / static_cast<f64>(d);
-    for (std::size_t i = 0; i < d; ++i) variance += (x[t + i] - mean) * (x[t + i] - mean) / static_cast<f64>(d);
+    for (std::size_t i = 0; i < d; ++i)
+      variance += (x[t + i] - mean) * (x[t + i] - mean) / static_cast<f64>(d);
     for (std::size_t i = 0; i < d; ++i)
       y[t + i] = (x[t + i] - mean) / std::sqrt(variance + norm_epsilon) * f64{gain[i]} + f64{offset[i]};
   }
@@ -68,8 +69,9 @@ inline f64 gelu(f64 u) {
 /// A layer on one sequence of tokens.
 inline vector layer(const layer_weights& w, const vector& x, std::size_t heads) {
   const std::size_t d = w.gain[0].size();
-  vector y = product(attention(product(norm(x, w.gain[0], w.offset[0]), w.matrix[qkv], w.bias[qkv]), d, heads),
-                     w.matrix[join], w.bias[join]);
+  vector y =
+      product(attention(product(norm(x, w.gain[0], w.offset[0]), w.matrix[qkv], w.bias[qkv]), d, heads),
+              w.matrix[join], w.bias[join]);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
   vector inside = product(norm(y, w.gain[1], w.offset[1]), w.matrix[up], w.bias[up]);
   for (f64& u : inside) u = gelu(u);

@@ -67,7 +67,8 @@ class wafer_layer {
     std::size_t at = 0;
     for (int column = 0; column < columns_; ++column)
       order(column).gradients(gradient, [&](std::vector<f32>& to, const row_of_weights& r) {
-        for (std::size_t i = 0; i < std::size_t{shape.features}; ++i) to[r.first + i * r.stride] = words[at++];
+        for (std::size_t i = 0; i < std::size_t{shape.features}; ++i)
+          to[r.first + i * r.stride] = words[at++];
       });
     return done;
   }
