@@ -42,8 +42,8 @@ class running_sum {
   f32 high_ = 0, low_ = 0;
 };
 
-/// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has the
-/// task `proceed`, which begins the pass that the method presents.
+/// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has
+/// the task `proceed`, which begins the pass that the method presents.
 template <class Program, class Method, class Storage>
 class solver_control {
  public:
