@@ -236,7 +236,7 @@ f64 fft_cycles(const machine& m) {
 template <int n>
 struct transposing {
   static constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
-  f32 give[2 * n]{}, take[2 * n]{};
+  f32 give[std::size_t{2 * n}]{}, take[std::size_t{2 * n}]{};
   endpoint<turn> turning;
   void start(pe& me) { turning.start(me, mem(give), mem(take)); }
   using tasks = task_list<launch<&transposing::start>, use<&transposing::turning>>;

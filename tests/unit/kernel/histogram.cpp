@@ -26,7 +26,7 @@ void check(const machine& target, int wide, int high, const Engine& engine) {
   const auto buckets = static_cast<u32>(h.buckets());
   for (std::size_t count : {h.most_values(), h.most_values() - 3, std::size_t{1}, std::size_t{0}}) {
     std::vector<u32> values(count), counts(h.buckets());
-    for (u32& v : values) v = random() % buckets;
+    for (u32& v : values) v = static_cast<u32>(random()) % buckets;
     h(values, counts);
     CHECK(counts == serially(values, h.buckets()));
     CHECK(h.is_complete());
@@ -44,6 +44,12 @@ TEST_CASE("histogram on a wafer: every value is counted in its bucket") {
   }
   check(wse2, 5, 6, threaded{.threads = 2, .pes_per_partition = 4});
   check(wse2, 4, 3, reference{});
+}
+
+TEST_CASE("histogram on a wafer: a whole wafer's layout has no faults") {
+  using program = detail::wafer_histogram_pe<{.values = 100, .buckets = 1024, .passing = 300}>;
+  require(program::plan(wse2, wse2.width, wse2.height));
+  require(program::plan(wse3, wse3.width, wse3.height));
 }
 
 TEST_CASE("histogram on a wafer: all values in one bucket") {
@@ -73,7 +79,7 @@ TEST_CASE("histogram on a wafer: a line takes a cycle for a word that passes, an
     wafer_histogram<small> h(wide, high, wse2, timed{});
     std::mt19937 random(1);
     std::vector<u32> values(h.most_values()), counts(h.buckets());
-    for (u32& v : values) v = random() % static_cast<u32>(h.buckets());
+    for (u32& v : values) v = static_cast<u32>(random()) % static_cast<u32>(h.buckets());
     return h(values, counts).cycles;
   };
   const u64 few = cycles(8, 8), more = cycles(24, 8), most = cycles(24, 24);

@@ -339,6 +339,12 @@ TEST_CASE("solver: in f16 it goes as in f32 until f16 can tell no more") {
   compare(std::type_identity<bicgstab_method>{}, of_261{}, any({1, 1, 261}), wse2);
 }
 
+TEST_CASE("solver: in f16 a wafer's layout has no faults, with 1536 cells a PE") {
+  using line = one_line<1536, precision::mixed>;
+  require(plan<bicgstab_method, line>(wse2, 600, 595));
+  require(plan<bicgstab_method, line>(wse3, 600, 595));
+}
+
 TEST_CASE("solver: an iteration in f16 takes the cycles of its vectors") {
   const auto cycles_a_cell = [](const machine& target) {
     const auto of_cells = [&]<int nz>(std::integral_constant<int, nz>) {

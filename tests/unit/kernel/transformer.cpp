@@ -160,6 +160,12 @@ TEST_CASE("transformer on a wafer: more rows of PEs cost the way of the words to
   }
 }
 
+TEST_CASE("transformer on a wafer: the layouts of a strip of a wafer have no faults") {
+  using program = layer_pe<{.features = 64, .tokens = 8}>;
+  require(program::plan(wse2, 12, 128, 7));
+  require(program::plan(wse3, 12, 128, 9));
+}
+
 TEST_CASE("transformer on a wafer: what does not fit is refused by name") {
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH((wafer_layer<small>(1, 1, 1)), Contains("has 2 to 12 columns of PEs, not 1"));
