@@ -66,15 +66,18 @@ class mixed_lines {
   int apart_ = 0, alike_ = 0;
 };
 
+template <class Method>
+inline constexpr bool computes_in_mixed_precision = requires(Method m) { m.round_factors(); } &&
+                                                    !requires { requires Method::inverse_diagonal >= 0; };
+
 template <class Method, class Storage>
 class mixed_pe : public solver_control<mixed_pe<Method, Storage>, Method, Storage> {
   using control = solver_control<mixed_pe, Method, Storage>;
   friend control;
   static constexpr int nz = Storage::cells_of_line;
-  static_assert(
-      requires(Method m) { m.round_factors(); },
-      "wsl: in mixed precision there are bicgstab_method and conjugate_gradient_method without a "
-      "preconditioner");
+  static_assert(computes_in_mixed_precision<Method>,
+                "wsl: in mixed precision there are bicgstab_method, and conjugate_gradient_method without a "
+                "preconditioner");
 
  public:
   using vector_store = mixed_lines<Method::vectors, nz, Method::other_banks>;
