@@ -201,7 +201,7 @@ void print_long_lines(const char* what, const machine& m, f64 growth, int operat
   // `growth` counts from the sides of 24.
   const f64 cycles = solver_cycles<Method, nz, mixed>(m, 6, 1) + growth * (600 + 595 - 12) / (600 + 595 - 48);
   char text[64];
-  std::snprintf(text, sizeof text, "%s%.2f PFLOP/s here", published ? "0.86 PFLOP/s, CS-1; " : "",
+  std::snprintf(text, sizeof text, published ? "0.86 PFLOP/s; %.2f here" : "%.2f PFLOP/s here",
                 static_cast<f64>(operations) * nz * 600 * 595 / cycles * m.clock_hz / 1e15);
   print_row(solver_row<Method, nz, mixed>(what, m, cycles, operations, text));
 }
