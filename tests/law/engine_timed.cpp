@@ -25,8 +25,16 @@ using wsl::engines::pe_state, wsl::engines::state_of;
 namespace {
 
 struct simulation {
-  engines::engine* make(const layout& plan) const { return new law::timed_oracle(plan); }
+  engines::engine* make(const layout& plan) const { return new law::timed_oracle(plan, host); }
+  host_link host = {};
 };
+/// On some seeds the host has a link, faster and slower than a word a cycle, with latency or without.
+host_link some_link(unsigned seed) {
+  if (seed % 4 != 1) return {};
+  return {.channels = 1 + static_cast<int>(seed / 4 % 3),
+          .bits_a_second = seed / 12 % 2 ? 40e9 : 5e9,
+          .latency = seed / 24 % 2 ? 0 : 1e-8};
+}
 
 /// How a PE spent its cycles, and what its clock showed it.
 struct pe_history {
@@ -65,7 +73,10 @@ u64 link_stalls_of(const engines::timed_engine& e) { return e.link_stalls(); }
 /// The timed engine on one to three threads, in windows that begin at once, early or late, on grids that are
 /// cut finely.
 timed on_some_threads(unsigned seed) {
-  return {.threads = 1 + static_cast<int>(seed % 3), .span = 2, .visits_a_cycle = seed / 3 % 3 * 4};
+  return {.threads = 1 + static_cast<int>(seed % 3),
+          .span = 2,
+          .visits_a_cycle = seed / 3 % 3 * 4,
+          .host = some_link(seed)};
 }
 
 bool had_windows(const law::timed_oracle&) { return false; }
@@ -136,7 +147,7 @@ void say(const tally& sum, const char* what) {
 void judge(unsigned seed, bool races, tally& sum) {
   const random_program p(seed, races);
   if (p.pes() > 300) return;  // too slow for the oracle
-  const ending truth = run<law::timed_oracle>(p, simulation{});
+  const ending truth = run<law::timed_oracle>(p, simulation{some_link(seed + races)});
   const ending timed_one = run<engines::timed_engine>(p, on_some_threads(seed + races));
   must_agree_in_time(truth, timed_one);
   if (!races) {
@@ -167,10 +178,12 @@ void judge_threads(unsigned seed, tally& sum) {
   const int lines = std::max(p.plan().width(), p.plan().height());
   if (lines < 8) return;
   const int span = 2 + static_cast<int>(seed % static_cast<unsigned>(lines / 4 - 1));
-  const ending one =
-      run<engines::timed_engine>(p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30});
-  const ending several = run<engines::timed_engine>(
-      p, timed{.threads = seed % 5 ? 2 : 3, .span = span, .visits_a_cycle = seed % 3 ? 16u : 2u});
+  const ending one = run<engines::timed_engine>(
+      p, timed{.threads = 1, .span = span, .visits_a_cycle = 1u << 30, .host = some_link(seed)});
+  const ending several = run<engines::timed_engine>(p, timed{.threads = seed % 5 ? 2 : 3,
+                                                             .span = span,
+                                                             .visits_a_cycle = seed % 3 ? 16u : 2u,
+                                                             .host = some_link(seed)});
   must_agree(one, several, "compared with one thread, the timed engine on several");
   if (!(one.pes == several.pes)) FAIL("a PE has spent its cycles otherwise");
   if (one.report != several.report) FAIL("another report:\n" << several.report << "\nnot\n" << one.report);
@@ -323,7 +336,7 @@ void judge_changing(unsigned seed, tally& sum) {
   if (!drawn.changes() || check(drawn).found()) return;
   const law::changing::staged stage(drawn);
   const layout l = stage.build(source, with_other_times(stage.roomy_machine(), seed));
-  const ending truth = run<law::timed_oracle>(l, seed, simulation{});
+  const ending truth = run<law::timed_oracle>(l, seed, simulation{some_link(seed)});
   const ending timed_one = run<engines::timed_engine>(l, seed, on_some_threads(seed));
   must_agree_in_time(truth, timed_one);
   ++sum.programs, sum.stopped += truth.stopped, sum.windows += timed_one.windows;

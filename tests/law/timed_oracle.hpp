@@ -11,6 +11,7 @@
 
 #include <wsl/engine/diagnose/deadlock.hpp>
 #include <wsl/engine/engine.hpp>
+#include <wsl/engine/host_link.hpp>
 #include <wsl/engine/processor.hpp>
 #include <wsl/engine/tiles.hpp>
 #include <wsl/engine/timed/costs.hpp>
@@ -31,12 +32,13 @@ struct oracle_cycles {
 
 class timed_oracle final : public engine, private cycle_counter {
  public:
-  explicit timed_oracle(const layout& plan)
+  explicit timed_oracle(const layout& plan, const host_link& link = {})
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
         routers_(static_cast<std::size_t>(grid().count())),
         processors_(tiles_.size()),
+        link_(link),
         words_(max_colors * sends_of_a_task),
         journal_(max_colors * sends_of_a_task) {
     orders = &order_;
@@ -48,7 +50,8 @@ class timed_oracle final : public engine, private cycle_counter {
     for (std::size_t r = 0; r < routers_.size(); ++r) group(routers_[r]);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i)
-        supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side;
+        supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side,
+                                              entries_[s.color].push_back(s.where.nth(i));
   }
 
   ~timed_oracle() {
@@ -64,6 +67,7 @@ class timed_oracle final : public engine, private cycle_counter {
   void stream_write(int color, coord c, std::span<const u32> words) override {
     auto& s = supplies_.at({color, c.x, c.y});
     s.words.insert(s.words.end(), words.begin(), words.end());
+    if (link_.channels > 0) schedule(s, color, c, words.size());
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
     std::deque<u32>& from = sinks_[{color, c.x, c.y}];
@@ -190,7 +194,30 @@ class timed_oracle final : public engine, private cycle_counter {
   struct supply {
     port side = west;
     std::deque<u32> words;
+    std::deque<f64> times;  // when they come, if there is a link
+
+    bool comes(u64 cycle) const { return times.empty() || times.front() <= static_cast<f64>(cycle); }
   };
+
+  // A command of the host writes to PEs of a stream, in their order. Commands come one after the other, and
+  // the words of one go to all PEs of the stream in turn.
+  void schedule(supply& s, int color, coord c, std::size_t words) {
+    const std::vector<coord>& all = entries_.at(color);
+    const auto place = std::find(all.rbegin(), all.rend(), c).base() - all.begin() - 1;
+    if (color != last_color_ || cycle_ != last_cycle_ || place <= last_place_)
+      command_begins_ = std::max(static_cast<f64>(cycle_), link_ends_);
+    last_color_ = color, last_cycle_ = cycle_, last_place_ = place;
+    const f64 period = 32 / (link_.channels * link_.bits_a_second) * target().clock_hz,
+              first =
+                  command_begins_ + static_cast<f64>(place + 1) * period + link_.latency * target().clock_hz;
+    for (std::size_t i = 0; i < words; ++i)
+      s.times.push_back(first + static_cast<f64>(i) * (static_cast<f64>(all.size()) * period));
+    if (words > 0)
+      link_ends_ = std::max(
+          link_ends_,
+          command_begins_ +
+              static_cast<f64>((words - 1) * all.size() + static_cast<std::size_t>(place) + 1) * period);
+  }
 
   static void destroy(void* waiting) {
     if (waiting) std::coroutine_handle<>::from_address(waiting).destroy();
@@ -260,6 +287,8 @@ class timed_oracle final : public engine, private cycle_counter {
       for (const auto& [color, from] : p.torn_down)
         if (from > cycle_) return true;
     }
+    for (const auto& [where, s] : supplies_)
+      if (!s.comes(cycle_)) return true;
     for (router& r : routers_) {
       for (auto& [k, q] : r.in)
         if (!q.words.empty() && q.words.back().ready > cycle_) return true;
@@ -280,9 +309,10 @@ class timed_oracle final : public engine, private cycle_counter {
   void supply_one(const std::tuple<int, int, int>& where, supply& s) {
     const auto& [color, x, y] = where;
     queue& q = router_at({x, y}).in.at({color, index_of(s.side)});
-    if (s.words.empty() || q.room() == 0) return;
+    if (s.words.empty() || q.room() == 0 || !s.comes(cycle_)) return;
     put(q, {s.words.front(), false, cycle_ + 1});
     s.words.pop_front();
+    if (!s.times.empty()) s.times.pop_front();
     ++total_.wavelets;
     acted(cycle_ + 1);
   }
@@ -641,6 +671,12 @@ class timed_oracle final : public engine, private cycle_counter {
   std::vector<processor> processors_;
   std::map<std::tuple<int, int, int>, supply> supplies_;
   std::map<std::tuple<int, int, int>, std::deque<u32>> sinks_;
+  host_link link_;
+  std::map<int, std::vector<coord>> entries_;  // of inbound streams, by color
+  f64 command_begins_ = 0, link_ends_ = 0;
+  int last_color_ = -1;
+  u64 last_cycle_ = 0;
+  std::ptrdiff_t last_place_ = 0;
   send_window windows_[max_colors];
   std::vector<u32> words_;
   std::vector<u32> journal_;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "../wsl.hpp"
+#include "relay.hpp"
 
 namespace wsl {
 
@@ -49,12 +50,20 @@ struct folded_ring {
   constexpr void wire(layout& l, const area& lines, int n) const {
     const bool rows = along == axis::rows;
     const port back = rows ? west : north, ahead = rows ? east : south;
+    const auto places = [&](int from, bound to, int step) {
+      return rows ? lines.columns(from, to, step) : lines.rows(from, to, step);
+    };
     for (int at = 0; at < n && n > 1; ++at) {
-      const area line = rows ? lines.columns(at, edge, n) : lines.rows(at, edge, n);
       const bool odd = at % 2, last = at == n - 1;
-      l.path(out(at, n), line, ramp >> (odd || last ? back : ahead));
-      l.path(in(at, n), line, (at == 0 || (odd && !last) ? ahead : back) >> ramp);
-      if (at > 0 && !last) l.path(nth(at), line, odd ? back >> ahead : ahead >> back);
+      const auto wire_at = [&](const area& line) {
+        l.path(out(at, n), line, ramp >> (odd || last ? back : ahead));
+        l.path(in(at, n), line, (at == 0 || (odd && !last) ? ahead : back) >> ramp);
+        if (at > 0 && !last) l.path(nth(at), line, odd ? back >> ahead : ahead >> back);
+      };
+      if (n <= collective::most_stride) wire_at(places(at, edge, n));
+      else
+        for (int from = 0; from < (rows ? l.width() : l.height()); from += n)
+          wire_at(places(from + at, from + at + 1, 1));
     }
   }
 

@@ -5,6 +5,7 @@
 #pragma once
 #include "../support/compiled.hpp"
 #include "engine.hpp"
+#include "host_link.hpp"
 
 namespace wsl {
 
@@ -22,6 +23,8 @@ struct timed {
   int span = 16;
   /// The visits of PEs and routers that a cycle must have on average to be simulated on several threads.
   u32 visits_a_cycle = 256;
+  /// The link over which the words of host streams come; by default it takes no time.
+  host_link host = {};
 
   /// The caller owns the engine.
   engines::engine* make(const layout& plan) const;

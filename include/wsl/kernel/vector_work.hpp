@@ -24,6 +24,25 @@ class vector_work {
   constexpr vector_work& products(int operations, i64 n, banks of = banks::apart) {
     return add(operations, n, machine_.simd.multiply32, of);
   }
+  /// Multiply-adds of numbers of 16 bits to sums of 32 (@fmachs), which the vendor's table of widths has among
+  /// the additions of 32 bits.
+  constexpr vector_work& mixed_products(int operations, i64 n, banks of = banks::apart) {
+    return add(operations, n, machine_.simd.add32, of);
+  }
+  /// Quotients or square roots of n elements: a call of the vendor's library for each.
+  constexpr vector_work& quotients(i64 n) {
+    cycles_ += static_cast<u64>(n) * static_cast<u64>(machine_.instructions.divide);
+    return *this;
+  }
+  /// Exponential functions of n elements: the argument times log2 e is rounded, the remainder goes through a
+  /// polynomial of degree 5 (Horner's rule), and the whole part is added to the exponent.
+  constexpr vector_work& exponentials(i64 n) { return products(6, n).sums(9, n); }
+  /// So many comparisons, each with its branch.
+  constexpr vector_work& comparisons(int n) {
+    cycles_ +=
+        static_cast<u64>(n) * static_cast<u64>(machine_.instructions.simple + machine_.instructions.branch);
+    return *this;
+  }
   constexpr u64 cycles() const { return cycles_; }
 
  private:

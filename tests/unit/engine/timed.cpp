@@ -7,6 +7,7 @@
 #include <wsl/engine/timed/costs.hpp>
 #include <wsl/engine/timed/engine.hpp>
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/host/device.hpp>
 #include <wsl/layout/injection.hpp>
 #include <wsl/layout/switches.hpp>
 #include <wsl/program/descriptor/box.hpp>
@@ -402,6 +403,57 @@ TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
   // it starts when the first word's task ends, and reopens the color in its last turn
   const u64 second_task_ends = one_way + 10 + 10;
   CHECK(last.heard[1] == second_task_ends + 1 + 2 + 10);
+}
+
+namespace {
+/// Notes the cycles in which it hears.
+struct listener {
+  u64 heard[16]{};
+  int n = 0;
+  void hear(pe& me, f32) { heard[n++] = me.now(); }
+  using tasks = task_list<on<red, &listener::hear>>;
+};
+struct second_listener : listener {
+  using tasks = task_list<on<blue, &listener::hear>>;
+};
+}  // namespace
+
+TEST_CASE("words of the host come when its link has brought them") {
+  layout l{countable, 3, 1};
+  l.place<listener>(columns(0, 2)).place<second_listener>(column(2));
+  l.path(red, columns(0, 2), north >> ramp).stream_in(red, columns(0, 2), north);
+  l.path(blue, column(2), north >> ramp).stream_in(blue, column(2), north);
+  const auto heard = [&](const host_link& link, std::initializer_list<std::size_t> reds, std::size_t blues) {
+    fabric f{l, timed{.host = link}};
+    device d{f};
+    for (std::size_t words : reds) d.stream_in(red, std::vector<f32>(words, 1.f));
+    d.stream_in(blue, std::vector<f32>(blues, 1.f));
+    f.run();
+    std::vector<std::vector<u64>> at;
+    for (int x = 0; x < 3; ++x) {
+      const listener& p = x < 2 ? f.program_at<listener>({x, 0}) : f.program_at<second_listener>({2, 0});
+      at.emplace_back(p.heard, p.heard + p.n);
+    }
+    return at;
+  };
+  using times = std::vector<std::vector<u64>>;
+  // From the edge into the router, down the ramp, the task's start; then a task for each word.
+  const u64 way = 1 + 2 + 10;
+  CHECK(heard({}, {4}, 2) == times{{way, way + 10}, {way, way + 10}, {way, way + 10}});
+  // A word in 20 cycles: 32 bits at 850 MHz. They go to the two PEs in turn, then those of the other command.
+  const host_link slow{.channels = 2, .bits_a_second = 32 * 850e6 / 20 / 2};
+  CHECK(heard(slow, {6}, 2) ==
+        times{{20 + way, 60 + way, 100 + way}, {40 + way, 80 + way, 120 + way}, {140 + way, 160 + way}});
+  // The same in two commands; and everything later by the latency.
+  host_link late = slow;
+  late.latency = 7 / 850e6;
+  CHECK(heard(late, {2, 4}, 1) ==
+        times{{27 + way, 67 + way, 107 + way}, {47 + way, 87 + way, 127 + way}, {147 + way}});
+  // A published link brings 44 words in a cycle, more than a stream takes.
+  CHECK(heard({.channels = 12}, {4}, 2) ==
+        times{{1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}});
+  CHECK_THROWS_WITH(heard({.channels = -1}, {2}, 1), Contains("timed{.host} has -1 channels"));
+  CHECK_THROWS_WITH(heard({.channels = 1, .bits_a_second = 0}, {2}, 1), Contains("some that carry bits"));
 }
 
 TEST_CASE("a machine must leave a cycle between what is done and what is seen") {

@@ -297,3 +297,72 @@ TEST_CASE("solver: an invalid problem is named in a sentence") {
   throws_with([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); },
               "each PE has one line along z");
 }
+
+TEST_CASE("solver: in f16 it goes as in f32 until f16 can tell no more") {
+  using gradients = conjugate_gradient_method<preconditioner::none>;
+  const auto compare = [&]<class Method, int nz>(std::type_identity<Method>, std::integral_constant<int, nz>,
+                                                 const stencil& a, const machine& target) {
+    INFO(text(a.size) << " cells, " << target.name);
+    std::vector<f64> expected = wide(noise(a.size.count(), 5));
+    const std::vector<f64> right = serial::product(a, expected);
+    const std::vector<f32> b(right.begin(), right.end());
+    const limits most{.tolerance = 1e-4, .iterations = 60};
+    const auto with = [&]<precision numbers>(std::integral_constant<precision, numbers>, auto engine) {
+      solver_on<Method, one_line<nz, numbers>> s{a, a.size.x, a.size.y, target, engine};
+      return solve(s, b, most);
+    };
+    using single = std::integral_constant<precision, precision::single>;
+    using mixed = std::integral_constant<precision, precision::mixed>;
+    const solution<f32> in_f32 = with(single{}, threaded{.threads = 1}), in_f16 = with(mixed{}, timed{});
+    REQUIRE(in_f32.converged());
+    for (std::size_t i = 0; i < std::min(in_f32.residuals.size(), in_f16.residuals.size()); ++i)
+      if (in_f32.residuals[i] > 5e-3) CHECK(in_f16.residuals[i] == Approx(in_f32.residuals[i]).epsilon(0.1));
+    // The rounding of f16 is 2^-11; that of x alone leaves about this residual.
+    CHECK(serial::relative_residual(a, in_f16.x, b) < 2.5e-3);
+    CHECK(difference(in_f16.x, expected) < 5e-3);
+    CHECK(difference(in_f16.x, expected) > 1e-5);  // it is f16
+    CHECK(with(mixed{}, threaded{.threads = 2, .pes_per_partition = 3}).x == in_f16.x);
+    return in_f16.iterations();
+  };
+  const auto any = [](const cells& size) {
+    stencil a = convection(size);
+    for (f32& w : a.centre) w += 2;
+    return a;
+  };
+  using of_7 = std::integral_constant<int, 7>;
+  using of_261 = std::integral_constant<int, 261>;  // more than a block
+  for (const machine* target : {&wse2, &wse3}) {
+    compare(std::type_identity<bicgstab_method>{}, of_7{}, any({7, 6, 7}), *target);
+    compare(std::type_identity<gradients>{}, of_7{}, {.size = {12, 1, 7}}, *target);
+  }
+  compare(std::type_identity<bicgstab_method>{}, of_261{}, any({1, 3, 261}), wse2);
+  compare(std::type_identity<bicgstab_method>{}, of_261{}, any({1, 1, 261}), wse2);
+}
+
+TEST_CASE("solver: in f16 a wafer's layout has no faults, with 1536 cells a PE") {
+  using line = one_line<1536, precision::mixed>;
+  require(plan<bicgstab_method, line>(wse2, 600, 595));
+  require(plan<bicgstab_method, line>(wse3, 600, 595));
+}
+
+TEST_CASE("solver: an iteration in f16 takes the cycles of its vectors") {
+  const auto cycles_a_cell = [](const machine& target) {
+    const auto of_cells = [&]<int nz>(std::integral_constant<int, nz>) {
+      const cells size{3, 3, nz};
+      solver_on<bicgstab_method, one_line<nz, precision::mixed>> s{convection(size), 3, 3, target, timed{}};
+      s.load(noise(size.count()));
+      s.iterate(2);
+      return static_cast<f64>(s.cycles()) / 2;
+    };
+    const f64 few = of_cells(std::integral_constant<int, 256>{}),
+              more = of_cells(std::integral_constant<int, 512>{});
+    return (more - few) / 256;
+  };
+  // Two products of 4 and 4.5 cycles on wse2, and 2.5 for the words of each, half of that on wse3 but for the
+  // words, of which a link brings one in a cycle; six sums, of which one takes two cycles; seven dot
+  // products, of which four have operands in the same banks; and the instructions for a block.
+  CHECK(cycles_a_cell(wse2) > 20);
+  CHECK(cycles_a_cell(wse2) < 24);
+  CHECK(cycles_a_cell(wse3) > 11);
+  CHECK(cycles_a_cell(wse3) < 15);
+}

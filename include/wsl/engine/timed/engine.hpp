@@ -26,7 +26,8 @@ class timed_engine final : public engine {
  public:
   /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
   /// none. The other parameters are those of `timed`.
-  timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle)
+  timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle,
+               const host_link& link = {})
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
@@ -34,6 +35,7 @@ class timed_engine final : public engine {
         state_(engine::plan(), cut_, ramp_queues(tiles_, target()), threads_for(threads)),
         windows_(*this, threads_for(threads)),
         workers_(new_workers(threads_for(threads))),
+        commands_(link, target().clock_hz),
         trace_(std::move(trace)) {
     tiles_.set_windows(windows_.of(0), nullptr);
     if (!trace_.empty()) first().pes.traced = first().routers.traced = &timeline_;
@@ -67,6 +69,10 @@ class timed_engine final : public engine {
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = source_at(color, c);
     for (u32 w : words) state_.unsent[k].push(w);
+    u64 place = 0, all_of_stream = 0;
+    for (u32 i = 0; i < sources().size(); ++i)
+      if (sources()[i].color == color) place += i < k, ++all_of_stream;
+    commands_.write(state_.arrivals[k], now(), color, place, all_of_stream, words.size());
     first().events.note(state_.routers.first_source_actor() + k, now());
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
@@ -209,6 +215,7 @@ class timed_engine final : public engine {
   timed_state state_;
   journal_windows windows_;
   support::flat_vector<timed_worker*> workers_;
+  host_commands commands_;
   timed_simulation* simulation_ = nullptr;
   std::string trace_;
   timeline timeline_;

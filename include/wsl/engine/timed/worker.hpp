@@ -4,6 +4,7 @@
 #pragma once
 #include <exception>
 
+#include "host_commands.hpp"
 #include "pes.hpp"
 
 namespace wsl::engines {
@@ -19,6 +20,7 @@ struct timed_state {
     flights = support::flat_vector<flight_store>(threads);
     processors = support::flat_vector<timed_processor>(ramps.pes());
     unsent = support::flat_vector<unsent_words>(routers.sources.size());
+    arrivals = support::flat_vector<arrival_times>(routers.sources.size());
   }
 
   event_table events;
@@ -26,7 +28,8 @@ struct timed_state {
   pipe_store all_pipes;
   support::flat_vector<flight_store> flights;  ///< by thread; the processors use them until the end
   support::flat_vector<timed_processor> processors;
-  support::flat_vector<unsent_words> unsent;  ///< by source
+  support::flat_vector<unsent_words> unsent;     ///< by source
+  support::flat_vector<arrival_times> arrivals;  ///< of these words
 };
 
 /// The first exception of a run: of those in the earliest cycle, the one at the actor with the lowest number.
@@ -81,19 +84,21 @@ struct timed_worker {
     visit_source(who - state.routers.first_source_actor(), now);
   }
 
-  // A host stream gives one word a cycle to the router at the edge.
+  // A host stream gives one word a cycle to the router at the edge, when the link has brought it.
   void visit_source(u32 k, u64 now) {
     const u32 actor = state.routers.first_source_actor() + k;
     const mesh_topology::source& source = state.routers.sources[k];
     pipe& into = routers.through[source.pipe];
     unsent_words& unsent = state.unsent[k];
     if (unsent.empty()) return;
+    if (const u64 comes = state.arrivals[k].next(); comes > now) return events.note(actor, comes);
     if (const u64 room = routers.through.room_at(into); room > now) {
       if (room != event_queue::never) events.note(actor, room);
       return;
     }
     routers.send(source.pipe, {unsent.front(), source.color, false}, now + into.latency);
     unsent.pop();
+    state.arrivals[k].take();
     pes.entered();
     pes.happened_until(now + 1);
     events.note(actor, now + 1);

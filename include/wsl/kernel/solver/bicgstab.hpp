@@ -17,10 +17,14 @@ class bicgstab_method {
  public:
   static constexpr int vectors = 6;
   static constexpr int right_side = b, result = x, starts_as_right_side[] = {r};
+  /// The vectors that begin in the other half of a wafer's memory banks (mixed_line.hpp).
+  static constexpr unsigned other_banks = 1 << b | 1 << p | 1 << t;
 
   explicit bicgstab_method(const limits& most = {})
       : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
 
+  /// Factors of vectors are rounded to f16, as vectors in f16 are multiplied with them.
+  void round_factors() { rounded_.to_half = true; }
   ending how() const { return how_; }
   f32 measured() const { return std::sqrt(residual_ / whole_); }
 
@@ -28,7 +32,7 @@ class bicgstab_method {
   void present(F f) const {
     switch (state_) {
       case measure: return f(measuring{});
-      case first_half: return f(direction{along_p_, along_s_, along_t_, beta_, beta_ * omega_});
+      case first_half: return f(direction{along_p_, along_s_, along_t_, beta_, beta_ * omega_, omega_});
       case second_half: return f(correction{alpha_});
       case closing: return f(closure{along_p_, along_s_, along_t_});
     }
@@ -58,12 +62,18 @@ class bicgstab_method {
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
       sum[0] += c[b] * c[b];
     }
+    template <class Lines>
+    void update(Lines&) const {}
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = l.dot(b, b);
+    }
   };
   /// The postponed update of the iteration before, then v = A p.
   struct direction {
     static constexpr int vectors = 6, sums = 2, operations = 7, from = p, to = v;
     static constexpr bool multiplies = true;
-    f32 along_p, along_s, along_t, beta, beta_omega;
+    f32 along_p, along_s, along_t, beta, beta_omega, omega;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
       c[x] += along_p * c[p] + along_s * c[r];
@@ -76,6 +86,16 @@ class bicgstab_method {
                                     typename Cells::numbers* sum) const {
       sum[0] += c[b] * ap;
       sum[1] += ap * ap;
+    }
+    template <class Lines>
+    void update(Lines& l) const {
+      l.combine(x, x, along_p, p), l.combine(x, x, along_s, r);
+      l.combine(r, r, -along_t, t);
+      l.combine(p, p, -omega, v), l.combine(p, r, beta, p);
+    }
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = l.dot(b, v), sum[1] = l.dot(v, v);
     }
   };
   /// s = r - alpha v, then t = A s.
@@ -96,6 +116,15 @@ class bicgstab_method {
       sum[3] += c[b] * as;
       sum[4] += c[r] * c[r];
     }
+    template <class Lines>
+    void update(Lines& l) const {
+      l.combine(r, r, -alpha, v);
+    }
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = l.dot(t, r), sum[1] = l.dot(t, t), sum[2] = l.dot(b, r), sum[3] = l.dot(b, t);
+      sum[4] = l.dot(r, r);
+    }
   };
   struct closure {
     static constexpr int vectors = 6, sums = 2, operations = 5;
@@ -108,6 +137,15 @@ class bicgstab_method {
       c[r] = residual;
       sum[0] += residual * residual;
       sum[1] += c[b] * residual;
+    }
+    template <class Lines>
+    void update(Lines& l) const {
+      l.combine(x, x, along_p, p), l.combine(x, x, along_s, r);
+      l.combine(r, r, -along_t, t);
+    }
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = l.dot(r, r), sum[1] = l.dot(b, r);
     }
   };
 
@@ -129,16 +167,16 @@ class bicgstab_method {
     along_p_ = along_s_ = along_t_ = 0;  // they are in x and r now
     if (vv == 0) return end(ending::singular);
     if (!(std::abs(bv) > only_rounding * std::sqrt(whole_) * std::sqrt(vv))) return end(ending::breakdown);
-    alpha_ = rho_ / bv;
+    alpha_ = rounded_(rho_ / bv);
     return go(second_half);
   }
   verdict take_correction(const f32* total) {
     const auto [ts, tt, bs, bt, ss] = std::array{total[0], total[1], total[2], total[3], total[4]};
-    omega_ = tt == 0 ? 0 : ts / tt;
+    omega_ = tt == 0 ? 0 : rounded_(ts / tt);
     residual_ = std::max(ss - omega_ * ts, 0.f);
     along_p_ = alpha_, along_s_ = along_t_ = omega_;
     const f32 rho = bs - omega_ * bt;
-    beta_ = rho / rho_ * (alpha_ / omega_);
+    beta_ = rounded_(rho / rho_ * (alpha_ / omega_));
     rho_ = rho;
     if (residual_ <= tolerance_ * whole_) return go(closing);
     if (!(std::abs(ts) > only_rounding * std::sqrt(tt) * std::sqrt(ss)))
@@ -155,7 +193,7 @@ class bicgstab_method {
     if (rr <= tolerance_ * whole_) how_ = ending::converged;
     else if (how_ == ending::none && (omega_ == 0 || br == 0)) how_ = ending::breakdown;
     if (how_ != ending::none) return verdict::last_iteration;
-    beta_ *= br / rho_, rho_ = br;
+    beta_ = rounded_(beta_ * (br / rho_)), rho_ = br;
     state_ = first_half;
     return verdict::next_iteration;
   }
@@ -167,6 +205,7 @@ class bicgstab_method {
   enum : int { measure, first_half, second_half, closing };
   int state_ = measure;
   ending how_ = ending::none;
+  factor_rounding rounded_;
   f32 tolerance_;
   f32 whole_ = 1, rho_ = 1, residual_ = 1, alpha_ = 0, omega_ = 0, beta_ = 0;
   f32 along_p_ = 0, along_s_ = 0, along_t_ = 0;

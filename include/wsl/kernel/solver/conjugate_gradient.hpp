@@ -21,10 +21,14 @@ class conjugate_gradient_method {
   static constexpr int vectors = jacobi ? 5 : 4;
   static constexpr int right_side = r, result = x;
   static constexpr int inverse_diagonal = jacobi ? inverse : -1;
+  /// The vectors that begin in the other half of a wafer's memory banks (mixed_line.hpp).
+  static constexpr unsigned other_banks = 1 << x | 1 << r;
 
   explicit conjugate_gradient_method(const limits& most = {})
       : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
 
+  /// Factors of vectors are rounded to f16, as vectors in f16 are multiplied with them.
+  void round_factors() { rounded_.to_half = true; }
   ending how() const { return how_; }
   f32 measured() const { return std::sqrt(residual_ / whole_); }
 
@@ -73,6 +77,14 @@ class conjugate_gradient_method {
                                     typename Cells::numbers* sum) const {
       sum[0] += c[p] * ap;
     }
+    template <class Lines>
+    void update(Lines& l) const {
+      l.combine(p, r, beta, p);
+    }
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = l.dot(p, q);
+    }
   };
   struct correction {
     static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2, operations = jacobi ? 5 : 3;
@@ -87,6 +99,14 @@ class conjugate_gradient_method {
       typename Cells::numbers z = residual;
       precondition(c, z);
       sum[1] += residual * z;
+    }
+    template <class Lines>
+    void update(Lines& l) const {
+      l.combine(x, x, alpha, p), l.combine(r, r, -alpha, q);
+    }
+    template <class Lines>
+    void total(Lines& l, f32* sum) const {
+      sum[0] = sum[1] = l.dot(r, r);
     }
   };
 
@@ -103,13 +123,13 @@ class conjugate_gradient_method {
   }
   verdict take_direction(f32 curvature) {
     if (!(curvature > 0)) return end(ending::indefinite);
-    alpha_ = rho_ / curvature;
+    alpha_ = rounded_(rho_ / curvature);
     state_ = second_half;
     return verdict::next_pass;
   }
   verdict take_correction(f32 rr, f32 rz) {
     const f32 rho = jacobi ? rz : rr;
-    residual_ = rr, beta_ = rho / rho_, rho_ = rho;
+    residual_ = rr, beta_ = rounded_(rho / rho_), rho_ = rho;
     state_ = first_half;
     if (rr <= tolerance_ * whole_) how_ = ending::converged;
     else if (!(rho > 0)) how_ = ending::indefinite;
@@ -119,6 +139,7 @@ class conjugate_gradient_method {
   enum : int { measure, first_half, second_half };
   int state_ = measure;
   ending how_ = ending::none;
+  factor_rounding rounded_;
   f32 tolerance_;
   f32 whole_ = 1, rho_ = 1, residual_ = 1, alpha_ = 0, beta_ = 0;
 };

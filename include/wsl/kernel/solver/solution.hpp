@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "../../core/half.hpp"
 #include "../../core/scalar.hpp"
 
 namespace wsl::solver {
@@ -37,7 +38,8 @@ inline const char* text(ending e) {
     case ending::indefinite:
       return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
-    case ending::not_finite: return "numbers have become infinite: the operator is too badly scaled for f32";
+    case ending::not_finite:
+      return "numbers have become infinite: the operator is too badly scaled for its precision";
     default: return "it goes on";
   }
 }
@@ -61,6 +63,12 @@ struct eigenpair {
 
   int iterations() const { return static_cast<int>(values.size()); }
   bool converged() const { return how == ending::converged; }
+};
+
+/// The rounding of a factor of vectors.
+struct factor_rounding {
+  bool to_half = false;
+  f32 operator()(f32 x) const { return to_half ? static_cast<f32>(f16(x)) : x; }
 };
 
 }  // namespace wsl::solver

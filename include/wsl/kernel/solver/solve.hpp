@@ -11,6 +11,7 @@
 #include "../../support/bad_argument.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"
+#include "mixed_pe.hpp"
 #include "power_method.hpp"
 
 namespace wsl::solver {
@@ -23,9 +24,13 @@ struct options {
 
 template <class Method, class Storage = block>
 class solver_on {
-  using program = solver_pe<Method, Storage>;
+  using program = program_for<Method, Storage>;
+  using number = typename program::vector_store::number;
 
  public:
+  /// The bytes of a PE's SRAM that the program takes, with one line a PE.
+  static constexpr int bytes = program_v<program>.bytes;
+
   /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Throws
   /// std::invalid_argument if the operator or the grid of PEs is invalid.
   explicit solver_on(const stencil& a, const options& how = {})
@@ -51,10 +56,12 @@ class solver_on {
     checks::vector(size_, "the vector", b);
     right_scale_ = power_of_two_above(b);
     if constexpr (requires { Method{most}; }) method_ = Method{most};
+    if constexpr (Storage::is_mixed) method_.round_factors();
     for (int v = 0; v < Method::vectors; ++v)
       if (!keeps(v))
-        each_line(
-            [&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, 0.f); });
+        each_line([&](program& p, int x, int y, std::size_t) {
+          std::fill_n(p.store.line(v, x, y), size_.z, number{});
+        });
     each_pe([&](program& p, coord) { p.method = method_; });
     scatter(Method::right_side, b);
     if constexpr (requires { Method::starts_as_right_side; })
@@ -90,9 +97,9 @@ class solver_on {
   std::vector<f32> result(f64 factor) {
     std::vector<f32> x(size_.count());
     each_line([&](program& p, int lx, int ly, std::size_t at) {
-      const f32* line = p.store.line(Method::result, lx, ly);
+      const number* line = p.store.line(Method::result, lx, ly);
       for (int z = 0; z < size_.z; ++z)
-        x[at + static_cast<std::size_t>(z)] = static_cast<f32>(line[z] * factor);
+        x[at + static_cast<std::size_t>(z)] = static_cast<f32>(static_cast<f32>(line[z]) * factor);
     });
     return x;
   }
@@ -167,16 +174,16 @@ class solver_on {
           for (int k = 0; k < stencil_points; ++k)
             if (const int there = z + stencil_sides[k].offset.z; there >= 0 && there < size_.z)
               p.store.weights(k, x, y)[z] =
-                  static_cast<f32>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
+                  static_cast<number>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
           if constexpr (has_inverse)
             p.store.line(Method::inverse_diagonal, x, y)[z] = 1 / p.store.weights(0, x, y)[z];
         }
   }
   void scatter(int vector, std::span<const f32> b) {
     each_line([&](program& p, int x, int y, std::size_t at) {
-      f32* line = p.store.line(vector, x, y);
+      number* line = p.store.line(vector, x, y);
       for (int z = 0; z < size_.z; ++z)
-        line[z] = static_cast<f32>(b[at + static_cast<std::size_t>(z)] / right_scale_);
+        line[z] = static_cast<number>(b[at + static_cast<std::size_t>(z)] / right_scale_);
     });
   }
 

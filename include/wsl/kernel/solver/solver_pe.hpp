@@ -7,6 +7,7 @@
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/side_exchange.hpp"
+#include "solution.hpp"
 #include "storage.hpp"
 
 namespace wsl::solver {
@@ -41,31 +42,67 @@ class running_sum {
   f32 high_ = 0, low_ = 0;
 };
 
-template <class Method, class Storage>
-class solver_pe {
+/// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has
+/// the task `proceed`, which begins the pass that the method presents.
+template <class Program, class Method, class Storage>
+class solver_control {
  public:
-  using vector_store = typename Storage::template vector_store<Method::vectors>;
+  Method method;  // which the host fills before the first launch
 
-  // The host fills these before the first launch.
-  Method method;
-  vector_store store;
-  void shape(const stencil& a, const cells& own, const grid::lines& inner) {
-    own_ = own, inner_ = inner;
-    store.shape(a, own);
-  }
   /// The measure of each iteration of the last launch: |r| / |b|, or the eigenvalue.
   std::span<const f32> history() const { return {history_, static_cast<std::size_t>(done_)}; }
 
   void iterate(pe& me, int iterations) {
     left_ = iterations, done_ = 0;
-    if (left_ > 0) me.activate<&solver_pe::proceed>();
+    if (left_ > 0) me.activate<&Program::proceed>();
   }
   /// Applies the updates that the method has postponed, so that x is that of its last iteration.
   void close(pe& me) {
     left_ = done_ = 0;
-    if (method.close()) me.activate<&solver_pe::proceed>();
+    if (method.close()) me.activate<&Program::proceed>();
   }
 
+ protected:
+  /// Adds up the totals of all PEs, of a number of sums.
+  void join(pe& me, int sums) {
+    if (sums > 0) joining_.start(me, mem(totals_).part(0, sums), then<&solver_control::decide>());
+    else me.activate<&solver_control::decide>();
+  }
+  void decide(pe& me) {
+    const verdict v = method.decide(totals_);
+    if (v == verdict::next_iteration || v == verdict::last_iteration)
+      history_[done_++] = method.measured(), --left_;
+    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
+      me.activate<&Program::proceed>();
+  }
+
+  f32 totals_[most_sums]{};
+
+ private:
+  int left_ = 0, done_ = 0;
+  f32 history_[most_iterations_a_launch]{};
+  endpoint<joining<Storage>> joining_;
+
+ public:
+  using tasks = task_list<launch<&solver_control::iterate>, launch<&solver_control::close>,
+                          local<&solver_control::decide>, use<&solver_control::joining_>>;
+};
+
+template <class Method, class Storage>
+class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Storage> {
+  using control = solver_control<solver_pe, Method, Storage>;
+  friend control;
+
+ public:
+  using vector_store = typename Storage::template vector_store<Method::vectors>;
+  using control::method;
+
+  // The host fills it before the first launch.
+  vector_store store;
+  void shape(const stencil& a, const cells& own, const grid::lines& inner) {
+    own_ = own, inner_ = inner;
+    store.shape(a, own);
+  }
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
@@ -107,16 +144,8 @@ class solver_pe {
     join(me, p);
   }
   void join(pe& me, const pass& p) {
-    for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
-    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&solver_pe::decide>());
-    else me.activate<&solver_pe::decide>();
-  }
-  void decide(pe& me) {
-    const verdict v = method.decide(totals_);
-    if (v == verdict::next_iteration || v == verdict::last_iteration)
-      history_[done_++] = method.measured(), --left_;
-    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
-      me.activate<&solver_pe::proceed>();
+    for (int k = 0; k < most_sums; ++k) control::totals_[k] = sums_[k].value();
+    control::join(me, p.sums);
   }
 
   /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
@@ -206,22 +235,19 @@ class solver_pe {
   cells own_;          // lines in x and y, cells in z
   grid::lines inner_;  // those whose neighbours are all on this PE
   bool backward_ = false;
-  int left_ = 0, done_ = 0;
-  f32 history_[most_iterations_a_launch]{};
   running_sum sums_[most_sums];
-  f32 totals_[most_sums]{};
   side_exchange<halo, solver_pe> sides_;
-  endpoint<joining<Storage>> joining_;
 
  public:
-  using tasks = task_list<launch<&solver_pe::iterate>, launch<&solver_pe::close>, local<&solver_pe::proceed>,
-                          long_running<local<&solver_pe::inside>>, local<&solver_pe::at_rim>,
-                          local<&solver_pe::decide>, use<&solver_pe::sides_>, use<&solver_pe::joining_>>;
+  using tasks =
+      task_list<typename control::tasks, local<&solver_pe::proceed>, long_running<local<&solver_pe::inside>>,
+                local<&solver_pe::at_rim>, use<&solver_pe::sides_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
 /// the eight colors of its neighbours a PE receives four, and a wafer has eight input queues.
 template <class Method, class Storage>
+  requires(!Storage::is_mixed)
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)

@@ -10,9 +10,13 @@
 
 namespace wsl::solver {
 
-template <int nz>
+/// The numbers in which a solver computes on a wafer: f32; or vectors and weights in f16, and totals in f32.
+enum class precision : u8 { single, mixed };
+
+template <int nz, precision numbers = precision::single>
 struct one_line {
-  static constexpr bool is_for_wafers = true;
+  static constexpr bool is_for_wafers = true, is_mixed = numbers == precision::mixed;
+  static constexpr int cells_of_line = nz;
   static const char* misfit(const cells& size, int wide, int high) {
     if (size.z != nz) return "a wafer's program is compiled for one number of cells along z";
     return wide == size.x && high == size.y ? nullptr : "on a wafer each PE has one line along z";
@@ -21,6 +25,7 @@ struct one_line {
   template <int vectors>
   class vector_store {
    public:
+    using number = f32;
     void shape(const stencil&, const cells&) {}
     std::ptrdiff_t stride() const { return stride_; }
     f32* line(int vector, int x, int y) {
@@ -38,12 +43,13 @@ struct one_line {
 };
 
 struct block {
-  static constexpr bool is_for_wafers = false;
+  static constexpr bool is_for_wafers = false, is_mixed = false;
   static const char* misfit(const cells&, int, int) { return nullptr; }
 
   template <int vectors>
   class vector_store {
    public:
+    using number = f32;
     /// For x times y lines of z cells.
     void shape(const stencil& a, const cells& own) {
       stride_ = whole_vectors(own.z), stride_x_ = stride_ * (own.y + 2);

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// A histogram whose buckets lie on all PEs of a wafer. A value travels to the PE of its bucket, first along
+// its column and then along a row. A PE sends what lies to the south, or to the east, on one color, and what
+// lies to the north, or to the west, on another; words of all PEs of a line merge on their way. Routers
+// deliver a word only where it belongs: a filter in front of each processor compares the word's index with
+// the PE's row, or column. Behind its words each PE sends a control wavelet, which all filters let through,
+// so a PE knows that its column is done when it has counted as many as there are senders.
+//   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
+//   h(values, counts);
+// (CSL's example histogram-torus passes values from PE to PE around rings instead, by a task at each;
+// examples/56_histogram.cpp does so, too.)
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "../layout/filters.hpp"
+#include "../program/counted.hpp"
+#include "../support/bad_argument.hpp"
+#include "../support/text.hpp"
+#include "../wsl.hpp"
+
+namespace wsl {
+
+/// A PE has room for its values, its buckets (a power of two), and the values of its column that turn
+/// into its row, of which there are as many as of its own on average.
+struct histogram_shape {
+  int values, buckets, passing;
+};
+
+namespace detail {
+
+template <histogram_shape shape>
+class wafer_histogram_pe {
+  static_assert(shape.values > 0 && shape.passing > 0,
+                "wsl: a PE of a histogram has room for at least one value, and one that turns");
+  static_assert(shape.buckets > 0 && shape.buckets <= 2048 && (shape.buckets & (shape.buckets - 1)) == 0,
+                "wsl: a PE of a histogram has a power of two of buckets, 2048 at most");
+  // On its way along a column a word is the row, the upper 5 bits of the column, its other 5 bits, and the
+  // bucket; then the column and the bucket.
+  using word = halves<u16>;
+  static constexpr int bits_of_bucket = 11, bits_of_column = 10, upper_bits = 5;
+  static constexpr color<word> south_{0}, north_{1}, east_{2}, west_{3};
+
+ public:
+  static constexpr int widest = 1 << bits_of_column, highest = 65536 >> upper_bits;
+
+  static layout plan(const machine& target, int wide, int high) {
+    layout l{target, wide, high};
+    l.place<wafer_histogram_pe>(all);
+    wire(l, south_, south, high, 1 << upper_bits), wire(l, north_, north, high, 1 << upper_bits);
+    wire(l, east_, east, wide, 1), wire(l, west_, west, wide, 1);
+    return l;
+  }
+
+  /// The host gives a PE its values, the numbers of their buckets in the whole histogram; and takes counts.
+  void load(std::span<const u32> values) {
+    given_ = static_cast<int>(values.size());
+    std::copy(values.begin(), values.end(), value_);
+    std::fill_n(count_, shape.buckets, 0u);
+    ahead_ = back_ = ended_columns_ = ended_rows_ = 0;
+    is_complete_ = false;
+  }
+  std::span<const u32> counts() const { return {count_, std::size_t{shape.buckets}}; }
+  bool is_complete() const { return is_complete_; }
+
+  void start(pe& me) {
+    int south = 0, north = 0;
+    for (counted<i16> k = i16{0}; k < static_cast<i16>(given_); ++k) {
+      const counted<u32> value = value_[k.value()], wide = static_cast<u32>(me.width());
+      load(1);
+      const counted<u32> at = value >> std::countr_zero(u32{shape.buckets}), y = at / wide, x = at - y * wide;
+      const counted<u16> bucket = (value & counted<u32>(u32{shape.buckets - 1})).template as<u16>(),
+                         column = x.template as<u16>(), row = y.template as<u16>();
+      if (row == static_cast<u16>(me.y())) {
+        turn(me, column, bucket);
+        continue;
+      }
+      const word w{((column << bits_of_bucket) | bucket).value(),
+                   ((row << upper_bits) | (column >> (bits_of_column - upper_bits))).value()};
+      out_[row > static_cast<u16>(me.y()) ? south++ : shape.values - ++north] = w;
+      load(2);  // and the number of words
+    }
+    send<0>(me, mem(out_).part(0, south), !me.south_edge());
+    send<1>(me, mem(out_).part(shape.values - north, north), !me.north_edge());
+    column_ended(me);
+  }
+
+ private:
+  /// The routes of a line of n PEs in one direction; a PE takes `kept` indexes, from its place times `kept`
+  /// on.
+  static void wire(layout& l, color<word> c, port to, int n, int kept) {
+    const bool in_row = to == east || to == west, ahead = to == east || to == south;
+    const auto places = [&](int from, int until) {
+      return in_row ? columns(from, until) : area{rows(from, until)};
+    };
+    const auto keeps = [&](int from) {
+      return range_filter{.first = from * kept,
+                          .last = from * kept + kept - 1,
+                          .per_column = in_row ? kept : 0,
+                          .per_row = in_row ? 0 : kept};
+    };
+    if (n == 1) return void(l.path(c, region{}, ramp >> ramp));
+    const int first = ahead ? 0 : n - 1, last = ahead ? n - 1 : 0;
+    l.path(c, places(first, first + 1), ramp >> to);
+    if (n > 2) l.path(c, places(1, n - 1), (ramp | opposite(to)) >> (ramp | to), merges, keeps(1));
+    l.path(c, places(last, last + 1), opposite(to) >> ramp, keeps(last));
+  }
+
+  /// Charges numbers that are read from a plain array, or written.
+  static void load(int n) {
+    for (; n > 0; --n) execute(instruction::simple);
+  }
+
+  /// Sends words in a direction, and then the end of them.
+  template <int direction>
+  static constexpr color<word> colors() {
+    constexpr color<word> all_of_them[]{south_, north_, east_, west_};
+    return all_of_them[direction];
+  }
+  template <int direction>
+  void send(pe& me, memory<word> words, bool has_next) {
+    if (!has_next) return;
+    if (words.length() == 0) return me.activate<&wafer_histogram_pe::sent<direction>>();
+    me.async(mov(fabout(colors<direction>()), words), then<&wafer_histogram_pe::sent<direction>>());
+  }
+  template <int direction>
+  void sent(pe& me) {
+    me.send_control(colors<direction>(), direction < 2 ? end_of_column : end_of_row);
+  }
+
+  /// A word of this PE's row, from its column or its own.
+  void arrive(pe& me, u16 data, u16 index) {
+    const counted<u16> from = index, rest = data;
+    turn(me,
+         ((from & counted<u16>(u16{(1 << upper_bits) - 1})) << (bits_of_column - upper_bits)) |
+             (rest >> bits_of_bucket),
+         rest & counted<u16>(u16{(1 << bits_of_bucket) - 1}));
+  }
+  void turn(pe& me, const counted<u16>& column, const counted<u16>& bucket) {
+    if (column == static_cast<u16>(me.x())) return count(me, bucket.value(), 0);
+    if (ahead_ + back_ == shape.passing) no_room(me);
+    const bool to_the_east = column > static_cast<u16>(me.x());
+    turned_[to_the_east ? ahead_++ : shape.passing - ++back_] = {bucket.value(), column.value()};
+    load(4);  // and the number of words
+  }
+  void count(pe&, u16 bucket, u16) {
+    counted<u32> n = count_[bucket];
+    ++n;
+    count_[bucket] = n.value();
+    load(2);
+  }
+
+  // Of the control wavelets of its line a PE hears those of the PEs before it, on each color; between the
+  // ends of the line also its own two.
+  static int ends_of(int place, int n) { return n - 1 + (place > 0 && place < n - 1 ? 2 : 0); }
+  void column_ended(pe& me) {
+    if (++ended_columns_ <= ends_of(me.y(), me.height())) return;  // and this PE's own start
+    send<2>(me, mem(turned_).part(0, ahead_), !me.east_edge());
+    send<3>(me, mem(turned_).part(shape.passing - back_, back_), !me.west_edge());
+    row_ended(me);
+  }
+  void row_ended(pe& me) { is_complete_ = ++ended_rows_ > ends_of(me.x(), me.width()); }
+
+  [[noreturn]] static void no_room(const pe& me) {
+    throw fault(support::joined({"wsl: ", text_of(me.at()), " of a histogram has room for ", shape.passing,
+                                 " values that pass from its column to its row, and more come: give it more "
+                                 "(.passing)"}));
+  }
+
+  static constexpr int end_of_column = 1, end_of_row = 2;
+  u32 value_[std::size_t{shape.values}]{}, count_[std::size_t{shape.buckets}]{};
+  word out_[std::size_t{shape.values}]{}, turned_[std::size_t{shape.passing}]{};
+  int given_ = 0, ahead_ = 0, back_ = 0, ended_columns_ = 0, ended_rows_ = 0;
+  bool is_complete_ = false;
+
+  template <int direction>
+  using sent_to = local<&wafer_histogram_pe::sent<direction>>;
+
+ public:
+  using tasks =
+      task_list<launch<&wafer_histogram_pe::start>, numbered<4, sent_to>,
+                on<south_, &wafer_histogram_pe::arrive>, on<north_, &wafer_histogram_pe::arrive>,
+                on<east_, &wafer_histogram_pe::count>, on<west_, &wafer_histogram_pe::count>,
+                control<end_of_column, &wafer_histogram_pe::column_ended>,
+                control<end_of_row, &wafer_histogram_pe::row_ended>, sends<south_, north_, east_, west_>>;
+};
+
+}  // namespace detail
+
+/// A histogram over all PEs of a grid: bucket b is bucket b % shape.buckets of PE b / shape.buckets, row after
+/// row.
+template <histogram_shape shape>
+class wafer_histogram {
+  using program = detail::wafer_histogram_pe<shape>;
+
+ public:
+  /// The bytes of a PE's SRAM that the program takes.
+  static constexpr int bytes = program_v<program>.bytes;
+
+  /// Throws std::invalid_argument for a grid of more than 1024 columns or 2048 rows, and fault if the machine
+  /// is too small for the grid or its PEs for the histogram.
+  template <class Engine = threaded>
+  wafer_histogram(int wide, int high, const machine& target = wse2, const Engine& engine = {})
+      : wide_(checked(wide, high)), high_(high), fabric_(program::plan(target, wide, high), engine) {}
+
+  std::size_t buckets() const { return pes() * std::size_t{shape.buckets}; }
+  std::size_t most_values() const { return pes() * std::size_t{shape.values}; }
+
+  /// `counts` gets the number of values in each of the buckets; a value is the number of its bucket. The
+  /// values are distributed over the PEs in equal parts. Throws std::invalid_argument if there are more than
+  /// the PEs have room for, or one is no bucket's, and fault if more values pass a PE than it has room for.
+  outcome operator()(std::span<const u32> values, std::span<u32> counts) {
+    if (values.size() > most_values() || counts.size() != buckets())
+      support::bad_argument({"this histogram has ", buckets(), " buckets and room for ", most_values(),
+                             " values, not ", counts.size(), " and ", values.size()});
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] >= buckets())
+        support::bad_argument(
+            {"value ", i, " is ", values[i], ", and the histogram has ", buckets(), " buckets"});
+    const std::size_t all_pes = pes();
+    for (std::size_t p = 0; p < all_pes; ++p) {
+      const std::size_t from = values.size() * p / all_pes, to = values.size() * (p + 1) / all_pes;
+      at(p).load(values.subspan(from, to - from));
+    }
+    const outcome done = fabric_.template launch<&program::start>(all);
+    for (std::size_t p = 0; p < all_pes; ++p)
+      std::copy_n(at(p).counts().data(), shape.buckets, counts.data() + p * std::size_t{shape.buckets});
+    return done;
+  }
+  /// Whether each PE has found that its counts are complete, so that a program could go on.
+  bool is_complete() {
+    for (std::size_t p = 0; p < pes(); ++p)
+      if (!at(p).is_complete()) return false;
+    return true;
+  }
+
+ private:
+  static int checked(int wide, int high) {
+    if (wide < 1 || high < 1 || wide > program::widest || high > program::highest)
+      support::bad_argument({"a histogram is on 1 x 1 to ", program::widest, " x ", program::highest,
+                             " PEs, not on ", wide, " x ", high});
+    return wide;
+  }
+  std::size_t pes() const { return static_cast<std::size_t>(wide_) * static_cast<std::size_t>(high_); }
+  program& at(std::size_t p) {
+    const int n = static_cast<int>(p);
+    return fabric_.template program_at<program>({n % wide_, n / wide_});
+  }
+
+  int wide_, high_;
+  fabric fabric_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Causal attention of the queries of a PE to a block of keys and values that visits it, as it is summed up
+// block by block (Dao et al., "FlashAttention", arXiv 2205.14135; on a ring Liu et al., arXiv 2310.01889),
+// and its derivative. Blocks lie token by token, the queries feature by feature where an operation goes over
+// tokens. Products and sums are descriptor operations; exponential functions are computed in C++ and charged
+// as such.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "../../program/descriptor/box.hpp"
+#include "../../program/descriptor/ops.hpp"
+#include "../../program/pe.hpp"
+#include "../vector_work.hpp"
+#include "layer.hpp"
+
+namespace wsl::transformer {
+
+inline memory<f32> words(f32* first, int n) { return mem(std::span(first, static_cast<std::size_t>(n))); }
+inline memory<const f32> words(const f32* first, int n) {
+  return mem(std::span(first, static_cast<std::size_t>(n)));
+}
+
+/// to += the vectors from `vectors` on, each times its factor; one vector begins `stride` numbers behind the
+/// other. A factor comes by map_each, as CSL's @map gives it.
+inline void add_products(memory<f32> to, const f32* vectors, int stride, memory<const f32> factors) {
+  f32 unused = 0;
+  map_each(
+      [&](f32, f32 factor) {
+        fmac(to, to, words(vectors, to.length()), factor);
+        vectors += stride;
+        return 0.f;
+      },
+      &unused, 0.f, factors);
+}
+
+template <layer_shape shape>
+class attention_tile {
+  static constexpr int features = shape.features, tokens = shape.tokens, unit = features * tokens;
+
+ public:
+  void begin(memory<f32> sums) {
+    mov(sums, 0);
+    mov(mem(largest_), -1e30f);
+    mov(mem(total_), 0);
+  }
+  /// Adds what the queries take from a block of the row `from` of `rows`: sums is (tokens, features).
+  void add(const pe& me, int row, int from, int rows, const f32* queries, const f32* keys, const f32* values,
+           f32* sums) {
+    kernel::vector_work work(me.machine());
+    f32 larger[std::size_t{tokens}], shrink[std::size_t{tokens}];
+    mov(mem(larger), mem(largest_));
+    each_key(row, from, rows, [&](int k, int first) {
+      score(queries, keys, k, first);
+      const memory<f32> of = mem(larger).from(first);
+      fmax(of, of, row_of(score_, k, first));
+    });
+    exponentials(work, shrink, largest_, larger, 0);
+    mov(mem(largest_), mem(larger));
+    mul(mem(total_), mem(total_), mem(shrink));
+    for (int t = 0; t < tokens; ++t) {
+      work.comparisons(1);
+      if (shrink[t] != 1)
+        mul(words(sums + t * features, features), words(sums + t * features, features), shrink[t]);
+    }
+    each_key(row, from, rows, [&](int k, int first) {
+      exponentials(work, score_ + k * tokens, score_ + k * tokens, larger, first);
+      const memory<f32> of = mem(total_).from(first);
+      add_(of, row_of(score_, k, first));
+    });
+    // sums(t, :) += p(k, t) values(k, :) for the keys of each token
+    each_key(row, from, rows, [&](int k, int first) {
+      f32* to = sums + first * features;
+      f32 unused = 0;
+      map_each(
+          [&](f32, f32 p) {
+            fmac(words(to, features), words(to, features), words(values + k * features, features), p);
+            to += features;
+            return 0.f;
+          },
+          &unused, 0.f, row_of(score_, k, first));
+    });
+    charge_ += work.cycles();
+  }
+  /// Divides the sums by the totals.
+  void end(const pe& me, f32* sums) {
+    kernel::vector_work work(me.machine());
+    for (int t = 0; t < tokens; ++t) {
+      mul(words(sums + t * features, features), words(sums + t * features, features), 1 / total_[t]);
+      total_[t] = largest_[t] + std::log(total_[t]);  // its logarithm, which the derivative needs
+    }
+    charge_ += work.quotients(2 * tokens).cycles();
+  }
+
+  /// The sums of products of gradient and result, which all derivatives of a token's scores need; both are
+  /// (features, tokens).
+  void begin_derivative(const f32* gradient, const f32* result) {
+    mov(mem(dots_), 0);
+    f32 products[std::size_t{tokens}];
+    for (int i = 0; i < features; ++i) {
+      mul(mem(products), words(gradient + i * tokens, tokens), words(result + i * tokens, tokens));
+      add_(mem(dots_), mem(products));
+    }
+  }
+  /// Adds the derivatives to those of the queries, (tokens, features), and to those of a block.
+  struct own_side {
+    const f32 *queries, *gradient;                    // (features, tokens)
+    const f32 *queries_by_token, *gradient_by_token;  // (tokens, features)
+    f32* of_queries;                                  // (tokens, features)
+  };
+  void add_derivative(const pe& me, int row, int from, int rows, const own_side& own, f32* block) {
+    kernel::vector_work work(me.machine());
+    const f32 *keys = block, *values = block + unit;
+    f32 *of_keys = block + 2 * unit, *of_values = block + 3 * unit;
+    each_key(row, from, rows, [&](int k, int first) {
+      score(own.queries, keys, k, first);
+      exponentials(work, score_ + k * tokens, score_ + k * tokens, total_, first);
+      const memory<f32> p = row_of(score_, k, first), slope = row_of(slope_, k, first);
+      mov(slope, 0);
+      add_products(slope, own.gradient + first, tokens, words(values + k * features, features));
+      sub(slope, slope, mem(dots_).from(first));
+      mul(slope, slope, p);
+      add_products(words(of_values + k * features, features), own.gradient_by_token + first * features,
+                   features, p);
+      add_products(words(of_keys + k * features, features), own.queries_by_token + first * features, features,
+                   slope);
+      f32* to = own.of_queries + first * features;
+      f32 unused = 0;
+      map_each(
+          [&](f32, f32 s) {
+            fmac(words(to, features), words(to, features), words(keys + k * features, features), s);
+            to += features;
+            return 0.f;
+          },
+          &unused, 0.f, slope);
+    });
+    charge_ += work.cycles();
+  }
+
+  /// The cycles of what was computed in C++, once.
+  u64 take_charge() { return std::exchange(charge_, 0); }
+
+ private:
+  template <class Use>
+  static void each_key(int row, int from, int rows, Use use) {
+    for (int k = 0; k < tokens; ++k) {
+      int first = 0;  // of the tokens that see it
+      while (first < tokens && position(row, first, rows, tokens) < position(from, k, rows, tokens)) ++first;
+      if (first < tokens) use(k, first);
+    }
+  }
+  static memory<f32> row_of(f32* of, int k, int first) {
+    return words(of + k * tokens + first, tokens - first);
+  }
+  static void add_(memory<f32> to, memory<const f32> x) { wsl::add(to, to, x); }
+
+  void score(const f32* queries, const f32* keys, int k, int first) {
+    const memory<f32> s = row_of(score_, k, first);
+    mov(s, 0);
+    add_products(s, queries + first, tokens, words(keys + k * features, features));
+  }
+  static void exponentials(kernel::vector_work& work, f32* to, const f32* x, const f32* minus, int first) {
+    for (int t = first; t < tokens; ++t) to[t] = std::exp(x[t] - minus[t]);
+    work.sums(1, tokens - first).exponentials(tokens - first);
+  }
+
+  // A row of scores and a row of queries are read in the same cycle if they are 4 bytes apart, modulo 8: the
+  // owner's queries and gradients begin so.
+  alignas(8) f32 score_[std::size_t{tokens * tokens}]{}, slope_[std::size_t{tokens * tokens}]{};
+  f32 largest_[std::size_t{tokens}]{}, total_[std::size_t{tokens}]{}, dots_[std::size_t{tokens}]{};
+  u64 charge_ = 0;
+};
+
+}  // namespace wsl::transformer
