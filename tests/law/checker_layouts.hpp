@@ -340,7 +340,7 @@ class random_layout {
       }
     if (chance(40)) std::fill(cells.begin(), cells.end(), together);
     cover(cells, [&](const region& r, const needs& n) {
-      if (n.any() || chance(20)) placements_.push_back({r, make_program(n)});
+      if (n.any() || chance(20)) placements_.push_back({r, make_program(n), {}});
     });
   }
 
@@ -431,7 +431,7 @@ class random_layout {
     placement& p = any(placements_);
     if (kind == 9) placements_.erase(placements_.begin() + (&p - placements_.data()));
     if (kind == 10) p.where = random_region();
-    if (kind == 11) placements_.push_back({random_region(), p.what});
+    if (kind == 11) placements_.push_back({random_region(), p.what, {}});
     if (kind == 12) p.what = placements_[0].what;
     if (kind == 13)
       p.what = finish(tables_.emplace_back(p.what->begin(), p.what->end()), 48 * 1024 + 1 - below(2));
