@@ -19,7 +19,7 @@ inline constexpr int first_symbolic = 48, most_symbolic = max_colors - first_sym
 
 /// "color 3", or "symbolic color 3" of a program that has not given it one, on a machine of so many colors.
 inline std::string name_of_color(int id, int colors) {
-  return id >= first_symbolic && colors <= first_symbolic
+  return id >= first_symbolic && id < max_colors && colors <= first_symbolic
              ? support::joined({"symbolic color ", id - first_symbolic})
              : support::joined({"color ", id});
 }
