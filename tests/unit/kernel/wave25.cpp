@@ -276,3 +276,15 @@ TEST_CASE("wave25: an invalid problem is named in a sentence") {
   simulation s{good};
   CHECK_THROWS_WITH(s.restore({}), Contains("not one of this problem"));
 }
+
+TEST_CASE("wave25: a program without lines for a border computes the same bits") {
+  using lean = wafer_simulation<21, wave_pe<one_line<21, false>>>;
+  const problem p = mixture({12, 9, 21}, border::reflects);
+  simulation blocks{p};
+  lean wafer{p};
+  blocks.run(20), wafer.run(20);
+  CHECK(wafer.field() == blocks.field());
+  CHECK(sizeof(lean::program) < sizeof(wafer_simulation<21>::program));
+  for (border kind : {border::sponge, border::pml})
+    CHECK_THROWS_WITH(lean{mixture({12, 9, 21}, kind)}, Catch::Contains("the PEs' program has no frame"));
+}
