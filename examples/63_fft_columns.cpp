@@ -16,7 +16,7 @@ using namespace wsl;
 constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
 
 template <int N>  // a power of two
-struct transformer {
+struct column_fft {
   using numbers = f32[static_cast<std::size_t>(2 * N)];  // real and imaginary parts in turns
 
   numbers x{}, y{}, t{};
@@ -24,14 +24,13 @@ struct transformer {
 
   void start(pe& me) {
     transform();
-    turning.start(me, mem(x), mem(y), then<&transformer::go_on>());
+    turning.start(me, mem(x), mem(y), then<&column_fft::go_on>());
   }
   void go_on(pe&) {
     mov(mem(x), mem(y));
     transform();
   }
-  using tasks = task_list<launch<&transformer::start>, local<&transformer::go_on>,
-                          use<&transformer::turning>>;
+  using tasks = task_list<launch<&column_fft::start>, local<&column_fft::go_on>, use<&column_fft::turning>>;
 
  private:
   static auto re(memory<f32> z, int at, int n) { return z.every(2).part(at, n); }
@@ -66,14 +65,14 @@ struct transformer {
 template <int N>
 f64 largest_error() {
   layout l{wse2, N, 1};
-  l.place<transformer<N>>(all).wire(turn);
+  l.place<column_fft<N>>(all).wire(turn);
   fabric f{l};
   device d{f};
   std::vector<f32> x;  // column by column
   for (int i = 0; i < 2 * N * N; ++i) x.push_back(static_cast<f32>(std::sin(i * i)));
-  d.copy_in(&transformer<N>::x, all, x);
+  d.copy_in(&column_fft<N>::x, all, x);
   d.launch();
-  const std::vector<f32> found = d.copy_out(&transformer<N>::x, all);  // row by row
+  const std::vector<f32> found = d.copy_out(&column_fft<N>::x, all);  // row by row
 
   f64 worst = 0, largest = 0;
   for (int k = 0; k < N * N; ++k) {

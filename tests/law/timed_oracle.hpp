@@ -32,7 +32,7 @@ struct oracle_cycles {
 
 class timed_oracle final : public engine, private cycle_counter {
  public:
-  explicit timed_oracle(const layout& plan, const host_link& link = {})
+  explicit timed_oracle(const layout& plan, const wsl::host_link& link = {})
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
@@ -671,7 +671,7 @@ class timed_oracle final : public engine, private cycle_counter {
   std::vector<processor> processors_;
   std::map<std::tuple<int, int, int>, supply> supplies_;
   std::map<std::tuple<int, int, int>, std::deque<u32>> sinks_;
-  host_link link_;
+  wsl::host_link link_;
   std::map<int, std::vector<coord>> entries_;  // of inbound streams, by color
   f64 command_begins_ = 0, link_ends_ = 0;
   int last_color_ = -1;
