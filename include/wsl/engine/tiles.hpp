@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "../program/pe.hpp"
 #include "../support/flat_vector.hpp"
@@ -35,7 +36,7 @@ class tiles {
   ~tiles() {
     for (block& b : blocks_) b.clear();
     for (program_image* i : images_) delete i;
-    for (program_in_colors* p : in_colors_) delete p;
+    while (in_colors_) delete std::exchange(in_colors_, in_colors_->next);
   }
 
   std::size_t size() const { return pes_.size() - 1; }
@@ -128,20 +129,28 @@ class tiles {
   /// A program with the colors of one placement in place of its symbolic ones.
   struct program_in_colors {
     program what;
-    support::flat_vector<binding> table;
+    binding* table;
+    program_in_colors* next;
+
+    program_in_colors(const placement& p, program_in_colors* others)
+        : what(*p.what), table(new binding[static_cast<unsigned>(what.entries)]), next(others) {
+      for (int i = 0; i < what.entries; ++i) {
+        binding& b = table[i] = p.what->table[i];
+        if (b.names_a_color()) b.id = p.colors(b.id), b.after = p.colors(b.after);
+      }
+      what.table = table;
+    }
+    program_in_colors(const program_in_colors&) = delete;
+    program_in_colors& operator=(const program_in_colors&) = delete;
+    ~program_in_colors() { delete[] table; }
   };
   const program* in_colors(const placement& p) {
-    program_in_colors& to = *in_colors_.push_back(new program_in_colors{*p.what, {}});
-    for (binding b : *p.what) {
-      if (b.names_a_color()) b.id = p.colors(b.id), b.after = p.colors(b.after);
-      to.table.push_back(b);
-    }
-    to.what.table = to.table.data();
-    return &to.what;
+    in_colors_ = new program_in_colors(p, in_colors_);
+    return &in_colors_->what;
   }
 
   support::flat_vector<program_image*> images_;
-  support::flat_vector<program_in_colors*> in_colors_;
+  program_in_colors* in_colors_ = nullptr;
   support::flat_vector<block> blocks_;
   support::flat_vector<pe> pes_;
 };

@@ -72,17 +72,14 @@ class flat_vector {
     destroy(std::exchange(items_, larger), std::exchange(capacity_, capacity));
   }
 
-  static bool is_large(std::size_t n) { return n > large_array / sizeof(T); }
   static T* made(std::size_t n) {
-    if (!is_large(n)) return new T[n]{};
-    T* const items = static_cast<T*>(new_in_large_pages(n * sizeof(T)));
+    T* const items = static_cast<T*>(new_array(n * sizeof(T), alignof(T)));
     for (std::size_t i = 0; i < n; ++i) ::new (static_cast<void*>(items + i)) T{};
     return items;
   }
   static void destroy(T* items, std::size_t n) {
-    if (!is_large(n)) return void(delete[] items);
-    for (std::size_t i = 0; i < n; ++i) items[i].~T();
-    delete_in_large_pages(items);
+      for (std::size_t i = 0; i < n; ++i) items[i].~T();
+    delete_array(items, n * sizeof(T), alignof(T));
   }
 
   T* items_ = nullptr;

@@ -22,4 +22,14 @@ inline void* new_in_large_pages(std::size_t bytes) {
 }
 inline void delete_in_large_pages(void* memory) { ::operator delete(memory, std::align_val_t{large_page}); }
 
+/// Memory for an array, in large pages if it is worth it. Throws std::bad_alloc.
+inline void* new_array(std::size_t bytes, std::size_t alignment) {
+  return bytes >= large_array ? new_in_large_pages(bytes) : ::operator new(bytes, std::align_val_t{alignment});
+}
+/// Of as many bytes as it was made for.
+inline void delete_array(void* memory, std::size_t bytes, std::size_t alignment) {
+  if (bytes >= large_array) delete_in_large_pages(memory);
+  else ::operator delete(memory, std::align_val_t{alignment});
+}
+
 }  // namespace wsl::support

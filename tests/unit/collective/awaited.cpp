@@ -170,7 +170,7 @@ struct hasty {
   void both(pe& me) { me.activate<&hasty::one>(), me.activate<&hasty::two>(); }
   task then_wrong(pe& me) {
     seen = co_await summing(me, 5);
-    me.block(color<f32>{60});
+    me.block(color<f32>{30});
   }
   using tasks = task_list<launch<&hasty::one>, launch<&hasty::both>, launch<&hasty::then_wrong>,
                           local<&hasty::one>, local<&hasty::two>, use<&hasty::summing>>;
@@ -235,5 +235,5 @@ TEMPLATE_LIST_TEST_CASE("a collective that some PE does not begin is a deadlock,
 
 TEMPLATE_LIST_TEST_CASE("what a task throws after it has awaited is thrown by the run", "", every_engine) {
   fabric f{hasty_layout(), TestType{}};
-  CHECK_THROWS_WITH(f.launch<&hasty::then_wrong>(all), Contains("calls me.block for color 60"));
+  CHECK_THROWS_WITH(f.launch<&hasty::then_wrong>(all), Contains("calls me.block for color 30"));
 }
