@@ -78,7 +78,7 @@ class flat_vector {
     return items;
   }
   static void destroy(T* items, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i) items[i].~T();
+    for (std::size_t i = 0; i < n; ++i) items[i].~T();
     delete_array(items, n * sizeof(T), alignof(T));
   }
 
