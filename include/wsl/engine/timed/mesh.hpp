@@ -210,7 +210,8 @@ class mesh {
     if (free > now) [[unlikely]] {
       if (free == event_queue::never) return free;
       if (a.down != none && through.may_be_revised(through[a.down])) {
-        events_.note(actor, free);
+        // not before the word is here: in a window, a thread may have simulated this router up to then
+        events_.note(actor, std::max(free, ready));
         return event_queue::never;
       }
     }
