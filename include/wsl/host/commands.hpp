@@ -10,7 +10,7 @@
 namespace wsl::detail {
 
 /// The fabric and its streams, on which a command works.
-struct host_link {
+struct device_state {
   fabric& on;
   host_streams streams;
 };
@@ -79,7 +79,7 @@ class commands {
   /// Sets all elements of a member of each PE of an area to one value.
   template <symbol_like S, class T>
   auto fill(S what, const area& where, T value) {
-    return execute([=](host_link& h) {
+    return execute([=](device_state& h) {
       const T one[] = {value};
       detail::copy_in(h.on, symbol{what}, h.on.plan().inside(where), detail::host_index{},
                       std::span<const T>(one));
@@ -91,7 +91,7 @@ class commands {
   template <symbol_like S, class Data>
     requires detail::writable<Data>
   auto copy_out(S what, const area& where, Data&& into, order by = row_major) {
-    return execute([=, to = detail::kept<Data>(into)](host_link& h) {
+    return execute([=, to = detail::kept<Data>(into)](device_state& h) {
       const symbol from{what};
       const region r = h.on.plan().inside(where);
       const auto numbers = std::span(to);
@@ -103,7 +103,7 @@ class commands {
   /// The same as a new std::vector of the member's elements: `auto y = d.copy_out(&part::y, all)`.
   template <symbol_like S>
   auto copy_out(S what, const area& where, order by = row_major) {
-    return execute([=](host_link& h) {
+    return execute([=](device_state& h) {
       using from = decltype(symbol{what});
       const region r = h.on.plan().inside(where);
       const detail::host_index at = detail::index_of(r, from::length, by, detail::sharing::none);
@@ -118,21 +118,21 @@ class commands {
   template <auto Task, class... Arguments>
     requires task_like<Task>
   auto launch(const area& where, const Arguments&... arguments) {
-    return execute([=](host_link& h) { return h.on.template launch<Task>(where, arguments...); });
+    return execute([=](device_state& h) { return h.on.template launch<Task>(where, arguments...); });
   }
   template <auto Task, class... Arguments>
     requires task_like<Task>
   auto launch(int, const Arguments&...) {
     detail::a_named_launch_takes_an_area<Task>();
-    return execute([](host_link&) { return outcome{}; });
+    return execute([](device_state&) { return outcome{}; });
   }
   /// The same for programs with one host function without arguments.
   auto launch(const area& where = all) {
-    return execute([=](host_link& h) { return h.on.launch(where); });
+    return execute([=](device_state& h) { return h.on.launch(where); });
   }
   /// Runs the fabric until it is quiet.
   auto run() {
-    return execute([](host_link& h) { return h.on.run(); });
+    return execute([](device_state& h) { return h.on.run(); });
   }
 
   /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the
@@ -140,7 +140,7 @@ class commands {
   /// share the words equally.
   template <payload T, host_array Data>
   auto stream_in(color<T> c, Data&& words) {
-    return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
+    return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](device_state& h) {
       h.streams.stream_in(c, std::span<const T>(detail::words_of<T>(from)));
     });
   }
@@ -151,7 +151,7 @@ class commands {
   template <payload T, class Data>
     requires detail::writable<Data>
   auto stream_out(color<T> c, Data&& words) {
-    return execute([c, to = detail::kept<Data>(words)](host_link& h) {
+    return execute([c, to = detail::kept<Data>(words)](device_state& h) {
       return h.streams.stream_out(c, detail::words_of<T>(to));
     });
   }
@@ -159,7 +159,7 @@ class commands {
   /// together.
   template <payload T>
   auto ready(color<T> c) {
-    return execute([c](host_link& h) { return h.streams.ready(c); });
+    return execute([c](device_state& h) { return h.streams.ready(c); });
   }
 
  protected:
@@ -174,7 +174,7 @@ class commands {
 
   template <class S, class Data>
   auto send(S what, const area& where, Data&& data, order by, detail::sharing how) {
-    return execute([=, from = detail::kept<Data>(std::forward<Data>(data))](host_link& h) {
+    return execute([=, from = detail::kept<Data>(std::forward<Data>(data))](device_state& h) {
       const symbol to{what};
       const region r = h.on.plan().inside(where);
       detail::copy_in(h.on, to, r, detail::index_of(r, to.length, by, how), detail::constants(from));

@@ -96,7 +96,7 @@ class device : public detail::commands<device>, private detail::fabric_user {
     return command(link_);
   }
 
-  detail::host_link link_;
+  detail::device_state link_;
   detail::background* behind_ = nullptr;
   std::shared_ptr<detail::command_batch> left_;  // of a queue that is gone, after a failure
 };

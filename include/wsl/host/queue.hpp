@@ -38,7 +38,7 @@ struct command_result {
   std::optional<std::conditional_t<std::is_void_v<T>, nothing, T>> value;
 
   template <class F>
-  void fulfil(F& command, host_link& link) {
+  void fulfil(F& command, device_state& link) {
     if (!batch->error) attempt(command, link);
     failed = batch->error != nullptr;
     done = true;
@@ -47,7 +47,7 @@ struct command_result {
 
  private:
   template <class F>
-  void attempt(F& command, host_link& link) {
+  void attempt(F& command, device_state& link) {
     try {
       if constexpr (std::is_void_v<T>) command(link);
       else value = command(link);
@@ -118,7 +118,7 @@ class device_queue final : public detail::commands<device_queue>, private detail
   template <class F>
   auto execute(F command) {
     device_.must_be_usable();
-    using result = std::invoke_result_t<F&, detail::host_link&>;
+    using result = std::invoke_result_t<F&, detail::device_state&>;
     auto promised = std::make_shared<detail::command_result<result>>();
     {
       const std::lock_guard lock(mutex_);

@@ -7,7 +7,9 @@
 // so a PE knows that its column is done when it has counted as many as there are senders.
 //   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
 //   h(values, counts);
-// (CSL's example histogram-torus passes values from PE to PE around rings instead, by a task at each;
+// Words of opposite directions may fill all queues on large grids with many values: then the run ends with a
+// report of a deadlock (seen from 32 x 32 PEs with 20 values each on); examples/56_histogram.cpp has no such
+// limit. (CSL's example histogram-torus passes values from PE to PE around rings instead, by a task at each;
 // examples/56_histogram.cpp does so, too.)
 #pragma once
 #include <algorithm>
@@ -32,8 +34,9 @@ namespace detail {
 
 template <histogram_shape shape>
 class wafer_histogram_pe {
-  static_assert(shape.values > 0 && shape.passing > 0,
-                "wsl: a PE of a histogram has room for at least one value, and one that turns");
+  static_assert(shape.values > 0 && shape.passing > 0 && shape.values < 32768 && shape.passing < 32768,
+                "wsl: a PE of a histogram has room for at least one value, and one that turns, and for less "
+                "than 32768 of each: they are counted in 16 bits");
   static_assert(shape.buckets > 0 && shape.buckets <= 2048 && (shape.buckets & (shape.buckets - 1)) == 0,
                 "wsl: a PE of a histogram has a power of two of buckets, 2048 at most");
   // On its way along a column a word is the row, the upper 5 bits of the column, its other 5 bits, and the
@@ -188,8 +191,8 @@ class wafer_histogram_pe {
 
 }  // namespace detail
 
-/// A histogram over all PEs of a grid: bucket b is bucket b % shape.buckets of PE b / shape.buckets, row after
-/// row.
+/// A histogram over all PEs of a grid: bucket b is bucket b % shape.buckets of PE b / shape.buckets, row
+/// after row.
 template <histogram_shape shape>
 class wafer_histogram {
   using program = detail::wafer_histogram_pe<shape>;

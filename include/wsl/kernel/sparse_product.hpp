@@ -29,9 +29,10 @@ class wafer_sparse_tile {
   static_assert(
       shape.rows > 0 && shape.columns > 0 && shape.nonzeros > 0 && shape.vectors > 0,
       "wsl: a block of a sparse product has at least one row, one column, one nonzero and one vector");
-  static_assert(
-      shape.columns <= 65535 && shape.nonzeros <= 65535,
-      "wsl: the columns of a block of a sparse product, and its nonzeros, are counted with 16 bits");
+  static_assert(shape.columns <= 65535 / shape.vectors && shape.nonzeros <= 65535,
+                "wsl: the columns of a block of a sparse product times the vectors, and its nonzeros, are "
+                "counted with 16 "
+                "bits");
   static_assert(shape.vectors == 1 || shape.vectors % 2 == 0,
                 "wsl: the rows of B fill words of 8 bytes: take one column of B or an even number");
   static constexpr int words_of_c = shape.rows * shape.vectors, words_of_b = shape.columns * shape.vectors;

@@ -19,6 +19,7 @@ namespace planning {
 /// A port of a region, without the type of its words.
 struct port_data {
   int region = -1;    ///< number of the code region
+  const char* name = "";
   int color = -1;     ///< id, symbolic or not
   wsl::region where;  ///< inside the region
   ports sides;        ///< through which words may leave or enter these PEs
@@ -148,7 +149,7 @@ class code_region {
     if (found.empty() || found.x0 < 0 || found.y0 < 0 || found.x1 > width_ || found.y1 > height_)
       faults::the_port_is_outside_of_its_region(name_, width_, height_);
     if (sides.empty() || sides.has(ramp)) faults::a_port_is_at_a_side_of_its_region(name_);
-    return region_port<T>({number_, c.id, found, sides, ramp, is_output, false, {}});
+    return region_port<T>({number_, name_, c.id, found, sides, ramp, is_output, false, {}});
   }
 
   int number_;

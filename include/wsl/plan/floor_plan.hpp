@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A floor plan places code regions on the wafer and connects their ports: it finds ways for the wavelets
 // around other regions, gives colors to all symbolic ones, and makes a layout of it, in a constant expression
-// or at run time. See docs/guide/regions.md and examples/102_ports_and_connections.cpp.
+// or at run time. See docs/guide/regions.md and examples/104_ports_and_connections.cpp.
 //   constexpr layout l = [] {
 //     floor_plan p{wse2, 9, 3};
 //     const auto a = p.region<sender>("a", 1, 1), b = p.region<receiver>("b", 1, 1);
@@ -33,7 +33,8 @@ class floor_plan {
   /// paths or modules claim them, and off the PEs of its programs.
   constexpr explicit floor_plan(const layout& base) : base_(base) {}
 
-  /// A region of so many PEs, each of which runs a program.
+  /// A region of so many PEs, each of which runs a program. The name is not copied, and must live as long as
+  /// the plan; so must those below.
   template <class Program>
   constexpr code_region region(const char* name, int width, int height) {
     const code_region r = region(name, width, height);
@@ -72,8 +73,8 @@ class floor_plan {
   constexpr floor_plan& place(const code_region& r, coord north_west) {
     planning::region_record& to = regions_[static_cast<std::size_t>(known(r))];
     if (to.is_placed) faults::the_region_is_placed_twice(to.name);
-    if (north_west.x < 0 || north_west.y < 0 || north_west.x + to.width > base_.width() ||
-        north_west.y + to.height > base_.height())
+    if (north_west.x < 0 || north_west.y < 0 || north_west.x > base_.width() - to.width ||
+        north_west.y > base_.height() - to.height)
       faults::the_region_leaves_the_grid(to.name, north_west.x, north_west.y, base_.width(), base_.height());
     to.at = north_west, to.is_placed = true;
     return *this;
@@ -105,8 +106,7 @@ class floor_plan {
   /// and so on, from the beginning again after the last: one output for all of them (CSL's demultiplexer).
   template <payload T>
   constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to, const deals& how) {
-    if (how.words < 1 || from.data().where.count() != 1)
-      faults::one_output_deals_words(name(from.data().region));
+    if (how.words < 1 || from.data().where.count() != 1) faults::one_output_deals_words(name(from.data()));
     return add(from.data(), to.data(), &planning::calls_for<T>, false, how.words);
   }
   /// The host writes words into a port, or reads them from one: a way from, or to, some PE at that side of
@@ -163,7 +163,7 @@ class floor_plan {
   }
   constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,
                             const planning::payload_calls* calls, bool may_merge, int deal = 0) {
-    const char *a = name(from.region), *b = name(to.region);
+    const char *a = name(from), *b = name(to);
     known_color(from.color), known_color(to.color);
     if (!from.is_output || to.is_output) faults::an_output_is_connected_to_an_input(a, b);
     const int n = from.where.count(), m = to.where.count();
@@ -174,7 +174,7 @@ class floor_plan {
   }
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
                                  const planning::payload_calls* calls, int deal = 0) {
-    const char* a = name(here.region);
+    const char* a = name(here);
     known_color(here.color);
     if (here.is_output != out)
       faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
@@ -183,10 +183,14 @@ class floor_plan {
     connections_.push_back({out ? here : outside, out ? outside : here, side, false, deal, calls});
     return *this;
   }
-  constexpr const char* name(int region) const {
-    if (region < 0 || static_cast<std::size_t>(region) >= regions_.size())
-      faults::the_region_is_of_another_floor_plan(region);
-    return regions_[static_cast<std::size_t>(region)].name;
+  /// The name of a port's region, which is one of this plan.
+  constexpr const char* name(const planning::port_data& p) const {
+    if (p.region < 0 || static_cast<std::size_t>(p.region) >= regions_.size())
+      faults::the_region_is_of_another_floor_plan(p.region);
+    const planning::region_record& r = regions_[static_cast<std::size_t>(p.region)];
+    if (r.name != p.name || p.where.x1 > r.width || p.where.y1 > r.height)
+      faults::the_region_is_of_another_floor_plan(p.region);
+    return r.name;
   }
 
   layout base_;

@@ -453,7 +453,7 @@ TEST_CASE("words of the host come when its link has brought them") {
   CHECK(heard({.channels = 12}, {4}, 2) ==
         times{{1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}});
   CHECK_THROWS_WITH(heard({.channels = -1}, {2}, 1), Contains("timed{.host} has -1 channels"));
-  CHECK_THROWS_WITH(heard({.channels = 1, .bits_a_second = 0}, {2}, 1), Contains("some that carry bits"));
+  CHECK_THROWS_WITH(heard({.channels = 1, .bits_a_second = 0}, {2}, 1), Contains("some of at least a bit a second"));
 }
 
 TEST_CASE("a machine must leave a cycle between what is done and what is seen") {

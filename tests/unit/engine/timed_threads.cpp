@@ -12,6 +12,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <vector>
+#include <wsl/host/device.hpp>
+#include <wsl/wsl.hpp>
 
 using namespace wsl;
 using Catch::Contains;
@@ -192,4 +194,36 @@ TEST_CASE("the number of threads of the timed engine is that of the choice, or W
   CHECK_THROWS_WITH(run<ending::quiet>(finely_cut(0)), Contains("WSL_THREADS is \"two\""));
   CHECK_THROWS_WITH(run<ending::quiet>(finely_cut(-1)), Contains("not on -1"));
   CHECK_THROWS_WITH(run<ending::quiet>({.threads = 2, .span = 1}), Contains("timed{.span} is 1"));
+}
+
+namespace {
+
+constexpr color<f32> passed_down{0};
+
+/// Takes what a stream brings, in operations of 200 words, one after the other.
+struct listener {
+  f32 x[200]{};
+  int rounds = 0;
+  void start(pe& me) { me.async(mov(mem(x), fabin(passed_down)), then<&listener::next>()); }
+  void next(pe& me) {
+    if (++rounds < 3) start(me);
+  }
+  using tasks = task_list<launch<&listener::start>, local<&listener::next>, reads<passed_down>>;
+};
+
+}  // namespace
+
+TEST_CASE("a word that goes through many routers at once wakes none of them too early") {
+  layout l{wse2, 2, 66};
+  l.place<listener>(all).path(passed_down, rows(0, edge - 1), north >> (ramp | south));
+  l.path(passed_down, row(edge - 1), north >> ramp).stream_in(passed_down, row(0), north);
+  u64 cycles = 0;
+  for (const int threads : {0, 1, 2, 3}) {
+    fabric f{l, timed{.threads = threads, .visits_a_cycle = threads ? 0 : timed::by_threads}};
+    device d{f};
+    d.stream_in(passed_down, std::vector<f32>(2 * 600, 1.f));
+    const u64 took = f.launch<&listener::start>(all).cycles;
+    if (threads == 0) cycles = took;
+    CHECK(took == cycles);
+  }
 }

@@ -333,6 +333,9 @@ TEST_CASE("mistakes in a floor plan have a sentence") {
   CHECK_THROWS_WITH(p.stream_in(a.output(source::out, east), west), Contains("an output"));
   floor_plan other{wse2, 8, 8};
   CHECK_THROWS_WITH(other.place(a, {1, 1}), Contains("it is of another one"));
+  const auto stranger = other.region<sink>("stranger", 1, 1);
+  CHECK_THROWS_WITH(p.connect(a.output(source::out, at(0, 0)), stranger.input(sink::in, west)),
+                    Contains("it is of another one"));
   p.place(d, {2, 2});
   p.connect(a.output(source::out, at(0, 0)), d.input(sink::in, west));
   CHECK_THROWS_WITH(p.connected(), Contains("regions d and a overlap at PE(2, 2)"));

@@ -13,15 +13,19 @@ WSL_COMPILED_PART engines::engine* timed::make(const layout& plan) const {
   if (span < 2)
     throw fault("wsl: timed{.span} is " + std::to_string(span) +
                 "; the part of a thread needs a span of 2 rows");
-  if (host.channels < 0 || (host.channels > 0 && !(host.bits_a_second > 0)) || !(host.latency >= 0))
-    throw fault(
-        "wsl: timed{.host} has " + std::to_string(host.channels) + " channels of " +
-        std::to_string(host.bits_a_second) + " bits a second and a latency of " +
-        std::to_string(host.latency) +
-        " s: a link has no channels and takes no time, or some that carry bits, and no latency below 0");
+  const bool has_link = host.channels > 0;
+  if (host.channels < 0 || (has_link && !(host.bits_a_second >= 1 && host.bits_a_second <= 1e18)) ||
+      !(host.latency >= 0 && host.latency <= 1e6) || (!has_link && host.latency > 0))
+    throw fault("wsl: timed{.host} has " + std::to_string(host.channels) + " channels of " +
+                std::to_string(host.bits_a_second) + " bits a second and a latency of " +
+                std::to_string(host.latency) +
+                " s: a link has no channels and takes no time, or some of at least a bit a second, and a "
+                "latency from 0 "
+                "to a million seconds");
+  constexpr u64 usual = 256;
+  const u64 visits = visits_a_cycle != by_threads ? visits_a_cycle : threads ? usual : ~u64{0} >> 8;
   return new engines::timed_engine(plan, threads ? threads : default_threads(),
-                                   trace ? trace : engines::trace_of_environment(), span, visits_a_cycle,
-                                   host);
+                                   trace ? trace : engines::trace_of_environment(), span, visits, host);
 }
 
 }  // namespace wsl

@@ -8,6 +8,8 @@
 //   layer.backward(weights, gradient_of_y, gradient_of_x, gradients);
 // The mapping is described in docs/guide/kernel.md.
 #pragma once
+#include <utility>
+
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "layer_pe.hpp"
@@ -46,13 +48,16 @@ class wafer_layer {
     stream(w, [](const auto& order, const layer_weights& from, auto use) { order.forward(from, use); });
     const outcome done = fabric_.template launch<&program::forward>(all, rows_);
     get(y);
+    is_ahead_ = true;
     return done;
   }
   /// From the gradient of the last forward pass's y, that of its x, and those of the weights, as sums over
-  /// all tokens. Throws std::invalid_argument if the lengths do not fit.
+  /// all tokens. Throws std::invalid_argument if the lengths do not fit, or if no forward pass came before.
   outcome backward(const layer_weights& w, std::span<const f32> of_y, std::span<f32> of_x,
                    layer_weights& gradient) {
     check(w), check("the gradient of y", of_y.size()), check("the gradient of x", of_x.size());
+    if (!std::exchange(is_ahead_, false))
+      support::bad_argument({"backward() follows forward(): the PEs keep what one backward pass needs"});
     put(of_y);
     stream(w, [](const auto& order, const layer_weights& from, auto use) { order.backward(from, use); });
     const outcome done = fabric_.template launch<&program::backward>(all, rows_);
@@ -137,6 +142,7 @@ class wafer_layer {
     each_number([&](std::size_t k, f32& here) { y[k] = here; });
   }
 
+  bool is_ahead_ = false;  // a forward pass waits for its backward pass
   int columns_, rows_, sequences_;
   fabric fabric_;
   device host_;
