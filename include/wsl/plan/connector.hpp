@@ -197,8 +197,7 @@ class connector {
   }
   static constexpr int length(const net& n) {
     if (n.root.at == nowhere || n.leaves[0].at == nowhere) return 0;
-    const coord d = n.root.at - n.leaves[0].at;
-    return (d.x < 0 ? -d.x : d.x) + (d.y < 0 ? -d.y : d.y);
+    return distance(n.root.at, n.leaves[0].at);
   }
   /// Short nets first: they have the fewest ways.
   constexpr void sort_nets() {

@@ -201,9 +201,6 @@ class exhaustive {
     for (const net_end& e : n.leaves) own |= e.region == owner;
     return own;
   }
-  static constexpr int distance(coord a, coord b) {
-    return (a.x < b.x ? b.x - a.x : a.x - b.x) + (a.y < b.y ? b.y - a.y : a.y - b.y);
-  }
   static constexpr void join_out(const net& n, net_step& s, port side) {
     n.merges ? s.from = s.from | ports{side} : s.to = s.to | ports{side};
   }

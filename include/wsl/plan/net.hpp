@@ -11,6 +11,11 @@ namespace wsl::planning {
 
 inline constexpr coord nowhere{-1, -1};
 
+/// The hops between two PEs.
+constexpr int distance(coord a, coord b) {
+  return (a.x < b.x ? b.x - a.x : a.x - b.x) + (a.y < b.y ? b.y - a.y : a.y - b.y);
+}
+
 /// Of every `of` words the processor gets `words`, beginning with word `first`; all if `words` is 0.
 struct dealing {
   int words = 0, first = 0, of = 0;

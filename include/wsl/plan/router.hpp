@@ -123,9 +123,6 @@ class router {
       for (std::size_t k = i; k > 0 && far(all[k]) < far(all[k - 1]); --k) std::swap(all[k], all[k - 1]);
     return all;
   }
-  static constexpr int distance(coord a, coord b) {
-    return (a.x < b.x ? b.x - a.x : a.x - b.x) + (a.y < b.y ? b.y - a.y : a.y - b.y);
-  }
 
   /// The cost for the net to pass a PE on its way, or -1 if it may not.
   constexpr int cost_of(std::size_t i) const {
