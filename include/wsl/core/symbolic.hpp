@@ -45,8 +45,9 @@ class color_map {
   constexpr bool empty() const { return !(ids_[0] | ids_[1]); }
   /// The color of an id, which is itself if it is not symbolic; the symbolic id if it was given none.
   constexpr int operator()(int id) const {
-    if (!is_symbolic(id)) return id;
-    const int k = id - first_symbolic, given = static_cast<int>(ids_[k / 8] >> 8 * (k % 8) & 255);
+    const int k = id - first_symbolic;
+    if (k < 0 || k >= most_symbolic) return id;  // a program may name any number
+    const int given = static_cast<int>(ids_[k / 8] >> 8 * (k % 8) & 255);
     return given ? given - 1 : id;
   }
   /// The same for a set of colors.
