@@ -183,7 +183,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::map<int, transfer> threads;          // 0: the main thread's own
     int turn = 0;
     std::list<held> registers[3];  // the descriptors of each role, the newest first
-    int of_tasks = 1;  // the main thread's priority; those of microthreads are 0, 2 and 4
+    int of_tasks = 1;              // the main thread's priority; those of microthreads are 0, 2 and 4
     std::map<int, u64> torn_down;  // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
@@ -600,7 +600,24 @@ class timed_oracle final : public engine, private cycle_counter {
     running_ = &s;
     f();
     note_sends();
+    forget_local_arrays();
     running_ = nullptr;
+  }
+  /// A descriptor of what is no member of the program is of no use to the next task: it is replaced first.
+  void forget_local_arrays() {
+    const auto begin = reinterpret_cast<std::uintptr_t>(running_->memory());
+    for (std::list<held>& file : processors_[running_->index].registers) {
+      const auto is_member = [&](const held& h) {
+        return h.what.length < 0 || (h.what.first >= begin && h.what.first < begin + running_->image->stride);
+      };
+      std::list<held> forgotten;
+      for (auto it = file.begin(); it != file.end();) {
+        const auto next = std::next(it);
+        if (!is_member(*it)) it->what.length = -1, forgotten.splice(forgotten.begin(), file, it);
+        it = next;
+      }
+      file.splice(file.end(), forgotten);
+    }
   }
   void note_sends() {
     for (; noted_ != journal; ++noted_) {
@@ -637,8 +654,7 @@ class timed_oracle final : public engine, private cycle_counter {
   }
   void prioritize(main_priority of_tasks) override {
     note_sends();
-    processors_[running_->index].script.push_back(
-        {step::prioritizes, static_cast<u64>(of_tasks), 0, false});
+    processors_[running_->index].script.push_back({step::prioritizes, static_cast<u64>(of_tasks), 0, false});
   }
   void operate(const operation_cost& what, u64 elements) override {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));

@@ -16,9 +16,9 @@
 #include <catch2/catch.hpp>
 
 using namespace wsl;
+using Catch::Contains;
 using wsl::detail::command_list, wsl::detail::work;
 using wsl::engines::state_of;
-using Catch::Contains;
 
 namespace {
 
@@ -53,7 +53,7 @@ struct calculator {
     // rows are as good as arrays
     add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);
     add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);  // and clash as they do
-    fmac(mem(a), mem(a), mem(b), 2), note(me);  // one in two cycles
+    fmac(mem(a), mem(a), mem(b), 2), note(me);                                // one in two cycles
   }
   using tasks = task_list<launch<&calculator::start>>;
 };
@@ -111,8 +111,8 @@ struct busy {
     me.activate<&busy::after>();
   }
   void after(pe& me) { computed = me.now(); }
-  using tasks = task_list<launch<&busy::start>, local<&busy::compute>, local<&busy::after>, sends<red>,
-                          reads<red>>;
+  using tasks =
+      task_list<launch<&busy::start>, local<&busy::compute>, local<&busy::after>, sends<red>, reads<red>>;
 };
 
 /// Sends words that nobody takes at the east end, and in the middle passes them on if it is told to.
@@ -185,8 +185,7 @@ struct rivals {
   using tasks = task_list<launch<&rivals::by_default>, against<main_priority::medium_low>,
                           against<main_priority::medium>, against<main_priority::medium_high>,
                           against<main_priority::high>, launch<&rivals::take>, local<&rivals::done>,
-                          sends<red>,
-                          reads<red>>;
+                          sends<red>, reads<red>>;
 };
 
 /// The time at which the east end has the words.
@@ -215,8 +214,8 @@ TEST_CASE("operations over memory take a setup and the elements divided by the w
   fabric f{one, timed{}};
   const outcome o = f.launch();
   const calculator& p = f.program_at<calculator>({0, 0});
-  const u64 expected[] = {10,     3,     5 + 8,      5 + 16, 5 + 8,  5 + 16, 5 + 16,
-                          5 + 16, 5 + 3, 5 + 16 * 7, 5,      5 + 16, 5 + 8,  5 + 16, 5 + 32};
+  const u64 expected[] = {10,    3,          5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16,
+                          5 + 3, 5 + 16 * 7, 5,     5 + 16, 5 + 8, 5 + 16, 5 + 32};
   CHECK(p.at[0] == expected[0]);
   for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
   CHECK(o.cycles == p.at[p.n - 1]);
@@ -263,6 +262,38 @@ TEST_CASE("a descriptor that is in no register is loaded") {
   // one that has been used twice in a place does not move on
   CHECK(cycles_of_copies({0, 0, 8, 8, 16, 16, 24, 24}) ==
         list{copy, copy, copy, copy, copy, copy, load, copy});
+}
+
+namespace {
+
+/// Clears a member and, if told, before it an array of its own; notes the cycles.
+struct clears_own_arrays {
+  f32 kept[8]{}, other[8]{};
+  std::vector<u64> cycles;
+  void clear(pe& me, bool both) {
+    f32 own[8];
+    const u64 begin = me.now();
+    mov(mem(own), 0), mov(mem(own), 0);
+    mov(both ? mem(other) : mem(kept), 0);
+    cycles.push_back(me.now() - begin);
+  }
+  using tasks = task_list<launch<&clears_own_arrays::clear>>;
+};
+
+}  // namespace
+
+TEST_CASE("a descriptor of a task's own array is in a register until the task ends") {
+  machine m = countable;
+  m.descriptor_registers = 2;
+  layout one{m, 1, 1};
+  one.place<clears_own_arrays>(all);
+  fabric f{one, timed{}};
+  for (const bool both : {false, false, true, false}) f.launch<&clears_own_arrays::clear>(all, both);
+  // The first two descriptors are in registers at the beginning; later the array's is loaded over its own old
+  // one, which leaves the member's where it is, until another member's takes its place.
+  const u64 clear = 5 + 4, load = 11;
+  CHECK(f.program_at<clears_own_arrays>({0, 0}).cycles ==
+        std::vector<u64>{3 * clear, load + 3 * clear, 2 * load + 3 * clear, 2 * load + 3 * clear});
 }
 
 TEST_CASE("of the threads that can move, the one with the highest priority does, and equals take turns") {
@@ -371,9 +402,9 @@ struct commander {
   }
   void hear(pe& me, f32) { heard[n++] = me.now(); }
   void torn_down(pe& me) { me.reopen(red, phase{0}); }
-  using tasks = task_list<launch<&commander::start>, on<red, &commander::hear>,
-                          on_teardown<red, &commander::torn_down>, sends<red>,
-                          steers<red, switch_adv, teardown>>;
+  using tasks =
+      task_list<launch<&commander::start>, on<red, &commander::hear>, on_teardown<red, &commander::torn_down>,
+                sends<red>, steers<red, switch_adv, teardown>>;
 };
 
 }  // namespace
@@ -453,7 +484,8 @@ TEST_CASE("words of the host come when its link has brought them") {
   CHECK(heard({.channels = 12}, {4}, 2) ==
         times{{1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}, {1 + way, 1 + way + 10}});
   CHECK_THROWS_WITH(heard({.channels = -1}, {2}, 1), Contains("timed{.host} has -1 channels"));
-  CHECK_THROWS_WITH(heard({.channels = 1, .bits_a_second = 0}, {2}, 1), Contains("some of at least a bit a second"));
+  CHECK_THROWS_WITH(heard({.channels = 1, .bits_a_second = 0}, {2}, 1),
+                    Contains("some of at least a bit a second"));
 }
 
 TEST_CASE("a machine must leave a cycle between what is done and what is seen") {
@@ -562,7 +594,7 @@ TEST_CASE("a command without a task is a fault when it arrives, although operati
   l.path(blue, column(1), ramp >> west).path(blue, column(0), east >> ramp);
   fabric f{l, timed{}};
   f.start<&commanding::go>(column(0));
-  CHECK_THROWS_WITH(f.launch<&answering::go>(column(1)),
-                    Contains("id 9 on color 0 arrived at PE(1, 0)") && Contains("binds no such control task"));
+  CHECK_THROWS_WITH(f.launch<&answering::go>(column(1)), Contains("id 9 on color 0 arrived at PE(1, 0)") &&
+                                                             Contains("binds no such control task"));
   CHECK(f.read(1, 0, &answering::sum) == 6);
 }

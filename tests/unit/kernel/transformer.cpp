@@ -160,6 +160,21 @@ TEST_CASE("transformer on a wafer: more rows of PEs cost the way of the words to
   }
 }
 
+TEST_CASE("transformer on a wafer: cycles are the same from event to event and in windows") {
+  constexpr layer_shape narrow{.features = 4, .tokens = 2};
+  const layer_weights w = random_weights(2 * narrow.features, 1);
+  const auto cycles = [&](const timed& engine) {
+    wafer_layer<narrow> layer(2, 64, 1, wse2, engine);
+    std::vector<f32> x = random_tokens(static_cast<std::size_t>(layer.features() * layer.tokens()), 2);
+    std::vector<f32> y(x.size());
+    layer_weights gradient;
+    const u64 forth = layer.forward(w, x, y).cycles;
+    return std::pair{forth, layer.backward(w, x, y, gradient).cycles};
+  };
+  const auto by_event = cycles({.threads = 1, .visits_a_cycle = 1u << 30});
+  for (const int threads : {1, 2, 3}) CHECK(cycles({.threads = threads, .visits_a_cycle = 0}) == by_event);
+}
+
 TEST_CASE("transformer on a wafer: the layouts of a strip of a wafer have no faults") {
   using program = layer_pe<{.features = 64, .tokens = 8}>;
   require(program::plan(wse2, 12, 128, 7));

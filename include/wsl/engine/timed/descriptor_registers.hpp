@@ -3,7 +3,8 @@
 // role. A program's first descriptors are in them when it starts, as a compiler arranges it. An operand whose
 // descriptor is in none must be loaded, over the one that has not been used for longest. A register that is
 // swept over an array, each use where the last ended, keeps up by itself (CSL's save_address); one that has
-// been used twice in the same place does not.
+// been used twice in the same place does not. What is no member of the program, a local array or one on the
+// heap, may lie elsewhere for the next task: its descriptor is out of date when the task ends or waits.
 #pragma once
 #include "../../program/descriptor/cost.hpp"
 #include "../../support/flat_vector.hpp"
@@ -25,6 +26,17 @@ class descriptor_registers {
     use(file, file.size() - 1, d, false);
     return full;
   }
+  /// The task has ended or waits: only descriptors of its program's members, `size` bytes from `begin` on, stay.
+  void end_task(const void* begin, std::size_t size) {
+    for (support::flat_vector<held>& file : files_) {
+      std::size_t last = file.size();
+      for (std::size_t k = last; k-- > 0;)
+        if (file[k].length >= 0 && file[k].first - reinterpret_cast<std::uintptr_t>(begin) >= size) {
+          for (std::size_t i = k; i + 1 < last; ++i) file[i] = file[i + 1];
+          file[--last] = {.length = out_of_date};
+        }
+    }
+  }
   u64 bytes() const {
     u64 n = 0;
     for (const auto& file : files_) n += file.capacity() * sizeof(held);
@@ -38,6 +50,8 @@ class descriptor_registers {
     int length = 0;
     bool stays = false;
   };
+  static constexpr int out_of_date = -1;
+
   static bool alike(const held& a, const memory_operand& b) {
     return a.length == b.length && a.step == b.step;
   }

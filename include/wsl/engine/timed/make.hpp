@@ -22,10 +22,9 @@ WSL_COMPILED_PART engines::engine* timed::make(const layout& plan) const {
                 " s: a link has no channels and takes no time, or some of at least a bit a second, and a "
                 "latency from 0 "
                 "to a million seconds");
-  constexpr u64 usual = 256;
-  const u64 visits = visits_a_cycle != by_threads ? visits_a_cycle : threads ? usual : ~u64{0} >> 8;
   return new engines::timed_engine(plan, threads ? threads : default_threads(),
-                                   trace ? trace : engines::trace_of_environment(), span, visits, host);
+                                   trace ? trace : engines::trace_of_environment(), span, visits_a_cycle,
+                                   host);
 }
 
 }  // namespace wsl

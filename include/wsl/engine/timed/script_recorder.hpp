@@ -41,6 +41,7 @@ class script_recorder final : private cycle_counter {
     spent_ = p.script.empty() ? 0 : p.script[0].value;
     journal_.run(s, name, most, p, f);
     note_sends();
+    p.registers.end_task(s.memory(), s.image->stride);
     running_ = nullptr;
   }
 
@@ -104,7 +105,8 @@ class script_recorder final : private cycle_counter {
     note_sends();
     spent_ += cycles;
     support::flat_vector<act>& script = processor_->script;
-    if (!script.empty() && script.back().what() == act::kind::busy && cycles <= act::most - script.back().value)
+    if (!script.empty() && script.back().what() == act::kind::busy &&
+        cycles <= act::most - script.back().value)
       return void(script.back().value = (script.back().value + cycles) & act::most);
     for (; cycles > act::most; cycles -= act::most) script.push_back({act::kind::busy, act::most});
     script.push_back({act::kind::busy, cycles});

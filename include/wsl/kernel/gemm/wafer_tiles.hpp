@@ -5,6 +5,7 @@
 // by map_each, as in MeshGEMM (CSL's @map).
 #pragma once
 #include "../../program/counted.hpp"
+#include "../vector_products.hpp"
 #include "tile.hpp"
 
 namespace wsl {
@@ -44,18 +45,8 @@ class wafer_tiles {
   void advance() { now_ = 1 - now_; }
   void add_product(bool own_a = true, bool own_b = true) {
     const T *column = a_[own_a ? now_ : 1 - now_], *row = b_[own_b ? now_ : 1 - now_];
-    for (counted<i16> k = i16{0}; k < i16{shape.depth}; ++k, column += shape.rows, row += shape.columns) {
-      f32* to = c_;
-      f32 unused = 0;
-      map_each(
-          [&](f32, T factor) {
-            const memory<f32> sum = mem(std::span(to, std::size_t{shape.rows}));
-            fmac(sum, sum, mem(std::span(column, std::size_t{shape.rows})), factor);
-            to += shape.rows;
-            return 0.f;
-          },
-          &unused, 0.f, mem(std::span(row, std::size_t{shape.columns})));
-    }
+    for (counted<i16> k = i16{0}; k < i16{shape.depth}; ++k, column += shape.rows, row += shape.columns)
+      kernel::add_outer_product(c_, kernel::numbers(column, shape.rows), kernel::numbers(row, shape.columns));
   }
   /// The tile of C.
   matrix<const f32> c() const { return matrix<const f32>(c_, shape.columns, shape.rows).transposed(); }

@@ -9,6 +9,7 @@
 #pragma once
 #include "../../program/counted.hpp"
 #include "../gemv.hpp"
+#include "../vector_products.hpp"
 
 namespace wsl {
 
@@ -51,15 +52,7 @@ class wafer_gemv_tile {
  private:
   void multiply(pe& me) {
     mov(mem(y_), 0);
-    const T* column = a_;
-    f32 unused = 0;
-    map_each(
-        [&](f32, f32 factor) {
-          fmac(mem(y_), mem(y_), mem(std::span(column, std::size_t{shape.rows})), factor);
-          column += shape.rows;
-          return 0.f;
-        },
-        &unused, 0.f, mem(x_));
+    kernel::add_columns(mem(y_), a_, shape.rows, mem(x_));
     summing_.start(me, mem(y_), then_nothing);
   }
 

@@ -9,6 +9,7 @@
 #pragma once
 #include "../../program/counted.hpp"
 #include "../../wsl.hpp"
+#include "../vector_products.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {
@@ -115,15 +116,7 @@ class wafer_tlr_pe {
     }
   }
   static void add_products(f32* to, int length, const f32* column, int stride, const f32* by, int count) {
-    const memory<f32> sum = mem(std::span(to, static_cast<std::size_t>(length)));
-    f32 unused = 0;
-    map_each(
-        [&](f32, f32 factor) {
-          fmac(sum, sum, mem(std::span(column, static_cast<std::size_t>(length))), factor);
-          column += stride;
-          return 0.f;
-        },
-        &unused, 0.f, mem(std::span(by, static_cast<std::size_t>(count))));
+    kernel::add_columns(kernel::numbers(to, length), column, stride, kernel::numbers(by, count));
   }
 
   // A sum and a column are read in the same cycle if they are 4 bytes apart, modulo 8.

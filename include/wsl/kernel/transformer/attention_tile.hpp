@@ -7,34 +7,18 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "../../program/descriptor/box.hpp"
 #include "../../program/descriptor/ops.hpp"
 #include "../../program/pe.hpp"
+#include "../vector_products.hpp"
 #include "../vector_work.hpp"
 #include "layer.hpp"
 
 namespace wsl::transformer {
 
-inline memory<f32> words(f32* first, int n) { return mem(std::span(first, static_cast<std::size_t>(n))); }
-inline memory<const f32> words(const f32* first, int n) {
-  return mem(std::span(first, static_cast<std::size_t>(n)));
-}
-
-/// to += the vectors from `vectors` on, each times its factor; one vector begins `stride` numbers behind the
-/// other. A factor comes by map_each, as CSL's @map gives it.
-inline void add_products(memory<f32> to, const f32* vectors, int stride, memory<const f32> factors) {
-  f32 unused = 0;
-  map_each(
-      [&](f32, f32 factor) {
-        fmac(to, to, words(vectors, to.length()), factor);
-        vectors += stride;
-        return 0.f;
-      },
-      &unused, 0.f, factors);
-}
+using kernel::add_columns, kernel::add_outer_product, kernel::numbers;
 
 template <layer_shape shape>
 class attention_tile {
@@ -50,37 +34,29 @@ class attention_tile {
   void add(const pe& me, int row, int from, int rows, const f32* queries, const f32* keys, const f32* values,
            f32* sums) {
     kernel::vector_work work(me.machine());
-    f32 larger[std::size_t{tokens}], shrink[std::size_t{tokens}];
-    mov(mem(larger), mem(largest_));
+    mov(mem(larger_), mem(largest_));
     each_key(row, from, rows, [&](int k, int first) {
       score(queries, keys, k, first);
-      const memory<f32> of = mem(larger).from(first);
+      const memory<f32> of = mem(larger_).from(first);
       fmax(of, of, row_of(score_, k, first));
     });
-    exponentials(work, shrink, largest_, larger, 0);
-    mov(mem(largest_), mem(larger));
-    mul(mem(total_), mem(total_), mem(shrink));
+    exponentials(work, shrink_, largest_, larger_, 0);
+    mov(mem(largest_), mem(larger_));
+    mul(mem(total_), mem(total_), mem(shrink_));
     for (int t = 0; t < tokens; ++t) {
       work.comparisons(1);
-      if (shrink[t] != 1)
-        mul(words(sums + t * features, features), words(sums + t * features, features), shrink[t]);
+      if (shrink_[t] != 1)
+        mul(numbers(sums + t * features, features), numbers(sums + t * features, features), shrink_[t]);
     }
     each_key(row, from, rows, [&](int k, int first) {
-      exponentials(work, score_ + k * tokens, score_ + k * tokens, larger, first);
+      exponentials(work, score_ + k * tokens, score_ + k * tokens, larger_, first);
       const memory<f32> of = mem(total_).from(first);
       add_(of, row_of(score_, k, first));
     });
     // sums(t, :) += p(k, t) values(k, :) for the keys of each token
     each_key(row, from, rows, [&](int k, int first) {
-      f32* to = sums + first * features;
-      f32 unused = 0;
-      map_each(
-          [&](f32, f32 p) {
-            fmac(words(to, features), words(to, features), words(values + k * features, features), p);
-            to += features;
-            return 0.f;
-          },
-          &unused, 0.f, row_of(score_, k, first));
+      add_outer_product(sums + first * features, numbers(values + k * features, features),
+                        row_of(score_, k, first));
     });
     charge_ += work.cycles();
   }
@@ -88,7 +64,7 @@ class attention_tile {
   void end(const pe& me, f32* sums) {
     kernel::vector_work work(me.machine());
     for (int t = 0; t < tokens; ++t) {
-      mul(words(sums + t * features, features), words(sums + t * features, features), 1 / total_[t]);
+      mul(numbers(sums + t * features, features), numbers(sums + t * features, features), 1 / total_[t]);
       total_[t] = largest_[t] + std::log(total_[t]);  // its logarithm, which the derivative needs
     }
     charge_ += work.quotients(2 * tokens).cycles();
@@ -98,10 +74,9 @@ class attention_tile {
   /// (features, tokens).
   void begin_derivative(const f32* gradient, const f32* result) {
     mov(mem(dots_), 0);
-    f32 products[std::size_t{tokens}];
     for (int i = 0; i < features; ++i) {
-      mul(mem(products), words(gradient + i * tokens, tokens), words(result + i * tokens, tokens));
-      add_(mem(dots_), mem(products));
+      mul(mem(products_), numbers(gradient + i * tokens, tokens), numbers(result + i * tokens, tokens));
+      add_(mem(dots_), mem(products_));
     }
   }
   /// Adds the derivatives to those of the queries, (tokens, features), and to those of a block.
@@ -119,22 +94,14 @@ class attention_tile {
       exponentials(work, score_ + k * tokens, score_ + k * tokens, total_, first);
       const memory<f32> p = row_of(score_, k, first), slope = row_of(slope_, k, first);
       mov(slope, 0);
-      add_products(slope, own.gradient + first, tokens, words(values + k * features, features));
+      add_columns(slope, own.gradient + first, tokens, numbers(values + k * features, features));
       sub(slope, slope, mem(dots_).from(first));
       mul(slope, slope, p);
-      add_products(words(of_values + k * features, features), own.gradient_by_token + first * features,
-                   features, p);
-      add_products(words(of_keys + k * features, features), own.queries_by_token + first * features, features,
-                   slope);
-      f32* to = own.of_queries + first * features;
-      f32 unused = 0;
-      map_each(
-          [&](f32, f32 s) {
-            fmac(words(to, features), words(to, features), words(keys + k * features, features), s);
-            to += features;
-            return 0.f;
-          },
-          &unused, 0.f, slope);
+      add_columns(numbers(of_values + k * features, features), own.gradient_by_token + first * features,
+                  features, p);
+      add_columns(numbers(of_keys + k * features, features), own.queries_by_token + first * features,
+                  features, slope);
+      add_outer_product(own.of_queries + first * features, numbers(keys + k * features, features), slope);
     });
     charge_ += work.cycles();
   }
@@ -152,14 +119,14 @@ class attention_tile {
     }
   }
   static memory<f32> row_of(f32* of, int k, int first) {
-    return words(of + k * tokens + first, tokens - first);
+    return numbers(of + k * tokens + first, tokens - first);
   }
   static void add_(memory<f32> to, memory<const f32> x) { wsl::add(to, to, x); }
 
   void score(const f32* queries, const f32* keys, int k, int first) {
     const memory<f32> s = row_of(score_, k, first);
     mov(s, 0);
-    add_products(s, queries + first, tokens, words(keys + k * features, features));
+    add_columns(s, queries + first, tokens, numbers(keys + k * features, features));
   }
   static void exponentials(kernel::vector_work& work, f32* to, const f32* x, const f32* minus, int first) {
     for (int t = first; t < tokens; ++t) to[t] = std::exp(x[t] - minus[t]);
@@ -169,7 +136,8 @@ class attention_tile {
   // A row of scores and a row of queries are read in the same cycle if they are 4 bytes apart, modulo 8: the
   // owner's queries and gradients begin so.
   alignas(8) f32 score_[std::size_t{tokens * tokens}]{}, slope_[std::size_t{tokens * tokens}]{};
-  f32 largest_[std::size_t{tokens}]{}, total_[std::size_t{tokens}]{}, dots_[std::size_t{tokens}]{};
+  f32 largest_[std::size_t{tokens}]{}, larger_[std::size_t{tokens}]{}, shrink_[std::size_t{tokens}]{};
+  f32 products_[std::size_t{tokens}]{}, total_[std::size_t{tokens}]{}, dots_[std::size_t{tokens}]{};
   u64 charge_ = 0;
 };
 

@@ -145,35 +145,27 @@ class layer_pe {
     for (int b = 0; b < pieces; ++b)
       for (int s = 0; s < n; ++s) {
         f32 *const sums = ring_ + (s % 2) * unit, *const before = ring_ + 2 * unit;
-        if (s > 0) me.async(mov(words(before, unit), fabin(row_in(me))), signals(heard_), priority::high);
-        mov(words(sums, unit), 0);
+        if (s > 0) me.async(mov(numbers(before, unit), fabin(row_in(me))), signals(heard_), priority::high);
+        mov(numbers(sums, unit), 0);
         for (counted<i16> i = i16{0}; i < static_cast<i16>(inputs); ++i) {
           co_await arrived_;
           const f32* const row = take_row(me);
-          f32* to = sums;
-          f32 unused = 0;
-          map_each(
-              [&](f32, f32 factor) {
-                fmac(words(to, features), words(to, features), words(row, features), factor);
-                to += features;
-                return 0.f;
-              },
-              &unused, 0.f, words(input + i.value() * tokens, tokens));
+          add_outer_product(sums, numbers(row, features), numbers(input + i.value() * tokens, tokens));
         }
         if (s > 0) {
           co_await heard_;
-          add(words(sums, unit), words(sums, unit), words(before, unit));
+          add(numbers(sums, unit), numbers(sums, unit), numbers(before, unit));
           co_await sent_;
         }
         if (s < n - 1) {
-          me.async(mov(fabout(row_out(me)), words(sums, unit)), signals(sent_), priority::high);
+          me.async(mov(fabout(row_out(me)), numbers(sums, unit)), signals(sent_), priority::high);
           continue;
         }
         if (forth) {
           co_await arrived_;
-          const memory<f32> bias = words(take_row(me), features);
+          const memory<f32> bias = numbers(take_row(me), features);
           for (int t = 0; t < tokens; ++t)
-            add(words(sums + t * features, features), words(sums + t * features, features), bias);
+            add(numbers(sums + t * features, features), numbers(sums + t * features, features), bias);
         }
         keep(sums, b);
       }
@@ -183,16 +175,16 @@ class layer_pe {
   }
   /// A piece of the result, (tokens, features), goes to where the next job needs it.
   void keep(f32* sums, int piece) {
-    const auto turned = box(words(sums, unit), {features, tokens}, {1, features});
+    const auto turned = box(numbers(sums, unit), {features, tokens}, {1, features});
     const bool forth = job_.what == job::product;
     if (forth && job_.which == qkv && piece == 0) {
-      mov(words(qkv_, unit), turned);
-      mul(words(qkv_, unit), words(qkv_, unit), scale);
-    } else if (forth && job_.which == qkv) mov(words(qkv_ + piece * unit, unit), words(sums, unit));
-    else if (forth && job_.which == up) mov(words(u_ + piece * unit, unit), turned);
-    else if (forth) add(words(x_, unit), words(x_, unit), turned);
-    else if (job_.which == down) mov(words(work_ + piece * unit, unit), turned);
-    else mov(words(d_, unit), turned);
+      mov(numbers(qkv_, unit), turned);
+      mul(numbers(qkv_, unit), numbers(qkv_, unit), scale);
+    } else if (forth && job_.which == qkv) mov(numbers(qkv_ + piece * unit, unit), numbers(sums, unit));
+    else if (forth && job_.which == up) mov(numbers(u_ + piece * unit, unit), turned);
+    else if (forth) add(numbers(x_, unit), numbers(x_, unit), turned);
+    else if (job_.which == down) mov(numbers(work_ + piece * unit, unit), turned);
+    else mov(numbers(d_, unit), turned);
   }
 
   task differentiate(pe& me) {
@@ -202,18 +194,18 @@ class layer_pe {
     f32* const outputs = out == vector_kind::model ? x_ : u_;
     for (int b = 0; b < parts(out); ++b) {
       f32* const own = outputs + b * unit;
-      mov(words(ring_, unit), box(words(own, unit), {tokens, features}, {1, tokens}));
+      mov(numbers(ring_, unit), box(numbers(own, unit), {tokens, features}, {1, tokens}));
       for (int s = 0; s < n; ++s) {
         f32 *const here = ring_ + (s % 2) * unit, *const next = ring_ + (1 - s % 2) * unit;
         if (s < n - 1) {
-          me.async(mov(words(next, unit), fabin(row_in(me))), signals(heard_), priority::high);
-          me.async(mov(fabout(row_out(me)), words(here, unit)), signals(sent_), priority::high);
+          me.async(mov(numbers(next, unit), fabin(row_in(me))), signals(heard_), priority::high);
+          me.async(mov(fabout(row_out(me)), numbers(here, unit)), signals(sent_), priority::high);
         }
         for (counted<i16> i = i16{0}; i < static_cast<i16>(inputs); ++i) {
-          const memory<f32> row = words(row_to_send(), features);
+          const memory<f32> row = numbers(row_to_send(), features);
           const f32* const factors = input + i.value() * tokens;
-          mul(row, words(here, features), factors[0]);
-          add_products(row, here + features, features, words(factors + 1, tokens - 1));
+          mul(row, numbers(here, features), factors[0]);
+          add_columns(row, here + features, features, numbers(factors + 1, tokens - 1));
           if (under_way_) co_await left_;
           send_row(me);
         }
@@ -232,29 +224,29 @@ class layer_pe {
   }
   /// row(i) = the sum over the tokens of of(i, :)
   void add_tokens(f32* of, f32* row) {
-    const auto sum = box(words(row, features), {tokens, features}, {0, 1});
-    mov(words(row, features), 0);
-    add(sum, sum, box(words(of, unit), {tokens, features}, {1, tokens}));
+    const auto sum = box(numbers(row, features), {tokens, features}, {0, 1});
+    mov(numbers(row, features), 0);
+    add(sum, sum, box(numbers(of, unit), {tokens, features}, {1, tokens}));
   }
 
   // ---- norms -------------------------------------------------------------------------------------------
 
   /// A number for each token, for all features.
-  static auto each_token(f32* of) { return box(words(of, tokens), {features, tokens}, {0, 1}); }
+  static auto each_token(f32* of) { return box(numbers(of, tokens), {features, tokens}, {0, 1}); }
   void add_features(f32* of, f32* to) {
-    mov(words(to, tokens), 0);
-    add(each_token(to), each_token(to), words(of, unit));
+    mov(numbers(to, tokens), 0);
+    add(each_token(to), each_token(to), numbers(of, unit));
   }
   /// The sums that the PEs of a row have put together, in the order of the ring, so that all find the same.
   void add_gathered(pe& me, f32* to, int count) {
-    mov(words(to, count), words(ring_, count));
+    mov(numbers(to, count), numbers(ring_, count));
     for (int p = 1; p < me.width(); ++p)
-      add(words(to, count), words(to, count), words(ring_ + p * count, count));
-    mul(words(to, count), words(to, count), 1.f / static_cast<f32>(me.width() * features));
+      add(numbers(to, count), numbers(to, count), numbers(ring_ + p * count, count));
+    mul(numbers(to, count), numbers(to, count), 1.f / static_cast<f32>(me.width() * features));
   }
   void exchange(pe& me, int step, int count) {
     const int n = me.width(), place = along_rows.place(me.x(), n);
-    const auto part = [&](int p) { return words(ring_ + (p + n) % n * count, count); };
+    const auto part = [&](int p) { return numbers(ring_ + (p + n) % n * count, count); };
     me.async(mov(part(place - step), fabin(row_in(me))), signals(heard_), priority::high);
     me.async(mov(fabout(row_out(me)), part(place - step + 1)), signals(sent_), priority::high);
   }
@@ -264,7 +256,7 @@ class layer_pe {
     f32* const deviation = normal_[which];
     for (f32* to : {gain_[which], offset_[which]}) {
       co_await arrived_;
-      mov(words(to, features), words(take_row(me), features));
+      mov(numbers(to, features), numbers(take_row(me), features));
     }
     f32* const own = ring_ + along_rows.place(me.x(), me.width()) * tokens;
     add_features(x_, own);
@@ -273,10 +265,9 @@ class layer_pe {
       co_await heard_;
       co_await sent_;
     }
-    f32 mean[std::size_t{tokens}];
-    add_gathered(me, mean, tokens);
-    sub(words(deviation, unit), words(x_, unit), each_token(mean));
-    mul(words(work_, unit), words(deviation, unit), words(deviation, unit));
+    add_gathered(me, means_, tokens);
+    sub(numbers(deviation, unit), numbers(x_, unit), each_token(means_));
+    mul(numbers(work_, unit), numbers(deviation, unit), numbers(deviation, unit));
     add_features(work_, own);
     for (int s = 1; s < me.width(); ++s) {
       exchange(me, s, tokens);
@@ -287,28 +278,29 @@ class layer_pe {
     add_gathered(me, inverse, tokens);
     for (int t = 0; t < tokens; ++t) inverse[t] = 1 / std::sqrt(inverse[t] + static_cast<f32>(norm_epsilon));
     me.spend(kernel::vector_work(me.machine()).sums(1, tokens).quotients(2 * tokens).cycles());
-    mul(words(deviation, unit), words(deviation, unit), each_token(inverse));
+    mul(numbers(deviation, unit), numbers(deviation, unit), each_token(inverse));
     scale_norm(which);
     proceed(me);
   }
   /// The normalized numbers times their gains, plus their offsets.
   void scale_norm(std::size_t which) {
     for (int i = 0; i < features; ++i)
-      fmac(words(work_ + i * tokens, tokens), offset_[which][i], words(normal_[which] + i * tokens, tokens),
-           gain_[which][i]);
+      fmac(numbers(work_ + i * tokens, tokens), offset_[which][i],
+           numbers(normal_[which] + i * tokens, tokens), gain_[which][i]);
   }
 
   task normalize_back(pe& me) {
     const std::size_t which = job_.which;
     f32* const normal = normal_[which];
-    mul(words(work_, unit), words(d_, unit), words(normal, unit));
+    mul(numbers(work_, unit), numbers(d_, unit), numbers(normal, unit));
     add_tokens(work_, row_to_send());
     send_row(me);
     add_tokens(d_, row_to_send());
     co_await left_;
     send_row(me);
-    mul(words(d_, unit), words(d_, unit), box(words(gain_[which], features), {features, tokens}, {1, 0}));
-    mul(words(work_, unit), words(d_, unit), words(normal, unit));
+    mul(numbers(d_, unit), numbers(d_, unit),
+        box(numbers(gain_[which], features), {features, tokens}, {1, 0}));
+    mul(numbers(work_, unit), numbers(d_, unit), numbers(normal, unit));
     f32* const own = ring_ + along_rows.place(me.x(), me.width()) * 2 * tokens;
     add_features(d_, own);
     add_features(work_, own + tokens);
@@ -317,13 +309,12 @@ class layer_pe {
       co_await heard_;
       co_await sent_;
     }
-    f32 means[std::size_t{2 * tokens}];
-    add_gathered(me, means, 2 * tokens);
-    sub(words(d_, unit), words(d_, unit), each_token(means));
-    mul(words(work_, unit), words(normal, unit), each_token(means + tokens));
-    sub(words(d_, unit), words(d_, unit), words(work_, unit));
-    mul(words(d_, unit), words(d_, unit), each_token(inverse_[which]));
-    add(words(x_, unit), words(x_, unit), words(d_, unit));
+    add_gathered(me, means_, 2 * tokens);
+    sub(numbers(d_, unit), numbers(d_, unit), each_token(means_));
+    mul(numbers(work_, unit), numbers(normal, unit), each_token(means_ + tokens));
+    sub(numbers(d_, unit), numbers(d_, unit), numbers(work_, unit));
+    mul(numbers(d_, unit), numbers(d_, unit), each_token(inverse_[which]));
+    add(numbers(x_, unit), numbers(x_, unit), numbers(d_, unit));
     co_await left_;
     under_way_ = false;
     proceed(me);
@@ -342,12 +333,12 @@ class layer_pe {
 
   task attend(pe& me) {
     f32 *here = work_, *next = ring_, *const sums = u_;
-    mov(words(here, 2 * unit), words(qkv_ + unit, 2 * unit));
-    tile_.begin(words(sums, unit));
+    mov(numbers(here, 2 * unit), numbers(qkv_ + unit, 2 * unit));
+    tile_.begin(numbers(sums, unit));
     for (int s = 0; s < rows_; ++s) {
       if (s < rows_ - 1) {
-        me.async(mov(words(next, 2 * unit), fabin(sequence_in(me))), signals(heard_), priority::high);
-        me.async(mov(fabout(sequence_out(me)), words(here, 2 * unit)), signals(sent_), priority::high);
+        me.async(mov(numbers(next, 2 * unit), fabin(sequence_in(me))), signals(heard_), priority::high);
+        me.async(mov(fabout(sequence_out(me)), numbers(here, 2 * unit)), signals(sent_), priority::high);
       }
       tile_.add(me, row_of(me), visitor(me, s), rows_, qkv_, here, here + unit, sums);
       me.spend(tile_.take_charge());
@@ -359,43 +350,43 @@ class layer_pe {
     }
     tile_.end(me, sums);
     me.spend(tile_.take_charge());
-    mov(words(o_, unit), box(words(sums, unit), {features, tokens}, {1, features}));
+    mov(numbers(o_, unit), box(numbers(sums, unit), {features, tokens}, {1, features}));
     proceed(me);
   }
 
   task attend_back(pe& me) {
     f32 *here = work_, *next = ring_;
     f32 *const of_queries = u_, *const gradient = u_ + unit, *const queries = u_ + 2 * unit;
-    const auto by_token = [](f32* of) { return box(words(of, unit), {tokens, features}, {1, tokens}); };
-    mov(words(here, 2 * unit), words(qkv_ + unit, 2 * unit));
-    mov(words(here + 2 * unit, 2 * unit), 0);
-    mov(words(of_queries, unit), 0);
-    mov(words(gradient, unit), by_token(d_));
-    mov(words(queries, unit), by_token(qkv_));
+    const auto by_token = [](f32* of) { return box(numbers(of, unit), {tokens, features}, {1, tokens}); };
+    mov(numbers(here, 2 * unit), numbers(qkv_ + unit, 2 * unit));
+    mov(numbers(here + 2 * unit, 2 * unit), 0);
+    mov(numbers(of_queries, unit), 0);
+    mov(numbers(gradient, unit), by_token(d_));
+    mov(numbers(queries, unit), by_token(qkv_));
     tile_.begin_derivative(d_, o_);
     // After as many steps as there are rows, a block is home.
     for (int s = 0; s < rows_; ++s) {
       if (rows_ > 1) {
-        me.async(mov(words(next, 4 * unit), fabin(sequence_in(me))), signals(heard_), priority::high);
-        me.async(mov(fabout(sequence_out(me)), words(here, 2 * unit)), signals(sent_), priority::high);
+        me.async(mov(numbers(next, 4 * unit), fabin(sequence_in(me))), signals(heard_), priority::high);
+        me.async(mov(fabout(sequence_out(me)), numbers(here, 2 * unit)), signals(sent_), priority::high);
       }
       tile_.add_derivative(me, row_of(me), visitor(me, s), rows_, {qkv_, d_, queries, gradient, of_queries},
                            here);
       me.spend(tile_.take_charge());
       if (rows_ > 1) {
         co_await sent_;
-        me.async(mov(fabout(sequence_out(me)), words(here + 2 * unit, 2 * unit)), signals(sent_),
+        me.async(mov(fabout(sequence_out(me)), numbers(here + 2 * unit, 2 * unit)), signals(sent_),
                  priority::high);
         co_await heard_;
         co_await sent_;
         std::swap(here, next);
       }
     }
-    const auto by_feature = [](f32* of) { return box(words(of, unit), {features, tokens}, {1, features}); };
-    mov(words(d_, unit), by_feature(of_queries));
-    mul(words(u_, unit), words(d_, unit), scale);
-    mov(words(u_ + unit, unit), by_feature(here + 2 * unit));
-    mov(words(u_ + 2 * unit, unit), by_feature(here + 3 * unit));
+    const auto by_feature = [](f32* of) { return box(numbers(of, unit), {features, tokens}, {1, features}); };
+    mov(numbers(d_, unit), by_feature(of_queries));
+    mul(numbers(u_, unit), numbers(d_, unit), scale);
+    mov(numbers(u_ + unit, unit), by_feature(here + 2 * unit));
+    mov(numbers(u_ + 2 * unit, unit), by_feature(here + 3 * unit));
     proceed(me);
   }
 
@@ -438,7 +429,7 @@ class layer_pe {
   f32 x_[std::size_t{unit}]{}, d_[std::size_t{unit}]{}, o_[std::size_t{unit}]{};
   f32 normal_[2][std::size_t{unit}]{}, qkv_[std::size_t{3 * unit}]{}, u_[std::size_t{4 * unit}]{};
   f32 gain_[2][std::size_t{features}]{}, offset_[2][std::size_t{features}]{};
-  f32 inverse_[2][std::size_t{tokens}]{};
+  f32 inverse_[2][std::size_t{tokens}]{}, means_[std::size_t{2 * tokens}]{};
   event arrived_, heard_, sent_, left_;
   job job_{job::end, 0};
   const job* next_ = nullptr;
