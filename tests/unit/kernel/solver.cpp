@@ -291,6 +291,14 @@ TEST_CASE("solver: an invalid problem is named in a sentence") {
   throws_with([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
   throws_with([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
               "its inverse is the preconditioner");
+  for (const f64 tolerance : {-1e-3, f64{NAN}, f64{INFINITY}}) {
+    throws_with([&] { bicgstab({.size = size}, b, {.tolerance = tolerance}); }, "limits{.tolerance} is ");
+    throws_with([&] { serial::bicgstab({.size = size}, wide(b), {.tolerance = tolerance}); }, "at least 0");
+  }
+  throws_with([&] { power_method({.size = size}, b, {.iterations = -1}); }, "limits{.iterations} is -1");
+  throws_with([&] { solver_on<bicgstab_method>({.size = size}).iterate(-2); }, "iterate(-2)");
+  throws_with([&] { solver_on<bicgstab_method>({.size = size}, 4, 3, wse2, threaded{}); },
+              "blocks lie on the heap of this computer, and a PE of wse2 has 49152 bytes");
   using wafer = solver_on<bicgstab_method, one_line<5>>;
   throws_with([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
               "compiled for one number of cells along z");
@@ -315,6 +323,7 @@ TEST_CASE("solver: in f16 it goes as in f32 until f16 can tell no more") {
     using mixed = std::integral_constant<precision, precision::mixed>;
     const solution<f32> in_f32 = with(single{}, threaded{.threads = 1}), in_f16 = with(mixed{}, timed{});
     REQUIRE(in_f32.converged());
+    CHECK(in_f16.how == ending::beyond_precision);
     for (std::size_t i = 0; i < std::min(in_f32.residuals.size(), in_f16.residuals.size()); ++i)
       if (in_f32.residuals[i] > 5e-3) CHECK(in_f16.residuals[i] == Approx(in_f32.residuals[i]).epsilon(0.1));
     // The rounding of f16 is 2^-11; that of x alone leaves about this residual.
@@ -322,6 +331,9 @@ TEST_CASE("solver: in f16 it goes as in f32 until f16 can tell no more") {
     CHECK(difference(in_f16.x, expected) < 5e-3);
     CHECK(difference(in_f16.x, expected) > 1e-5);  // it is f16
     CHECK(with(mixed{}, threaded{.threads = 2, .pes_per_partition = 3}).x == in_f16.x);
+    solver_on<Method, one_line<nz, precision::mixed>> coarse{a, a.size.x, a.size.y, target, threaded{}};
+    CHECK(solve(coarse, b, {.tolerance = 1. / 512}).converged());
+    CHECK(solve(coarse, std::vector<f32>(b.size()), most).converged());
     return in_f16.iterations();
   };
   const auto any = [](const cells& size) {

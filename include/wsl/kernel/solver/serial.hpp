@@ -44,6 +44,7 @@ f64 relative_residual(const stencil& a, const std::vector<T>& x, const std::vect
 }
 
 inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& most = {}) {
+  most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   vector r = b, p = b, v(b.size()), t(b.size());
   const f64 whole = norm(b);
@@ -73,6 +74,7 @@ inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& m
 /// With the diagonal as preconditioner if `jacobi`.
 inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const limits& most = {},
                                         bool jacobi = false) {
+  most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   vector inverse(b.size(), 1), r = b, z(b.size());
   for (std::size_t i = 0; jacobi && i < b.size(); ++i)
@@ -102,6 +104,7 @@ inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const
 }
 
 inline eigenpair<f64> power_method(const stencil& a, vector y, const limits& most = {}) {
+  most.check();
   eigenpair<f64> e{0, y, {}, ending::all_iterations};
   while (e.iterations() < most.iterations) {
     const f64 length = norm(y);

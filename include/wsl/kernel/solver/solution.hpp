@@ -2,22 +2,34 @@
 // The result of a solver, and its limits. A solver never hangs and never returns numbers without saying how
 // it ended: it has converged, used up its iterations, or met one of the ways in which its method breaks down.
 #pragma once
+#include <cmath>
 #include <span>
 #include <vector>
 
 #include "../../core/half.hpp"
 #include "../../core/scalar.hpp"
+#include "../../support/bad_argument.hpp"
 
 namespace wsl::solver {
 
 struct limits {
   f64 tolerance = 1e-5;   ///< |r| / |b| that is small enough; of a power method the change of the eigenvalue
   int iterations = 1000;  ///< at most
+
+  /// Throws std::invalid_argument unless both are at least 0 and the tolerance is finite.
+  void check() const {
+    if (!(tolerance >= 0 && std::isfinite(tolerance)))
+      support::bad_argument({"solver: limits{.tolerance} is ", std::to_string(tolerance),
+                             "; it is a part of |b| that is small enough, at least 0"});
+    if (iterations < 0)
+      support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
+  }
 };
 
 enum class ending : u8 {
   none,
   converged,
+  beyond_precision,
   all_iterations,
   breakdown,
   stagnation,
@@ -30,6 +42,9 @@ enum class ending : u8 {
 inline const char* text(ending e) {
   switch (e) {
     case ending::converged: return "it has converged";
+    case ending::beyond_precision:
+      return "the residual of the recurrence is small enough, but x in f16 cannot be known to satisfy a "
+             "tolerance below 1/512: compute |b - A x|";
     case ending::all_iterations: return "all iterations are used up";
     case ending::breakdown:
       return "breakdown: what the method divides by is only rounding; start again from the x reached, or "

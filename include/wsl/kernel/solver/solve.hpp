@@ -36,13 +36,14 @@ class solver_on {
   explicit solver_on(const stencil& a, const options& how = {})
       : solver_on(a, width(a.size, how), how.high, host,
                   threaded{.threads = how.threads, .pes_per_partition = 1}) {}
-  /// On wide x high PEs of a machine; throws fault if it is too small for them.
+  /// On wide x high PEs of a machine; throws fault if it is too small for them, and std::invalid_argument for
+  /// blocks on a machine whose PEs have a memory of some size: blocks lie on the heap of this computer.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
       : size_(checked(a, wide, high)),
         wide_(wide),
         high_(high),
-        fabric_(plan<Method, Storage>(target, wide, high), engine) {
+        fabric_(plan<Method, Storage>(checked(target), wide, high), engine) {
     scale_ = power_of_two_above(a);
     each_pe([&](program& p, coord pe) { prepare(p, pe, a); });
   }
@@ -51,8 +52,10 @@ class solver_on {
   int high() const { return high_; }
 
   /// Loads a right-hand side, or the start vector of the power method, and begins anew with x = 0. `b` has
-  /// one number for each cell.
+  /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0.
   void load(std::span<const f32> b, const limits& most = {}) {
+    most.check();
+    tolerance_ = most.tolerance;
     checks::vector(size_, "the vector", b);
     right_scale_ = power_of_two_above(b);
     if constexpr (requires { Method{most}; }) method_ = Method{most};
@@ -69,8 +72,11 @@ class solver_on {
     history_.clear();
   }
 
-  /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`.
+  /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`. Throws
+  /// std::invalid_argument for fewer than 0.
   ending iterate(int iterations) {
+    if (iterations < 0)
+      support::bad_argument({"solver: iterate(", iterations, ") asks for fewer than 0 iterations"});
     while (iterations > 0 && how() == ending::none) {
       const int now = std::min(iterations, most_iterations_a_launch);
       cycles_ += fabric_.template launch<&program::iterate>(all, now).cycles;
@@ -85,7 +91,14 @@ class solver_on {
     fabric_.template launch<&program::close>(all);
     return how();
   }
-  ending how() { return first().method.how(); }
+  /// In mixed precision, `beyond_precision` for what has converged to a tolerance below that of f16.
+  ending how() {
+    const ending reached = first().method.how();
+    const bool is_exact = history_.empty();  // b = 0
+    return Storage::is_mixed && !is_exact && reached == ending::converged && tolerance_ < 4 * rounding_of_half
+               ? ending::beyond_precision
+               : reached;
+  }
   /// The cycles of all iterations, on an engine that counts them.
   u64 cycles() const { return cycles_; }
   /// The measure of each iteration: |r| / |b|, or the eigenvalue.
@@ -105,6 +118,13 @@ class solver_on {
   }
 
  private:
+  static constexpr f64 rounding_of_half = 1. / 2048;
+  static const machine& checked(const machine& target) {
+    if (!Storage::is_for_wafers && target.memory < host.memory)
+      support::bad_argument({"solver: blocks lie on the heap of this computer, and a PE of ", target.name,
+                             " has ", target.memory, " bytes: take one_line<nz>, which lies in them"});
+    return target;
+  }
   static int width(const cells& size, const options& how) {
     const int cores = how.threads > 0 ? how.threads : default_threads();
     return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
@@ -191,7 +211,7 @@ class solver_on {
   int wide_, high_;
   fabric fabric_;
   Method method_;
-  f64 scale_ = 1, right_scale_ = 1;
+  f64 scale_ = 1, right_scale_ = 1, tolerance_ = 0;
   std::vector<f64> history_;
   u64 cycles_ = 0;
 };
