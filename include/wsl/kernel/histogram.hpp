@@ -3,14 +3,14 @@
 // its column and then along a row. A PE sends what lies to the south, or to the east, on one color, and what
 // lies to the north, or to the west, on another; words of all PEs of a line merge on their way. Routers
 // deliver a word only where it belongs: a filter in front of each processor compares the word's index with
-// the PE's row, or column. Behind its words each PE sends a control wavelet, which all filters let through,
-// so a PE knows that its column is done when it has counted as many as there are senders.
+// the PE's row, or column. When a PE's words have left, and its neighbor behind has told it that no more come
+// from there, it tells the next one with a word of the same color, which comes behind all of them. So a PE
+// knows that its column is done when both neighbors have told it.
 //   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
 //   h(values, counts);
-// Words of opposite directions may fill all queues on large grids with many values: then the run ends with a
-// report of a deadlock (seen from 32 x 32 PEs with 20 values each on); examples/56_histogram.cpp has no such
-// limit. (CSL's example histogram-torus passes values from PE to PE around rings instead, by a task at each;
-// examples/56_histogram.cpp does so, too.)
+// Nothing waits for anything but the fabric, and a PE takes each word into its memory, so words of opposite
+// directions do not block each other. (CSL's example histogram-torus passes values from PE to PE around rings
+// instead, by a task at each; examples/56_histogram.cpp does so, too.)
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -44,9 +44,11 @@ class wafer_histogram_pe {
   using word = halves<u16>;
   static constexpr int bits_of_bucket = 11, bits_of_column = 10, upper_bits = 5;
   static constexpr color<word> south_{0}, north_{1}, east_{2}, west_{3};
+  // No PE has this column, no value this bucket: a word without a value says that no more come.
+  static constexpr u16 no_column = (1 << bits_of_column) - 1, no_bucket = 0xffff;
 
  public:
-  static constexpr int widest = 1 << bits_of_column, highest = 65536 >> upper_bits;
+  static constexpr int widest = no_column, highest = 65536 >> upper_bits;
 
   static layout plan(const machine& target, int wide, int high) {
     layout l{target, wide, high};
@@ -61,13 +63,16 @@ class wafer_histogram_pe {
     given_ = static_cast<int>(values.size());
     std::copy(values.begin(), values.end(), value_);
     std::fill_n(count_, shape.buckets, 0u);
-    ahead_ = back_ = ended_columns_ = ended_rows_ = 0;
-    is_complete_ = false;
+    ahead_ = back_ = 0;
+    for (direction& d : directions_) d = {};
+    has_begun_ = has_turned_ = is_complete_ = false;
   }
   std::span<const u32> counts() const { return {count_, std::size_t{shape.buckets}}; }
   bool is_complete() const { return is_complete_; }
 
   void start(pe& me) {
+    directions_[0].has_heard |= me.north_edge(), directions_[1].has_heard |= me.south_edge();
+    directions_[2].has_heard |= me.west_edge(), directions_[3].has_heard |= me.east_edge();
     int south = 0, north = 0;
     for (counted<i16> k = i16{0}; k < static_cast<i16>(given_); ++k) {
       const counted<u32> value = value_[k.value()], wide = static_cast<u32>(me.width());
@@ -84,9 +89,10 @@ class wafer_histogram_pe {
       out_[row > static_cast<u16>(me.y()) ? south++ : shape.values - ++north] = w;
       load(2);  // and the number of words
     }
-    send<0>(me, mem(out_).part(0, south), !me.south_edge());
-    send<1>(me, mem(out_).part(shape.values - north, north), !me.north_edge());
-    column_ended(me);
+    send<0>(me, mem(out_).part(0, south));
+    send<1>(me, mem(out_).part(shape.values - north, north));
+    has_begun_ = true;
+    go_on(me);
   }
 
  private:
@@ -115,55 +121,88 @@ class wafer_histogram_pe {
     for (; n > 0; --n) execute(instruction::simple);
   }
 
-  /// Sends words in a direction, and then the end of them.
-  template <int direction>
+  struct direction {
+    bool has_heard = false;  ///< that no more words come from behind
+    bool has_sent = false;   ///< its own words
+  };
+  template <int at>
   static constexpr color<word> colors() {
     constexpr color<word> all_of_them[]{south_, north_, east_, west_};
-    return all_of_them[direction];
+    return all_of_them[at];
   }
-  template <int direction>
-  void send(pe& me, memory<word> words, bool has_next) {
-    if (!has_next) return;
-    if (words.length() == 0) return me.activate<&wafer_histogram_pe::sent<direction>>();
-    me.async(mov(fabout(colors<direction>()), words), then<&wafer_histogram_pe::sent<direction>>());
+  template <int at>
+  static bool has_next(const pe& me) {
+    return at == 0   ? !me.south_edge()
+           : at == 1 ? !me.north_edge()
+           : at == 2 ? !me.east_edge()
+                     : !me.west_edge();
   }
-  template <int direction>
+  template <int at>
+  void send(pe& me, memory<word> words) {
+    if (!has_next<at>(me)) return;
+    if (words.length() == 0) return sent<at>(me);
+    me.async(mov(fabout(colors<at>()), words), then<&wafer_histogram_pe::sent<at>>());
+  }
+  template <int at>
   void sent(pe& me) {
-    me.send_control(colors<direction>(), direction < 2 ? end_of_column : end_of_row);
+    directions_[at].has_sent = true;
+    tell_next<at>(me);
+  }
+  /// No more words come in a direction.
+  template <int at>
+  void hear(pe& me) {
+    directions_[at].has_heard = true;
+    tell_next<at>(me);
+    go_on(me);
+  }
+  template <int at>
+  void tell_next(pe& me) {
+    if (!directions_[at].has_heard || !directions_[at].has_sent || !has_next<at>(me)) return;
+    const int step = at % 2 ? -1 : 1;
+    if constexpr (at < 2)
+      last_[at] = {
+          u16{no_column << bits_of_bucket & 0xffff},
+          static_cast<u16>((me.y() + step) << upper_bits | no_column >> (bits_of_column - upper_bits))};
+    else last_[at] = {no_bucket, static_cast<u16>(me.x() + step)};
+    me.async(mov(fabout(colors<at>()), mem(last_).part(at, 1)));
+  }
+  void go_on(pe& me) {
+    if (has_begun_ && !has_turned_ && directions_[0].has_heard && directions_[1].has_heard) {
+      has_turned_ = true;
+      send<2>(me, mem(turned_).part(0, ahead_));
+      send<3>(me, mem(turned_).part(shape.passing - back_, back_));
+    }
+    is_complete_ = has_turned_ && directions_[2].has_heard && directions_[3].has_heard;
   }
 
-  /// A word of this PE's row, from its column or its own.
+  /// A word of this PE's row, from its column.
+  template <int at>
   void arrive(pe& me, u16 data, u16 index) {
-    const counted<u16> from = index, rest = data;
-    turn(me,
-         ((from & counted<u16>(u16{(1 << upper_bits) - 1})) << (bits_of_column - upper_bits)) |
-             (rest >> bits_of_bucket),
-         rest & counted<u16>(u16{(1 << bits_of_bucket) - 1}));
+    const counted<u16> from = index, rest = data,
+                       column = ((from & counted<u16>(u16{(1 << upper_bits) - 1}))
+                                 << (bits_of_column - upper_bits)) |
+                                (rest >> bits_of_bucket);
+    if (column == no_column) return hear<at>(me);
+    turn(me, column, rest & counted<u16>(u16{(1 << bits_of_bucket) - 1}));
+  }
+  template <int at>
+  void arrive_in_row(pe& me, u16 bucket, u16) {
+    if (counted<u16>(bucket) == no_bucket) return hear<at>(me);
+    count(bucket);
   }
   void turn(pe& me, const counted<u16>& column, const counted<u16>& bucket) {
-    if (column == static_cast<u16>(me.x())) return count(me, bucket.value(), 0);
+    if (column == static_cast<u16>(me.x())) return count(bucket.value());
     if (ahead_ + back_ == shape.passing) no_room(me);
     const bool to_the_east = column > static_cast<u16>(me.x());
     turned_[to_the_east ? ahead_++ : shape.passing - ++back_] = {bucket.value(), column.value()};
     load(4);  // and the number of words
   }
-  void count(pe&, u16 bucket, u16) {
+  void count(u16 bucket) {
     counted<u32> n = count_[bucket];
     ++n;
     count_[bucket] = n.value();
     load(2);
   }
-
-  // Of the control wavelets of its line a PE hears those of the PEs before it, on each color; between the
-  // ends of the line also its own two.
-  static int ends_of(int place, int n) { return n - 1 + (place > 0 && place < n - 1 ? 2 : 0); }
-  void column_ended(pe& me) {
-    if (++ended_columns_ <= ends_of(me.y(), me.height())) return;  // and this PE's own start
-    send<2>(me, mem(turned_).part(0, ahead_), !me.east_edge());
-    send<3>(me, mem(turned_).part(shape.passing - back_, back_), !me.west_edge());
-    row_ended(me);
-  }
-  void row_ended(pe& me) { is_complete_ = ++ended_rows_ > ends_of(me.x(), me.width()); }
 
   [[noreturn]] static void no_room(const pe& me) {
     throw fault(support::joined({"wsl: ", text_of(me.at()), " of a histogram has room for ", shape.passing,
@@ -171,22 +210,21 @@ class wafer_histogram_pe {
                                  "(.passing)"}));
   }
 
-  static constexpr int end_of_column = 1, end_of_row = 2;
   u32 value_[std::size_t{shape.values}]{}, count_[std::size_t{shape.buckets}]{};
-  word out_[std::size_t{shape.values}]{}, turned_[std::size_t{shape.passing}]{};
-  int given_ = 0, ahead_ = 0, back_ = 0, ended_columns_ = 0, ended_rows_ = 0;
-  bool is_complete_ = false;
+  word out_[std::size_t{shape.values}]{}, turned_[std::size_t{shape.passing}]{}, last_[4]{};
+  direction directions_[4];
+  int given_ = 0, ahead_ = 0, back_ = 0;
+  bool has_begun_ = false, has_turned_ = false, is_complete_ = false;
 
-  template <int direction>
-  using sent_to = local<&wafer_histogram_pe::sent<direction>>;
+  template <int at>
+  using sent_to = local<&wafer_histogram_pe::sent<at>>;
 
  public:
   using tasks =
       task_list<launch<&wafer_histogram_pe::start>, numbered<4, sent_to>,
-                on<south_, &wafer_histogram_pe::arrive>, on<north_, &wafer_histogram_pe::arrive>,
-                on<east_, &wafer_histogram_pe::count>, on<west_, &wafer_histogram_pe::count>,
-                control<end_of_column, &wafer_histogram_pe::column_ended>,
-                control<end_of_row, &wafer_histogram_pe::row_ended>, sends<south_, north_, east_, west_>>;
+                on<south_, &wafer_histogram_pe::arrive<0>>, on<north_, &wafer_histogram_pe::arrive<1>>,
+                on<east_, &wafer_histogram_pe::arrive_in_row<2>>,
+                on<west_, &wafer_histogram_pe::arrive_in_row<3>>, sends<south_, north_, east_, west_>>;
 };
 
 }  // namespace detail
@@ -201,7 +239,7 @@ class wafer_histogram {
   /// The bytes of a PE's SRAM that the program takes.
   static constexpr int bytes = program_v<program>.bytes;
 
-  /// Throws std::invalid_argument for a grid of more than 1024 columns or 2048 rows, and fault if the machine
+  /// Throws std::invalid_argument for a grid of more than 1023 columns or 2048 rows, and fault if the machine
   /// is too small for the grid or its PEs for the histogram.
   template <class Engine = threaded>
   wafer_histogram(int wide, int high, const machine& target = wse2, const Engine& engine = {})

@@ -3,6 +3,7 @@
 // other, then a remedy. Equal waits of many PEs are one line, so the text stays short on any grid.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "../../support/text.hpp"
@@ -23,9 +24,11 @@ struct wait_group {
   coord newest;
   support::flat_vector<coord> some;
 
+  // Names are compared as texts: each object file may have its own copy of one.
   bool takes(const wait& w) const {
-    return w.why == first->why && w.color == first->color && w.program == first->program &&
-           w.what == first->what && w.position == first->position && w.on_the_way == first->on_the_way;
+    return w.why == first->why && w.color == first->color && w.position == first->position &&
+           w.on_the_way == first->on_the_way && std::string_view(w.program) == first->program &&
+           std::string_view(w.what) == first->what;
   }
   void add(const wait& w) {
     if (places == 0 || w.at != newest) {

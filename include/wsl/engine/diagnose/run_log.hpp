@@ -3,6 +3,8 @@
 // one entry with a count. The threaded engine writes such a log if it is given one; a PE is run by one thread
 // at a time, so nothing is locked. fabric/race.hpp compares logs.
 #pragma once
+#include <string_view>
+
 #include "../../core/coord.hpp"
 #include "../../support/flat_vector.hpp"
 
@@ -17,7 +19,8 @@ struct run_entry {
   u64 times = 0;          ///< wavelets, or 1
 
   bool same_kind(const run_entry& other) const {
-    return what == other.what && color == other.color && from == other.from;
+    return color == other.color && from == other.from &&
+           (what == other.what || std::string_view(what) == other.what);
   }
 };
 
