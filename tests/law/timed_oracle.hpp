@@ -676,7 +676,7 @@ class timed_oracle final : public engine, private cycle_counter {
       if (s.active & s.blocked) return true;
       if (!processors_[i].outbox.empty()) return true;
       for (const auto& [k, t] : processors_[i].threads)
-        if (!t.endless()) return true;
+        if (!t.may_idle()) return true;
     }
     return false;
   }

@@ -10,13 +10,13 @@
 namespace wsl::engines {
 
 /// Adds the waits of one operation of a quiet PE; `starved(color)` returns whether a read of the color finds
-/// no word. An operation of unlimited length counts as waiting for input only if the main thread waits behind
-/// it.
+/// no word. An operation of unlimited length, or one that serves and has not begun, counts as waiting for input
+/// only if the main thread waits behind it.
 template <class Starved>
 void operation_waits(waits& open, const pe_state& s, const operation_in_flight& t, bool main_thread_wanted,
                      Starved starved) {
   const u64 left = t.endless() ? 1 : t.length - t.done;
-  const bool in_need = !t.endless() || (t.resumes && main_thread_wanted);
+  const bool in_need = !t.may_idle() || (t.resumes && main_thread_wanted);
   const auto note = [&](wait::reason why, int color) {
     open.push_back({why, {s.x, s.y}, color, s.image->source->name, t.name, left});
   };
@@ -40,7 +40,8 @@ template <class Operations>
 void event_waits(waits& open, const operation_in_flight& t, Operations each_operation) {
   if (open.empty() || open.back().why != wait::reason::ended || !t.pops) return;
   bool signalled = false;
-  each_operation([&](const operation_in_flight& other) { signalled |= other.signals == t.pops && !other.complete(); });
+  each_operation(
+      [&](const operation_in_flight& other) { signalled |= other.signals == t.pops && !other.complete(); });
   if (!signalled) open.back().why = wait::reason::unsignalled;
 }
 

@@ -18,7 +18,7 @@ namespace planning {
 
 /// A port of a region, without the type of its words.
 struct port_data {
-  int region = -1;    ///< number of the code region
+  int region = -1;  ///< number of the code region
   const char* name = "";
   int color = -1;     ///< id, symbolic or not
   wsl::region where;  ///< inside the region

@@ -52,6 +52,10 @@ namespace wsl::faults {
       "with the option merges, several to one; or put a mux or a demux between them",
       {from, n, to, m});
 }
+[[noreturn]] constexpr void the_ports_are_connected_already(auto from, auto to) {
+  fail("this output of {} is connected to this input of {} already: once is enough, with all its options",
+       {from, to});
+}
 [[noreturn]] constexpr void one_output_deals_words(auto from) {
   fail("words of {} are dealt out by one PE, at least one to each PE of the input: deals{.words = 4}",
        {from});

@@ -169,6 +169,8 @@ class floor_plan {
     const int n = from.where.count(), m = to.where.count();
     if (n != m && n != 1 && !(m == 1 && may_merge))
       faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
+    for (const planning::connection& c : connections_)
+      if (same(c.from, from) && same(c.to, to)) faults::the_ports_are_connected_already(a, b);
     connections_.push_back({from, to, ports{}, may_merge, deal, calls});
     return *this;
   }
@@ -182,6 +184,9 @@ class floor_plan {
     const planning::port_data outside;
     connections_.push_back({out ? here : outside, out ? outside : here, side, false, deal, calls});
     return *this;
+  }
+  static constexpr bool same(const planning::port_data& a, const planning::port_data& b) {
+    return a.region == b.region && a.color == b.color && a.where == b.where;
   }
   /// The name of a port's region, which is one of this plan.
   constexpr const char* name(const planning::port_data& p) const {

@@ -18,7 +18,9 @@ namespace planning {
 template <payload T, int words, bool is_last>
 struct mux_station {
   static constexpr auto in = symbolic<T>(0), line = symbolic<T>(1);
-  void begin(pe& me) { me.async(mov(fabout(line, words), fabin(in, words)), then<&mux_station::sent>()); }
+  void begin(pe& me) {
+    me.async(mov(fabout(line, words), fabin(in, words)), then<&mux_station::sent>(), serves);
+  }
   void sent(pe& me) {
     me.send_control(line, is_last ? switch_rst : switch_adv);
     begin(me);
@@ -37,10 +39,13 @@ struct mux_follower {
 template <payload T, int words, int behind>
 struct mux_head {
   static constexpr auto in = symbolic<T>(0), line = symbolic<T>(1), out = symbolic<T>(2);
-  void begin(pe& me) { me.async(mov(fabout(out, words), fabin(in, words)), then<&mux_head::others>()); }
+  void begin(pe& me) {
+    me.async(mov(fabout(out, words), fabin(in, words)), then<&mux_head::others>(), serves);
+  }
   void others(pe& me) {
     if constexpr (behind > 0)
-      me.async(mov(fabout(out, words * behind), fabin(line, words * behind)), then<&mux_head::begin>());
+      me.async(mov(fabout(out, words * behind), fabin(line, words * behind)), then<&mux_head::begin>(),
+               serves);
     else begin(me);
   }
   using tasks = task_list<local<&mux_head::begin, active>, local<&mux_head::others>, reads<in>,

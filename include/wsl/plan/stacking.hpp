@@ -14,11 +14,17 @@ class stacking {
                      int height)
       : regions_(regions), connections_(all), width_(width), height_(height), level_(regions.size(), 0) {}
 
+  /// With a free row and column at the edges of the grid if there is room for them.
   constexpr void place() {
     find_levels();
-    int x = 1, last = 0;
-    for (const int level : level_) last = level > last ? level : last;
-    for (int level = 0; level <= last; ++level) x = place_level(level, x);
+    const std::vector<region_record> given = regions_;
+    const region_record* without_place = nullptr;
+    for (const int margin : {1, 0}) {
+      regions_ = given;
+      without_place = place_all(margin);
+      if (!without_place) return;
+    }
+    faults::the_regions_do_not_fit_the_grid(without_place->name, width_, height_);
   }
 
  private:
@@ -43,24 +49,33 @@ class stacking {
         return false;  // they would overlap, or touch
     return true;
   }
-  /// Below each other, with a free row in between; where a column is full, in the next.
-  constexpr int place_level(int level, int x) {
-    int next = x, y = 1;
+  /// Returns the region for which there is no room.
+  constexpr const region_record* place_all(int margin) {
+    int x = margin, last = 0;
+    for (const int level : level_) last = level > last ? level : last;
+    for (int level = 0; level <= last; ++level)
+      if (const region_record* without_place = place_level(level, margin, x)) return without_place;
+    return nullptr;
+  }
+  /// Below each other, with a free row in between; where a column is full, in the next. Moves x behind them.
+  constexpr const region_record* place_level(int level, int margin, int& x) {
+    int next = x, y = margin;
     for (std::size_t k = 0; k < regions_.size(); ++k) {
       region_record& r = regions_[k];
       if (r.is_placed || level_[k] != level) continue;
       while (!is_free({x, y}, r) || y + r.height > height_) {
         if (++y + r.height <= height_) continue;
-        y = height_ > r.height ? 1 : 0;
+        y = height_ > r.height ? margin : 0;
         x = next > x ? next : x + 1;
-        if (x + r.width > width_) faults::the_regions_do_not_fit_the_grid(r.name, width_, height_);
+        if (x + r.width > width_) return &r;
       }
-      if (x + r.width > width_) faults::the_regions_do_not_fit_the_grid(r.name, width_, height_);
+      if (x + r.width > width_) return &r;
       r.at = {x, y}, r.is_placed = true;
       y += r.height + 1;
       next = x + r.width + 2 > next ? x + r.width + 2 : next;
     }
-    return next;
+    x = next;
+    return nullptr;
   }
 
   std::vector<region_record>& regions_;

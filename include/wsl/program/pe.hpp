@@ -119,6 +119,15 @@ struct microthread {
   int number;
 };
 
+/// The type of `serves`.
+struct serves_t {
+  using by_engine = void;
+  static void attach_to(engines::transfer& t) { t.serves = true; }
+};
+/// Among the completions: the operation serves whoever comes, so a run may end while it waits for its first
+/// element. `me.async(mov(fabout(out, 8), fabin(in, 8)), then<&part::again>(), serves)`
+inline constexpr serves_t serves{};
+
 namespace detail {
 
 /// Whether only an engine can do it for an operation, which therefore does not move at once.
@@ -278,7 +287,8 @@ class pe {
     static_assert(
         known,
         "wsl: the completions of an operation are calls: then<&part::sent>(), unblocks<&part::next>(), "
-        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}, priority::high");
+        "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}, priority::high, "
+        "serves");
     if constexpr (known) {
       state_.interrupt();
       if constexpr (!(detail::is_by_engine<Completion> || ...)) {

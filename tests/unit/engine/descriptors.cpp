@@ -205,6 +205,40 @@ TEMPLATE_LIST_TEST_CASE(
 
 namespace {
 
+/// Passes words on in threes, twice as large.
+struct server {
+  int served = 0;
+  void serve(pe& me) { me.async(mul(fabout(blue), fabin(red, 3), 2), then<&server::again>(), serves); }
+  void again(pe& me) { ++served, serve(me); }
+  using tasks = task_list<launch<&server::serve>, local<&server::again>, reads<red>, sends<blue>>;
+};
+
+constexpr layout served = layout{wse3, 3, 1}
+                              .place<source>(column(0))
+                              .place<server>(column(1))
+                              .place<drain>(column(2))
+                              .path(red, column(0), ramp >> east)
+                              .path(red, column(1), west >> ramp)
+                              .path(blue, column(1), ramp >> east)
+                              .path(blue, column(2), west >> ramp);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a run may end while an operation that serves waits for its first word, not later",
+                        "", every_engine) {
+  fabric f{served, TestType{}};
+  CHECK_NOTHROW(f.launch<&server::serve>(at(1, 0)));
+  CHECK_NOTHROW(f.launch<&source::say>(at(0, 0), 1.f, 99));
+  CHECK(f.read(2, 0, &drain::sum) == 2 * 4950);
+  CHECK(f.read(1, 0, &server::served) == 33);
+  CHECK_THROWS_WITH(f.launch<&source::say>(at(0, 0), 1.f, 1),
+                    Contains("mul waits for 2 wavelets of color 0"));
+  CHECK_NOTHROW(f.launch<&source::say>(at(0, 0), 1.f, 2));
+  CHECK(f.read(1, 0, &server::served) == 34);
+}
+
+namespace {
+
 /// The completion of a send unblocks the data task of another color.
 struct polite {
   numbers x{1, 2, 3, 4, 5, 6, 7, 8};

@@ -217,6 +217,35 @@ TEST_CASE("a multiplexer takes words in turn, between streams of the host") {
       tried(std::integral_constant<int, 3>{}), tried(std::integral_constant<int, 6>{});
 }
 
+TEST_CASE("a region may be as large as the grid, and two ports are connected once") {
+  floor_plan whole{wse2, 3, 2};
+  static_cast<void>(whole.region("all of it", 3, 2));
+  CHECK_NOTHROW(require(whole.connected()));
+  CHECK(whole.connected().width() == 3);
+  floor_plan full{wse2, 3, 2};
+  static_cast<void>(full.region("most", 3, 2)), static_cast<void>(full.region("more", 1, 1));
+  CHECK_THROWS_WITH(full.connected(), Contains("no room for region"));
+
+  floor_plan p{wse2, 9, 3};
+  const auto a = p.region<source>("a", 1, 1), d = p.region<sink>("d", 1, 2);
+  p.connect(a.output(source::out, east), d.input(sink::in, west));
+  CHECK_THROWS_WITH(p.connect(a.output(source::out, east), d.input(sink::in, west), deals{.words = 2}),
+                    Contains("this output of a is connected to this input of d already"));
+}
+
+TEST_CASE("a multiplexer waits for no words when a run ends") {
+  floor_plan p{wse2, 12, 9};
+  const auto a = p.region<source>("a", 1, 3), d = p.region<sink>("d", 1, 1);
+  const mux<f32, 3, 2> y(p, "y", south);
+  p.place(a, {1, 1}).place(y, {5, 1}).place(d, {9, 1});
+  p.connect(a.output(source::out, east), y.input()).connect(y.output(), d.input(sink::in, west));
+  run r(p.connected());
+  r.give({1, 1}, 0).give({1, 2}, 100).give({1, 3}, 200);
+  CHECK_NOTHROW(r.f.run());
+  CHECK(r.taken({9, 1}) ==
+        std::vector<f32>{0, 1, 100, 101, 200, 201, 2, 3, 102, 103, 202, 203, 4, 5, 104, 105, 204, 205});
+}
+
 TEST_CASE("ways go around regions, programs and colors that are there already") {
   layout base{wse2, 11, 5};
   base.place<sink>(at(5, 0), given_colors(sink::in, color<f32>{0}));

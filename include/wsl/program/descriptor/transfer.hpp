@@ -39,6 +39,7 @@ struct operation_in_flight {
   i8 microthread = -1;
   i8 priority = -1;  ///< that the program chose, -1 if it left that to the machine
   u8 operand_bytes = 0;                ///< of its operands
+  bool serves = false;                 ///< a run may end before its first element has come
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
   fifo_state* signals = nullptr;       ///< the counter that its completion increments
@@ -48,6 +49,8 @@ struct operation_in_flight {
 
   bool complete() const { return done == length; }
   bool endless() const { return length == ~u64{0}; }
+  /// Whether a run may end while it waits for words.
+  bool may_idle() const { return endless() || (serves && done == 0); }
 
   bool uses_fifo() const { return pushes || pops; }
   /// The number of elements that its FIFOs let it move now.
