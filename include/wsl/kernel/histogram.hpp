@@ -3,9 +3,11 @@
 // its column and then along a row. A PE sends what lies to the south, or to the east, on one color, and what
 // lies to the north, or to the west, on another; words of all PEs of a line merge on their way. Routers
 // deliver a word only where it belongs: a filter in front of each processor compares the word's index with
-// the PE's row, or column. When a PE's words have left, and its neighbor behind has told it that no more come
-// from there, it tells the next one with a word of the same color, which comes behind all of them. So a PE
-// knows that its column is done when both neighbors have told it.
+// the PE's row, or column. Marks on the same colors, which therefore come behind the words, tell a PE that no
+// more words come. A line is divided into groups of about the root of its length. When a PE's words have left,
+// and its neighbor behind has told it so of the group's PEs before it, it tells the next one; the last of a
+// group tells the first PEs of all groups ahead, and those their own groups, from PE to PE. So a long line is
+// done soon after its last word: a mark passes a group's tasks, and the routers of all others.
 //   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
 //   h(values, counts);
 // Nothing waits for anything but the fabric, and a PE takes each word into its memory, so words of opposite
@@ -44,8 +46,8 @@ class wafer_histogram_pe {
   using word = halves<u16>;
   static constexpr int bits_of_bucket = 11, bits_of_column = 10, upper_bits = 5;
   static constexpr color<word> south_{0}, north_{1}, east_{2}, west_{3};
-  // No PE has this column, no value this bucket: a word without a value says that no more come.
-  static constexpr u16 no_column = (1 << bits_of_column) - 1, no_bucket = 0xffff;
+  // No PE has this column, no value these buckets: such a word is a mark.
+  static constexpr u16 no_column = (1 << bits_of_column) - 1, mark_of_row = 0xfffd;
 
  public:
   static constexpr int widest = no_column, highest = 65536 >> upper_bits;
@@ -71,8 +73,8 @@ class wafer_histogram_pe {
   bool is_complete() const { return is_complete_; }
 
   void start(pe& me) {
-    directions_[0].has_heard |= me.north_edge(), directions_[1].has_heard |= me.south_edge();
-    directions_[2].has_heard |= me.west_edge(), directions_[3].has_heard |= me.east_edge();
+    directions_[0].begin(me.y(), me.height()), directions_[1].begin(me.height() - 1 - me.y(), me.height());
+    directions_[2].begin(me.x(), me.width()), directions_[3].begin(me.width() - 1 - me.x(), me.width());
     int south = 0, north = 0;
     for (counted<i16> k = i16{0}; k < static_cast<i16>(given_); ++k) {
       const counted<u32> value = value_[k.value()], wide = static_cast<u32>(me.width());
@@ -121,58 +123,102 @@ class wafer_histogram_pe {
     for (; n > 0; --n) execute(instruction::simple);
   }
 
+  enum mark : u16 {
+    own_group,       ///< the words of the PEs before this one, of its group, have been sent
+    earlier_groups,  ///< and those of the groups before it
+    whole_group      ///< to a group's first PE: the words of some group before it have been sent
+  };
+  static constexpr int group_of(int n) {
+    int g = 1;
+    while (g * g < n) ++g;
+    return g;
+  }
+  static constexpr int most_marks = group_of(highest) + 1;
+
+  /// What a PE knows of a line in one direction.
   struct direction {
-    bool has_heard = false;  ///< that no more words come from behind
-    bool has_sent = false;   ///< its own words
+    int place = 0, length = 1, size = 1;  ///< the PE's number on the line, the PEs of the line, of a group
+    int group = 0, heard_groups = 0;
+    bool is_first = true, is_last = true;  ///< of its group
+    bool has_heard_own = false, has_heard_earlier = false, has_told_own = false, has_told_earlier = false;
+    bool has_begun = false, is_sending = false, has_sent = false;  ///< its own words
+    word marks[std::size_t{most_marks}]{};
+
+    void begin(int at, int n) {
+      place = at, length = n, size = group_of(n), group = at / size;
+      is_first = at % size == 0, is_last = at % size == size - 1 || at == n - 1;
+      execute(instruction::divide);
+    }
+    void hear(u16 what) {
+      if (what == own_group) has_heard_own = true;
+      else if (what == earlier_groups) has_heard_earlier = true;
+      else ++heard_groups;
+    }
+    bool knows_earlier() const { return is_first ? heard_groups == group : has_heard_earlier; }
+    bool knows_own() const { return is_first || has_heard_own; }
+    /// Whether no more words come.
+    bool is_done() const { return knows_earlier() && knows_own(); }
   };
   template <int at>
   static constexpr color<word> colors() {
     constexpr color<word> all_of_them[]{south_, north_, east_, west_};
     return all_of_them[at];
   }
-  template <int at>
-  static bool has_next(const pe& me) {
-    return at == 0   ? !me.south_edge()
-           : at == 1 ? !me.north_edge()
-           : at == 2 ? !me.east_edge()
-                     : !me.west_edge();
-  }
+  /// Sends this PE's words, and marks behind them.
   template <int at>
   void send(pe& me, memory<word> words) {
-    if (!has_next<at>(me)) return;
-    if (words.length() == 0) return sent<at>(me);
+    direction& d = directions_[at];
+    d.has_begun = d.has_sent = true;
+    if (words.length() == 0) return send_marks<at>(me);
+    d.has_sent = false, d.is_sending = true;
     me.async(mov(fabout(colors<at>()), words), then<&wafer_histogram_pe::sent<at>>());
   }
   template <int at>
   void sent(pe& me) {
-    directions_[at].has_sent = true;
-    tell_next<at>(me);
+    directions_[at].has_sent = true, directions_[at].is_sending = false;
+    send_marks<at>(me);
   }
-  /// No more words come in a direction.
   template <int at>
-  void hear(pe& me) {
-    directions_[at].has_heard = true;
-    tell_next<at>(me);
+  void hear(pe& me, u16 what) {
+    directions_[at].hear(what);
+    send_marks<at>(me);
     go_on(me);
   }
+  /// Tells those ahead what has become known; later, if words or marks are still leaving.
   template <int at>
-  void tell_next(pe& me) {
-    if (!directions_[at].has_heard || !directions_[at].has_sent || !has_next<at>(me)) return;
-    const int step = at % 2 ? -1 : 1;
-    if constexpr (at < 2)
-      last_[at] = {
-          u16{no_column << bits_of_bucket & 0xffff},
-          static_cast<u16>((me.y() + step) << upper_bits | no_column >> (bits_of_column - upper_bits))};
-    else last_[at] = {no_bucket, static_cast<u16>(me.x() + step)};
-    me.async(mov(fabout(colors<at>()), mem(last_).part(at, 1)));
+  void send_marks(pe& me) {
+    direction& d = directions_[at];
+    if (!d.has_begun || d.is_sending) return;
+    int n = 0;
+    const auto tell = [&](mark what, int place) { d.marks[n++] = mark_for(me, at, what, place); };
+    if (!d.has_told_own && d.has_sent && d.knows_own()) {
+      d.has_told_own = true;
+      if (!d.is_last) tell(own_group, d.place + 1);
+      else
+        for (int first = (d.group + 1) * d.size; first < d.length; first += d.size) tell(whole_group, first);
+    }
+    if (!d.has_told_earlier && d.knows_earlier()) {
+      d.has_told_earlier = true;
+      if (!d.is_last) tell(earlier_groups, d.place + 1);
+    }
+    if (n == 0) return;
+    load(n);
+    d.is_sending = true;
+    me.async(mov(fabout(colors<at>()), mem(d.marks).part(0, n)), then<&wafer_histogram_pe::sent<at>>());
+  }
+  static word mark_for(const pe& me, int at, u16 what, int place) {
+    const int n = at < 2 ? me.height() : me.width(), there = at % 2 ? n - 1 - place : place;
+    if (at >= 2) return {static_cast<u16>(mark_of_row + what), static_cast<u16>(there)};
+    return {static_cast<u16>((no_column << bits_of_bucket & 0xffff) | what),
+            static_cast<u16>(there << upper_bits | no_column >> (bits_of_column - upper_bits))};
   }
   void go_on(pe& me) {
-    if (has_begun_ && !has_turned_ && directions_[0].has_heard && directions_[1].has_heard) {
+    if (has_begun_ && !has_turned_ && directions_[0].is_done() && directions_[1].is_done()) {
       has_turned_ = true;
       send<2>(me, mem(turned_).part(0, ahead_));
       send<3>(me, mem(turned_).part(shape.passing - back_, back_));
     }
-    is_complete_ = has_turned_ && directions_[2].has_heard && directions_[3].has_heard;
+    is_complete_ = has_turned_ && directions_[2].is_done() && directions_[3].is_done();
   }
 
   /// A word of this PE's row, from its column.
@@ -182,12 +228,13 @@ class wafer_histogram_pe {
                        column = ((from & counted<u16>(u16{(1 << upper_bits) - 1}))
                                  << (bits_of_column - upper_bits)) |
                                 (rest >> bits_of_bucket);
-    if (column == no_column) return hear<at>(me);
-    turn(me, column, rest & counted<u16>(u16{(1 << bits_of_bucket) - 1}));
+    const counted<u16> bucket = rest & counted<u16>(u16{(1 << bits_of_bucket) - 1});
+    if (column == no_column) return hear<at>(me, bucket.value());
+    turn(me, column, bucket);
   }
   template <int at>
   void arrive_in_row(pe& me, u16 bucket, u16) {
-    if (counted<u16>(bucket) == no_bucket) return hear<at>(me);
+    if (counted<u16>(bucket) >= mark_of_row) return hear<at>(me, static_cast<u16>(bucket - mark_of_row));
     count(bucket);
   }
   void turn(pe& me, const counted<u16>& column, const counted<u16>& bucket) {
@@ -211,7 +258,7 @@ class wafer_histogram_pe {
   }
 
   u32 value_[std::size_t{shape.values}]{}, count_[std::size_t{shape.buckets}]{};
-  word out_[std::size_t{shape.values}]{}, turned_[std::size_t{shape.passing}]{}, last_[4]{};
+  word out_[std::size_t{shape.values}]{}, turned_[std::size_t{shape.passing}]{};
   direction directions_[4];
   int given_ = 0, ahead_ = 0, back_ = 0;
   bool has_begun_ = false, has_turned_ = false, is_complete_ = false;

@@ -92,11 +92,9 @@ TEST_CASE("histogram on a wafer: a line takes a cycle for a word that passes, an
     return h(values, counts).cycles;
   };
   const u64 few = cycles(8, 8), more = cycles(24, 8), most = cycles(24, 24);
-  // 40 values of each PE of a row or column, half of which go to the one side; and the word that no more come,
-  // which a task passes on from PE to PE.
-  const u64 to_next = 24;
-  CHECK(more - few < 16 * (20 + to_next));
-  CHECK(most - more < 16 * (20 + to_next));
+  // 40 values of each PE of a row or column, half of which go to the one side; and the marks behind them.
+  CHECK(more - few < 16 * (20 + 20));
+  CHECK(most - more < 16 * (20 + 20));
   CHECK(few > 40 * 60);
 }
 
