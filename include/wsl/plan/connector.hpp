@@ -4,7 +4,9 @@
 // sharing PEs more, above all those where it failed (a negotiation, after L. McMurchie, C. Ebeling,
 // PathFinder, 1995).
 #pragma once
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "coloring.hpp"
@@ -214,14 +216,20 @@ class connector {
     router find(grid_);
     for (int round = 0, early = 0;;) {
       if (const int lost = find_ways(find, round == 0 ? 0 : (router::hop / 8) << round); lost >= 0) {
-        // nets of one color are in each other's way: the one that finds none goes first
-        ++early;
-        if (early == 1) reverse_order(nets_[static_cast<std::size_t>(lost)].of_class);
-        if (early == 1 || (early <= rounds && move_to_front(static_cast<std::size_t>(lost)))) continue;
+        // nets of one color are in each other's way: perhaps not in another order
+        const int of_class = nets_[static_cast<std::size_t>(lost)].of_class;
+        if (++early == 1) {
+          reverse_order(of_class);
+          continue;
+        }
+        if (!negotiates(of_class)) {
+          negotiating_.push_back(of_class);
+          continue;
+        }
         if (tries_everything()) return;
-        find_ways(find, 0);
-        find_way(static_cast<std::size_t>(lost), find, 0);
-        report_no_way(nets_[static_cast<std::size_t>(lost)], find);
+        negotiating_.clear();
+        const int first = find_ways(find, 0);
+        report_no_way(nets_[static_cast<std::size_t>(first < 0 ? lost : first)], find);
       }
       coloring colors = conflicts();
       int failed = -1;
@@ -245,12 +253,6 @@ class connector {
       if (nets_[order_[k]].of_class == of_class) places.push_back(k);
     for (std::size_t k = 0; 2 * k + 1 < places.size(); ++k)
       std::swap(order_[places[k]], order_[places[places.size() - 1 - k]]);
-  }
-  constexpr bool move_to_front(std::size_t net) {
-    if (order_.front() == net) return false;
-    for (std::size_t k = order_.size() - 1; k > 0; --k)
-      if (order_[k] == net) std::swap(order_[k], order_[k - 1]);
-    return true;
   }
   /// On a small grid, looks for any solution.
   constexpr bool tries_everything() {
@@ -347,13 +349,45 @@ class connector {
   constexpr bool leads_again(int of_class, router& find) {
     for (std::size_t k = 0; k < nets_.size(); ++k)
       if (nets_[k].of_class == of_class) take_up(k);
+    if (negotiates(of_class)) return negotiate(of_class, find, 0) < 0;
     for (const std::size_t k : order_)
       if (nets_[k].of_class == of_class && !find_way(k, find, 0)) return false;
     return true;
   }
+  /// Whether the nets of a class find their ways only together.
+  constexpr bool negotiates(int of_class) const {
+    return std::find(negotiating_.begin(), negotiating_.end(), of_class) != negotiating_.end();
+  }
+  /// Ways for all nets of a class, none of which has one yet. At first they may share PEs; where they do it
+  /// becomes dearer each time, until they go around each other. Returns a net that finds no way, or -1.
+  constexpr int negotiate(int of_class, router& find, int sharing) {
+    std::vector<std::size_t> own;
+    for (const std::size_t k : order_)
+      if (nets_[k].of_class == of_class) own.push_back(k);
+    int most = 12;
+    if (!std::is_constant_evaluated()) most = own.size() < 100 ? 60 : 20;
+    int lost = static_cast<int>(own.front());
+    for (int time = 1; time <= most; ++time) {
+      find.share_with_own(time);
+      lost = -1;
+      for (const std::size_t k : own) {
+        take_up(k);
+        if (!find_way(k, find, sharing)) lost = static_cast<int>(k);
+        if (lost >= 0) break;
+      }
+      if (lost >= 0) break;  // it is not for the others
+      for (const std::size_t k : own)
+        for (const net_step& s : ways_[k].steps)
+          if (!is_end(nets_[k], s.at) && grid_.on(grid_.index(s.at), of_class).own > 1)
+            find.note_meeting(s.at), lost = static_cast<int>(k);
+      if (lost < 0) break;
+    }
+    find.share_with_own(0);
+    return lost;
+  }
   constexpr void take_up(std::size_t k) {
     for (const net_step& s : ways_[k].steps)
-      if (!is_end(nets_[k], s.at)) grid_.remove(s.at, nets_[k].of_class);
+      if (!is_end(nets_[k], s.at)) grid_.remove(s.at, static_cast<int>(k));
     ways_[k] = {};
   }
   constexpr void settle_way(std::size_t k, net_route way) {
@@ -368,14 +402,18 @@ class connector {
     for (const inner_path& p : inner_)
       each_pe(p, [&](coord c) { grid_.add(c, node_class(p.region, p.color), -1); });
     for (std::size_t k = 0; k < nets_.size(); ++k) {
-      if (nets_[k].root.at != nowhere) grid_.add(nets_[k].root.at, nets_[k].of_class, static_cast<int>(k));
-      for (const net_end& e : nets_[k].leaves)
-        if (e.at != nowhere) grid_.add(e.at, nets_[k].of_class, static_cast<int>(k));
+      const auto mark = [&](const net_end& e) {
+        if (e.at != nowhere) grid_.add(e.at, nets_[k].of_class, static_cast<int>(k), true);
+      };
+      mark(nets_[k].root);
+      for (const net_end& e : nets_[k].leaves) mark(e);
     }
     ways_.assign(nets_.size(), {});
     find.keep_off([](auto) {});
+    for (const int of_class : negotiating_)
+      if (const int lost = negotiate(of_class, find, sharing); lost >= 0) return lost;
     for (const std::size_t k : order_)
-      if (!find_way(k, find, sharing)) return static_cast<int>(k);
+      if (!negotiates(nets_[k].of_class) && !find_way(k, find, sharing)) return static_cast<int>(k);
     return -1;
   }
   constexpr bool find_way(std::size_t k, router& find, int sharing) {
@@ -545,6 +583,7 @@ class connector {
   std::vector<int> fixed_, color_;  // of each class
   std::vector<net> nets_;
   std::vector<std::size_t> order_;
+  std::vector<int> negotiating_;  // classes whose nets find their ways together
   std::vector<net_route> ways_;
 };
 

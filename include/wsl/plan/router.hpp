@@ -18,6 +18,7 @@ class router {
         stamp_(grid.count()),
         tree_(grid.count()),
         off_(grid.count()),
+        met_(grid.count()),
         entered_(grid.count()) {}
 
   /// The cost of a hop onto a free PE; costs of sharing a PE are in these units.
@@ -47,6 +48,19 @@ class router {
   constexpr void keep_off(F each) {
     ++off_now_;
     each([&](coord c) { off_.data()[grid_.index(c)] = off_now_; });
+  }
+
+  /// From now on a net may pass PEs on the ways of others of its class, at this price for each in hops, and at
+  /// a higher one where they have met; with 0 it may not, and where they have met is forgotten.
+  constexpr void share_with_own(int price) {
+    own_price_ = hop * price;
+    if (price > 0) return;
+    for (const coord c : meetings_) met_.data()[grid_.index(c)] = 0;
+    meetings_.clear();
+  }
+  constexpr void note_meeting(coord c) {
+    ++met_.data()[grid_.index(c)];
+    meetings_.push_back(c);
   }
 
   constexpr const net_end& lost() const { return lost_; }
@@ -133,8 +147,9 @@ class router {
       if (!own) return -1;
     }
     if (off_.data()[i] == off_now_) return -1;
-    const int others = grid_.others(i, net_->of_class);
-    return others < 0 ? -1 : hop + sharing_ * others + hop * grid_.penalty(i);
+    const territory::company there = grid_.on(i, net_->of_class);
+    if (there.stays || (there.own > 0 && own_price_ == 0)) return -1;
+    return hop + sharing_ * there.others + hop * (grid_.penalty(i) + met_.data()[i]) + own_price_ * there.own;
   }
   constexpr int at_least(coord c, const net_end& to) const {
     return to.at == nowhere ? 0 : hop * distance(c, to.at);
@@ -185,7 +200,7 @@ class router {
   }
   constexpr bool goes_with_two_bends(net_route& r, const net_end& to) {
     const coord a = net_->root.at, b = to.at;
-    if (a == nowhere || b == nowhere || a == b || r.steps.size() != 1) return false;
+    if (a == nowhere || b == nowhere || a == b || r.steps.size() != 1 || own_price_ > 0) return false;
     bent_way best;
     if (a.x == b.x || a.y == b.y) {
       consider(best, a, b, to);
@@ -333,10 +348,12 @@ class router {
 
   const territory& grid_;
   const net* net_ = nullptr;
-  int sharing_ = 0, detour_ = 0, more_ = 0, longest_ = 0, now_ = 0, tree_now_ = 0, off_now_ = 1;
+  int sharing_ = 0, own_price_ = 0, detour_ = 0, more_ = 0, longest_ = 0, now_ = 0, tree_now_ = 0,
+      off_now_ = 1;
   net_end lost_;
   open_list open_;
-  rules::scratch<int> cost_, stamp_, tree_, off_;  // by PE
+  rules::scratch<int> cost_, stamp_, tree_, off_, met_;  // by PE
+  std::vector<coord> meetings_;
   rules::scratch<u8> entered_;
 };
 

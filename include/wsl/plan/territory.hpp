@@ -36,7 +36,8 @@ class territory {
   /// One that passes a PE: a net, or an inner path of a region (net -1), of a class.
   struct guest {
     int of_class, net;
-    int next;  ///< its number plus 1; 0: none
+    int next;     ///< its number plus 1; 0: none
+    bool is_end;  ///< the net begins or ends here
   };
   /// Calls f(class, net) for all that pass a PE.
   template <class F>
@@ -44,26 +45,33 @@ class territory {
     const guest* all = guests_.data();
     for (int k = first_.data()[index(c)]; k > 0; k = all[k - 1].next) f(all[k - 1].of_class, all[k - 1].net);
   }
-  /// The number of classes besides this one on a PE, or -1 if this one is there.
-  constexpr int others(std::size_t i, int of_class) const {
-    int n = 0;
+  struct company {
+    int others = 0;      ///< classes besides this one
+    int own = 0;         ///< nets of this class on their way
+    bool stays = false;  ///< an end of a net of this class, or an inner path
+  };
+  /// Who is on a PE, for a net of this class.
+  constexpr company on(std::size_t i, int of_class) const {
+    company found;
     const guest* all = guests_.data();
     for (int k = first_.data()[i]; k > 0; k = all[k - 1].next) {
-      if (all[k - 1].of_class == of_class) return -1;
-      ++n;
+      const guest& g = all[k - 1];
+      if (g.of_class != of_class) ++found.others;
+      else if (g.is_end || g.net < 0) found.stays = true;
+      else ++found.own;
     }
-    return n;
+    return found;
   }
-  constexpr void add(coord c, int of_class, int net) {
+  constexpr void add(coord c, int of_class, int net, bool is_end = false) {
     int& first = first_.data()[index(c)];
-    guests_.push_back({of_class, net, first});
+    guests_.push_back({of_class, net, first, is_end});
     first = static_cast<int>(guests_.size());
   }
-  /// Takes the nets of a class away from a PE.
-  constexpr void remove(coord c, int of_class) {
+  /// Takes a net away from a PE on its way.
+  constexpr void remove(coord c, int net) {
     for (int* k = &first_.data()[index(c)]; *k > 0;) {
       guest& g = guests_[static_cast<std::size_t>(*k - 1)];
-      if (g.of_class == of_class && g.net >= 0) *k = g.next;
+      if (g.net == net && !g.is_end) *k = g.next;
       else k = &g.next;
     }
   }

@@ -217,6 +217,33 @@ TEST_CASE("a multiplexer takes words in turn, between streams of the host") {
       tried(std::integral_constant<int, 3>{}), tried(std::integral_constant<int, 6>{});
 }
 
+TEST_CASE("ports of three PEs at any sides find ways around each other") {
+  // Three ways that do not cross lead from one rectangle to another if the ports run in opposite turns around
+  // them: row by row, those at the east and the north run clockwise, those at the west and the south do not.
+  const auto clockwise = [](port side) { return side == east || side == north; };
+  for (const port out : {east, west, north, south})
+    for (const port in : {east, west, north, south})
+      for (const coord there : {coord{22, 12}, {22, 22}, {12, 23}, {6, 5}}) {
+        if (clockwise(out) == clockwise(in)) continue;
+        INFO(name_of(out) << " to " << name_of(in) << " at " << there.x << ", " << there.y);
+        floor_plan p{wse2, 32, 32};
+        const auto a = p.region<source>("a", 3, 3), d = p.region<sink>("d", 3, 3);
+        p.place(a, {14, 14}).place(d, there);
+        p.connect(a.output(source::out, out), d.input(sink::in, in));
+        run r(p.connected(), 1);
+        const auto at_side = [](port side, coord corner, int k) {
+          return corner + (side == east    ? coord{2, k}
+                           : side == west  ? coord{0, k}
+                           : side == north ? coord{k, 0}
+                                           : coord{k, 2});
+        };
+        for (int k = 0; k < 3; ++k) r.give(at_side(out, {14, 14}, k), static_cast<f32>(100 * k));
+        r.f.run();
+        for (int k = 0; k < 3; ++k)
+          CHECK(r.taken(at_side(in, there, k)) == ramp_of(static_cast<f32>(100 * k)));
+      }
+}
+
 TEST_CASE("a region may be as large as the grid, and two ports are connected once") {
   floor_plan whole{wse2, 3, 2};
   static_cast<void>(whole.region("all of it", 3, 2));
