@@ -4,10 +4,10 @@
 // lies to the north, or to the west, on another; words of all PEs of a line merge on their way. Routers
 // deliver a word only where it belongs: a filter in front of each processor compares the word's index with
 // the PE's row, or column. Marks on the same colors, which therefore come behind the words, tell a PE that no
-// more words come. A line is divided into groups of about the root of its length. When a PE's words have left,
-// and its neighbor behind has told it so of the group's PEs before it, it tells the next one; the last of a
-// group tells the first PEs of all groups ahead, and those their own groups, from PE to PE. So a long line is
-// done soon after its last word: a mark passes a group's tasks, and the routers of all others.
+// more words come. A line is divided into groups of about the root of its length. When a PE's words have
+// left, and its neighbor behind has told it so of the group's PEs before it, it tells the next one; the last
+// of a group tells the first PEs of all groups ahead, and those their own groups, from PE to PE. So a long
+// line is done soon after its last word: a mark passes a group's tasks, and the routers of all others.
 //   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
 //   h(values, counts);
 // Nothing waits for anything but the fabric, and a PE takes each word into its memory, so words of opposite
@@ -135,7 +135,7 @@ class wafer_histogram_pe {
   }
   static constexpr int most_marks = group_of(highest) + 1;
 
-  /// What a PE knows of a line in one direction.
+  /// A line in one direction, as a PE knows it.
   struct direction {
     int place = 0, length = 1, size = 1;  ///< the PE's number on the line, the PEs of the line, of a group
     int group = 0, heard_groups = 0;

@@ -17,8 +17,8 @@ memory<T> numbers(T* first, int n) {
   return mem(std::span(first, static_cast<std::size_t>(n)));
 }
 
-/// to += the vectors from `vectors` on, each times its factor: a matrix times a vector. A vector is as long as
-/// `to`, and begins `stride` numbers behind the one before it.
+/// to += the vectors from `vectors` on, each times its factor: a matrix times a vector. A vector is as long
+/// as `to`, and begins `stride` numbers behind the one before it.
 template <class T, class F>
 void add_columns(memory<f32> to, const T* vectors, int stride, memory<F> factors) {
   f32 unused = 0;

@@ -50,8 +50,8 @@ class router {
     each([&](coord c) { off_.data()[grid_.index(c)] = off_now_; });
   }
 
-  /// From now on a net may pass PEs on the ways of others of its class, at this price for each in hops, and at
-  /// a higher one where they have met; with 0 it may not, and where they have met is forgotten.
+  /// From now on a net may pass PEs on the ways of others of its class, at this price for each in hops, and
+  /// at a higher one where they have met; with 0 it may not, and where they have met is forgotten.
   constexpr void share_with_own(int price) {
     own_price_ = hop * price;
     if (price > 0) return;

@@ -50,7 +50,7 @@ class territory {
     int own = 0;         ///< nets of this class on their way
     bool stays = false;  ///< an end of a net of this class, or an inner path
   };
-  /// Who is on a PE, for a net of this class.
+  /// Tells who is on a PE, for a net of this class.
   constexpr company on(std::size_t i, int of_class) const {
     company found;
     const guest* all = guests_.data();

@@ -26,7 +26,8 @@ class descriptor_registers {
     use(file, file.size() - 1, d, false);
     return full;
   }
-  /// The task has ended or waits: only descriptors of its program's members, `size` bytes from `begin` on, stay.
+  /// The task has ended or waits: only descriptors of its program's members, `size` bytes from `begin` on,
+  /// stay.
   void end_task(const void* begin, std::size_t size) {
     for (support::flat_vector<held>& file : files_) {
       std::size_t last = file.size();
