@@ -28,7 +28,7 @@ int main() {
   solver::solver_on<solver::product_method, wafer_line> wafer{a, size.x, size.y, wse2, threaded{}};
   wafer.load(u);
   wafer.iterate(1);
-  const std::vector<f32> w = wafer.result(wafer.scale() * wafer.right_scale());
+  const std::vector<f32> w = wafer.result();
 
   const std::vector<f64> expected = solver::serial::product(a, {u.begin(), u.end()});
   f64 error = 0;

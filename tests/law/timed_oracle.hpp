@@ -645,9 +645,13 @@ class timed_oracle final : public engine, private cycle_counter {
         return alike(h) && !h.stays &&
                h.what.first + static_cast<std::uintptr_t>(d.step * d.length) == d.first;
       });
-    if (it == file.end() && file.size() == static_cast<std::size_t>(target().descriptor_registers)) {
-      file.pop_back();
-      spend(static_cast<u64>(target().descriptor_load));
+    if (it == file.end()) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(running_->memory());
+      const bool is_member = d.first >= begin && d.first < begin + running_->image->stride,
+                 replaces = file.size() == static_cast<std::size_t>(target().descriptor_registers) ||
+                            (!file.empty() && file.back().what.length < 0);
+      if (replaces) file.pop_back();
+      if (replaces || !is_member) spend(static_cast<u64>(target().descriptor_load));
     }
     if (it != file.end()) file.erase(it);
     file.push_front({d, again});

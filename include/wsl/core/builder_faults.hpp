@@ -32,6 +32,9 @@ namespace wsl::faults {
   fail("program {} gets no color for symbolic color {}: say given_colors(symbol, color), or use a floor plan",
        {name, k});
 }
+[[noreturn]] constexpr void no_program_there_gives_the_color_one_of_the_fabric(auto x, auto y, auto k) {
+  fail("no program on PE({}, {}) has a color for symbolic color {}: ask where it is placed", {x, y, k});
+}
 [[noreturn]] constexpr void the_area_leaves_the_grid(auto x0, auto x1, auto y0, auto y1, auto width,
                                                      auto height) {
   fail("columns {} to {}, rows {} to {} leave the grid of {} x {} PEs: count from `edge`, as in edge - 1",

@@ -10,13 +10,16 @@
 namespace wsl::engines {
 
 /// Adds the waits of one operation of a quiet PE; `starved(color)` returns whether a read of the color finds
-/// no word. An operation of unlimited length, or one that serves and has not begun, counts as waiting for input
-/// only if the main thread waits behind it.
+/// no word. An operation of unlimited length, or one that serves and that nothing has come for, counts as
+/// waiting for input only if the main thread waits behind it.
 template <class Starved>
 void operation_waits(waits& open, const pe_state& s, const operation_in_flight& t, bool main_thread_wanted,
                      Starved starved) {
   const u64 left = t.endless() ? 1 : t.length - t.done;
-  const bool in_need = !t.may_idle() || (t.resumes && main_thread_wanted);
+  bool has_words = false;  // for one of two fabric operands
+  for (int color : t.input) has_words |= color >= 0 && !starved(color);
+  const bool may_idle = t.endless() || (t.may_idle() && !has_words),
+             in_need = !may_idle || (t.resumes && main_thread_wanted);
   const auto note = [&](wait::reason why, int color) {
     open.push_back({why, {s.x, s.y}, color, s.image->source->name, t.name, left});
   };

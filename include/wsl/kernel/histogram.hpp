@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A histogram whose buckets lie on all PEs of a wafer. A value travels to the PE of its bucket, first along
 // its column and then along a row. A PE sends what lies to the south, or to the east, on one color, and what
-// lies to the north, or to the west, on another; words of all PEs of a line merge on their way. Routers
-// deliver a word only where it belongs: a filter in front of each processor compares the word's index with
-// the PE's row, or column. Marks on the same colors, which therefore come behind the words, tell a PE that no
-// more words come. A line is divided into groups of about the root of its length. When a PE's words have
+// lies to the north, or to the west, on another; words of all PEs of a line merge on their way. A word passes
+// all routers to the end of its line, and a filter in front of each processor compares the word's index with
+// the PE's row, or column, so that only the PE to which it belongs takes it. Marks on the same colors, which therefore come behind the words, tell a PE that no
+// more words come. A line is divided into groups, about as many as a group has PEs. When a PE's words have
 // left, and its neighbor behind has told it so of the group's PEs before it, it tells the next one; the last
 // of a group tells the first PEs of all groups ahead, and those their own groups, from PE to PE. So a long
 // line is done soon after its last word: a mark passes a group's tasks, and the routers of all others.
@@ -26,8 +26,9 @@
 
 namespace wsl {
 
-/// A PE has room for its values, its buckets (a power of two), and the values of its column that turn
-/// into its row, of which there are as many as of its own on average.
+/// A PE has room for so many values, which are numbers of buckets; it has so many buckets of the whole histogram
+/// (a power of two), and room for the values that come to its row by its column and go on to another PE of the
+/// row. If values are spread evenly, these are about as many as its own.
 struct histogram_shape {
   int values, buckets, passing;
 };
@@ -37,7 +38,7 @@ namespace detail {
 template <histogram_shape shape>
 class wafer_histogram_pe {
   static_assert(shape.values > 0 && shape.passing > 0 && shape.values < 32768 && shape.passing < 32768,
-                "wsl: a PE of a histogram has room for at least one value, and one that turns, and for less "
+                "wsl: a PE of a histogram has room for at least one value, and one that turns, and for fewer "
                 "than 32768 of each: they are counted in 16 bits");
   static_assert(shape.buckets > 0 && shape.buckets <= 2048 && (shape.buckets & (shape.buckets - 1)) == 0,
                 "wsl: a PE of a histogram has a power of two of buckets, 2048 at most");

@@ -254,7 +254,9 @@ class layout {
   template <payload T>
   constexpr color<T> color_at(coord c, color<T> named) const {
     for (const placement& p : placements_)
-      if (p.where.has(c)) return {p.colors(named.id)};
+      if (p.where.has(c)) named.id = p.colors(named.id);
+    if (detail::is_symbolic(named.id))
+      faults::no_program_there_gives_the_color_one_of_the_fabric(c.x, c.y, named.id - detail::first_symbolic);
     return named;
   }
   /// The program on one PE, or null.

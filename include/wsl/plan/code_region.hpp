@@ -39,9 +39,14 @@ struct path_options {
 
   constexpr void take(const detail::merge_t&) { joins = true; }
   constexpr void take(const switches& s) { switched = true, positions = s; }
-  constexpr void take(const counter_filter& f) { counts = true, counter = f; }
-  constexpr void take(const sparse_counter_filter& f) { picks = true, sparse = f; }
-  constexpr void take(const range_filter& f) { indexed = true, range = f; }
+  constexpr void take(const counter_filter& f) { one_filter(), counts = true, counter = f; }
+  constexpr void take(const sparse_counter_filter& f) { one_filter(), picks = true, sparse = f; }
+  constexpr void take(const range_filter& f) { one_filter(), indexed = true, range = f; }
+
+ private:
+  constexpr void one_filter() const {
+    if (counts || picks || indexed) faults::a_path_has_one_filter(0);
+  }
 };
 
 /// The calls of a layout for one type of payload.
@@ -49,14 +54,19 @@ struct payload_calls {
   void (*path)(layout& to, int color, const region& where, route how, const path_options& options);
   void (*stream)(layout& to, int color, coord at, port side, bool is_input);
 };
+template <payload T, class Filter>
+constexpr void filtered(layout& to, color<T> c, const region& where, route how, const Filter& f, bool joins) {
+  if (joins) to.path(c, where, how, merges, f);
+  else to.path(c, where, how, f);
+}
 template <payload T>
 constexpr void add_path(layout& to, int color, const region& where, route how, const path_options& o) {
   const wsl::color<T> c{color};
   if (o.switched && o.joins) to.path(c, where, how, o.positions, merges);
   else if (o.switched) to.path(c, where, how, o.positions);
-  else if (o.counts) to.path(c, where, how, o.counter);
-  else if (o.picks) to.path(c, where, how, o.sparse);
-  else if (o.indexed) to.path(c, where, how, o.range);
+  else if (o.counts) filtered(to, c, where, how, o.counter, o.joins);
+  else if (o.picks) filtered(to, c, where, how, o.sparse, o.joins);
+  else if (o.indexed) filtered(to, c, where, how, o.range, o.joins);
   else if (o.joins) to.path(c, where, how, merges);
   else to.path(c, where, how);
 }

@@ -27,6 +27,13 @@ namespace wsl::faults {
 [[noreturn]] constexpr void outputs_come_from_and_inputs_go_to(auto) {
   fail("an output says .from(...), where its words come from; an input says .to(...), where they go", {});
 }
+[[noreturn]] constexpr void the_area_is_outside_of_its_region(auto name, auto width, auto height) {
+  fail("programs and paths of region {} lie on PEs of the region, of which there are {} x {}",
+       {name, width, height});
+}
+[[noreturn]] constexpr void a_path_has_one_filter(auto) {
+  fail("a path of a region has one filter: its words pass one of them, not several", {});
+}
 [[noreturn]] constexpr void the_region_leaves_the_grid(auto name, auto x, auto y, auto width, auto height) {
   fail("region {} at PE({}, {}) leaves the grid of {} x {} PEs: place it elsewhere, or make the grid larger",
        {name, x, y, width, height});
@@ -49,7 +56,8 @@ namespace wsl::faults {
 [[noreturn]] constexpr void the_ports_have_different_numbers_of_pes(auto from, auto n, auto to, auto m) {
   fail(
       "the output of {} has {} PEs, the input of {} has {}: connect as many to as many, one to several, or, "
-      "with the option merges, several to one; or put a mux or a demux between them",
+      "with the option merges, several to one; or put a mux between them, or deal the words of one output "
+      "out",
       {from, n, to, m});
 }
 [[noreturn]] constexpr void the_ports_are_connected_already(auto from, auto to) {

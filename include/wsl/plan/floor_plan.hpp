@@ -82,11 +82,11 @@ class floor_plan {
   /// The first region at a place and the others to its east, with `gap` free columns between each two.
   /// Regions that nobody places are placed by `connected`.
   constexpr floor_plan& hstack(coord north_west, int gap, std::initializer_list<code_region> in_a_row) {
-    for (const code_region& r : in_a_row) place(r, north_west), north_west.x += r.width() + gap;
+    for (const code_region& r : in_a_row) place(r, north_west), north_west.x += r.width() + on_grid(gap);
     return *this;
   }
   constexpr floor_plan& vstack(coord north_west, int gap, std::initializer_list<code_region> in_a_column) {
-    for (const code_region& r : in_a_column) place(r, north_west), north_west.y += r.height() + gap;
+    for (const code_region& r : in_a_column) place(r, north_west), north_west.y += r.height() + on_grid(gap);
     return *this;
   }
 
@@ -143,6 +143,11 @@ class floor_plan {
   }
 
  private:
+  /// A gap beyond the grid leads as far beyond it as any other.
+  constexpr int on_grid(int gap) const {
+    const int most = base_.width() + base_.height();
+    return gap > most ? most : gap < -most ? -most : gap;
+  }
   constexpr int known(const code_region& r) const {
     if (r.number() < 0 || static_cast<std::size_t>(r.number()) >= regions_.size() ||
         regions_[static_cast<std::size_t>(r.number())].name != r.name())
@@ -158,7 +163,7 @@ class floor_plan {
   constexpr wsl::region inside(const code_region& r, const area& where) const {
     const wsl::region found = resolve(where, {0, r.width(), 0, r.height()});
     if (!found.empty() && (found.x0 < 0 || found.y0 < 0 || found.x1 > r.width() || found.y1 > r.height()))
-      faults::the_port_is_outside_of_its_region(r.name(), r.width(), r.height());
+      faults::the_area_is_outside_of_its_region(r.name(), r.width(), r.height());
     return found;
   }
   constexpr floor_plan& add(const planning::port_data& from, const planning::port_data& to,

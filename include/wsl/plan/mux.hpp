@@ -29,7 +29,7 @@ struct mux_station {
                           sends<line>, steers<line, is_last ? switch_rst : switch_adv>>;
 };
 /// The second of two PEs: nobody's words pass it.
-template <payload T, int words>
+template <payload T>
 struct mux_follower {
   static constexpr auto in = symbolic<T>(0), line = symbolic<T>(1);
   void begin(pe& me) { me.async(mov(fabout(line, forever), fabin(in, forever))); }
@@ -54,7 +54,10 @@ struct mux_head {
 
 }  // namespace planning
 
-/// `count` PEs that take `words` words each from their input in turn, the first PE first.
+/// `count` PEs that take `words` words each from their input in turn, the first PE first: the n-th PE of the
+/// output that is connected, row by row, has the n-th turn. All inputs bring the same number of words, a
+/// multiple of `words`: a run that ends inside a round, when those of one PE have come and those of a PE before
+/// it have not, is a deadlock.
 template <payload T, int count, int words>
   requires(count > 0 && words > 0)
 class mux {
@@ -75,7 +78,7 @@ class mux {
     const port back = opposite(toward);
     to.place<head>(region_, pes(0, 1));
     if constexpr (count > 1) to.path(region_, head::line, pes(0, 1), toward >> ramp);
-    if constexpr (count == 2) to.place<planning::mux_follower<T, words>>(region_, pes(1, 2));
+    if constexpr (count == 2) to.place<planning::mux_follower<T>>(region_, pes(1, 2));
     if constexpr (count > 2) {
       to.place<planning::mux_station<T, words, false>>(region_, pes(1, edge - 1));
       to.place<planning::mux_station<T, words, true>>(region_, pes(edge - 1, edge));

@@ -14,7 +14,7 @@ class stacking {
                      int height)
       : regions_(regions), connections_(all), width_(width), height_(height), level_(regions.size(), 0) {}
 
-  /// With a free row and column at the edges of the grid if there is room for them.
+  /// With a free row in the north and a free column in the west of the grid if there is room for them.
   constexpr void place() {
     find_levels();
     const std::vector<region_record> given = regions_;
@@ -63,6 +63,7 @@ class stacking {
     for (std::size_t k = 0; k < regions_.size(); ++k) {
       region_record& r = regions_[k];
       if (r.is_placed || level_[k] != level) continue;
+      if (y == margin && r.height >= height_) y = 0;
       while (!is_free({x, y}, r) || y + r.height > height_) {
         if (++y + r.height <= height_) continue;
         y = height_ > r.height ? margin : 0;

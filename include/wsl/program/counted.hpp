@@ -9,6 +9,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "../core/fault.hpp"
 #include "descriptor/cost.hpp"
 
 namespace wsl {
@@ -26,8 +27,8 @@ template <class T>
 inline constexpr instruction simple_of = takes_several<T> ? instruction::simple32 : instruction::simple;
 template <class T>
 inline constexpr instruction product_of = !std::is_integral_v<T> ? instruction::simple
-                                          : takes_several<T>    ? instruction::multiply32
-                                                                : instruction::multiply16;
+                                          : takes_several<T>     ? instruction::multiply32
+                                                                 : instruction::multiply16;
 
 }  // namespace detail
 
@@ -35,6 +36,11 @@ inline constexpr instruction product_of = !std::is_integral_v<T> ? instruction::
 /// with the branch that depends on it; reading an element of an array, or copying a variable, is a move.
 template <class T>
 class counted {
+  static_assert(sizeof(T) <= 4, "wsl: counted<T> is a number of the machine, which has 16 and 32 bits");
+  // Whole numbers wrap around, as those of descriptor operations do.
+  using wrapping = std::conditional_t<std::is_integral_v<T>, u32, T>;
+  static constexpr wrapping wide(const counted& a) { return static_cast<wrapping>(a.value_); }
+
  public:
   using value_type = T;
 
@@ -63,21 +69,21 @@ class counted {
   }
 
   friend counted operator+(const counted& a, const counted& b) {
-    return done(detail::simple_of<T>, a.value_ + b.value_);
+    return done(detail::simple_of<T>, wide(a) + wide(b));
   }
   friend counted operator-(const counted& a, const counted& b) {
-    return done(detail::simple_of<T>, a.value_ - b.value_);
+    return done(detail::simple_of<T>, wide(a) - wide(b));
   }
   friend counted operator*(const counted& a, const counted& b) {
-    return done(detail::product_of<T>, a.value_ * b.value_);
+    return done(detail::product_of<T>, wide(a) * wide(b));
   }
   friend counted operator/(const counted& a, const counted& b) {
-    return done(detail::instruction::divide, a.value_ / b.value_);
+    return done(detail::instruction::divide, quotient(a.value_, b.value_));
   }
   friend counted operator%(const counted& a, const counted& b)
     requires std::is_integral_v<T>
   {
-    return done(detail::instruction::divide, a.value_ % b.value_);
+    return done(detail::instruction::divide, remainder(a.value_, b.value_));
   }
   friend counted operator&(const counted& a, const counted& b)
     requires std::is_integral_v<T>
@@ -97,12 +103,13 @@ class counted {
   friend counted operator<<(const counted& a, int bits)
     requires std::is_integral_v<T>
   {
-    return done(detail::simple_of<T>, a.value_ << bits);
+    return done(detail::simple_of<T>, has_bits_left(bits) ? wide(a) << bits : 0u);
   }
   friend counted operator>>(const counted& a, int bits)
     requires std::is_integral_v<T>
   {
-    return done(detail::simple_of<T>, a.value_ >> bits);
+    return done(detail::simple_of<T>,
+                has_bits_left(bits) ? static_cast<T>(a.value_ >> bits) : sign(a.value_));
   }
   counted operator-() const { return done(detail::simple_of<T>, -value_); }
 
@@ -121,6 +128,28 @@ class counted {
   static counted done(detail::instruction what, Wide result) {
     detail::execute(what);
     return counted(static_cast<T>(result));
+  }
+  /// Of a number that is shifted by so many bits.
+  static bool has_bits_left(int bits) { return bits >= 0 && bits < static_cast<int>(8 * sizeof(T)); }
+  static T sign(T a) {
+    if constexpr (std::is_signed_v<T>) return a < 0 ? static_cast<T>(-1) : T{};
+    else return T{};
+  }
+  static T quotient(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      require_divisor(b);
+      if (std::is_signed_v<T> && b == static_cast<T>(-1))
+        return static_cast<T>(wrapping{} - static_cast<wrapping>(a));
+    }
+    return static_cast<T>(a / b);
+  }
+  static T remainder(T a, T b) {
+    require_divisor(b);
+    return std::is_signed_v<T> && b == static_cast<T>(-1) ? T{} : static_cast<T>(a % b);
+  }
+  static void require_divisor(T b) {
+    if (b == 0) [[unlikely]]
+      throw fault("wsl: a counted whole number is divided by 0: test the divisor before");
   }
   static void compared() {
     detail::execute(detail::simple_of<T>);

@@ -130,6 +130,11 @@ inline constexpr serves_t serves{};
 
 namespace detail {
 
+[[noreturn, gnu::cold]] inline void too_many_cycles(u64 cycles) {
+  throw fault("wsl: me.spend(" + std::to_string(static_cast<i64>(cycles)) +
+              "): a task takes 0 to 2^47 cycles");
+}
+
 /// Whether only an engine can do it for an operation, which therefore does not move at once.
 template <class C>
 inline constexpr bool is_by_engine = std::is_same_v<C, priority> || requires { typename C::by_engine; };
@@ -173,8 +178,10 @@ class pe {
   }
   /// Adds this many cycles to the time of the running task, for its C++ code, which otherwise costs nothing.
   /// Only the timed engine counts them. Sends, descriptor operations and the start of the task are counted by
-  /// themselves.
+  /// themselves. Throws fault for more than 2^47 cycles, which a negative number would be.
   void spend(u64 cycles) {
+    if (cycles >> 47) [[unlikely]]
+      detail::too_many_cycles(cycles);
     if (detail::listening_counter) [[unlikely]]
       detail::listening_counter->spend(cycles);
   }
@@ -290,6 +297,9 @@ class pe {
         "unblocks<color>(), each_time<&part::look>(), signals(an_event), microthread{2}, priority::high, "
         "serves");
     if constexpr (known) {
+      static_assert((0 + ... + std::is_same_v<Completion, priority>) <= 1 &&
+                        (0 + ... + std::is_same_v<Completion, microthread>) <= 1,
+                    "wsl: an operation has one priority and one microthread: name each once");
       state_.interrupt();
       if constexpr (!(detail::is_by_engine<Completion> || ...)) {
         at_once now;

@@ -213,6 +213,12 @@ struct server {
   using tasks = task_list<launch<&server::serve>, local<&server::again>, reads<red>, sends<blue>>;
 };
 
+struct adding_server {
+  f32 sums[2]{};
+  void serve(pe& me) { me.async(add(mem(sums), fabin(red), fabin(blue)), serves); }
+  using tasks = task_list<launch<&adding_server::serve>, reads<red, blue>>;
+};
+
 constexpr layout served = layout{wse3, 3, 1}
                               .place<source>(column(0))
                               .place<server>(column(1))
@@ -223,6 +229,20 @@ constexpr layout served = layout{wse3, 3, 1}
                               .path(blue, column(2), west >> ramp);
 
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a run does not end while an operation that serves has words of one operand only", "",
+                        every_engine) {
+  layout l{wse2, 2, 1};
+  l.place<source>(column(0)).place<adding_server>(column(1));
+  l.path(red, column(0), ramp >> east)
+      .path(red, column(1), west >> ramp)
+      .path(blue, column(1), south >> ramp);
+  l.stream_in(blue, column(1), south);
+  fabric f{l, TestType{}};
+  CHECK_NOTHROW(f.launch<&adding_server::serve>(at(1, 0)));
+  CHECK_THROWS_WITH(f.launch<&source::say>(at(0, 0), 1.f, 2),
+                    Contains("add waits for 2 wavelets of color 1"));
+}
 
 TEMPLATE_LIST_TEST_CASE("a run may end while an operation that serves waits for its first word, not later",
                         "", every_engine) {

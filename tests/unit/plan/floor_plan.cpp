@@ -309,6 +309,35 @@ TEST_CASE("inner paths, ports behind them, and colors of the fabric in a region"
   require(l);
 }
 
+TEST_CASE("an inner path may merge and filter, and has one filter") {
+  // the words of two sources merge on a column; of those that pass, the middle PE takes every second one
+  floor_plan p{wse2, 5, 5};
+  const auto a = p.region("a", 1, 3);
+  p.place<source>(a, row(0)).place<sink>(a, rows(1, 3)).place(a, {2, 1});
+  p.path(a, source::out, row(0), ramp >> south)
+      .path(a, source::out, row(1), north >> (ramp | south),
+            sparse_counter_filter{.first = 0, .last = 0, .period = 2})
+      .path(a, source::out, row(2), north >> ramp);
+  run r(p.connected());
+  r.give({2, 1}, 0).f.run();
+  CHECK(r.taken({2, 2}) == std::vector<f32>{0, 2, 4});
+  CHECK(r.taken({2, 3}) == ramp_of(0));
+
+  floor_plan q{wse2, 5, 5};
+  const auto b = q.region("b", 1, 3);
+  q.place<source>(b, row(0)).place<sink>(b, rows(1, 3)).place(b, {2, 1});
+  CHECK_THROWS_WITH(
+      q.path(b, source::out, row(1), north >> ramp, sparse_counter_filter{.period = 2}, range_filter{}),
+      Contains("has one filter"));
+  q.path(b, source::out, row(0), ramp >> south)
+      .path(b, source::out, row(1), (ramp | north) >> (ramp | south), merges,
+            sparse_counter_filter{.first = 0, .last = 0, .period = 2})
+      .path(b, source::out, row(2), north >> ramp);
+  CHECK(q.connected().paths().size() == 3);
+  CHECK_THROWS_WITH(q.place<source>(b, at(5, 5)),
+                    Contains("programs and paths of region b lie on PEs of the region"));
+}
+
 TEST_CASE("regions that nobody places are placed behind those that they take words from") {
   floor_plan p{wse2, 24, 10};
   const auto a = p.region<source>("a", 1, 2), b = p.region<source>("b", 1, 2),

@@ -19,8 +19,8 @@ constexpr color<f32> red{0};
 constexpr machine slow = [] {
   machine m = wse2;
   m.task_start = 100;
-  m.instructions = {.simple = 1, .simple32 = 3, .multiply16 = 5, .multiply32 = 11,
-                    .divide = 23, .branch = 47};
+  m.instructions = {
+      .simple = 1, .simple32 = 3, .multiply16 = 5, .multiply32 = 11, .divide = 23, .branch = 47};
   return m;
 }();
 
@@ -65,8 +65,8 @@ struct by_counting : listener<counted<f32>> {
   using tasks = task_list<on<red, &by_counting::hear>, launch<&by_counting::send>, sends<red>>;
 };
 struct by_declaration : listener<f32> {
-  using tasks = task_list<costs<2, on<red, &by_declaration::hear>>, launch<&by_declaration::send>,
-                          sends<red>>;
+  using tasks =
+      task_list<costs<2, on<red, &by_declaration::hear>>, launch<&by_declaration::send>, sends<red>>;
 };
 struct for_nothing : listener<f32> {
   using tasks = task_list<on<red, &for_nothing::hear>, launch<&for_nothing::send>, sends<red>>;
@@ -113,6 +113,14 @@ TEST_CASE("counted numbers compute what plain ones do, on any engine") {
   CHECK((counted<i32>(-7) / 2).value() == -3);
   CHECK((-counted<f32>(2.f)).value() == -2);
   CHECK(((counted<u32>(5) << 3 | 1) ^ 2).value() == 43);
+  // whole numbers wrap around, and shifts beyond their bits leave none
+  CHECK((counted<u16>(u16{65535}) * u16{65535}).value() == 1);
+  CHECK((counted<i32>(2147483647) + 1).value() == -2147483647 - 1);
+  CHECK((counted<i32>(-2147483647 - 1) / -1).value() == -2147483647 - 1);
+  CHECK((counted<u32>(1) << 32).value() == 0);
+  CHECK((counted<i16>(i16{-5}) >> 20).value() == -1);
+  CHECK_THROWS_WITH(counted<u32>(7) / 0, Catch::Contains("is divided by 0"));
+  CHECK_THROWS_WITH(counted<i16>(i16{7}) % i16{0}, Catch::Contains("is divided by 0"));
 }
 
 TEST_CASE("a declared cost and counted numbers charge the same, and what charges nothing says so") {

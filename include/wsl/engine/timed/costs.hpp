@@ -70,6 +70,23 @@ inline void must_be_countable(const machine& m) {
   at_least("descriptor_load", m.descriptor_load, 0);
   at_least("descriptor_registers", m.descriptor_registers, 1);
   at_least("fabric_width", m.fabric_width, 1);
+  for (const auto& [member, value] : {std::pair{"simd.add16", m.simd.add16},
+                                      {"simd.add32", m.simd.add32},
+                                      {"simd.multiply16", m.simd.multiply16},
+                                      {"simd.multiply32", m.simd.multiply32},
+                                      {"simd.compare16", m.simd.compare16},
+                                      {"simd.compare32", m.simd.compare32}})
+    at_least(member, value, 1);
+  for (const auto& [member, value] : {std::pair{"instructions.simple", m.instructions.simple},
+                                      {"instructions.simple32", m.instructions.simple32},
+                                      {"instructions.multiply16", m.instructions.multiply16},
+                                      {"instructions.multiply32", m.instructions.multiply32},
+                                      {"instructions.divide", m.instructions.divide},
+                                      {"instructions.branch", m.instructions.branch}})
+    at_least(member, value, 0);
+  if (!(m.clock_hz >= 1 && m.clock_hz <= 1e15))
+    throw fault(std::string("wsl: machine ") + m.name + " has a clock_hz of " + std::to_string(m.clock_hz) +
+                "; the timed engine needs at least 1, and at most 1e15");
 }
 
 }  // namespace wsl::timing

@@ -79,7 +79,10 @@ class script_recorder final : private cycle_counter {
 
  private:
   void describe(const memory_operand& operand) override {
-    if (running_ && processor_->registers.must_load(operand, engine_->target().descriptor_registers))
+    if (!running_) return;
+    const bool is_member =
+        operand.first - reinterpret_cast<std::uintptr_t>(running_->memory()) < running_->image->stride;
+    if (processor_->registers.load_if_absent(operand, engine_->target().descriptor_registers, is_member))
       take_turns(static_cast<u64>(engine_->target().descriptor_load));
   }
   void execute(instruction what) override { spend(timing::cycles(engine_->target(), what)); }

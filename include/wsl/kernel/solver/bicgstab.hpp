@@ -16,8 +16,9 @@ class bicgstab_method {
 
  public:
   static constexpr int vectors = 6;
+  static constexpr auto measures = measure_of_result::solution;
   static constexpr int right_side = b, result = x, starts_as_right_side[] = {r};
-  /// The vectors that begin in the other half of a wafer's memory banks (mixed_line.hpp).
+  /// The vectors that begin in the other half of a wafer's memory banks (mixed_pe.hpp).
   static constexpr unsigned other_banks = 1 << b | 1 << p | 1 << t;
 
   explicit bicgstab_method(const limits& most = {})

@@ -19,9 +19,10 @@ class conjugate_gradient_method {
 
  public:
   static constexpr int vectors = jacobi ? 5 : 4;
+  static constexpr auto measures = measure_of_result::solution;
   static constexpr int right_side = r, result = x;
   static constexpr int inverse_diagonal = jacobi ? inverse : -1;
-  /// The vectors that begin in the other half of a wafer's memory banks (mixed_line.hpp).
+  /// The vectors that begin in the other half of a wafer's memory banks (mixed_pe.hpp).
   static constexpr unsigned other_banks = 1 << x | 1 << r;
 
   explicit conjugate_gradient_method(const limits& most = {})

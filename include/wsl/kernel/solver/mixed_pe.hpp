@@ -67,8 +67,8 @@ class mixed_lines {
 };
 
 template <class Method>
-inline constexpr bool computes_in_mixed_precision = requires(Method m) { m.round_factors(); } &&
-                                                    !requires { requires Method::inverse_diagonal >= 0; };
+inline constexpr bool computes_in_mixed_precision =
+    requires(Method m) { m.round_factors(); } && !requires { requires Method::inverse_diagonal >= 0; };
 
 template <class Method, class Storage>
 class mixed_pe : public solver_control<mixed_pe<Method, Storage>, Method, Storage> {

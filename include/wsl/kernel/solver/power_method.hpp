@@ -15,6 +15,7 @@ class product_method {
 
  public:
   static constexpr int vectors = 2;
+  static constexpr auto measures = measure_of_result::product;
   static constexpr int right_side = x, result = y;
 
   ending how() const { return ending::none; }
@@ -43,6 +44,7 @@ class power_iteration {
 
  public:
   static constexpr int vectors = 2;
+  static constexpr auto measures = measure_of_result::direction;
   static constexpr int right_side = y, result = x;
 
   explicit power_iteration(const limits& most = {}) : tolerance_(static_cast<f32>(most.tolerance)) {}

@@ -34,13 +34,13 @@ inline void combine(vector& to, const vector& a, f64 s, const vector& b) {
   for (std::size_t i = 0; i < a.size(); ++i) to[i] = a[i] + s * b[i];
 }
 
-/// |b - A x| / |b|, whatever x a solver has returned.
+/// |b - A x| / |b|, whatever x a solver has returned; for b = 0, 0 if A x is 0, and otherwise infinite.
 template <class T, class U>
 f64 relative_residual(const stencil& a, const std::vector<T>& x, const std::vector<U>& b) {
   vector r = product(a, vector(x.begin(), x.end()));
   const vector right(b.begin(), b.end());
   combine(r, right, -1, r);
-  return norm(r) / norm(right);
+  return norm(r) == 0 ? 0 : norm(r) / norm(right);
 }
 
 inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& most = {}) {

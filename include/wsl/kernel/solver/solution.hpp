@@ -20,7 +20,7 @@ struct limits {
   void check() const {
     if (!(tolerance >= 0 && std::isfinite(tolerance)))
       support::bad_argument({"solver: limits{.tolerance} is ", std::to_string(tolerance),
-                             "; it is a part of |b| that is small enough, at least 0"});
+                             "; it is a fraction of |b| that is small enough, at least 0"});
     if (iterations < 0)
       support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
   }
@@ -54,8 +54,9 @@ inline const char* text(ending e) {
       return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
-      return "numbers have become infinite: the operator is too badly scaled for its precision";
-    default: return "it goes on";
+      return "numbers have become infinite or not a number: the operator is too badly scaled for its "
+             "precision";
+    default: return "it has not ended yet";
   }
 }
 
@@ -79,6 +80,9 @@ struct eigenpair {
   int iterations() const { return static_cast<int>(values.size()); }
   bool converged() const { return how == ending::converged; }
 };
+
+/// What the result of a method is, which computes with A and b that are divided by powers of two.
+enum class measure_of_result : u8 { solution, product, direction };
 
 /// The rounding of a factor of vectors.
 struct factor_rounding {

@@ -55,7 +55,7 @@ class solver_on {
   /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0.
   void load(std::span<const f32> b, const limits& most = {}) {
     most.check();
-    tolerance_ = most.tolerance;
+    tolerance_ = most.tolerance, is_loaded_ = true;
     checks::vector(size_, "the vector", b);
     right_scale_ = power_of_two_above(b);
     if constexpr (requires { Method{most}; }) method_ = Method{most};
@@ -75,6 +75,8 @@ class solver_on {
   /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`. Throws
   /// std::invalid_argument for fewer than 0.
   ending iterate(int iterations) {
+    if (!is_loaded_)
+      support::bad_argument({"solver: iterate() follows load(), which brings the right-hand side"});
     if (iterations < 0)
       support::bad_argument({"solver: iterate(", iterations, ") asks for fewer than 0 iterations"});
     while (iterations > 0 && how() == ending::none) {
@@ -105,9 +107,13 @@ class solver_on {
   const std::vector<f64>& history() const { return history_; }
   /// The power of two by which the weights of A were divided, so that totals neither overflow nor vanish.
   f64 scale() const { return scale_; }
-  f64 right_scale() const { return right_scale_; }
-  /// The method's result, times a factor.
-  std::vector<f32> result(f64 factor) {
+  /// x as far as it has come, or the product, or the vector of the power method, one number for each cell. After
+  /// `iterate` alone it may lack an update that the next iteration makes, or `close`.
+  std::vector<f32> result() {
+    constexpr auto measures = Method::measures;
+    const f64 factor = measures == measure_of_result::solution  ? right_scale_ / scale_
+                       : measures == measure_of_result::product ? right_scale_ * scale_
+                                                                : 1;
     std::vector<f32> x(size_.count());
     each_line([&](program& p, int lx, int ly, std::size_t at) {
       const number* line = p.store.line(Method::result, lx, ly);
@@ -134,7 +140,8 @@ class solver_on {
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
       support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
                              " PEs; take at most one PE for each line along z"});
-    if (const char* why = Storage::misfit(a.size, wide, high)) support::bad_argument({"solver: ", why});
+    if (const std::string why = Storage::misfit(a.size, wide, high); !why.empty())
+      support::bad_argument({"solver: ", why});
     if constexpr (has_inverse)
       for (f32 w : a.centre)
         if (w == 0)
@@ -161,6 +168,16 @@ class solver_on {
     return most > 0 ? std::ldexp(1., std::ilogb(most)) : 1;
   }
 
+  /// A weight divided by the scale, in the numbers of the PEs. In f16 a small one beside a large one vanishes.
+  number rounded(f64 weight, const cells& at) const {
+    const auto w = static_cast<number>(weight);
+    if (Storage::is_mixed && weight != 0 && static_cast<f32>(w) == 0)
+      support::bad_argument(
+          {"solver: in mixed precision a weight of cell (", at.x, ", ", at.y, ", ", at.z,
+           ") vanishes beside the largest one, which is more than 2^24 times as large: scale the "
+           "equations, or compute in f32"});
+    return w;
+  }
   grid::lines own(coord pe) const {
     return {grid::share(size_.x, wide_, pe.x), grid::share(size_.y, high_, pe.y)};
   }
@@ -194,7 +211,7 @@ class solver_on {
           for (int k = 0; k < stencil_points; ++k)
             if (const int there = z + stencil_sides[k].offset.z; there >= 0 && there < size_.z)
               p.store.weights(k, x, y)[z] =
-                  static_cast<number>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
+                  rounded(weight_at(a, a.*stencil_sides[k].weights, at) / scale_, at);
           if constexpr (has_inverse)
             p.store.line(Method::inverse_diagonal, x, y)[z] = 1 / p.store.weights(0, x, y)[z];
         }
@@ -214,6 +231,7 @@ class solver_on {
   f64 scale_ = 1, right_scale_ = 1, tolerance_ = 0;
   std::vector<f64> history_;
   u64 cycles_ = 0;
+  bool is_loaded_ = false;
 };
 
 /// x of A x = b, as far as the solver has come.
@@ -221,7 +239,7 @@ template <class Solver>
 solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
   s.load(b, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
-  return {s.result(s.right_scale() / s.scale()), s.history(), s.how()};
+  return {s.result(), s.history(), s.how()};
 }
 
 // Templates, so that a program compiles only the methods that it calls.
@@ -255,7 +273,7 @@ eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const 
   solver_on<power_iteration, Storage> s{a, how};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
-  eigenpair<f32> e{0, s.result(1), s.history(), s.how()};
+  eigenpair<f32> e{0, s.result(), s.history(), s.how()};
   for (f64& value : e.values) value *= s.scale();
   if (!e.values.empty()) e.value = e.values.back();
   return e;
@@ -266,7 +284,7 @@ std::vector<f32> product(const stencil& a, std::span<const f32> u, const options
   solver_on<product_method, Storage> s{a, how};
   s.load(u);
   s.iterate(1);
-  return s.result(s.right_scale() * s.scale());
+  return s.result();
 }
 
 }  // namespace wsl::solver

@@ -12,13 +12,11 @@
 
 namespace wsl::solver {
 
-inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
+inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 /// Colors 8 to 12. On a wafer the totals meet in the centre, to which the ways are half as long.
 template <class Storage>
-inline constexpr all_reduce<f32> joining{.first = 8,
-                                         .words = most_sums,
-                                         .place = Storage::is_for_wafers ? total_at::centre
-                                                                         : total_at::corner};
+inline constexpr all_reduce<f32> joining{
+    .first = 8, .words = most_sums, .place = Storage::is_for_wafers ? total_at::centre : total_at::corner};
 
 /// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
 /// more iteration.

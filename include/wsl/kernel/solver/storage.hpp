@@ -6,6 +6,7 @@
 // gap, because the weights before a line's first cell and behind its last are zero.
 #pragma once
 #include "../../support/huge_array.hpp"
+#include "../../support/text.hpp"
 #include "loops.hpp"
 
 namespace wsl::solver {
@@ -17,9 +18,13 @@ template <int nz, precision numbers = precision::single>
 struct one_line {
   static constexpr bool is_for_wafers = true, is_mixed = numbers == precision::mixed;
   static constexpr int cells_of_line = nz;
-  static const char* misfit(const cells& size, int wide, int high) {
-    if (size.z != nz) return "a wafer's program is compiled for one number of cells along z";
-    return wide == size.x && high == size.y ? nullptr : "on a wafer each PE has one line along z";
+  /// What is wrong with a grid of these cells on wide x high PEs, or nothing.
+  static std::string misfit(const cells& size, int wide, int high) {
+    if (size.z != nz)
+      return support::joined({"one_line<", nz, "> has ", nz, " cells along z, and the grid has ", size.z});
+    if (wide == size.x && high == size.y) return {};
+    return support::joined({"on a wafer each PE has one line along z: a grid of ", size.x, " x ", size.y,
+                            " lines is on as many PEs, not on ", wide, " x ", high});
   }
 
   template <int vectors>
@@ -44,7 +49,7 @@ struct one_line {
 
 struct block {
   static constexpr bool is_for_wafers = false, is_mixed = false;
-  static const char* misfit(const cells&, int, int) { return nullptr; }
+  static std::string misfit(const cells&, int, int) { return {}; }
 
   template <int vectors>
   class vector_store {

@@ -2,13 +2,14 @@
 // A layer of GPT-2 that is cut over a rectangle of PEs: the features over the columns, one head of the
 // attention each, and the tokens over the rows. The weights are in no PE; they stream in as rows of numbers,
 // in the order in which the PEs need them, and the rows of their gradients stream out.
-//   y = x + join(attention(qkv(norm(x)))), z = y + down(gelu(up(norm(y)))); each product adds a bias
+//   h = x + join(attention(qkv(norm(x)))), y = h + down(gelu(up(norm(h)))); each product adds a bias
 #pragma once
 #include <array>
 #include <cstddef>
 #include <vector>
 
 #include "../../core/scalar.hpp"
+#include "../../support/bad_argument.hpp"
 
 namespace wsl::transformer {
 
@@ -40,7 +41,9 @@ struct layer_weights {
   std::array<std::vector<f32>, 4> matrix;
   std::array<std::vector<f32>, 4> bias;
 
+  /// Throws std::invalid_argument for fewer than one feature, or more than 65536.
   static layer_weights zeros(int d) {
+    if (d < 1 || d > 65536) support::bad_argument({"a layer has 1 to 65536 features, not ", d});
     layer_weights w;
     const auto count = [&](vector_kind k) { return static_cast<std::size_t>(parts(k) * d); };
     for (std::size_t n = 0; n < 2; ++n)
@@ -51,6 +54,19 @@ struct layer_weights {
     return w;
   }
 };
+
+/// Throws std::invalid_argument if an array has not the size that d features give it.
+inline void require_sizes(const layer_weights& w, int d) {
+  const layer_weights right = layer_weights::zeros(d);
+  const auto same = [&](const auto& arrays, const auto& those, const char* name) {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      if (arrays[k].size() != those[k].size())
+        support::bad_argument({"a layer of ", d, " features has ", name, " ", k, " of ", those[k].size(),
+                               " numbers, not of ", arrays[k].size()});
+  };
+  same(w.gain, right.gain, "gain"), same(w.offset, right.offset, "offset");
+  same(w.matrix, right.matrix, "matrix"), same(w.bias, right.bias, "bias");
+}
 
 /// The first number under the root of a norm's variance.
 inline constexpr f64 norm_epsilon = 1e-5;

@@ -23,10 +23,10 @@
 
 namespace wsl::transformer {
 
-inline constexpr color<f32> weights{0};
+inline constexpr color<f32> weight_rows{0};
 inline constexpr folded_ring<f32> along_rows{1, folded_ring<f32>::axis::rows},
     along_sequences{4, folded_ring<f32>::axis::columns};
-inline constexpr color<f32> gradients[2]{{7}, {8}};  // by the parity of the row that sends
+inline constexpr color<f32> gradient_rows[2]{{7}, {8}};  // by the parity of the row that sends
 
 template <layer_shape shape>
 class layer_pe {
@@ -42,16 +42,17 @@ class layer_pe {
     layout l{target, columns, rows * sequences};
     for (int x = 0; x < columns; ++x) l.place<layer_pe>(column(x));  // a wafer has eight input queues
     const int last = l.height() - 1;
-    l.path(weights, wsl::rows(0, last), north >> (ramp | south)).path(weights, row(last), north >> ramp);
+    l.path(weight_rows, wsl::rows(0, last), north >> (ramp | south))
+        .path(weight_rows, row(last), north >> ramp);
     along_rows.wire(l);
     l.claim_colors("folded_ring", along_sequences.first, 3, l.grid());
     for (color<f32> c : along_sequences.colors()) l.path(c, region{}, ramp >> ramp);
     along_sequences.wire(l, all, rows);
     for (int odd : {0, 1}) {
-      l.path(gradients[odd], wsl::rows(odd, edge, 2), ramp >> south);
-      l.path(gradients[odd], wsl::rows(odd + 1, edge, 2), north >> ramp);
+      l.path(gradient_rows[odd], wsl::rows(odd, edge, 2), ramp >> south);
+      l.path(gradient_rows[odd], wsl::rows(odd + 1, edge, 2), north >> ramp);
     }
-    return l.stream_in(weights, row(0), north).stream_out(gradients[last % 2], row(last), south);
+    return l.stream_in(weight_rows, row(0), north).stream_out(gradient_rows[last % 2], row(last), south);
   }
 
   /// This PE's part of the residual stream, which the host fills and fetches: the i-th feature of a token.
@@ -94,7 +95,7 @@ class layer_pe {
       case job::norm: return me.activate<&layer_pe::normalize>();
       case job::attention: return me.activate<&layer_pe::attend>();
       case job::gradient:
-        if (job_.which == down) activate(me);
+        if (job_.which == down) apply_gelu(me);
         if (job_.which == up) scale_norm(1);
         if (job_.which == qkv) scale_norm(0);
         return me.activate<&layer_pe::differentiate>();
@@ -109,7 +110,8 @@ class layer_pe {
   // ---- rows of weights and of gradients ----------------------------------------------------------------
 
   void listen(pe& me) {
-    if (coming_-- > 0) me.async(mov(mem(rows_in_[now_]), fabin(weights)), signals(arrived_), priority::high);
+    if (coming_-- > 0)
+      me.async(mov(mem(rows_in_[now_]), fabin(weight_rows)), signals(arrived_), priority::high);
   }
   /// After `co_await arrived_`: the row that has come, while the next one comes.
   f32* take_row(pe& me) {
@@ -124,7 +126,7 @@ class layer_pe {
   void send_row(pe& me) {
     const memory<f32> row = mem(rows_out_[sending_++ & 1]);
     under_way_ = true;
-    const color<f32> out = gradients[me.y() % 2], in = gradients[1 - me.y() % 2];
+    const color<f32> out = gradient_rows[me.y() % 2], in = gradient_rows[1 - me.y() % 2];
     if (me.north_edge()) me.async(mov(fabout(out), row), signals(left_), priority::high);
     else me.async(add(fabout(out), row, fabin(in)), signals(left_), priority::high);
   }
@@ -169,8 +171,8 @@ class layer_pe {
         }
         keep(sums, b);
       }
-    if (forth && job_.which == up) activate(me);
-    if (!forth && job_.which == down) differentiate_activation(me);
+    if (forth && job_.which == up) apply_gelu(me);
+    if (!forth && job_.which == down) differentiate_gelu(me);
     proceed(me);
   }
   /// A piece of the result, (tokens, features), goes to where the next job needs it.
@@ -395,7 +397,7 @@ class layer_pe {
   static constexpr f32 slope = 1.5957691216f, cubic = slope * 0.044715f;  // 2 sqrt(2 / pi)
   static f32 sigmoid(f32 z) { return 1 / (1 + std::exp(-z)); }
 
-  void activate(pe& me) {
+  void apply_gelu(pe& me) {
     for (int k = 0; k < 4 * unit; ++k) work_[k] = u_[k] * sigmoid(u_[k] * (slope + cubic * u_[k] * u_[k]));
     me.spend(kernel::vector_work(me.machine())
                  .products(4, 4 * unit)
@@ -405,7 +407,7 @@ class layer_pe {
                  .cycles());
   }
   /// u becomes the gradient of what went into the activation; `work_` has that of what came out.
-  void differentiate_activation(pe& me) {
+  void differentiate_gelu(pe& me) {
     for (int k = 0; k < 4 * unit; ++k) {
       const f32 u = u_[k], s = sigmoid(u * (slope + cubic * u * u));
       u_[k] = work_[k] * (s + u * s * (1 - s) * (slope + 3 * cubic * u * u));
@@ -441,8 +443,8 @@ class layer_pe {
       task_list<launch<&layer_pe::forward>, launch<&layer_pe::backward>, local<&layer_pe::multiply>,
                 local<&layer_pe::differentiate>, local<&layer_pe::normalize>,
                 local<&layer_pe::normalize_back>, local<&layer_pe::attend>, local<&layer_pe::attend_back>,
-                reads<weights>, ring_entries<along_rows>, ring_entries<along_sequences>,
-                reads<gradients[0], gradients[1]>, sends<gradients[0], gradients[1]>>;
+                reads<weight_rows>, ring_entries<along_rows>, ring_entries<along_sequences>,
+                reads<gradient_rows[0], gradient_rows[1]>, sends<gradient_rows[0], gradient_rows[1]>>;
 };
 
 }  // namespace wsl::transformer

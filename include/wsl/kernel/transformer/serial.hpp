@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../../support/bad_argument.hpp"
 #include "layer.hpp"
 
 namespace wsl::transformer::serial {
@@ -66,9 +67,14 @@ inline f64 gelu(f64 u) {
   return u / 2 * (1 + std::tanh(of_pi * (u + 0.044715 * u * u * u)));
 }
 
-/// A layer on one sequence of tokens.
+/// A layer on one sequence of tokens, (tokens, features). Throws std::invalid_argument if x is none of whole
+/// tokens, an array of the weights has another size, or the heads do not divide the features.
 inline vector layer(const layer_weights& w, const vector& x, std::size_t heads) {
   const std::size_t d = w.gain[0].size();
+  if (d == 0 || heads == 0 || d % heads || x.size() % d)
+    support::bad_argument({"a layer of ", d, " features with ", heads, " heads does not take an array of ",
+                           x.size(), " numbers: heads divide the features, and x has whole tokens"});
+  require_sizes(w, static_cast<int>(d));
   vector y =
       product(attention(product(norm(x, w.gain[0], w.offset[0]), w.matrix[qkv], w.bias[qkv]), d, heads),
               w.matrix[join], w.bias[join]);

@@ -26,7 +26,8 @@ class wafer_layer {
   /// The bytes of a PE's SRAM that the program takes.
   static constexpr int bytes = program_v<program>.bytes;
 
-  /// Throws std::invalid_argument for fewer than two columns or more than 2 * shape.features, and fault if the
+  /// Throws std::invalid_argument for fewer than two columns, or more than 2 * shape.features, since the sums of
+  /// all columns' tokens go through a PE's four buffers; for fewer than one row or sequence; and fault if the
   /// machine is too small for the grid or its PEs for the layer.
   template <class Engine = threaded>
   wafer_layer(int columns, int rows, int sequences, const machine& target = wse2, const Engine& engine = {})
@@ -68,7 +69,7 @@ class wafer_layer {
       order(column).gradients(gradient, [&](const auto&, const row_of_weights&) {
         words.resize(words.size() + std::size_t{shape.features});
       });
-    host_.stream_out(gradients[(rows_ * sequences_ - 1) % 2], words);
+    host_.stream_out(gradient_rows[(rows_ * sequences_ - 1) % 2], words);
     std::size_t at = 0;
     for (int column = 0; column < columns_; ++column)
       order(column).gradients(gradient, [&](std::vector<f32>& to, const row_of_weights& r) {
@@ -86,6 +87,9 @@ class wafer_layer {
     if (rows < 1 || sequences < 1)
       support::bad_argument(
           {"a layer has at least one sequence on at least one row of PEs, not ", sequences, " on ", rows});
+    if (i64{rows} * sequences > 1 << 20)
+      support::bad_argument({sequences, " sequences of ", rows, " rows are ", i64{rows} * sequences,
+                             " rows of PEs: no machine has so many"});
     return columns;
   }
   void check(const char* name, std::size_t size) const {
@@ -93,17 +97,7 @@ class wafer_layer {
       support::bad_argument({"this layer takes ", tokens(), " tokens of ", features(), " numbers, and ", name,
                              " has ", size, " numbers"});
   }
-  void check(const layer_weights& w) const {
-    const layer_weights right = layer_weights::zeros(features());
-    const auto same = [&](const auto& arrays, const auto& those, const char* name) {
-      for (std::size_t k = 0; k < arrays.size(); ++k)
-        if (arrays[k].size() != those[k].size())
-          support::bad_argument({"a layer of ", features(), " features has ", name, " ", k, " of ",
-                                 those[k].size(), " numbers, not of ", arrays[k].size()});
-    };
-    same(w.gain, right.gain, "gain"), same(w.offset, right.offset, "offset");
-    same(w.matrix, right.matrix, "matrix"), same(w.bias, right.bias, "bias");
-  }
+  void check(const layer_weights& w) const { require_sizes(w, features()); }
 
   auto order(int column) const {
     return streaming_order(features_of_column{shape.features, columns_}, column,
@@ -118,7 +112,7 @@ class wafer_layer {
         for (std::size_t i = 0; i < std::size_t{shape.features}; ++i)
           words.push_back(from[r.first + i * r.stride]);
       });
-    host_.stream_in(weights, words);
+    host_.stream_in(weight_rows, words);
   }
 
   /// use(the place of a number in the host's array, the number on its PE)
