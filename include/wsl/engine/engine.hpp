@@ -9,6 +9,7 @@
 #include "../core/fault.hpp"
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
+#include "diagnose/pe_snapshot.hpp"
 #include "diagnose/wait.hpp"
 #include "outcome.hpp"
 
@@ -55,6 +56,8 @@ class engine : public engine_port {
   /// the memory of those that it runs itself is always up to date; the host's copies and reads bring the
   /// rest.
   virtual bool spread() const { return false; }
+  /// The number of this process among them.
+  virtual int process() const { return 0; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
   /// Brings n parts up to date. Collective: every process must ask for the same parts.
@@ -65,6 +68,13 @@ class engine : public engine_port {
     what.compute(what.part);
     on.complete(what.then);
   }
+
+  /// The name of the engine, for dumps and messages.
+  virtual const char* name() const { return "other"; }
+  /// What there is at a place of the grid, for a dump. Requires that no task runs.
+  virtual void look_at(coord, pe_snapshot&) {}
+  /// What waits now: if the engine rests, what keeps it from going on, and otherwise also what is on its way.
+  virtual waits what_waits() { return {}; }
 
   const layout& plan() const { return plan_; }
 

@@ -33,6 +33,7 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   bool spread() const override { return who_.size() > 1; }
+  int process() const override { return who_.rank(); }
   bool here(const pe& p) const override { return runs(partition_of(p)); }
 
   void call(pe& on, host_call what) override {

@@ -75,6 +75,21 @@ class reference_engine final : public engine {
     journal_.send_control(from, color, type, bits);
   }
   u64 now(const pe_state&) const override { return cycle_; }
+
+  const char* name() const override { return "reference"; }
+  waits what_waits() override { return pending(); }
+  [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
+    to.clear();
+    if (pe* p = find(c)) look_at_processor(processors_[state_of(*p).index], state_of(*p), to);
+    using place = queue_snapshot::place;
+    for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at(c))) {
+      for (port p : every_port)
+        add_queue(to, p == ramp ? place::output : place::link, l, l.in[index_of(p)], p);
+      add_queue(to, place::input, l, l.out[0], ramp);
+      if (const router_switch* s = routers_.switch_of(l))
+        to.switches.push_back({l.color, s->closed(), s->position()});
+    }
+  }
   void reopen(pe_state& on, int color, int phase) override {
     const coord at{on.x, on.y};
     const routers::virtual_channel* l = routers_.virtual_channel_of(at, color);
@@ -323,6 +338,20 @@ class reference_engine final : public engine {
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
     journal_.run(s, name, most, p, f);
     journal_.take(s, [&](const wavelet& w) { p.outbox.push(w); });
+  }
+
+  static void look_at_processor(const processor& p, pe_state& s, pe_snapshot& to) {
+    to.pe = &s;
+    if (p.suspended()) to.task = p.task->name;
+    for (const host_call& c : p.calls) to.calls.push_back(c.entry->name);
+    for (const transfer& t : p.microthreads) to.operations.push_back(t);
+    to.add_unsent(p.outbox);
+  }
+  void add_queue(pe_snapshot& to, queue_snapshot::place where, const routers::virtual_channel& l, u32 queue,
+                 port side) {
+    if (!readable(queue)) return;
+    queue_snapshot& q = to.add_queue(where, l.color, side);
+    routers_.each_word(queue, [&](const wavelet& w) { q.words.push_back({w.bits, l.color, w.control}); });
   }
 
   waits pending() {

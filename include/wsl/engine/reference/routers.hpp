@@ -82,6 +82,12 @@ class routers {
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
+  /// Calls use(wavelet) for the words of a queue, oldest first.
+  template <class Use>
+  void each_word(u32 q, Use use) const {
+    const queue& k = queues_[q];
+    for (u32 i = 0; i < k.size; ++i) use(arena_[k.first + (u32{k.head} + i) % k.capacity]);
+  }
   void push(u32 q, wavelet w) {
     queue& k = queues_[q];
     arena_[k.first + (u32{k.head} + k.size++) % k.capacity] = w;

@@ -84,6 +84,29 @@ class threaded_engine : public engine {
   /// The number of the partition that runs a PE.
   u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
 
+  const char* name() const override { return "threaded"; }
+  waits what_waits() override {
+    waits open;
+    for (u32 who = 0; who < transport_.net.writers(); ++who) waits_at(open, who);
+    for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
+    return open;
+  }
+  // Words have one place here, the channel of their sender. Those for which there is room count as arrived.
+  [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
+    to.clear();
+    if (pe* p = find(c)) look_at_pe(state_of(*p), to);
+    topology& net = transport_.net;
+    for (int color = 0; color < target().colors && net.switched.size() > 0; ++color) {
+      const u32 j = net.switched.find(c, color);
+      if (j == switched_routers::none) continue;
+      const u32 who = net.first_switched_router() + j;
+      const router_switch& way = net.switched[j].way;
+      to.switches.push_back({static_cast<u8>(color), way.closed(), way.position()});
+      for (const cursor& in : net.cursors_of(who))
+        add_words(to, queue_snapshot::place::link, who, in, transport_.available(in), every_port[in.port]);
+    }
+  }
+
   bool start(pe_state& on, transfer& t) override { return scheduler_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override {
     return scheduler_.take(on, color, type, n);
@@ -153,6 +176,32 @@ class threaded_engine : public engine {
   thread_pool& threads() { return thread_pool_; }
 
  private:
+  void add_words(pe_snapshot& to, queue_snapshot::place where, u32 reader, const cursor& in, u32 n,
+                 port side) {
+    if (n == 0) return;
+    queue_snapshot& q = to.add_queue(where, in.color, side);
+    transport_.each_word(transport_.home(reader), in, n, [&](const wavelet& w) { q.words.push_back(w); });
+  }
+  void look_at_pe(pe_state& s, pe_snapshot& to) {
+    to.pe = &s;
+    const partition& b = transport_.home(s);
+    if (const host_call* call = scheduler_.waiting_call(b, s)) to.calls.push_back(call->entry->name);
+    if (const processor* p = transport_.processor_of(s)) {
+      if (p->suspended() && p->task) to.task = p->task->name;
+      for (const host_call& c : p->calls) to.calls.push_back(c.entry->name);
+      for (const transfer& t : p->microthreads) to.operations.push_back(t);
+    }
+    for (u64 left = s.image->present; left; left &= left - 1) {
+      const channel& c = topology::channel_of(s, std::countr_zero(left));
+      const u32 n = transport_.held_back(c);
+      if (n == 0) continue;
+      queue_snapshot& q = to.add_queue(queue_snapshot::place::output, std::countr_zero(left));
+      for (u32 i = 0; i < n; ++i) q.words.push_back({c.room()[i64{i} - n], q.color, false});
+    }
+    for (const cursor& in : topology::cursors_of(s))
+      add_words(to, queue_snapshot::place::input, s.index, in, transport_.arrived(in), ramp);
+  }
+
   [[gnu::cold]] waits pending() {
     bool any = false;
     for (partition& b : partitions()) any |= any_waits(b);

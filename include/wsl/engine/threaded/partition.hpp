@@ -164,6 +164,11 @@ class control_marks {
   void push(u32 cursor, u32 position) { list_.push_back({cursor, position}); }
   bool has(u32 cursor) const { return first(cursor) < list_.size(); }
   u32 front(u32 cursor) const { return list_[first(cursor)].position; }
+  bool has(u32 cursor, u32 position) const {
+    for (const mark& m : list_)
+      if (m.cursor == cursor && m.position == position) return true;
+    return false;
+  }
   void pop(u32 cursor) { list_.erase(first(cursor)); }
 
  private:

@@ -17,6 +17,7 @@
 #include "../engine.hpp"
 #include "memory.hpp"
 #include "simulation.hpp"
+#include "snapshot.hpp"
 #include "waits.hpp"
 
 namespace wsl {
@@ -115,6 +116,17 @@ class timed_engine final : public engine {
     return false;
   }
   u64 now(const pe_state& s) const override { return of(s).pes.writer().now(s, of(s).events.now()); }
+
+  const char* name() const override { return "timed"; }
+  waits what_waits() override { return pending(); }
+  void look_at(coord c, pe_snapshot& to) override {
+    to.clear();
+    if (pe* p = find(c)) {
+      pe_state& s = wsl::engines::state_of(*p);
+      look_at_processor(state_.processors[s.index], s, to);
+    }
+    look_at_router(first().routers, c, to);
+  }
 
   bool exchange_only() const override {
     for (const timed_worker* w : workers_)
