@@ -38,9 +38,22 @@ inline std::string memory_of(const program& p, const void* memory) {
   return to.take();
 }
 
+/// The library's own name of what a color carries, where it is a scalar.
+inline std::string short_name(const detail::payload_type* type) {
+  constexpr std::pair<std::string_view, const char*> known[] = {{"float", "f32"},
+                                                                {"int", "i32"},
+                                                                {"unsigned int", "u32"},
+                                                                {"short", "i16"},
+                                                                {"unsigned short", "u16"},
+                                                                {"basic_half<5, 10>", "f16"},
+                                                                {"basic_half<8, 7>", "bf16"}};
+  for (const auto& [compilers, own] : known)
+    if (type && type->name == compilers) return own;
+  return type ? type->name : "";
+}
 inline void add_paths(machine_state& all, const layout& plan) {
   for (const path_record& p : plan.paths())
-    all.paths.push_back({p.where, p.color, plan.every_route(p), p.phase, p.type ? p.type->name : ""});
+    all.paths.push_back({p.where, p.color, plan.every_route(p), p.phase, short_name(p.type)});
 }
 
 /// The number of the program of a placement: programs of one class that differ in their colors are several.

@@ -81,11 +81,11 @@ class reference_engine final : public engine {
   [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
     to.clear();
     if (pe* p = find(c)) look_at_processor(processors_[state_of(*p).index], state_of(*p), to);
-    using place = queue_snapshot::place;
+    using in = queue_snapshot::place;
     for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at(c))) {
       for (port p : every_port)
-        add_queue(to, p == ramp ? place::output : place::link, l, l.in[index_of(p)], p);
-      add_queue(to, place::input, l, l.out[0], ramp);
+        add_queue(to, p == ramp ? in::output : in::link, l, l.in[index_of(p)], p);
+      add_queue(to, in::input, l, l.out[0], ramp);
       if (const router_switch* s = routers_.switch_of(l))
         to.switches.push_back({l.color, s->closed(), s->position()});
     }
