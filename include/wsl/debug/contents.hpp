@@ -2,6 +2,7 @@
 // The contents of a dump: a machine_state as bytes, and back. Nothing that is read is trusted: each number is
 // checked where it is read, and each state and memory is read once before anything uses it.
 #pragma once
+#include "../layout/switches.hpp"
 #include "machine_state.hpp"
 
 namespace wsl::debug {
@@ -67,7 +68,11 @@ inline member_info read_member(byte_reader& from) {
 inline program_info read_program(byte_reader& from) {
   program_info p;
   p.name = from.text("the name of a program"), p.bytes = from.number("the size of a program");
-  for (std::size_t n = from.count("a number of members"); n > 0; --n) p.members.push_back(read_member(from));
+  for (std::size_t n = from.count("a number of members"); n > 0; --n) {
+    member_info m = read_member(from);
+    if (p.find(m.name)) from.fail("a member", m.name + " stands there twice");
+    p.members.push_back(std::move(m));
+  }
   for (std::size_t n = from.count("a number of tasks"); n > 0; --n) {
     task_info t;
     t.what = static_cast<detail::role>(from.at_most(static_cast<u64>(detail::role::torn_down), "a task"));
@@ -86,6 +91,8 @@ inline void write(byte_writer& to, const path_info& p) {
   to.number(static_cast<u64>(p.color)), to.number(p.how.from.bits), to.number(p.how.to.bits);
   to.number(static_cast<u64>(p.phase)), to.text(p.type);
 }
+/// A layout that is made at run time has room for so many.
+inline constexpr u64 most_paths = 32000;
 inline path_info read_path(byte_reader& from, const region& grid) {
   path_info p;
   p.where = read_region(from, grid);
@@ -93,7 +100,7 @@ inline path_info read_path(byte_reader& from, const region& grid) {
   p.how.from.bits = static_cast<u8>(from.at_most(31, "the ports of a path"));
   p.how.to.bits = static_cast<u8>(from.at_most(31, "the ports of a path"));
   if (p.how.from.empty() || p.how.to.empty()) from.fail("a path", "has no ports");
-  p.phase = static_cast<int>(from.at_most(1u << 10, "the phase of a path"));
+  p.phase = static_cast<int>(from.at_most(phase::max_phases - 1, "the phase of a path"));
   p.type = from.text("the type of a path");
   return p;
 }
@@ -194,7 +201,7 @@ inline machine_state state_of_contents(std::string_view bytes) {
     all.placements.push_back(
         {where, static_cast<std::size_t>(from.at_most(all.programs.size() - 1, "the number of a program"))});
   }
-  for (std::size_t n = from.count("a number of paths"); n > 0; --n)
+  for (u64 n = from.at_most(contents::most_paths, "a number of paths"); n > 0; --n)
     all.paths.push_back(contents::read_path(from, grid));
   for (std::size_t n = from.count("a number of waits"); n > 0; --n)
     all.waits.push_back(contents::read_wait(from, grid, all.texts));

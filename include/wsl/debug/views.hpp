@@ -445,7 +445,7 @@ class state_view {
     };
     if (a.has_pe != b.has_pe)
       return differs("program", a.has_pe ? "some" : "none", b.has_pe ? "some" : "none");
-    differs("router", joined_lines(router(a)), joined_lines(there.router(b)));
+    differs("words and switches", joined_lines(router(a)), joined_lines(there.router(b)));
     if (!a.has_pe) return;
     const program_info &p = s_.programs[a.program], &q = there.s_.programs[b.program];
     if (p.name != q.name) return differs("program", p.name, q.name);

@@ -167,10 +167,25 @@ struct export_list {};
 
 namespace detail {
 
+consteval bool have_one_name(const char* a, const char* b) {
+  for (; *a == *b; ++a, ++b)
+    if (!*a) return true;
+  return false;
+}
+template <std::size_t n>
+consteval bool have_different_names(const exported_member (&all)[n]) {
+  for (const exported_member& m : all)
+    for (const exported_member* other = all; other != &m; ++other)
+      if (have_one_name(m.name, other->name)) return false;
+  return true;
+}
+
 template <class Program, auto... Member>
 struct table_of_exports<Program, export_list<Member...>> {
   static constexpr int size = sizeof...(Member);
   static constexpr exported_member entries[sizeof...(Member)] = {exported<Program, Member>()...};
+  static_assert(have_different_names(entries),
+                "wsl: an export list names a member once, and members of different names");
 };
 template <class Program>
 struct table_of_exports<Program, export_list<>> {
