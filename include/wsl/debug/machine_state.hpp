@@ -26,8 +26,8 @@ struct member_info {
   std::string name, type;  ///< `type` is that of an element
   element_kind kind = element_kind::bytes;
   u32 element_bytes = 0;
-  std::vector<u32> extents;  ///< none for a scalar
-  bool grows = false;        ///< a container: its number of elements stands in each memory
+  std::vector<u32> extents{};  ///< none for a scalar
+  bool grows = false;          ///< a container: its number of elements stands in each memory
 
   /// The number of elements, if it does not grow.
   u64 count() const {

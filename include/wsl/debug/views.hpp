@@ -70,7 +70,8 @@ class state_view {
     std::string text = wsl::text_of(c) + " runs " + what.name + "\n";
     if (p.elsewhere) return text + "  another process runs it, whose dump says more\n";
     for (const engines::wait& w : s_.waits)
-      if (w.at == c) text += "  waits       " + wait_text(w) + "\n";
+      if (w.at == c && (holds_up_pe(w) || s_.why == dump_reason::deadlock))
+        text += "  waits       " + wait_text(w) + "\n";
     if (*p.task) text += fmt::format("  task        {} has begun and not ended\n", p.task);
     for (const char* call : p.calls) text += fmt::format("  call        {} has not begun\n", call);
     for (const task_info& t : what.tasks) text += state_of(t, p);
@@ -102,7 +103,8 @@ class state_view {
     const layout plan = layout_of_paths();
     std::string text;
     for (const engines::wait& w : s_.waits)
-      if (w.at == c) text += wsl::text_of(c) + ": " + wait_text(w) + "\n";
+      if (w.at == c && (holds_up_pe(w) || s_.why == dump_reason::deadlock))
+        text += wsl::text_of(c) + ": " + wait_text(w) + "\n";
     if (text.empty()) return wsl::text_of(c) + " waits for nothing\n";
     const engines::wait_chain chain = engines::wait_graph(plan, s_.waits).find_from(c);
     if (!chain.links.empty()) text += engines::links_text(chain.links) + engines::ending_text(chain) + "\n";
@@ -222,12 +224,17 @@ class state_view {
     return known != read_.end() ? known->second
                                 : read_.emplace(block, s_.decoded(s_.blocks[block])).first->second;
   }
+  /// Whether it is the PE that waits. Where a run goes on, or has ended in the middle of its tasks, words that no
+  /// task has taken yet only are on their way.
+  bool holds_up_pe(const engines::wait& w) const {
+    using r = engines::wait::reason;
+    if (w.why == r::router || w.why == r::router_switch || w.why == r::stream) return false;
+    return s_.why == dump_reason::deadlock || (w.why != r::unread && w.why != r::call);
+  }
   std::vector<bool> places_that_wait() const {
     std::vector<bool> all(s_.states.size());
     for (const engines::wait& w : s_.waits)
-      if (w.why != engines::wait::reason::router && w.why != engines::wait::reason::stream &&
-          w.why != engines::wait::reason::router_switch)
-        all[s_.rank(w.at)] = true;
+      if (holds_up_pe(w)) all[s_.rank(w.at)] = true;
     return all;
   }
   static std::string indented(const std::string& lines) {

@@ -10,6 +10,7 @@
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
 #include "diagnose/pe_snapshot.hpp"
+#include "diagnose/step_observer.hpp"
 #include "diagnose/wait.hpp"
 #include "outcome.hpp"
 
@@ -75,6 +76,14 @@ class engine : public engine_port {
   virtual void look_at(coord, pe_snapshot&) {}
   /// What waits now: if the engine rests, what keeps it from going on, and otherwise also what is on its way.
   virtual waits what_waits() { return {}; }
+
+  /// From the next run on tells a debugger of each step; null for none. Throws fault if it cannot.
+  virtual void observe(step_observer* by) {
+    if (by)
+      throw fault(
+          "wsl: the " + std::string(name()) +
+          " engine cannot be stepped: a debugger needs fabric f{plan, reference{}} or fabric f{plan, timed{}}");
+  }
 
   const layout& plan() const { return plan_; }
 

@@ -76,6 +76,7 @@ class reference_engine final : public engine {
   }
   u64 now(const pe_state&) const override { return cycle_; }
 
+  void observe(step_observer* by) override { observer_ = by; }
   const char* name() const override { return "reference"; }
   waits what_waits() override { return pending(); }
   [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
@@ -109,12 +110,22 @@ class reference_engine final : public engine {
     const journal_turn turn(journal_);
     limit_.begin(tiles_.size());
     census_ = nullptr;
+    noted_ = observer_ != nullptr;
     try {
-      while (step())
-        if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]]
-          census_ = limit_.look(census_);
+      observer_ ? run_steps<true>() : run_steps<false>();
     } catch (const run_limit::passed& what) {
       throw limit_.explained(what, [this](u32 i) { return state(i); });
+    }
+  }
+
+  template <bool observed>
+  void run_steps() {
+    while (step<observed>()) {
+      if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]] {
+        census_ = limit_.look(census_);
+        noted_ = observed || census_;
+      }
+      if constexpr (observed) observer_->cycle_ended(cycle_);
     }
   }
 
@@ -158,13 +169,16 @@ class reference_engine final : public engine {
   }
   bool readable(u32 queue) const { return queue != routers::none && routers_[queue].size > 0; }
 
+  template <bool observed>
   bool step() {
     const bool fed = feed_streams();
     if (!fed && routers_.idle() && awake_.empty()) return false;
     total_.hops += routers_.step(
         cycle_++,
-        [this](u32 router) {
+        [this](u32 router, const wavelet& w, u8 color) {
           ++total_.delivered;
+          if constexpr (observed)
+            observer_->arrived(routers_.coord_of(router), {w.bits, color, w.control}, cycle_);
           wake_at(router);
         },
         [this](u32 router) { wake_at(router); },
@@ -326,13 +340,17 @@ class reference_engine final : public engine {
 
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
-    if (census_) [[unlikely]]
-      census_->note(s.index, b.name, 1);
+    if (noted_) [[unlikely]]
+      note(s, b, input);
     s.interrupted = false;
     processor& p = processors_[s.index];
     p.task = &b;
     run_on(p, s, b.name, rule::sends_of(b), [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
+  }
+  [[gnu::cold, gnu::noinline]] void note(const pe_state& s, const binding& b, const void* input) {
+    if (census_) census_->note(s.index, b.name, 1);
+    if (observer_) observer_->before_task(s, b, input, cycle_);
   }
   template <class F>
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
@@ -404,6 +422,8 @@ class reference_engine final : public engine {
   outcome total_;
   run_limit limit_;
   task_census* census_ = nullptr;  // the counts of the tasks that run, near the limit of a run, or null
+  step_observer* observer_ = nullptr;
+  bool noted_ = false;  // whether either of these wants to know of a task
 };
 
 }  // namespace engines

@@ -150,11 +150,11 @@ class mesh {
       left = at + 1;
       if (a.down != none)
         through.deliver(through[a.down], w.bits, w.control, at + through[a.down].latency), ++delivered;
-      if (watched && a.down != none) traced->crossed(a.down, at);
+      if (watched && a.down != none) traced->crossed(a.down, at, w);
       if (a.others) [[unlikely]]
         send_to_others(a, w, at);
       if (next == none) break;
-      if (watched) traced->crossed(next, at);
+      if (watched) traced->crossed(next, at, w);
       in = &through[next];
       ready = at + in->latency;
     }
@@ -419,7 +419,7 @@ class mesh {
     if (target & off_grid) [[unlikely]]
       return leave(target & ~off_grid, w.bits);
     if (traced) [[unlikely]]
-      traced->crossed(target, now);
+      traced->crossed(target, now, w);
     send(target, w, now + through[target].latency);
   }
   [[gnu::noinline]] void leave(u32 exit, u32 bits) {
