@@ -257,13 +257,13 @@ inline std::string machine_state::encoded(const engines::pe_snapshot& s, std::si
   to.number(s.queues.size());
   for (const queue_snapshot& q : s.queues) {
     bool commands = false;
-    for (const wavelet& w : q.words) commands |= w.control;
+    for (const queue_snapshot::word& w : q.words) commands |= w.control;
     to.number(static_cast<u64>(q.where) * 2 + commands);
     to.number(static_cast<u64>(index_of(q.side)));
     to.number(q.color);
     to.number(q.words.size());
-    for (const wavelet& w : q.words) to.raw(&w.bits, sizeof w.bits);
-    for (const wavelet& w : q.words)
+    for (const queue_snapshot::word& w : q.words) to.raw(&w.bits, sizeof w.bits);
+    for (const queue_snapshot::word& w : q.words)
       if (commands) to.number(w.control);
   }
   to.number(s.switches.size());
@@ -307,9 +307,9 @@ inline queue_snapshot machine_state::queue(byte_reader& from) {
   for (std::size_t i = 0; i < n; ++i) {
     u32 bits = 0;
     std::memcpy(&bits, words + 4 * i, 4);
-    q.words.push_back({bits, q.color, false});
+    q.words.push_back({bits, false});
   }
-  for (wavelet& w : q.words)
+  for (queue_snapshot::word& w : q.words)
     if (kind & 1) w.control = from.at_most(1, "the mark of a control wavelet") == 1;
   return q;
 }

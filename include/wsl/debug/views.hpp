@@ -320,7 +320,7 @@ class state_view {
     constexpr std::size_t most = 16;
     const std::string type = type_of_color(q.color);
     for (std::size_t i = 0; i < q.words.size() && i < most; ++i)
-      text += " " + debug::text_of(q.words[i], type);
+      text += " " + debug::text_of(wavelet{q.words[i].bits, q.color, q.words[i].control}, type);
     return q.words.size() > most ? text + " ..." : text;
   }
   static std::string switch_text(const engines::switch_snapshot& w) {

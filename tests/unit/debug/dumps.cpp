@@ -123,7 +123,7 @@ std::vector<f32> words_of(const machine_state& s, int color) {
   const auto add = [&](coord c, where in) {
     for (const debug::queue_snapshot& q : s.at(c).queues)
       if (q.color == color && q.where == in)
-        for (const wavelet& w : q.words) all.push_back(std::bit_cast<f32>(w.bits));
+        for (const auto& w : q.words) all.push_back(std::bit_cast<f32>(w.bits));
   };
   add({1, 0}, where::input), add({1, 0}, where::link);
   add({0, 0}, where::output), add({0, 0}, where::unsent);

@@ -22,7 +22,12 @@ struct queue_snapshot {
   place where = place::input;
   port side = ramp;  ///< of a link
   u8 color = 0;
-  support::flat_vector<wavelet> words;
+  /// The color is the queue's.
+  struct word {
+    u32 bits = 0;
+    bool control = false;
+  };
+  support::flat_vector<word> words;
 };
 
 /// The switch of a color at the place's router.
@@ -49,14 +54,12 @@ struct pe_snapshot {
   queue_snapshot& add_queue(queue_snapshot::place where, int color, port side = ramp) {
     return queues.push_back({where, side, static_cast<u8>(color), {}});
   }
-  /// Adds the words that the tasks of a PE have sent: a queue for each run of one color.
-  template <class Words>
-  void add_unsent(const Words& outbox) {
-    for (const wavelet& w : outbox) {
-      const bool goes_on = !queues.empty() && queues.back().where == queue_snapshot::place::unsent &&
-                           queues.back().color == w.color;
-      (goes_on ? queues.back() : add_queue(queue_snapshot::place::unsent, w.color)).words.push_back(w);
-    }
+  /// Adds a word that the tasks of a PE have sent: words of one color that follow each other are a queue.
+  void add_unsent(u32 bits, int color, bool control) {
+    const bool goes_on = !queues.empty() && queues.back().where == queue_snapshot::place::unsent &&
+                         queues.back().color == color;
+    (goes_on ? queues.back() : add_queue(queue_snapshot::place::unsent, color))
+        .words.push_back({bits, control});
   }
 };
 

@@ -169,8 +169,9 @@ class reference_engine final : public engine {
   }
   bool readable(u32 queue) const { return queue != routers::none && routers_[queue].size > 0; }
 
+  // Inlined, as the parts below: a second, observed loop must not cost the first one calls.
   template <bool observed>
-  bool step() {
+  [[gnu::always_inline]] bool step() {
     const bool fed = feed_streams();
     if (!fed && routers_.idle() && awake_.empty()) return false;
     total_.hops += routers_.step(
@@ -213,7 +214,7 @@ class reference_engine final : public engine {
   }
 
   /// One cycle of a PE; says whether anything happened.
-  bool advance(u32 i) {
+  [[gnu::always_inline]] bool advance(u32 i) {
     processor& p = processors_[i];
     pe_state& s = state(i);
     bool acted = drain(p, s);
@@ -255,7 +256,7 @@ class reference_engine final : public engine {
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 
-  bool move_one_element(processor& p, pe_state& s) {
+  [[gnu::always_inline]] bool move_one_element(processor& p, pe_state& s) {
     for (std::size_t k = 0; k < p.microthreads.size(); ++k) {
       const std::size_t turn = (k + p.turn) % p.microthreads.size();
       transfer& t = p.microthreads[turn];
@@ -363,13 +364,13 @@ class reference_engine final : public engine {
     if (p.suspended()) to.task = p.task->name;
     for (const host_call& c : p.calls) to.calls.push_back(c.entry->name);
     for (const transfer& t : p.microthreads) to.operations.push_back(t);
-    to.add_unsent(p.outbox);
+    for (const wavelet& w : p.outbox) to.add_unsent(w.bits, w.color, w.control);
   }
   void add_queue(pe_snapshot& to, queue_snapshot::place where, const routers::virtual_channel& l, u32 queue,
                  port side) {
     if (!readable(queue)) return;
     queue_snapshot& q = to.add_queue(where, l.color, side);
-    routers_.each_word(queue, [&](const wavelet& w) { q.words.push_back({w.bits, l.color, w.control}); });
+    routers_.each_word(queue, [&](const wavelet& w) { q.words.push_back({w.bits, w.control}); });
   }
 
   waits pending() {

@@ -180,7 +180,7 @@ class threaded_engine : public engine {
                  port side) {
     if (n == 0) return;
     queue_snapshot& q = to.add_queue(where, in.color, side);
-    transport_.each_word(transport_.home(reader), in, n, [&](const wavelet& w) { q.words.push_back(w); });
+    transport_.each_word(transport_.home(reader), in, n, [&](const wavelet& w) { q.words.push_back({w.bits, w.control}); });
   }
   void look_at_pe(pe_state& s, pe_snapshot& to) {
     to.pe = &s;
@@ -196,7 +196,7 @@ class threaded_engine : public engine {
       const u32 n = transport_.held_back(c);
       if (n == 0) continue;
       queue_snapshot& q = to.add_queue(queue_snapshot::place::output, std::countr_zero(left));
-      for (u32 i = 0; i < n; ++i) q.words.push_back({c.room()[i64{i} - n], q.color, false});
+      for (u32 i = 0; i < n; ++i) q.words.push_back({c.room()[i64{i} - n], false});
     }
     for (const cursor& in : topology::cursors_of(s))
       add_words(to, queue_snapshot::place::input, s.index, in, transport_.arrived(in), ramp);

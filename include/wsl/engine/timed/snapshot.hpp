@@ -13,21 +13,17 @@ namespace wsl::engines {
   if (p.in_task() || p.resumes) to.task = p.task;
   for (const host_call& c : p.calls) to.calls.push_back(c.entry->name);
   p.each_operation([&](const operation_in_flight& t) { to.operations.push_back(t); });
-  to.add_unsent(p.outbox);
+  for (const wavelet& w : p.outbox) to.add_unsent(w.bits, w.color, w.control);
   // what the running task sends in the next cycles
-  support::flat_vector<wavelet> rest;
   for (std::size_t i = p.line; i < p.script.size(); ++i)
     if (const act& a = p.script[i]; a.what() == act::kind::send)
-      rest.push_back({static_cast<u32>(a.value), static_cast<u8>(a.color), a.control != 0});
-  to.add_unsent(rest);
+      to.add_unsent(static_cast<u32>(a.value), static_cast<int>(a.color), a.control != 0);
 }
 
 [[gnu::cold]] inline void add_pipe(const mesh& m, u32 number, queue_snapshot::place where, int color,
                                    port side, pe_snapshot& to) {
-  support::flat_vector<wavelet> words;
-  m.through.each_word(m.through[number], [&](u32 bits, bool control) {
-    words.push_back({bits, static_cast<u8>(color), control});
-  });
+  support::flat_vector<queue_snapshot::word> words;
+  m.through.each_word(m.through[number], [&](u32 bits, bool control) { words.push_back({bits, control}); });
   if (!words.empty()) to.add_queue(where, color, side).words = words;
 }
 
