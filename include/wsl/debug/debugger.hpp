@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "../support/fingerprint.hpp"
 #include "capture.hpp"
 #include "commands.hpp"
 #include "dump.hpp"
@@ -153,7 +154,7 @@ class debugger : engines::step_observer {
     make_again();
     if (before.step > 0) {
       go({.to = before.step});
-      if (step_ != before.step)
+      if (step_ != before.step || heard_.value() != before.heard)
         throw fault(
             "wsl: the run went another way than before: what makes the fabric must make the same each time");
       trail_.pop_back();
@@ -285,6 +286,7 @@ class debugger : engines::step_observer {
   struct place {
     u64 step = 0;
     stop at;
+    u64 heard = 0;  ///< the fingerprint of all steps up to here
   };
 
   static constexpr u64 at_the_end = ~u64{0};
@@ -345,6 +347,7 @@ class debugger : engines::step_observer {
     engine();
     step_ = cycle_ = last_cycle_ = 0;
     coming_.clear(), reached_.reset();
+    heard_ = {};
     for (std::deque<arrival>& h : history_) h.clear();
     for (condition& c : conditions_) c.seen = 0;
     for (watched& w : watches_) w.last = w.value();
@@ -368,7 +371,7 @@ class debugger : engines::step_observer {
       changed_.wait(lock, [this] { return users_turn_; });
     }
     if (ended_) thread_.join();
-    trail_.push_back({ended_ ? at_the_end : step_, stopped_});
+    trail_.push_back({ended_ ? at_the_end : step_, stopped_, heard_.value()});
     return where();
   }
   void run_all() {
@@ -418,6 +421,7 @@ class debugger : engines::step_observer {
     ++step_, cycle_ = cycle;
     count_arrivals(cycle);
     const coord c{on.x, on.y};
+    hear({c.x, c.y, static_cast<i64>(cycle)}, task.name);
     const auto here = [&](stop::reason why) {
       return stop{why, c, cycle,
                   fmt::format("cycle {}: {} begins {}", cycle, wsl::text_of(c), call_text(task, input))};
@@ -445,6 +449,10 @@ class debugger : engines::step_observer {
       if (before < k.cycle && k.cycle <= cycle_) return stop_here(here(stop::reason::cycle));
     if (order_.cycle && cycle != at_the_end) stop_here(here(stop::reason::step));
   }
+  void hear(std::initializer_list<i64> numbers, std::string_view name = "") {
+    for (i64 n : numbers) heard_.add(&n, sizeof n);
+    heard_.add(name.data(), name.size());
+  }
   void stop_on_the_way_back(const stop& here) {
     for (watched& w : watches_) w.last = w.value();
     reached_.reset();
@@ -454,6 +462,7 @@ class debugger : engines::step_observer {
     while (!coming_.empty() && coming_.begin()->first <= now) {
       const arrival a = coming_.begin()->second;
       coming_.erase(coming_.begin());
+      hear({a.at.x, a.at.y, static_cast<i64>(a.cycle), a.word.bits, a.word.color, a.word.control});
       std::deque<arrival>& kept = history_[a.word.color];
       if (kept.size() == most_kept) kept.pop_front();
       kept.push_back(a);
@@ -555,6 +564,7 @@ class debugger : engines::step_observer {
 
   // Of the run. Its thread and the user's take turns, and only the one whose turn it is touches anything here.
   u64 step_ = 0, cycle_ = 0, last_cycle_ = 0;
+  support::fingerprint heard_;
   order order_;
   std::multimap<u64, arrival> coming_;  // wavelets by the cycle of their arrival
   std::optional<stop> reached_;         // a number of them that was waited for
