@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "../core/scalar.hpp"
 #include "../support/file_error.hpp"

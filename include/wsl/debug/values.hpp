@@ -3,6 +3,7 @@
 #pragma once
 #include <charconv>
 
+#include "../core/control.hpp"
 #include "machine_state.hpp"
 
 namespace wsl::debug {
