@@ -79,13 +79,15 @@ inline void add_places(machine_state& all, engines::engine& from) {
   const layout& plan = from.plan();
   const auto n = static_cast<std::size_t>(all.grid().count());
   all.states.assign(n, 0), all.memories.assign(n, 0);
-  engines::pe_snapshot snapshot;
+  pe_snapshot snapshot;
   for (std::size_t i = 0; i < n; ++i) {
     const coord c = all.grid().nth(static_cast<int>(i));
     pe* const p = from.find(c);
     const bool elsewhere = p && !from.here(*p);
-    if (elsewhere) snapshot.clear(), snapshot.pe = &engines::state_of(*p);
-    else from.look_at(c, snapshot);
+    snapshot.clear();
+    from.look_at(c, snapshot);
+    snapshot.drop_empty();
+    if (elsewhere) snapshot.state = &engines::state_of(*p);
     std::size_t program = 0;
     while (p && !plan.placements()[static_cast<int>(program)].where.has(c)) ++program;
     const bool empty = !p && snapshot.queues.empty() && snapshot.switches.empty();

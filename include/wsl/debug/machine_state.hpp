@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "../core/area.hpp"
-#include "../engine/diagnose/pe_snapshot.hpp"
 #include "../engine/diagnose/wait.hpp"
 #include "../program/exports.hpp"
 #include "bytes.hpp"
+#include "pe_snapshot.hpp"
 
 namespace wsl::debug {
 
 using detail::element_kind;
-using engines::queue_snapshot;
 
 /// An exported member of a program.
 struct member_info {
@@ -106,7 +105,7 @@ struct place_state {
   std::vector<const char*> calls;
   std::vector<operation_info> operations;
   std::vector<queue_snapshot> queues;
-  std::vector<engines::switch_snapshot> switches;
+  std::vector<switch_snapshot> switches;
 };
 
 /// The elements of a member in the memory of one PE.
@@ -209,8 +208,7 @@ class machine_state {
   }
 
   /// The bytes of a place's state, and what they say. `decoded` throws support::file_error.
-  static std::string encoded(const engines::pe_snapshot& s, std::size_t program, bool elsewhere,
-                             text_table& texts);
+  static std::string encoded(const pe_snapshot& s, std::size_t program, bool elsewhere, text_table& texts);
   place_state decoded(const std::string& block) const;
 
  private:
@@ -234,19 +232,19 @@ inline void machine_state::write(byte_writer& to, const engines::operation_in_fl
     if (f) to.number(f->size), to.number(f->capacity);
 }
 
-inline std::string machine_state::encoded(const engines::pe_snapshot& s, std::size_t program, bool elsewhere,
+inline std::string machine_state::encoded(const pe_snapshot& s, std::size_t program, bool elsewhere,
                                           text_table& texts) {
   byte_writer to;
-  to.number((s.pe ? 1u : 0u) | (elsewhere ? 2u : 0u));
-  if (s.pe) {
+  to.number((s.state ? 1u : 0u) | (elsewhere ? 2u : 0u));
+  if (s.state) {
     to.number(program);
     to.number(texts.number_of(s.task));
-    to.number(s.pe->active), to.number(s.pe->blocked), to.number(s.pe->blocked_colors);
-    to.number(s.pe->lost_activation);
-    const u32 joined = elsewhere ? 0 : s.pe->image->joined_locals;
+    to.number(s.state->active), to.number(s.state->blocked), to.number(s.state->blocked_colors);
+    to.number(s.state->lost_activation);
+    const u32 joined = elsewhere ? 0 : s.state->image->joined_locals;
     to.number(static_cast<u64>(std::popcount(joined)));
     for (u32 left = joined; left; left &= left - 1) {
-      const engines::join_state& j = s.pe->join_of(left & (~left + 1));
+      const engines::join_state& j = s.state->join_of(left & (~left + 1));
       to.number(static_cast<u64>(std::countr_zero(left))), to.number(j.came), to.number(j.waiting);
     }
     to.number(s.calls.size());
@@ -267,7 +265,7 @@ inline std::string machine_state::encoded(const engines::pe_snapshot& s, std::si
       if (commands) to.number(w.control);
   }
   to.number(s.switches.size());
-  for (const engines::switch_snapshot& w : s.switches)
+  for (const switch_snapshot& w : s.switches)
     to.number(w.color), to.number(w.closed), to.signed_number(w.position);
   return to.take();
 }
@@ -340,7 +338,7 @@ inline place_state machine_state::decoded(const std::string& block) const {
   }
   for (std::size_t n = from.count("a number of queues"); n > 0; --n) s.queues.push_back(queue(from));
   for (std::size_t n = from.count("a number of switches"); n > 0; --n) {
-    engines::switch_snapshot w;
+    switch_snapshot w;
     w.color = static_cast<u8>(from.at_most(detail::max_colors - 1, "a color"));
     w.closed = from.at_most(1, "the state of a switch") == 1;
     const i64 position = from.signed_number("the position of a switch");

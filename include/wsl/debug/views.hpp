@@ -127,7 +127,7 @@ class state_view {
       const std::string at = wsl::text_of(s_.grid().nth(static_cast<int>(i)));
       for (const queue_snapshot& q : p.queues)
         if (q.color == c) lines.add([&] { return "  " + at + "  " + queue(q) + "\n"; });
-      for (const engines::switch_snapshot& w : p.switches)
+      for (const switch_snapshot& w : p.switches)
         if (w.color == c) lines.add([&] { return "  " + at + "  " + switch_text(w) + "\n"; });
       for (const operation_info& t : p.operations)
         if (t.input[0] == c || t.input[1] == c || t.output == c)
@@ -323,7 +323,7 @@ class state_view {
       text += " " + debug::text_of(wavelet{q.words[i].bits, q.color, q.words[i].control}, type);
     return q.words.size() > most ? text + " ..." : text;
   }
-  static std::string switch_text(const engines::switch_snapshot& w) {
+  static std::string switch_text(const switch_snapshot& w) {
     if (w.closed) return fmt::format("switch of color {} is torn down", w.color);
     return w.position < 0 ? fmt::format("color {} is open", w.color)
                           : fmt::format("switch of color {} is at position {}", w.color, w.position);
@@ -331,7 +331,7 @@ class state_view {
   std::string router(const place_state& p) const {
     std::string text;
     for (const queue_snapshot& q : p.queues) text += "  queue       " + queue(q) + "\n";
-    for (const engines::switch_snapshot& w : p.switches) text += "  router      " + switch_text(w) + "\n";
+    for (const switch_snapshot& w : p.switches) text += "  router      " + switch_text(w) + "\n";
     return text;
   }
   static std::string names_of(ports all) {

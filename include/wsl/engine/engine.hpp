@@ -9,7 +9,7 @@
 #include "../core/fault.hpp"
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
-#include "diagnose/pe_snapshot.hpp"
+#include "diagnose/place_visitor.hpp"
 #include "diagnose/step_observer.hpp"
 #include "diagnose/wait.hpp"
 #include "outcome.hpp"
@@ -72,8 +72,8 @@ class engine : public engine_port {
 
   /// The name of the engine, for dumps and messages.
   virtual const char* name() const { return "other"; }
-  /// What there is at a place of the grid, for a dump. Requires that no task runs.
-  virtual void look_at(coord, pe_snapshot&) {}
+  /// Shows what there is at a place of the grid, for a dump. Requires that no task runs.
+  virtual void look_at(coord, place_visitor&) {}
   /// What waits now: if the engine rests, what keeps it from going on, and otherwise also what is on its way.
   virtual waits what_waits() { return {}; }
 

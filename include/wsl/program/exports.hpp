@@ -128,17 +128,15 @@ exported_elements elements_of(const void* of_program) {
   else return {&member, sizeof member / sizeof(typename shape::element)};
 }
 
-template <class Program, auto Member>
-consteval exported_member exported() {
-  static_assert(std::is_member_object_pointer_v<decltype(Member)>,
-                "wsl: an export list names members of the program: export_list<&part::x>");
-  using type = std::remove_cv_t<typename member_of_class<decltype(Member)>::type>;
-  using shape = array_shape<type>;
+/// The entry of a member of this type.
+template <class Program, auto Member, class Type>
+consteval exported_member exported_value() {
+  using shape = array_shape<Type>;
   static_assert(shape::rank <= exported_member::most_extents,
                 "wsl: an exported array has at most four extents: export its rows, or a flat array");
   exported_member m{.name = support::function_name<Member>(), .elements = &elements_of<Program, Member>};
-  if constexpr (grows_in_memory<type>) {
-    using element = typename type::value_type;
+  if constexpr (grows_in_memory<Type>) {
+    using element = typename Type::value_type;
     static_assert(std::is_trivially_copyable_v<element>,
                   "wsl: the elements of an exported container are plain values");
     m.type = name_of_element<element>();
@@ -154,6 +152,16 @@ consteval exported_member exported() {
     shape::write(m.extents);
   }
   return m;
+}
+
+template <class Program, auto Member>
+consteval exported_member exported() {
+  static_assert(std::is_member_object_pointer_v<decltype(Member)>,
+                "wsl: an export list names members of the program: export_list<&part::x>");
+  if constexpr (!std::is_member_object_pointer_v<decltype(Member)>) return {};
+  else
+    return exported_value<Program, Member,
+                          std::remove_cv_t<typename member_of_class<decltype(Member)>::type>>();
 }
 
 template <class Program, class List>

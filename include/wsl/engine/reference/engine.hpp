@@ -79,16 +79,14 @@ class reference_engine final : public engine {
   void observe(step_observer* by) override { observer_ = by; }
   const char* name() const override { return "reference"; }
   waits what_waits() override { return pending(); }
-  [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
-    to.clear();
-    if (pe* p = find(c)) look_at_processor(processors_[state_of(*p).index], state_of(*p), to);
-    using in = queue_snapshot::place;
+  [[gnu::cold]] void look_at(coord c, place_visitor& to) override {
+    if (pe* p = find(c)) show(processors_[state_of(*p).index], state_of(*p), to);
+    using in = queue_place;
     for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at(c))) {
-      for (port p : every_port)
-        add_queue(to, p == ramp ? in::output : in::link, l, l.in[index_of(p)], p);
-      add_queue(to, in::input, l, l.out[0], ramp);
+      for (port p : every_port) show(to, p == ramp ? in::output : in::link, l, l.in[index_of(p)], p);
+      show(to, in::input, l, l.out[0], ramp);
       if (const router_switch* s = routers_.switch_of(l))
-        to.switches.push_back({l.color, s->closed(), s->position()});
+        to.router_switch(l.color, s->closed(), s->position());
     }
   }
   void reopen(pe_state& on, int color, int phase) override {
@@ -359,18 +357,16 @@ class reference_engine final : public engine {
     journal_.take(s, [&](const wavelet& w) { p.outbox.push(w); });
   }
 
-  static void look_at_processor(const processor& p, pe_state& s, pe_snapshot& to) {
-    to.pe = &s;
-    if (p.suspended()) to.task = p.task->name;
-    for (const host_call& c : p.calls) to.calls.push_back(c.entry->name);
-    for (const transfer& t : p.microthreads) to.operations.push_back(t);
-    for (const wavelet& w : p.outbox) to.add_unsent(w.bits, w.color, w.control);
+  static void show(const processor& p, pe_state& s, place_visitor& to) {
+    to.pe(s, p.suspended() ? p.task->name : "");
+    for (const host_call& c : p.calls) to.call(c.entry->name);
+    for (const transfer& t : p.microthreads) to.operation(t);
+    for (const wavelet& w : p.outbox) to.unsent(w);
   }
-  void add_queue(pe_snapshot& to, queue_snapshot::place where, const routers::virtual_channel& l, u32 queue,
-                 port side) {
+  void show(place_visitor& to, queue_place where, const routers::virtual_channel& l, u32 queue, port side) {
     if (!readable(queue)) return;
-    queue_snapshot& q = to.add_queue(where, l.color, side);
-    routers_.each_word(queue, [&](const wavelet& w) { q.words.push_back({w.bits, w.control}); });
+    to.queue(where, l.color, side);
+    routers_.each_word(queue, [&](const wavelet& w) { to.word(w.bits, w.control); });
   }
 
   waits pending() {

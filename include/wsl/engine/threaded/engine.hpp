@@ -87,23 +87,22 @@ class threaded_engine : public engine {
   const char* name() const override { return "threaded"; }
   waits what_waits() override {
     waits open;
-    for (u32 who = 0; who < transport_.net.writers(); ++who) waits_at(open, who);
+    for (u32 who = 0; who < transport_.net.writers(); ++who)
+      if (runs_here(who)) waits_at(open, who);
     for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
     return open;
   }
   // Words have one place here, the channel of their sender. Those for which there is room count as arrived.
-  [[gnu::cold]] void look_at(coord c, pe_snapshot& to) override {
-    to.clear();
-    if (pe* p = find(c)) look_at_pe(state_of(*p), to);
+  [[gnu::cold]] void look_at(coord c, place_visitor& to) override {
     topology& net = transport_.net;
+    if (pe* p = find(c); p && runs_here(state_of(*p).index)) show(state_of(*p), to);
     for (int color = 0; color < target().colors && net.switched.size() > 0; ++color) {
-      const u32 j = net.switched.find(c, color);
-      if (j == switched_routers::none) continue;
-      const u32 who = net.first_switched_router() + j;
+      const u32 j = net.switched.find(c, color), who = net.first_switched_router() + j;
+      if (j == switched_routers::none || !runs_here(who)) continue;
       const router_switch& way = net.switched[j].way;
-      to.switches.push_back({static_cast<u8>(color), way.closed(), way.position()});
+      to.router_switch(color, way.closed(), way.position());
       for (const cursor& in : net.cursors_of(who))
-        add_words(to, queue_snapshot::place::link, who, in, transport_.available(in), every_port[in.port]);
+        show(to, queue_place::link, who, in, transport_.available(in), every_port[in.port]);
     }
   }
 
@@ -171,35 +170,35 @@ class threaded_engine : public engine {
     else router_waits(open, who);
   }
 
+  /// Whether this process runs a PE, host stream or switched router.
+  virtual bool runs_here(u32) const { return true; }
+
   transport& words() { return transport_; }
   const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
-  void add_words(pe_snapshot& to, queue_snapshot::place where, u32 reader, const cursor& in, u32 n,
-                 port side) {
+  void show(place_visitor& to, queue_place where, u32 reader, const cursor& in, u32 n, port side) {
     if (n == 0) return;
-    queue_snapshot& q = to.add_queue(where, in.color, side);
-    transport_.each_word(transport_.home(reader), in, n, [&](const wavelet& w) { q.words.push_back({w.bits, w.control}); });
+    to.queue(where, in.color, side);
+    transport_.each_word(transport_.home(reader), in, n, to);
   }
-  void look_at_pe(pe_state& s, pe_snapshot& to) {
-    to.pe = &s;
-    const partition& b = transport_.home(s);
-    if (const host_call* call = scheduler_.waiting_call(b, s)) to.calls.push_back(call->entry->name);
-    if (const processor* p = transport_.processor_of(s)) {
-      if (p->suspended() && p->task) to.task = p->task->name;
-      for (const host_call& c : p->calls) to.calls.push_back(c.entry->name);
-      for (const transfer& t : p->microthreads) to.operations.push_back(t);
+  void show(pe_state& s, place_visitor& to) {
+    const processor* p = transport_.processor_of(s);
+    to.pe(s, p && p->suspended() && p->task ? p->task->name : "");
+    if (const host_call* call = scheduler_.waiting_call(transport_.home(s), s)) to.call(call->entry->name);
+    if (p) {
+      for (const host_call& c : p->calls) to.call(c.entry->name);
+      for (const transfer& t : p->microthreads) to.operation(t);
     }
     for (u64 left = s.image->present; left; left &= left - 1) {
       const channel& c = topology::channel_of(s, std::countr_zero(left));
       const u32 n = transport_.held_back(c);
-      if (n == 0) continue;
-      queue_snapshot& q = to.add_queue(queue_snapshot::place::output, std::countr_zero(left));
-      for (u32 i = 0; i < n; ++i) q.words.push_back({c.room()[i64{i} - n], false});
+      if (n) to.queue(queue_place::output, std::countr_zero(left), ramp);
+      for (u32 i = 0; i < n; ++i) to.word(c.room()[i64{i} - n], false);
     }
     for (const cursor& in : topology::cursors_of(s))
-      add_words(to, queue_snapshot::place::input, s.index, in, transport_.arrived(in), ramp);
+      show(to, queue_place::input, s.index, in, transport_.arrived(in), ramp);
   }
 
   [[gnu::cold]] waits pending() {

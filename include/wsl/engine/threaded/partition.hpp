@@ -165,8 +165,8 @@ class control_marks {
   bool has(u32 cursor) const { return first(cursor) < list_.size(); }
   u32 front(u32 cursor) const { return list_[first(cursor)].position; }
   bool has(u32 cursor, u32 position) const {
-    for (const mark& m : list_)
-      if (m.cursor == cursor && m.position == position) return true;
+    for (std::size_t i = 0; i < list_.size(); ++i)
+      if (list_[i].cursor == cursor && list_[i].position == position) return true;
     return false;
   }
   void pop(u32 cursor) { list_.erase(first(cursor)); }

@@ -127,13 +127,12 @@ class timed_engine final : public engine, timeline::listener {
   }
   const char* name() const override { return "timed"; }
   waits what_waits() override { return pending(); }
-  void look_at(coord c, pe_snapshot& to) override {
-    to.clear();
+  void look_at(coord c, place_visitor& to) override {
     if (pe* p = find(c)) {
       pe_state& s = wsl::engines::state_of(*p);
-      look_at_processor(state_.processors[s.index], s, to);
+      show(state_.processors[s.index], s, to);
     }
-    look_at_router(first().routers, c, to);
+    show(first().routers, c, to);
   }
 
   bool exchange_only() const override {
