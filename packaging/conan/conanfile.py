@@ -14,8 +14,8 @@ class Wsl(ConanFile):
     license = 'MIT'
     package_type = 'header-library'
     settings = 'os', 'arch', 'compiler', 'build_type'
-    options = {part: [True, False] for part in ('ml_data', 'tokenizer', 'pictures', 'hdf5', 'low_rank', 'mpi')}
-    default_options = {'ml_data': False, 'tokenizer': False, 'pictures': False, 'hdf5': False, 'low_rank': False, 'mpi': False}
+    options = {part: [True, False] for part in ('debug', 'ml_data', 'tokenizer', 'pictures', 'hdf5', 'low_rank', 'mpi')}
+    default_options = {'debug': False, 'ml_data': False, 'tokenizer': False, 'pictures': False, 'hdf5': False, 'low_rank': False, 'mpi': False}
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, '../../include/wsl/version.hpp'))
@@ -30,6 +30,8 @@ class Wsl(ConanFile):
         if self.options.ml_data or self.options.tokenizer or self.options.pictures or self.options.hdf5:
             for package in ('boost/[>=1.74]', 'nlohmann_json/[>=3.11]', 'range-v3/[>=0.12]', 'zlib/[>=1.2]'):
                 self.requires(package)
+        elif self.options.debug:
+            self.requires('zlib/[>=1.2]')
         if self.options.tokenizer:
             self.requires('icu/[>=72]')
         if self.options.pictures:

@@ -9,6 +9,8 @@
 #include "../core/fault.hpp"
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
+#include "diagnose/place_visitor.hpp"
+#include "diagnose/step_observer.hpp"
 #include "diagnose/wait.hpp"
 #include "outcome.hpp"
 
@@ -55,6 +57,8 @@ class engine : public engine_port {
   /// the memory of those that it runs itself is always up to date; the host's copies and reads bring the
   /// rest.
   virtual bool spread() const { return false; }
+  /// The number of this process among them.
+  virtual int process() const { return 0; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
   /// Brings n parts up to date. Collective: every process must ask for the same parts.
@@ -64,6 +68,21 @@ class engine : public engine_port {
   void async_compute(pe_state& on, const offloaded_job& what) override {
     what.compute(what.part);
     on.complete(what.then);
+  }
+
+  /// The name of the engine, for dumps and messages.
+  virtual const char* name() const { return "other"; }
+  /// Shows what there is at a place of the grid, for a dump. Requires that no task runs.
+  virtual void look_at(coord, place_visitor&) {}
+  /// What waits now: if the engine rests, what keeps it from going on, and otherwise also what is on its way.
+  virtual waits what_waits() { return {}; }
+
+  /// From the next run on tells a debugger of each step; null for none. Throws fault if it cannot.
+  virtual void observe(step_observer* by) {
+    if (by)
+      throw fault(
+          "wsl: the " + std::string(name()) +
+          " engine cannot be stepped: a debugger needs fabric f{plan, reference{}} or fabric f{plan, timed{}}");
   }
 
   const layout& plan() const { return plan_; }

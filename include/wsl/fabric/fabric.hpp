@@ -64,6 +64,21 @@ class fabric;
 
 namespace detail {
 
+/// Writes the dump of a run that has stopped into a file; debug/dump.hpp sets it.
+inline void (*when_stopped)(fabric& f, const char* sentence, bool is_deadlock, const char* file) = nullptr;
+
+/// A run has ended with a deadlock or a fault: if WSL_DUMP asks for a dump, it is written.
+[[gnu::cold, gnu::noinline]] inline void has_stopped(fabric& f, const char* sentence, bool is_deadlock) {
+  const char* file = std::getenv("WSL_DUMP");
+  if (!file || !*file) return;
+  if (when_stopped) return when_stopped(f, sentence, is_deadlock, file);
+  std::fprintf(
+      stderr,
+      "wsl: WSL_DUMP=%s: this program writes no dumps: let it include <wsl/debug/dump.hpp>, and link it "
+      "with -lz\n",
+      file);
+}
+
 /// A class that uses a fabric, such as a device, and that notices when the fabric is gone.
 class fabric_user {
  public:
@@ -240,6 +255,15 @@ class fabric {
     return engine_->probes.get<T>();
   }
 
+  /// Writes the state of all PEs into a file, for wsl-debug. Needs <wsl/debug/dump.hpp>, and zlib: -lz.
+  template <class Name>
+  void dump(const Name& file) {
+    if constexpr (requires { write_dump(*this, file); }) write_dump(*this, file);
+    else
+      static_assert(support::always_false<Name>,
+                    "wsl: f.dump(file) needs #include <wsl/debug/dump.hpp>, and zlib: link with -lz");
+  }
+
   const layout& plan() const { return engine_->plan(); }
   engines::engine& engine_in_use() { return *engine_; }
   /// The same for what may only be done between runs: throws fault if a task asks.
@@ -252,11 +276,16 @@ class fabric {
   outcome run_engine() {
     try {
       return engine_->run();
-    } catch (const deadlock&) { throw; } catch (const engines::task_exception& e) {
+    } catch (const deadlock& e) {
+      detail::has_stopped(*this, e.what(), true);
+      throw;
+    } catch (const engines::task_exception& e) {
       stopped_by_ = e.what();
+      detail::has_stopped(*this, e.what(), false);
       e.rethrow_original();
     } catch (const std::exception& e) {
       stopped_by_ = e.what();
+      detail::has_stopped(*this, e.what(), false);
       throw;
     }
   }

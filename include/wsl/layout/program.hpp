@@ -64,6 +64,8 @@ struct binding {
   constexpr bool runs() const { return what < role::read; }
 };
 
+struct exported_member;  // program/exports.hpp
+
 }  // namespace detail
 
 struct program {
@@ -79,6 +81,8 @@ struct program {
   /// visits the storage that the program's members own outside themselves; null if they own none
   void (*storage)(const void* what, storage_visitor& to) = nullptr;
   int joins_at = 0;  ///< behind the members: the counters of the local tasks that count their activations
+  const detail::exported_member* exports = nullptr;  ///< the members that dumps and debuggers show by name
+  int exported = 0;
 
   constexpr const detail::binding* begin() const { return table; }
   constexpr const detail::binding* end() const { return table + entries; }

@@ -33,6 +33,7 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   bool spread() const override { return who_.size() > 1; }
+  int process() const override { return who_.rank(); }
   bool here(const pe& p) const override { return runs(partition_of(p)); }
 
   void call(pe& on, host_call what) override {
@@ -137,6 +138,7 @@ class spread_engine final : public engines::threaded_engine {
 
   /// The partitions that this rank runs.
   std::span<const u32> mine() const { return share_.of(who_.rank()); }
+  bool runs_here(u32 who) const override { return runs(net().visits[who].partition); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
   u32 partition_of_stream(int color, coord c, bool inbound) {
     return words().net.visits[pes() + stream(color, c, inbound)].partition;

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "convert.hpp"
+#include "exports.hpp"
 #include "pe.hpp"
 #include "storage.hpp"
 
@@ -622,6 +623,8 @@ consteval program describe() {
         .throw_pointer = [](void* what) { throw static_cast<P*>(what); },
         .storage = storage_of<P>(),
         .joins_at = counters::at,
+        .exports = exports_of<P>(),
+        .exported = exported_by<P>,
     };
   }
 }

@@ -90,6 +90,14 @@ class wait_graph {
     return found_;
   }
 
+  /// The chain from the waits of one PE to a culprit, or into a cycle, whose last link then leads back to a PE
+  /// of the chain. Its ending is `unknown` where the PE waits for nothing that is found.
+  wait_chain find_from(coord c) {
+    from_start_ = true;
+    if (const wait* w = wait_at(c, [](const wait& x) { return x.why != wait::reason::stream; })) search(*w);
+    return found_;
+  }
+
  private:
   static constexpr std::size_t none = ~std::size_t{0};
   // The bound of the search on a large grid on which everything waits.
@@ -204,7 +212,7 @@ class wait_graph {
   bool remember_cycle(coord c) {
     std::size_t from = 0;
     while (path_[from].at != c || (!path_[from].links.empty() && path_[from].links[0].from_host)) ++from;
-    remember(wait_chain::ending::cycle, c, last_link().color, "", from);
+    remember(wait_chain::ending::cycle, c, last_link().color, "", from_start_ ? 0 : from);
     return true;
   }
   const wait_link& last_link() const {
@@ -324,6 +332,7 @@ class wait_graph {
   int color_ = -1;
   u32 walk_ = 0;
   u64 hops_ = 0;
+  bool from_start_ = false;  // a chain begins at the PE that was asked for, not where its cycle does
   wait_chain found_;
 };
 

@@ -75,6 +75,20 @@ class reference_engine final : public engine {
     journal_.send_control(from, color, type, bits);
   }
   u64 now(const pe_state&) const override { return cycle_; }
+
+  void observe(step_observer* by) override { observer_ = by; }
+  const char* name() const override { return "reference"; }
+  waits what_waits() override { return pending(); }
+  [[gnu::cold]] void look_at(coord c, place_visitor& to) override {
+    if (pe* p = find(c)) show(processors_[state_of(*p).index], state_of(*p), to);
+    using in = queue_place;
+    for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at(c))) {
+      for (port p : every_port) show(to, p == ramp ? in::output : in::link, l, l.in[index_of(p)], p);
+      show(to, in::input, l, l.out[0], ramp);
+      if (const router_switch* s = routers_.switch_of(l))
+        to.router_switch(l.color, s->closed(), s->position());
+    }
+  }
   void reopen(pe_state& on, int color, int phase) override {
     const coord at{on.x, on.y};
     const routers::virtual_channel* l = routers_.virtual_channel_of(at, color);
@@ -94,12 +108,22 @@ class reference_engine final : public engine {
     const journal_turn turn(journal_);
     limit_.begin(tiles_.size());
     census_ = nullptr;
+    noted_ = observer_ != nullptr;
     try {
-      while (step())
-        if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]]
-          census_ = limit_.look(census_);
+      observer_ ? run_steps<true>() : run_steps<false>();
     } catch (const run_limit::passed& what) {
       throw limit_.explained(what, [this](u32 i) { return state(i); });
+    }
+  }
+
+  template <bool observed>
+  void run_steps() {
+    while (step<observed>()) {
+      if (++total_.cycles % 64 == 0 && limit_.is_set()) [[unlikely]] {
+        census_ = limit_.look(census_);
+        noted_ = observed || census_;
+      }
+      if constexpr (observed) observer_->cycle_ended(cycle_);
     }
   }
 
@@ -143,13 +167,17 @@ class reference_engine final : public engine {
   }
   bool readable(u32 queue) const { return queue != routers::none && routers_[queue].size > 0; }
 
-  bool step() {
+  // Inlined, as the parts below: a second, observed loop must not cost the first one calls.
+  template <bool observed>
+  [[gnu::always_inline]] bool step() {
     const bool fed = feed_streams();
     if (!fed && routers_.idle() && awake_.empty()) return false;
     total_.hops += routers_.step(
         cycle_++,
-        [this](u32 router) {
+        [this](u32 router, const wavelet& w, u8 color) {
           ++total_.delivered;
+          if constexpr (observed)
+            observer_->arrived(routers_.coord_of(router), {w.bits, color, w.control}, cycle_);
           wake_at(router);
         },
         [this](u32 router) { wake_at(router); },
@@ -184,7 +212,7 @@ class reference_engine final : public engine {
   }
 
   /// One cycle of a PE; says whether anything happened.
-  bool advance(u32 i) {
+  [[gnu::always_inline]] bool advance(u32 i) {
     processor& p = processors_[i];
     pe_state& s = state(i);
     bool acted = drain(p, s);
@@ -226,7 +254,7 @@ class reference_engine final : public engine {
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 
-  bool move_one_element(processor& p, pe_state& s) {
+  [[gnu::always_inline]] bool move_one_element(processor& p, pe_state& s) {
     for (std::size_t k = 0; k < p.microthreads.size(); ++k) {
       const std::size_t turn = (k + p.turn) % p.microthreads.size();
       transfer& t = p.microthreads[turn];
@@ -311,18 +339,34 @@ class reference_engine final : public engine {
 
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
-    if (census_) [[unlikely]]
-      census_->note(s.index, b.name, 1);
+    if (noted_) [[unlikely]]
+      note(s, b, input);
     s.interrupted = false;
     processor& p = processors_[s.index];
     p.task = &b;
     run_on(p, s, b.name, rule::sends_of(b), [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
+  [[gnu::cold, gnu::noinline]] void note(const pe_state& s, const binding& b, const void* input) {
+    if (census_) census_->note(s.index, b.name, 1);
+    if (observer_) observer_->before_task(s, b, input, cycle_);
+  }
   template <class F>
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
     journal_.run(s, name, most, p, f);
     journal_.take(s, [&](const wavelet& w) { p.outbox.push(w); });
+  }
+
+  static void show(const processor& p, pe_state& s, place_visitor& to) {
+    to.pe(s, p.suspended() ? p.task->name : "");
+    for (const host_call& c : p.calls) to.call(c.entry->name);
+    for (const transfer& t : p.microthreads) to.operation(t);
+    for (const wavelet& w : p.outbox) to.unsent(w);
+  }
+  void show(place_visitor& to, queue_place where, const routers::virtual_channel& l, u32 queue, port side) {
+    if (!readable(queue)) return;
+    to.queue(where, l.color, side);
+    routers_.each_word(queue, [&](const wavelet& w) { to.word(w.bits, w.control); });
   }
 
   waits pending() {
@@ -375,6 +419,8 @@ class reference_engine final : public engine {
   outcome total_;
   run_limit limit_;
   task_census* census_ = nullptr;  // the counts of the tasks that run, near the limit of a run, or null
+  step_observer* observer_ = nullptr;
+  bool noted_ = false;  // whether either of these wants to know of a task
 };
 
 }  // namespace engines

@@ -82,6 +82,12 @@ class routers {
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
+  /// Calls use(wavelet) for the words of a queue, oldest first.
+  template <class Use>
+  void each_word(u32 q, Use use) const {
+    const queue& k = queues_[q];
+    for (u32 i = 0; i < k.size; ++i) use(arena_[k.first + (u32{k.head} + i) % k.capacity]);
+  }
   void push(u32 q, wavelet w) {
     queue& k = queues_[q];
     arena_[k.first + (u32{k.head} + k.size++) % k.capacity] = w;
@@ -100,8 +106,8 @@ class routers {
   }
   bool idle() const { return awake_.empty(); }
 
-  /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a
-  /// processor, accepted(router) when an output queue of a processor gets room, left(router, port, wavelet)
+  /// One cycle: every wavelet that can move does. Calls delivered(router, wavelet, color) for wavelets
+  /// that reach a processor, accepted(router) when an output queue of a processor gets room, left(router, port, wavelet)
   /// at the grid's edge, and torn_down(router, color) when a command has closed a color.
   template <class Delivered, class Accepted, class Left, class TornDown>
   u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, TornDown torn_down) {
@@ -213,7 +219,7 @@ class routers {
       hops += p != ramp;
       if (q == none) left(m.router, p, wavelet{on.bits, l.color, on.control});
       else push(q, p == ramp ? w : on);
-      if (p == ramp) delivered(m.router);
+      if (p == ramp) delivered(m.router, w, l.color);
     }
     if (l.router_switch != none && switches_[l.router_switch].closed()) torn_down(m.router, l.color);
     return hops;

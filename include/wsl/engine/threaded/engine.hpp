@@ -84,6 +84,28 @@ class threaded_engine : public engine {
   /// The number of the partition that runs a PE.
   u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
 
+  const char* name() const override { return "threaded"; }
+  waits what_waits() override {
+    waits open;
+    for (u32 who = 0; who < transport_.net.writers(); ++who)
+      if (runs_here(who)) waits_at(open, who);
+    for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
+    return open;
+  }
+  // Words have one place here, the channel of their sender. Those for which there is room count as arrived.
+  [[gnu::cold]] void look_at(coord c, place_visitor& to) override {
+    topology& net = transport_.net;
+    if (pe* p = find(c); p && runs_here(state_of(*p).index)) show(state_of(*p), to);
+    for (int color = 0; color < target().colors && net.switched.size() > 0; ++color) {
+      const u32 j = net.switched.find(c, color), who = net.first_switched_router() + j;
+      if (j == switched_routers::none || !runs_here(who)) continue;
+      const router_switch& way = net.switched[j].way;
+      to.router_switch(color, way.closed(), way.position());
+      for (const cursor& in : net.cursors_of(who))
+        show(to, queue_place::link, who, in, transport_.available(in), every_port[in.port]);
+    }
+  }
+
   bool start(pe_state& on, transfer& t) override { return scheduler_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override {
     return scheduler_.take(on, color, type, n);
@@ -148,11 +170,37 @@ class threaded_engine : public engine {
     else router_waits(open, who);
   }
 
+  /// Whether this process runs a PE, host stream or switched router.
+  virtual bool runs_here(u32) const { return true; }
+
   transport& words() { return transport_; }
   const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
+  void show(place_visitor& to, queue_place where, u32 reader, const cursor& in, u32 n, port side) {
+    if (n == 0) return;
+    to.queue(where, in.color, side);
+    transport_.each_word(transport_.home(reader), in, n, to);
+  }
+  void show(pe_state& s, place_visitor& to) {
+    const processor* p = transport_.processor_of(s);
+    to.pe(s, p && p->suspended() && p->task ? p->task->name : "");
+    if (const host_call* call = scheduler_.waiting_call(transport_.home(s), s)) to.call(call->entry->name);
+    if (p) {
+      for (const host_call& c : p->calls) to.call(c.entry->name);
+      for (const transfer& t : p->microthreads) to.operation(t);
+    }
+    for (u64 left = s.image->present; left; left &= left - 1) {
+      const channel& c = topology::channel_of(s, std::countr_zero(left));
+      const u32 n = transport_.held_back(c);
+      if (n) to.queue(queue_place::output, std::countr_zero(left), ramp);
+      for (u32 i = 0; i < n; ++i) to.word(c.room()[i64{i} - n], false);
+    }
+    for (const cursor& in : topology::cursors_of(s))
+      show(to, queue_place::input, s.index, in, transport_.arrived(in), ramp);
+  }
+
   [[gnu::cold]] waits pending() {
     bool any = false;
     for (partition& b : partitions()) any |= any_waits(b);

@@ -164,6 +164,11 @@ class control_marks {
   void push(u32 cursor, u32 position) { list_.push_back({cursor, position}); }
   bool has(u32 cursor) const { return first(cursor) < list_.size(); }
   u32 front(u32 cursor) const { return list_[first(cursor)].position; }
+  bool has(u32 cursor, u32 position) const {
+    for (std::size_t i = 0; i < list_.size(); ++i)
+      if (list_[i].cursor == cursor && list_[i].position == position) return true;
+    return false;
+  }
   void pop(u32 cursor) { list_.erase(first(cursor)); }
 
  private:

@@ -194,6 +194,11 @@ class transport {
     const channel& c = net.channels[in.from];
     return c.words + (in.head - c.origin);
   }
+  /// Shows the first n words that a reader of this partition may read; there are so many, and at least one.
+  void each_word(const partition& b, const cursor& in, u32 n, place_visitor& to) const {
+    const u32* const words = words_at(in);
+    for (u32 i = 0; i < n; ++i) to.word(words[i], in.is_marked() && b.marks.has(number_of(in), in.head + i));
+  }
   u32 writer_of(const cursor& in) const {
     return in.is_remote() ? net.cut_edges[in.from].writer : net.channels[in.from].writer;
   }

@@ -17,12 +17,13 @@
 #include "../engine.hpp"
 #include "memory.hpp"
 #include "simulation.hpp"
+#include "snapshot.hpp"
 #include "waits.hpp"
 
 namespace wsl {
 namespace engines {
 
-class timed_engine final : public engine {
+class timed_engine final : public engine, timeline::listener {
  public:
   /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
   /// none. The other parameters are those of `timed`.
@@ -116,6 +117,24 @@ class timed_engine final : public engine {
   }
   u64 now(const pe_state& s) const override { return of(s).pes.writer().now(s, of(s).events.now()); }
 
+  // A run that is traced visits each PE in each of its cycles, and all of its words come by the timeline.
+  void observe(step_observer* by) override {
+    observer_ = simulation_->observer = by;
+    first().pes.tell(by);
+    timeline_.told = by ? this : nullptr;
+    timeline_.records = !trace_.empty();
+    first().pes.traced = first().routers.traced = by || !trace_.empty() ? &timeline_ : nullptr;
+  }
+  const char* name() const override { return "timed"; }
+  waits what_waits() override { return pending(); }
+  void look_at(coord c, place_visitor& to) override {
+    if (pe* p = find(c)) {
+      pe_state& s = wsl::engines::state_of(*p);
+      show(state_.processors[s.index], s, to);
+    }
+    show(first().routers, c, to);
+  }
+
   bool exchange_only() const override {
     for (const timed_worker* w : workers_)
       if (w->pes.writer().charges_arithmetic()) return false;
@@ -159,6 +178,13 @@ class timed_engine final : public engine {
   bool had_windows() const { return simulation_->had_windows(); }
 
  private:
+  void crossed(u32 number, const wavelet& w, u64 now) override {
+    const mesh_topology::origin& from = state_.routers.origins[number];
+    if (from.what == mesh_topology::origin::kind::to_pe)
+      observer_->arrived(state_.routers.channels.coord_of(from.router), {w.bits, from.color, w.control},
+                         now + state_.all_pipes[number].latency);
+  }
+
   u32 threads_for(int asked) const { return static_cast<u32>(std::min(asked, cut_.bands())); }
   support::flat_vector<timed_worker*> new_workers(u32 n) {
     support::flat_vector<timed_worker*> all;
@@ -175,7 +201,7 @@ class timed_engine final : public engine {
     const script_recorder::listening ears(first().pes.writer());
     const journal_turn turn(first().pes.writer().journal());
     limit_.begin(tiles_.size());
-    for (timed_worker* w : workers_) w->pes.census = nullptr;
+    for (timed_worker* w : workers_) w->pes.count_in(nullptr);
     try {
       simulation_->run(limit_);
     } catch (const run_limit::passed& what) {
@@ -219,6 +245,7 @@ class timed_engine final : public engine {
   timed_simulation* simulation_ = nullptr;
   std::string trace_;
   timeline timeline_;
+  step_observer* observer_ = nullptr;
   run_limit limit_;
 };
 

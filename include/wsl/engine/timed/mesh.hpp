@@ -58,6 +58,23 @@ class mesh {
       for (u32 k = a.first; k < a.first + a.channels; ++k)
         use(coord_of(a.router), through[k].color, through[k]);
   }
+  /// Calls use(pipe, color, side) for the numbers of the pipes that bring words to a router from its neighbors
+  /// or from the host, with the side by which they come in.
+  template <class Use>
+  void each_link_into(u32 router, Use use) const {
+    const arbiter* a = std::lower_bound(topology_.arbiters.begin(), topology_.arbiters.end(), router,
+                                        [](const arbiter& b, u32 r) { return b.router < r; });
+    for (; a != topology_.arbiters.end() && a->router == router; ++a)
+      for (u32 k = a->first; k < a->first + a->channels; ++k) {
+        const mesh_topology::origin& from = topology_.origins[k];
+        if (from.what == mesh_topology::origin::kind::from_pe ||
+            from.what == mesh_topology::origin::kind::to_pe)
+          continue;
+        port side = from.side;
+        each_link(k, [&](u32, port through_side) { side = opposite(through_side); });
+        use(k, int{through[k].color}, side);
+      }
+  }
   /// Calls use(router, side) for the links between routers that a pipe runs over, one after the other.
   template <class Use>
   void each_link(u32 pipe, Use use) const {
@@ -133,11 +150,11 @@ class mesh {
       left = at + 1;
       if (a.down != none)
         through.deliver(through[a.down], w.bits, w.control, at + through[a.down].latency), ++delivered;
-      if (watched && a.down != none) traced->crossed(a.down, at);
+      if (watched && a.down != none) traced->crossed(a.down, at, w);
       if (a.others) [[unlikely]]
         send_to_others(a, w, at);
       if (next == none) break;
-      if (watched) traced->crossed(next, at);
+      if (watched) traced->crossed(next, at, w);
       in = &through[next];
       ready = at + in->latency;
     }
@@ -402,7 +419,7 @@ class mesh {
     if (target & off_grid) [[unlikely]]
       return leave(target & ~off_grid, w.bits);
     if (traced) [[unlikely]]
-      traced->crossed(target, now);
+      traced->crossed(target, now, w);
     send(target, w, now + through[target].latency);
   }
   [[gnu::noinline]] void leave(u32 exit, u32 bits) {

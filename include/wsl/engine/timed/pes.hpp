@@ -55,7 +55,10 @@ class timed_pes {
   u64 end() const { return moves_.end; }
   void entered() { ++moves_.wavelets; }
   timeline* traced = nullptr;     ///< the record of a traced run, or null
-  task_census* census = nullptr;  ///< the counts of the tasks that run, near the limit of a run, or null
+  /// The counts of the tasks that run, near the limit of a run, or null.
+  task_census* census() const { return census_; }
+  void count_in(task_census* census) { census_ = census, noted_ = census_ || observer_; }
+  void tell(step_observer* observer) { observer_ = observer, noted_ = census_ || observer_; }
 
   void begin_run(u64 now) {
     ++run_;
@@ -436,10 +439,14 @@ class timed_pes {
     p.resumes = t.resumes ? t.resumes : p.resumes;
   }
 
+  [[gnu::cold, gnu::noinline]] void note(const pe_state& s, const binding& b, const void* input, u64 now) {
+    if (census_) census_->note(s.index, b.name, 1);
+    if (observer_) observer_->before_task(s, b, input, now);
+  }
   void run_task(timed_processor& p, pe_state& s, const binding& b, const void* input, u64 now) {
     ++tasks_;
-    if (census) [[unlikely]]
-      census->note(s.index, b.name, 1);
+    if (noted_) [[unlikely]]
+      note(s, b, input, now);
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;
@@ -464,6 +471,9 @@ class timed_pes {
   support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;
   u64 wake_ = 0;  // the time at which the visited PE need no longer wait, as far as is known
+  task_census* census_ = nullptr;
+  step_observer* observer_ = nullptr;
+  bool noted_ = false;    // whether either of these wants to know of a task
   bool unknown_ = false;  // whether a thread of it waits for room that may come at any time
 };
 

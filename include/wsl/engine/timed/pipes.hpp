@@ -131,6 +131,18 @@ class pipes {
     return n;
   }
 
+  /// Calls use(bits, is_control) for the words of a pipe, oldest first, with those that a steady reader has
+  /// gathered and that its PE has not taken yet.
+  template <class Use>
+  void each_word(const pipe& p, Use use) const {
+    if (p.to_pe && p.wakes >= pipe::wake_policy::stopping) {
+      const steady_reader& r = steady_readers_[p.target];
+      for (std::size_t k = 0; k < r.size(); ++k) use(r.bits()[k], false);
+    }
+    for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at))
+      use(places_[at].bits, places_[at].control != 0);
+  }
+
   /// The time from which the next place can be filled. If no place is free, the filler is woken when one is.
   [[gnu::always_inline]] u64 room_at(pipe& p) {
     if (p.room == event_queue::never) p.filler_waits = true;

@@ -34,9 +34,10 @@ class timed_simulation {
   /// same. `limit` has begun.
   void run(run_limit& limit) {
     limit_ = &limit;
-    while (run_sparse() && run_dense()) {}
+    while ((observer ? run_sparse<true>() : run_sparse<false>()) && run_dense()) {}
   }
   bool had_windows() const { return had_windows_; }
+  step_observer* observer = nullptr;  ///< is told of the ends of cycles, or null
 
  private:
   static constexpr u64 never = event_queue::never;
@@ -81,12 +82,14 @@ class timed_simulation {
   // ---- from event to event ----------------------------------------------------------------------
 
   // Returns whether windows are to follow; false at the end of the run.
+  template <bool observed>
   bool run_sparse() {
     timed_worker& w = first();
     u64 cycles = 0, visits = w.events.visits;
     if (may_be_dense() && visits_a_cycle_ == 0) return true;
     while ((!w.failure.what || !has_failed_before(w.failure, w.events.next())) && w.events.advance()) {
       w.events.take([&](u32 who) { w.visit(who); });
+      if constexpr (observed) observer->cycle_ended(w.events.next());
       if (++cycles % sample) continue;
       look_at_the_clock();
       if (may_be_dense() && w.events.visits - visits >= sample * visits_a_cycle_) return true;
@@ -102,8 +105,8 @@ class timed_simulation {
   bool may_be_dense() { return cut_.span && !first().routers.traced; }
   void look_at_the_clock() {
     if (!limit_->is_set()) return;
-    task_census* const census = limit_->look(first().pes.census);
-    for (timed_worker* w : workers_) w->pes.census = census;
+    task_census* const census = limit_->look(first().pes.census());
+    for (timed_worker* w : workers_) w->pes.count_in(census);
   }
 
   // ---- in windows -------------------------------------------------------------------------------
