@@ -45,6 +45,9 @@ struct exported_member {
   /// whether the member is a container, whose number of elements changes; then it has one extent, 0
   bool grows = false;
   exported_elements (*elements)(const void* of_program) = nullptr;
+  u32 bytes = 0;  ///< of the member itself
+  /// where the member lies; the program need not live, since nothing is read
+  const void* (*place)(const void* of_program) = nullptr;
 };
 
 /// An element, and the extents of the arrays in which it lies.
@@ -134,7 +137,10 @@ consteval exported_member exported_value() {
   using shape = array_shape<Type>;
   static_assert(shape::rank <= exported_member::most_extents,
                 "wsl: an exported array has at most four extents: export its rows, or a flat array");
-  exported_member m{.name = support::function_name<Member>(), .elements = &elements_of<Program, Member>};
+  exported_member m{.name = support::function_name<Member>(),
+                    .elements = &elements_of<Program, Member>,
+                    .bytes = sizeof(type),
+                    .place = &place_of_member<Program, Member>};
   if constexpr (grows_in_memory<Type>) {
     using element = typename Type::value_type;
     static_assert(std::is_trivially_copyable_v<element>,
@@ -152,6 +158,12 @@ consteval exported_member exported_value() {
     shape::write(m.extents);
   }
   return m;
+}
+
+template <class Program, auto Member>
+const void* place_of_member(const void* of_program) {
+  const typename member_of_class<decltype(Member)>::owner& owner = *static_cast<const Program*>(of_program);
+  return &(owner.*Member);
 }
 
 template <class Program, auto Member>
