@@ -131,6 +131,12 @@ exported_elements elements_of(const void* of_program) {
   else return {&member, sizeof member / sizeof(typename shape::element)};
 }
 
+template <class Program, auto Member>
+const void* place_of_member(const void* of_program) {
+  const typename member_of_class<decltype(Member)>::owner& owner = *static_cast<const Program*>(of_program);
+  return &(owner.*Member);
+}
+
 /// The entry of a member of this type.
 template <class Program, auto Member, class Type>
 consteval exported_member exported_value() {
@@ -139,7 +145,7 @@ consteval exported_member exported_value() {
                 "wsl: an exported array has at most four extents: export its rows, or a flat array");
   exported_member m{.name = support::function_name<Member>(),
                     .elements = &elements_of<Program, Member>,
-                    .bytes = sizeof(type),
+                    .bytes = sizeof(Type),
                     .place = &place_of_member<Program, Member>};
   if constexpr (grows_in_memory<Type>) {
     using element = typename Type::value_type;
@@ -158,12 +164,6 @@ consteval exported_member exported_value() {
     shape::write(m.extents);
   }
   return m;
-}
-
-template <class Program, auto Member>
-const void* place_of_member(const void* of_program) {
-  const typename member_of_class<decltype(Member)>::owner& owner = *static_cast<const Program*>(of_program);
-  return &(owner.*Member);
 }
 
 template <class Program, auto Member>
