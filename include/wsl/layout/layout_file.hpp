@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// A layout as a file, for tools that show it after the program has ended, such as wsl-view. The file is JSON
+// with an entry for each placement, path and stream, none for each PE, so that of a whole wafer has some
+// kilobytes. docs/guide/view.md describes the format.
+//   save_layout(plate, "plate.json");
+// A program that makes a fabric needs no such line: the environment variable WSL_LAYOUT names the file.
+#pragma once
+#include <string>
+
+#include "../support/compiled.hpp"
+#include "layout.hpp"
+#include "memory_map.hpp"
+
+namespace wsl {
+
+/// The text of a layout file, with `count` memory maps of the layout's programs.
+std::string layout_json(const layout& l, const memory_map* maps = nullptr, int count = 0);
+
+namespace detail {
+
+void write_layout_file(const layout& l, const std::string& file, const memory_map* maps, int count);
+
+/// Writes the layout of a fabric into the file that WSL_LAYOUT names; later fabrics of the process add ".2",
+/// ".3" and so on to the name. Does nothing if it is not set; only counts the fabric unless this process
+/// `writes`.
+void save_layout_of_environment(const layout& l, bool writes);
+
+}  // namespace detail
+
+/// Writes a layout file. Throws support::file_error, with the file's name and the system's reason, if it
+/// cannot.
+inline void save_layout(const layout& l, const std::string& file) {
+  detail::write_layout_file(l, file, nullptr, 0);
+}
+
+/// The same with memory maps: `save_layout(l, "plate.json", memory_map_of<&cell::u, &cell::next>())`.
+template <class... Map>
+void save_layout(const layout& l, const std::string& file, const memory_map& first, const Map&... more) {
+  const memory_map maps[] = {first, more...};
+  detail::write_layout_file(l, file, maps, 1 + int{sizeof...(Map)});
+}
+
+}  // namespace wsl
+
+#ifndef WSL_COMPILED
+#include "layout_file_text.hpp"
+#endif
