@@ -25,7 +25,7 @@ namespace plates {
 
 struct cell {
   f32 u[10]{};
-  u16 count = 0;
+  bool done = false;
   void begin(pe&, i32, f32) {}
   void hear(pe&, f32) {}
   void step(pe&) {}
@@ -58,14 +58,14 @@ TEST_CASE("a layout file has an entry for each placement and path") {
       .path(red, column(0), ramp >> (ramp | east))
       .stream_in(red, at(0, 3), west);
   l.claim_colors("halo", 4, 8, l.grid());
-  const memory_map map = memory_map_of<&cell::count, &cell::u>();
+  const memory_map map = memory_map_of<&cell::done, &cell::u>();
   CHECK(layout_json(l, &map, 1) == R"({"format":"wsl layout","version":1,
 "machine":{"name":"wse2","width":750,"height":994,"colors":24,"memory":49152,"color_owns_queue":false,)"
                                    R"("prefers_injected":true,"swaps_colors":true},
 "width":750,"height":994,
 "programs":[
 {"name":"plates::cell","bytes":52,"members":[
-{"name":"count","type":"unsigned short","offset":40,"bytes":2},
+{"name":"done","type":"bool","offset":40,"bytes":1},
 {"name":"u","type":"float[10]","offset":0,"bytes":40}],"tasks":[
 {"what":"launch","id":0,"name":"begin","arguments":2},
 {"what":"data","id":0,"name":"hear","payload":["float",4]},
