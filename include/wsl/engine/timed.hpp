@@ -11,8 +11,9 @@ namespace wsl {
 
 /// Selects the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
-  /// The file for a trace, in the format of trace_json.hpp. If it is null, the environment variable WSL_TRACE
-  /// may name one; the second fabric of a process then adds ".2" to the name, and so on.
+  /// The file for a trace: if its name ends in .wtrace, one of any length for wsl-view, which ends with the first
+  /// deadlock or fault; otherwise one in the format of trace_json.hpp. If it is null, the environment variable
+  /// WSL_TRACE may name one; the second fabric of a process then adds ".2" to the name, and so on.
   const char* trace = nullptr;
   /// With 0, the engine goes from event to event on one thread, which agrees with a simulation of every cycle.
   /// With n, it simulates windows of cycles on n threads where the grid has at least 64 rows or columns and a

@@ -50,6 +50,12 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
+/// A layout file in which GCC writes the type of an array as Clang does.
+std::string with_clangs_names(std::string text) {
+  for (std::size_t at; (at = text.find("float [10]")) != std::string::npos;) text.erase(at + 5, 1);
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a layout file has an entry for each placement and path") {
@@ -59,9 +65,9 @@ TEST_CASE("a layout file has an entry for each placement and path") {
       .stream_in(red, at(0, 3), west);
   l.claim_colors("halo", 4, 8, l.grid());
   const memory_map map = memory_map_of<&cell::done, &cell::u>();
-  CHECK(layout_json(l, &map, 1) == R"({"format":"wsl layout","version":1,
+  CHECK(with_clangs_names(layout_json(l, &map, 1)) == R"({"format":"wsl layout","version":1,
 "machine":{"name":"wse2","width":750,"height":994,"colors":24,"memory":49152,"color_owns_queue":false,)"
-                                   R"("prefers_injected":true,"swaps_colors":true},
+                                                      R"("prefers_injected":true,"swaps_colors":true},
 "width":750,"height":994,
 "programs":[
 {"name":"plates::cell","bytes":52,"members":[

@@ -24,8 +24,8 @@ namespace engines {
 
 class timed_engine final : public engine {
  public:
-  /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
-  /// none. The other parameters are those of `timed`.
+  /// `trace` is the file for a trace of its runs, empty for none: trace_recorder.hpp says which kind of file.
+  /// The other parameters are those of `timed`.
   timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle,
                const host_link& link = {})
       : engine(plan),
@@ -35,10 +35,9 @@ class timed_engine final : public engine {
         state_(engine::plan(), cut_, ramp_queues(tiles_, target()), threads_for(threads)),
         windows_(*this, threads_for(threads)),
         workers_(new_workers(threads_for(threads))),
-        commands_(link, target().clock_hz),
-        trace_(std::move(trace)) {
+        commands_(link, target().clock_hz) {
     tiles_.set_windows(windows_.of(0), nullptr);
-    if (!trace_.empty()) first().pes.traced = first().routers.traced = &timeline_;
+    if (!trace.empty()) trace_into(std::move(trace));
     for (u32 i = 0; i < tiles_.size(); ++i) {
       const pe_state& s = state_of(tiles_[i]);
       state_.processors[i].router = state_.routers.channels.router_at({s.x, s.y});
@@ -49,11 +48,10 @@ class timed_engine final : public engine {
 
   // A destructor cannot throw, so a trace that cannot be written is only reported.
   ~timed_engine() override {
-    if (!trace_.empty()) {
-      try {
-        support::write_whole_file(trace_, trace_json(timeline_, first().pes, first().routers).text());
-      } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
-    }
+    try {
+      if (recorder_) write_trace();
+    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
+    delete recorder_;
     delete simulation_;
     for (timed_worker* w : workers_) delete w;
   }
@@ -91,7 +89,7 @@ class timed_engine final : public engine {
   outcome run() override {
     const u64 begin = now();
     for (timed_worker* w : workers_) w->begin_run(begin);
-    run_tasks();
+    recorder_ ? run_traced_tasks(begin) : run_tasks();
     for (timed_worker* w : workers_) w->pes.end_rest();
     outcome total;
     u64 end = begin;
@@ -102,7 +100,12 @@ class timed_engine final : public engine {
     }
     total.cycles = end - begin;
     for (timed_worker* w : workers_) w->pes.end_run(end), w->events.set_now(end);
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
+    if (const waits open = pending(); !open.empty()) {
+      const deadlock found(plan(), open, unread_words());
+      if (recorder_) record_ending(found.what(), open);
+      throw found;
+    }
+    if (recorder_) recorder_->end_run(end);
     return total;
   }
 
@@ -182,6 +185,40 @@ class timed_engine final : public engine {
       throw limit_.explained(what, [this](u32 i) { return wsl::engines::state_of(tiles_[i]); });
     }
   }
+
+  // ---- traces
+
+  void trace_into(std::string file) {
+    const auto links_of = [](const void* of, u32 pipe) {
+      return static_cast<int>(static_cast<const mesh*>(of)->through[pipe].links);
+    };
+    recorder_ = new trace_recorder(std::move(file), state_.routers, links_of, &first().routers);
+    first().pes.traced = first().routers.traced = recorder_;
+  }
+  void run_traced_tasks(u64 begin) {
+    recorder_->begin_run(begin);
+    try {
+      run_tasks();
+    } catch (const std::exception& e) {
+      record_ending(e.what(), {});
+      throw;
+    }
+  }
+  // The program may end without destroying the fabric, so the trace is written at once.
+  void record_ending(const std::string& sentence, const waits& open) {
+    recorder_->ends(sentence, now());
+    recorder_->still_waits(open);
+    write_trace();
+  }
+  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again.
+  void write_trace() {
+    recorder_->finish();
+    if (!recorder_->for_viewer())
+      support::write_whole_file(
+          recorder_->name(),
+          trace_json(recorder_->for_perfetto(), first().pes, first().routers).text());
+  }
+
   const support::flat_vector<mesh_topology::source>& sources() const { return state_.routers.sources; }
   u32 source_at(int color, coord c) {
     // if a color has several streams into one PE, the last is written to, as on all engines
@@ -217,8 +254,7 @@ class timed_engine final : public engine {
   support::flat_vector<timed_worker*> workers_;
   host_commands commands_;
   timed_simulation* simulation_ = nullptr;
-  std::string trace_;
-  timeline timeline_;
+  trace_recorder* recorder_ = nullptr;
   run_limit limit_;
 };
 
