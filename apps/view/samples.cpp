@@ -15,7 +15,7 @@
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
-namespace {
+namespace samples {
 
 using namespace wsl;
 
@@ -137,11 +137,11 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
+}  // namespace samples
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return samples::run(argc, argv);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -77,7 +77,7 @@ class Page {
       mark.style.background = text(colorTint(color));
       const sum = (ports, way) => paths.reduce((n, p) => n + (p.phase === 0 && Layout.everyRoute(p)[way] & ports ? p.where.count : 0), 0);
       const modules = this.modulesOf(color), streams = layout.streams.filter((s) => s.color === color);
-      const about = ["color " + color, paths[0].payload ? " (" + paths[0].payload[0] + ")" : "", ": " + counted(sum(RAMP, "from"), "PE") + " send, " + number(sum(RAMP, "to")) + " receive",
+      const about = ["color " + color, paths[0].payload ? " (" + paths[0].payload[0] + ")" : "", ": sent by " + counted(sum(RAMP, "from"), "PE") + ", received by " + number(sum(RAMP, "to")),
         modules.length ? "; " + modules.join(", ") : "", streams.length ? "; host: " + streams.map((s) => (s.inbound ? "in " : "out ") + nameOf(s.side)).join(", ") : ""].join("");
       const item = element("li", element("label", [box, mark, element("span", about)]));
       const most = paths.reduce((n, p) => Math.max(n, p.positions ? p.positions.length : 0), 0);
@@ -86,8 +86,7 @@ class Page {
           { "aria-label": "switch position of color " + color });
         choice.value = String(this.wafer.position.has(color) ? this.wafer.position.get(color) : "start");
         choice.addEventListener("change", () => {
-          this.wafer.position.set(color, /^\d+$/.test(choice.value) ? Number(choice.value) : choice.value);
-          this.wafer.invalidate();
+          this.wafer.setPosition(color, /^\d+$/.test(choice.value) ? Number(choice.value) : choice.value);
           if (this.wafer.selected) this.describePe();
         });
         item.append(choice);
@@ -97,7 +96,7 @@ class Page {
     if (layout.phases && $("phases").hidden) {
       $("phases").hidden = false;
       $("phase").replaceChildren(...Array.from({ length: layout.phases + 1 }, (_, k) => element("option", String(k), { value: k })));
-      $("phase").addEventListener("change", () => { this.wafer.phase = Number($("phase").value); this.wafer.routes = null; this.wafer.invalidate(); });
+      $("phase").addEventListener("change", () => { this.wafer.setPhase(Number($("phase").value)); });
     }
   }
   chooseColors() {
@@ -155,9 +154,11 @@ class Page {
     return words.join("; ");
   }
   describeProgram(program, x, y) {
-    const parts = [element("h3", "Memory")], all = this.layout.data.machine.memory, bar = element("div", [], { class: "memory", role: "img", "aria-label": number(program.bytes) + " of " + number(all) + " bytes are used" });
+    const parts = [element("h3", "Memory")], all = this.layout.data.machine.memory;
     const members = program.members || [], listed = [...members].sort((a, b) => a.offset - b.offset);
-    const piece = (bytes, tint) => { const s = element("span", []); s.style.width = (100 * bytes) / all + "%"; s.style.background = tint; bar.append(s); };
+    const bar = element("div", [], { class: "memory", role: "img", "aria-label": number(program.bytes) + " of " + number(all) + " bytes are used" });
+    // members as parts of the program, or the program as a part of the memory
+    const piece = (bytes, tint) => { const s = element("span", []); s.style.width = (100 * bytes) / (listed.length ? program.bytes : all) + "%"; s.style.background = tint; bar.append(s); };
     if (listed.length) {
       let at = 0;
       listed.forEach((m, k) => {
@@ -267,7 +268,7 @@ class Page {
         b.addEventListener("click", () => this.followRun(e));
         return [number(e.from) + " to " + number(e.to), b];
       })));
-    if (all.length > first + 12) parts.push(element("p", counted(all.length - first - 12, "more") .replace("mores", "more") + " after these", { class: "soft" }));
+    if (all.length > first + 12) parts.push(element("p", number(all.length - first - 12) + " more after these", { class: "soft" }));
     if (this.run) parts.push(...this.run.parts);
     return parts;
   }
@@ -345,7 +346,7 @@ class Page {
     $("play").addEventListener("click", () => this.play(!this.playing));
     for (const radio of document.querySelectorAll("input[name=shown]"))
       radio.addEventListener("change", () => { this.shown = radio.value; this.showTime(); });
-    new ResizeObserver(() => { if (!this.sized) { this.sized = true; wafer.fit(); } wafer.invalidate(); }).observe(canvas);
+    new ResizeObserver(() => wafer.resized()).observe(canvas);
     dark.addEventListener("change", () => { wafer.paintPrograms(); this.describePrograms(); this.describeColors(); this.showTime(); wafer.invalidate(); });
   }
   key(event) {

@@ -1,7 +1,9 @@
 // The canvas. What does not change from frame to frame is an image with a pixel for each PE, or for a block of them, so a
-// frame costs no more for a whole wafer than for a small grid; routes are drawn line by line only where they are large enough.
+// frame costs no more for a whole wafer than for a small grid. Routes are drawn line by line where they are large enough; many
+// of them are drawn when the wafer stands still, and that drawing moves with it.
 class Wafer {
   static mostLines = 30000;
+  static linesAFrame = 600;
   constructor(canvas, layout) {
     this.canvas = canvas;
     this.layout = layout;
@@ -40,7 +42,7 @@ class Wafer {
     }
     image.show();
     this.base = image;
-    this.routes = null;
+    this.routes = this.still = null;
   }
   paintRoutes() {
     const image = this.newImage(), { block, width } = image;
@@ -53,7 +55,11 @@ class Wafer {
     image.show();
     return image;
   }
-  choose(colors) { this.chosen = colors; this.routes = null; this.invalidate(); }
+  // The routes to draw, or how, have changed.
+  changeRoutes() { this.routes = this.still = null; this.invalidate(); }
+  choose(colors) { this.chosen = colors; this.changeRoutes(); }
+  setPosition(color, position) { this.position.set(color, position); this.changeRoutes(); }
+  setPhase(phase) { this.phase = phase; this.changeRoutes(); }
 
   // ---- the window
 
@@ -64,6 +70,7 @@ class Wafer {
     this.scale = this.least;
     this.x = (w - this.layout.width * this.scale) / 2;
     this.y = (h - this.layout.height * this.scale) / 2;
+    this.fitted = true;
     this.invalidate();
   }
   zoom(factor, at) {
@@ -72,9 +79,15 @@ class Wafer {
     this.x = px - ((px - this.x) * scale) / this.scale;
     this.y = py - ((py - this.y) * scale) / this.scale;
     this.scale = scale;
+    this.fitted = false;
     this.invalidate();
   }
-  pan(dx, dy) { this.x += dx; this.y += dy; this.invalidate(); }
+  pan(dx, dy) { this.x += dx; this.y += dy; this.fitted = false; this.invalidate(); }
+  // Draws at once: until then the old frame is stretched.
+  resized() {
+    if (this.fitted) this.fit();
+    this.draw();
+  }
   peAt(px, py) {
     const x = Math.floor((px - this.x) / this.scale), y = Math.floor((py - this.y) / this.scale);
     return this.layout.has(x, y) ? [x, y] : null;
@@ -88,6 +101,7 @@ class Wafer {
     if (moved || px < 20 || py < 20 || px > w - 20 || py > h - 20) {
       this.x = w / 2 - (x + 0.5) * this.scale;
       this.y = h / 2 - (y + 0.5) * this.scale;
+      this.fitted = false;
     }
     this.invalidate();
   }
@@ -115,8 +129,8 @@ class Wafer {
     this.drawImage(this.base);
     const [x0, y0, x1, y1] = this.window();
     if (this.scale >= 7) this.drawGrid(x0, y0, x1, y1);
-    if (this.scale >= 24 && this.base === this.programs) this.drawLetters(x0, y0, x1, y1);
-    if (this.links && this.scale >= 6 && (x1 - x0) * (y1 - y0) <= Wafer.mostLines) this.drawLinks(x0, y0, x1, y1);
+    if (this.scale >= 24 && (x1 - x0) * (y1 - y0) <= 400 && this.base === this.programs) this.drawLetters(x0, y0, x1, y1);
+    if (this.links && this.scale >= 10 && (x1 - x0) * (y1 - y0) <= 10 * Wafer.linesAFrame) this.drawLinks(x0, y0, x1, y1);
     if (this.chosen.length) this.drawRoutes(x0, y0, x1, y1);
     this.drawArrows();
     if (this.selected) {
@@ -150,7 +164,7 @@ class Wafer {
     c.fillStyle = style("--soft");
     c.font = "600 " + Math.round(Math.min(14, this.scale * 0.3)) + "px ui-monospace, monospace";
     for (const p of this.layout.placements)
-      p.where.each((x, y) => c.fillText(letterOf(p.program), this.x + x * this.scale + 4, this.y + y * this.scale + Math.min(14, this.scale * 0.3) + 3), x0, y0, x1, y1);
+      p.where.each((x, y) => c.fillText(letterOf(p.program), this.x + x * this.scale + 4, this.y + (y + 1) * this.scale - 5), x0, y0, x1, y1);
   }
 
   // ---- routes
@@ -162,7 +176,31 @@ class Wafer {
       if (!this.routes) this.routes = this.paintRoutes();
       return this.drawImageOver(this.routes);
     }
-    this.chosen.forEach((color, k) => this.drawColor(color, k, x0, y0, x1, y1));
+    if (lines <= Wafer.linesAFrame) return this.drawLines(x0, y0, x1, y1);
+    const still = this.still;
+    if (still && still.scale === this.scale && still.x === this.x && still.y === this.y && still.size.join() === this.size.join()) return this.drawStill();
+    clearTimeout(this.sharpening);
+    this.sharpening = setTimeout(() => this.sharpen(), 120);
+    if (still) this.drawStill();
+    else this.drawImageOver(this.routes || (this.routes = this.paintRoutes()));
+  }
+  drawLines(x0, y0, x1, y1) { this.chosen.forEach((color, k) => this.drawColor(color, k, x0, y0, x1, y1)); }
+  // Draws the lines of this window into an image.
+  sharpen() {
+    const canvas = document.createElement("canvas"), ratio = devicePixelRatio || 1, shown = this.context;
+    canvas.width = this.canvas.width;
+    canvas.height = this.canvas.height;
+    this.context = canvas.getContext("2d");
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.drawLines(...this.window());
+    this.context = shown;
+    this.still = { canvas, x: this.x, y: this.y, scale: this.scale, size: this.size };
+    this.invalidate();
+  }
+  drawStill() {
+    const { canvas, x, y, scale, size } = this.still, larger = this.scale / scale;
+    this.context.imageSmoothingEnabled = true;
+    this.context.drawImage(canvas, this.x - x * larger, this.y - y * larger, size[0] * larger, size[1] * larger);
   }
   drawImageOver(image) {
     const c = this.context, size = image.block * this.scale;
@@ -172,27 +210,36 @@ class Wafer {
   drawColor(color, k, x0, y0, x1, y1) {
     const c = this.context, s = this.scale, n = this.chosen.length;
     const off = (k - (n - 1) / 2) * Math.min((0.62 * s) / n, 9), thick = Math.max(1, Math.min(3.5, s / 16));
-    const detailed = s >= 13, r = Math.max(2, Math.min(6, s * 0.11)), head = Math.min(7, s * 0.2);
-    const lines = new Path2D(), heads = new Path2D(), full = new Path2D(), hollow = new Path2D(), marks = new Path2D();
+    const round = s >= 24, heads = s >= 18, r = Math.max(1.5, Math.min(6, s * 0.11)), head = Math.min(7, s * 0.2), ring = r + thick * 1.5;
     const position = this.position.has(color) ? this.position.get(color) : "start";
+    c.strokeStyle = c.fillStyle = text(colorTint(color));
+    c.lineWidth = thick;
+    c.lineCap = round ? "round" : "butt";
+    // a path of a few hundred PEs is drawn faster than one of all
+    let lines = new Path2D(), full = new Path2D(), count = 0;
+    const flush = () => { c.stroke(lines); c.fill(full); lines = new Path2D(); full = new Path2D(); count = 0; };
+    const dot = (path, x, y, size) => {
+      if (!round) return path.rect(x - size, y - size, 2 * size, 2 * size);
+      path.moveTo(x + size, y);
+      path.arc(x, y, size, 0, 7);
+    };
     for (const p of this.layout.byColor.get(color)) {
       if (p.phase !== this.phase) continue;
-      const { from, to } = Layout.routeOf(p, position);
+      const { from, to } = Layout.routeOf(p, position), sides = SIDES.filter((side) => (from | to) & side);
       p.where.each((x, y) => {
-        const [mx, my] = this.center(x, y), cx = mx + off, cy = my + off;
-        for (const side of SIDES) {
-          if (!((from | to) & side)) continue;
-          const [dx, dy] = STEP[side];
-          const ex = dx ? mx + (dx * s) / 2 : cx, ey = dy ? my + (dy * s) / 2 : cy;
+        const mx = this.x + (x + 0.5) * s, my = this.y + (y + 0.5) * s, cx = mx + off, cy = my + off;
+        for (const side of sides) {
+          const [dx, dy] = STEP[side], ex = dx ? mx + (dx * s) / 2 : cx, ey = dy ? my + (dy * s) / 2 : cy;
           lines.moveTo(ex, ey); lines.lineTo(cx, cy);
-          if (to & side && detailed) {
-            heads.moveTo(ex, ey); heads.lineTo(ex - dx * head - dy * head * 0.6, ey - dy * head - dx * head * 0.6);
-            heads.lineTo(ex - dx * head + dy * head * 0.6, ey - dy * head + dx * head * 0.6); heads.closePath();
+          if (to & side && heads) {
+            full.moveTo(ex, ey); full.lineTo(ex - dx * head - dy * head * 0.6, ey - dy * head - dx * head * 0.6);
+            full.lineTo(ex - dx * head + dy * head * 0.6, ey - dy * head + dx * head * 0.6); full.closePath();
           }
         }
-        if (to & RAMP) { full.moveTo(cx + r, cy); full.arc(cx, cy, r, 0, 7); }
-        if (from & RAMP) { hollow.moveTo(cx + r + thick * 1.5, cy); hollow.arc(cx, cy, r + thick * 1.5, 0, 7); }
-        if (p.positions && detailed) { const d = r * 2.6; marks.moveTo(cx - d, cy); marks.lineTo(cx, cy - d); marks.lineTo(cx + d, cy); marks.lineTo(cx, cy + d); marks.closePath(); }
+        if (to & RAMP) dot(full, cx, cy, r);
+        if (from & RAMP) dot(lines, cx, cy, ring);
+        if (p.positions && heads) { const d = r * 2.6; lines.moveTo(cx - d, cy); lines.lineTo(cx, cy - d); lines.lineTo(cx + d, cy); lines.lineTo(cx, cy + d); lines.closePath(); }
+        if (++count === 200) flush();
       }, x0, y0, x1, y1);
     }
     for (const st of this.layout.streams) {
@@ -200,33 +247,29 @@ class Wafer {
       const [dx, dy] = STEP[st.side];
       st.where.each((x, y) => {
         const [mx, my] = this.center(x, y), q = Math.max(2, Math.min(7, s * 0.2)), px = mx + dx * (s / 2 + q + 2), py = my + dy * (s / 2 + q + 2);
-        (st.inbound ? hollow : full).rect(px - q, py - q, 2 * q, 2 * q);
+        (st.inbound ? lines : full).rect(px - q, py - q, 2 * q, 2 * q);
       }, x0, y0, x1, y1);
     }
-    const tint = text(colorTint(color));
-    c.strokeStyle = c.fillStyle = tint;
-    c.lineWidth = thick;
-    c.lineCap = "round";
-    c.stroke(lines); c.fill(heads); c.fill(full); c.stroke(hollow); c.stroke(marks);
+    flush();
   }
 
   // ---- traces
 
   drawLinks(x0, y0, x1, y1) {
-    const c = this.context, s = this.scale, calm = rgbOfHex(style("--idle")), busy = rgbOfHex(style("--bad"));
+    const c = this.context, s = this.scale, calm = rgbOfHex(style("--idle")), busy = rgbOfHex(style("--bad")), steps = 8;
+    const bars = Array.from({ length: steps + 1 }, () => new Path2D()), o = s * 0.12;
     for (let y = y0; y < y1; ++y)
       for (let x = x0; x < x1; ++x)
         for (const side of SIDES) {
           const used = this.links(x, y, side);
           if (!used) continue;
-          const [dx, dy] = STEP[side], [mx, my] = this.center(x, y), o = s * 0.12;
-          c.beginPath();
-          c.strokeStyle = text(between(calm, busy, 0.25 + 0.75 * used).map(Math.round));
-          c.lineWidth = Math.max(1, s * 0.14);
-          c.moveTo(mx + dx * s * 0.3 - dy * o, my + dy * s * 0.3 + dx * o);
-          c.lineTo(mx + dx * s * 0.7 - dy * o, my + dy * s * 0.7 + dx * o);
-          c.stroke();
+          const [dx, dy] = STEP[side], [mx, my] = this.center(x, y), bar = bars[Math.ceil(used * steps)];
+          bar.moveTo(mx + dx * s * 0.3 - dy * o, my + dy * s * 0.3 + dx * o);
+          bar.lineTo(mx + dx * s * 0.7 - dy * o, my + dy * s * 0.7 + dx * o);
         }
+    c.lineWidth = Math.max(1, s * 0.14);
+    c.lineCap = "butt";
+    bars.forEach((bar, k) => { c.strokeStyle = text(between(calm, busy, 0.25 + (0.75 * k) / steps).map(Math.round)); c.stroke(bar); });
   }
   drawArrows() {
     const c = this.context;
