@@ -35,6 +35,26 @@ json parsed(std::string_view text, const std::string& file) {
   }
 }
 
+void require_version(const json_entry& all) {
+  constexpr const char* formats[] = {"wsl layout"};
+  all["format"].word(formats);
+  constexpr int known = wsl::detail::layout_file_version, most = 1'000'000;
+  if (const int version = all["version"].number(1, most); version != known)
+    all["version"].refuse("is " + std::to_string(version) + "; this wsl-view reads version " + std::to_string(known));
+}
+
+/// Calls make(); what is a fault of a layout is refused at its place in the file.
+template <class Make>
+auto checked(const json_entry& e, Make make) {
+  try {
+    return make();
+  } catch (const wsl::fault& f) {
+    std::string_view sentence = f.what();
+    if (sentence.starts_with("wsl: ")) sentence.remove_prefix(5);
+    e.refuse("makes no layout (" + std::string(sentence) + ")");
+  }
+}
+
 wsl::ports ports_of(const json_entry& e) {
   wsl::ports all;
   for (const char letter : e.text()) {
@@ -111,16 +131,22 @@ wsl::detail::filter_record filter_of(const json_entry& e) {
 stored_layout::stored_layout(std::string_view text, const std::string& file)
     : stored_layout(json_entry(parsed(text, file), file, remedy)) {}
 
-stored_layout::stored_layout(const json_entry& all)
-    : plan_(machine_of(all["machine"]), all["width"].number(1, most_pes_a_side), all["height"].number(1, most_pes_a_side)) {
+stored_layout::stored_layout(const json_entry& all) : plan_(grid_of(all)) {
   const auto each = [](const json_entry& list, std::size_t most, auto read) {
-    for (std::size_t k = 0, n = list.list(most); k < n; ++k) read(list[k]);
+    for (std::size_t k = 0, n = list.list(most); k < n; ++k) checked(list[k], [&] { read(list[k]); });
   };
   each(all["programs"], most_entries, [&](const json_entry& e) { read_program(e); });
   each(all["placements"], most_entries, [&](const json_entry& e) { read_placement(e); });
   each(all["paths"], most_entries, [&](const json_entry& e) { read_path(e); });
   each(all["streams"], wsl::layout::max_streams, [&](const json_entry& e) { read_stream(e); });
   each(all["claims"], wsl::layout::max_claims, [&](const json_entry& e) { read_claim(e); });
+}
+
+wsl::layout stored_layout::grid_of(const json_entry& all) {
+  require_version(all);
+  const wsl::machine m = machine_of(all["machine"]);
+  const int width = all["width"].number(1, most_pes_a_side), height = all["height"].number(1, most_pes_a_side);
+  return checked(all["width"], [&] { return wsl::layout{m, width, height}; });
 }
 
 const char* stored_layout::kept(const std::string& name) {

@@ -14,8 +14,7 @@ class json_entry;
 
 class stored_layout {
  public:
-  /// Of a file's text; `file` is its name in messages. Throws std::invalid_argument, or wsl::fault where the entries
-  /// make no layout.
+  /// Of a file's text; `file` is its name in messages. Throws std::invalid_argument.
   stored_layout(std::string_view text, const std::string& file);
   stored_layout(const stored_layout&) = delete;
   stored_layout& operator=(const stored_layout&) = delete;
@@ -32,6 +31,7 @@ class stored_layout {
   const char* kept(const std::string& name);
   const wsl::detail::payload_type* payload_of(const json_entry& e);
   wsl::machine machine_of(const json_entry& e);
+  wsl::layout grid_of(const json_entry& all);
   void read_program(const json_entry& e);
   wsl::detail::binding task_of(const json_entry& e);
   wsl::region where_of(const json_entry& e) const;

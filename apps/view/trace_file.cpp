@@ -29,7 +29,7 @@ trace_file::trace_file(std::string name) : name_(std::move(name)), buffer_(std::
   const std::string torn = "it ends in the middle, or is no trace: copy it again, or run the program again with WSL_TRACE";
   limit_ = std::min(size_, head);
   std::string first;
-  while (first.size() < magic.size() && read_ + at_ - filled_ + first.size() < limit_ && first.size() < size_) first += static_cast<char>(byte());
+  while (first.size() < std::min<std::uint64_t>(magic.size(), size_)) first += static_cast<char>(byte());
   if (first.starts_with('{'))
     refuse("it is no file of wsl-view but one for Perfetto, or a layout: give WSL_TRACE a name that ends in .wtrace");
   if (first != magic) refuse("it is no trace: the timed engine writes one, with WSL_TRACE=run.wtrace");

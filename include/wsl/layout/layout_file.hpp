@@ -18,6 +18,8 @@ std::string layout_json(const layout& l, const memory_map* maps = nullptr, int c
 
 namespace detail {
 
+inline constexpr int layout_file_version = 1;
+
 void write_layout_file(const layout& l, const std::string& file, const memory_map* maps, int count);
 
 /// Writes the layout of a fabric into the file that WSL_LAYOUT names; later fabrics of the process add ".2",

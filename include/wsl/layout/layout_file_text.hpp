@@ -15,8 +15,6 @@
 namespace wsl {
 namespace detail {
 
-inline constexpr int layout_file_version = 1;
-
 class layout_writer {
  public:
   layout_writer(const layout& l, const memory_map* maps, int count) : layout_(l), maps_(maps), count_(count) {
