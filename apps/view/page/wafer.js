@@ -45,13 +45,17 @@ class Wafer {
     this.routes = this.still = null;
   }
   paintRoutes() {
-    const image = this.newImage(), { block, width } = image;
-    for (const color of this.chosen) {
+    const image = this.newImage(), { block, width } = image, n = this.chosen.length;
+    this.chosen.forEach((color, k) => {
       const tint = Wafer.pixel(colorTint(color), 220);
-      for (const p of this.layout.byColor.get(color))
-        if (p.phase === this.phase)
-          p.where.each((x, y) => { image.pixels[Math.floor(y / block) * width + Math.floor(x / block)] = tint; }, 0, 0, this.layout.width, this.layout.height, block);
-    }
+      for (const p of this.layout.byColor.get(color)) {
+        if (p.phase !== this.phase) continue;
+        p.where.each((x, y) => {
+          const bx = Math.floor(x / block), by = Math.floor(y / block), at = by * width + bx;
+          if (!image.pixels[at] || (bx + by) % n === k) image.pixels[at] = tint;  // all colors of a PE are seen among its neighbours
+        }, 0, 0, this.layout.width, this.layout.height, block);
+      }
+    });
     image.show();
     return image;
   }
