@@ -254,7 +254,12 @@ class fabric {
   // Of several processes that share the PEs, the one that runs the first PE writes the file.
   void save_layout_of_environment() {
     const auto& placed = plan().placements();
-    detail::save_layout_of_environment(plan(), !spread() || placed.empty() || here(placed[0].where.nth(0)));
+    try {
+      detail::save_layout_of_environment(plan(), !spread() || placed.empty() || here(placed[0].where.nth(0)));
+    } catch (...) {
+      delete engine_;  // of a fabric that is not built there is no destructor
+      throw;
+    }
   }
 
   outcome run_engine() {

@@ -32,12 +32,13 @@ class timed_engine final : public engine {
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
         cut_(trace.empty() ? grid_cut::of(engine::plan(), span) : grid_cut{}),
+        recorder_(std::move(trace), engine::plan()),
         state_(engine::plan(), cut_, ramp_queues(tiles_, target()), threads_for(threads)),
         windows_(*this, threads_for(threads)),
         workers_(new_workers(threads_for(threads))),
         commands_(link, target().clock_hz) {
     tiles_.set_windows(windows_.of(0), nullptr);
-    if (!trace.empty()) trace_into(std::move(trace));
+    if (recorder_.records()) begin_trace();
     for (u32 i = 0; i < tiles_.size(); ++i) {
       const pe_state& s = state_of(tiles_[i]);
       state_.processors[i].router = state_.routers.channels.router_at({s.x, s.y});
@@ -46,12 +47,8 @@ class timed_engine final : public engine {
     first().pes.open();
   }
 
-  // A destructor cannot throw, so a trace that cannot be written is only reported.
   ~timed_engine() override {
-    try {
-      if (recorder_) write_trace();
-    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
-    delete recorder_;
+    if (recorder_.records()) write_trace();
     delete simulation_;
     for (timed_worker* w : workers_) delete w;
   }
@@ -89,7 +86,7 @@ class timed_engine final : public engine {
   outcome run() override {
     const u64 begin = now();
     for (timed_worker* w : workers_) w->begin_run(begin);
-    recorder_ ? run_traced_tasks(begin) : run_tasks();
+    recorder_.records() ? run_traced_tasks(begin) : run_tasks();
     for (timed_worker* w : workers_) w->pes.end_rest();
     outcome total;
     u64 end = begin;
@@ -102,10 +99,10 @@ class timed_engine final : public engine {
     for (timed_worker* w : workers_) w->pes.end_run(end), w->events.set_now(end);
     if (const waits open = pending(); !open.empty()) {
       const deadlock found(plan(), open, unread_words());
-      if (recorder_) record_ending(found.what(), open);
+      if (recorder_.records()) record_ending(found.what(), open);
       throw found;
     }
-    if (recorder_) recorder_->end_run(end);
+    if (recorder_.records()) recorder_.end_run(end);
     return total;
   }
 
@@ -188,35 +185,37 @@ class timed_engine final : public engine {
 
   // ---- traces
 
-  void trace_into(std::string file) {
+  void begin_trace() {
     const auto links_of = [](const void* of, u32 pipe) {
       return static_cast<int>(static_cast<const mesh*>(of)->through[pipe].links);
     };
-    recorder_ = new trace_recorder(std::move(file), state_.routers, links_of, &first().routers);
-    first().pes.traced = first().routers.traced = recorder_;
+    recorder_.attach(state_.routers, links_of, &first().routers);
+    first().pes.traced = first().routers.traced = &recorder_;
   }
   void run_traced_tasks(u64 begin) {
-    recorder_->begin_run(begin);
+    recorder_.begin_run(begin);
     try {
       run_tasks();
-    } catch (const std::exception& e) {
+    } catch (const support::file_error&) { throw; } catch (const std::exception& e) {
       record_ending(e.what(), {});
       throw;
     }
   }
   // The program may end without destroying the fabric, so the trace is written at once.
   void record_ending(const std::string& sentence, const waits& open) {
-    recorder_->ends(sentence, now());
-    recorder_->still_waits(open);
+    recorder_.ends(sentence, now());
+    recorder_.still_waits(open);
     write_trace();
   }
-  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again.
+  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again. One that cannot
+  // be written is only reported: neither may a destructor throw, nor may it hide the reason of an ending.
   void write_trace() {
-    recorder_->finish();
-    if (!recorder_->for_viewer())
-      support::write_whole_file(
-          recorder_->name(),
-          trace_json(recorder_->for_perfetto(), first().pes, first().routers).text());
+    try {
+      recorder_.finish();
+      if (!recorder_.for_viewer())
+        support::write_whole_file(recorder_.name(),
+                                  trace_json(recorder_.for_perfetto(), first().pes, first().routers).text());
+    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
   }
 
   const support::flat_vector<mesh_topology::source>& sources() const { return state_.routers.sources; }
@@ -249,12 +248,12 @@ class timed_engine final : public engine {
   resolved_routes routes_;
   tiles tiles_;
   grid_cut cut_;
+  trace_recorder recorder_;
   timed_state state_;
   journal_windows windows_;
   support::flat_vector<timed_worker*> workers_;
   host_commands commands_;
   timed_simulation* simulation_ = nullptr;
-  trace_recorder* recorder_ = nullptr;
   run_limit limit_;
 };
 

@@ -17,12 +17,14 @@ namespace wsl::engines {
 
 class trace_recorder {
  public:
-  /// `all` must outlive it, and `links_of(pipe)` is the number of links that a pipe runs over.
-  trace_recorder(std::string file, const mesh_topology& all, int (*links_of)(const void*, u32),
-                 const void* of)
-      : name_(std::move(file)), topology_(all), links_of_(links_of), of_(of) {
-    if (!is_for_viewer(name_)) return;
-    file_ = new trace_writer(name_, layout_json(*all.plan));
+  /// For no file if the name is empty. Throws support::file_error if the file cannot be written.
+  trace_recorder(std::string file, const layout& plan) : name_(std::move(file)), plan_(plan) {
+    if (is_for_viewer(name_)) file_ = new trace_writer(name_, layout_json(plan));
+  }
+  /// Before the first record: the pipes of the mesh, which must outlive it, where links_of(of, pipe) is the
+  /// number of links that a pipe runs over.
+  void attach(const mesh_topology& all, int (*links_of)(const void*, u32), const void* of) {
+    topology_ = &all, links_of_ = links_of, of_ = of;
   }
   trace_recorder(const trace_recorder&) = delete;
   trace_recorder& operator=(const trace_recorder&) = delete;
@@ -34,6 +36,7 @@ class trace_recorder {
     if (digits != name.npos && digits + 1 < name.size() && name[digits] == '.') name = name.substr(0, digits);
     return name.ends_with(".wtrace");
   }
+  bool records() const { return !name_.empty(); }
   bool for_viewer() const { return is_for_viewer(name_); }
   const std::string& name() const { return name_; }
   const timeline& for_perfetto() const { return timeline_; }
@@ -99,7 +102,7 @@ class trace_recorder {
       file_->number(static_cast<u64>(w.color + 1)), file_->text(w.program), file_->text(w.what);
       file_->number(w.count), file_->number(static_cast<u64>(w.position + 1));
     }
-    for (const wait_link& l : wait_graph(*topology_.plan, open).find().links) {
+    for (const wait_link& l : wait_graph(plan_, open).find().links) {
       file_->begin(trace_tag::link);
       file_->number(static_cast<u64>(l.what)), file_->place(rank(l.from)), file_->place(rank(l.to));
       file_->number(static_cast<u64>(l.color)), file_->number(l.from_host);
@@ -128,7 +131,7 @@ class trace_recorder {
   static constexpr u32 none = ~u32{0};
 
   u64 rank(coord c) const {
-    return static_cast<u64>(c.y) * static_cast<u64>(topology_.plan->width()) + static_cast<u64>(c.x);
+    return static_cast<u64>(c.y) * static_cast<u64>(plan_.width()) + static_cast<u64>(c.x);
   }
   u32 number_of(const char* name) {
     for (u32 k = 0; k < names_.size(); ++k)
@@ -152,7 +155,7 @@ class trace_recorder {
     if (c.count && now >= c.last) {
       const u64 gap = now - c.last;
       const bool even = c.count == 1 || gap == c.gap;
-      const bool at_ramp = topology_.origins[pipe].what != mesh_topology::origin::kind::link;
+      const bool at_ramp = topology_->origins[pipe].what != mesh_topology::origin::kind::link;
       if (at_ramp ? even : (even && gap <= 1) || now - c.first < timeline::window) {
         c.gap = even ? gap : ~u64{0}, c.last = now, ++c.count;
         return;
@@ -172,7 +175,7 @@ class trace_recorder {
   /// The kind of a pipe, its color and its router, and the sides by which it leaves the routers on its way.
   void introduce(u32 pipe, crossing& c) {
     using kind = mesh_topology::origin::kind;
-    const mesh_topology::origin& from = topology_.origins[pipe];
+    const mesh_topology::origin& from = topology_->origins[pipe];
     c.number = pipes_++;
     const trace_pipe what = from.what == kind::from_pe ? trace_pipe::from_pe
                             : from.what == kind::to_pe ? trace_pipe::to_pe
@@ -181,15 +184,16 @@ class trace_recorder {
     const int links = links_of_(of_, pipe);
     file_->begin(trace_tag::pipe);
     file_->number(static_cast<u64>(what)), file_->number(from.color);
-    file_->place(rank(topology_.channels.coord_of(from.router))), file_->number(static_cast<u64>(links));
-    topology_.each_link(pipe, links,
-                        [&](u32, port side) { file_->number(static_cast<u64>(index_of(side))); });
+    file_->place(rank(topology_->channels.coord_of(from.router))), file_->number(static_cast<u64>(links));
+    topology_->each_link(pipe, links,
+                         [&](u32, port side) { file_->number(static_cast<u64>(index_of(side))); });
   }
 
   std::string name_;
-  const mesh_topology& topology_;
-  int (*links_of_)(const void*, u32);
-  const void* of_;
+  const layout& plan_;
+  const mesh_topology* topology_ = nullptr;
+  int (*links_of_)(const void*, u32) = nullptr;
+  const void* of_ = nullptr;
   timeline timeline_;
   trace_writer* file_ = nullptr;
   support::flat_vector<const char*> names_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "../../core/coord.hpp"
 #include "../../support/whole_file.hpp"
@@ -58,13 +59,13 @@ class trace_writer {
     bytes(t.data(), t.size());
   }
 
-  /// Ends the file: `begin` and `end` are those of all that is in it, in cycles.
+  /// Ends the file, unless it could not be written before: `begin` and `end` are those of all that is in it, in cycles.
   void finish(u64 begin, u64 end) {
     byte(static_cast<u8>(trace_tag::end));
     fixed(begin, 8), fixed(end, 8), fixed(records_, 8);
     bytes(magic, sizeof magic - 1);
     flush();
-    file_.finish();
+    if (!broken_) file_.finish();
   }
 
  private:
@@ -83,11 +84,16 @@ class trace_writer {
   void bytes(const char* from, std::size_t size) {
     for (std::size_t k = 0; k < size; ++k) byte(static_cast<u8>(from[k]));
   }
-  void flush() { file_.write(buffer_, filled_), filled_ = 0; }
+  // What cannot be written ends the run once.
+  void flush() {
+    if (!std::exchange(broken_, true)) file_.write(buffer_, filled_), broken_ = false;
+    filled_ = 0;
+  }
 
   support::whole_file file_;
   u64 records_ = 0, place_ = 0, pipe_ = 0, time_ = 0;
   std::size_t filled_ = 0;
+  bool broken_ = false;
   char buffer_[1 << 16];
 };
 
