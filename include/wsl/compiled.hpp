@@ -9,4 +9,5 @@
 #include "engine/timed/make.hpp"
 #include "fabric/memory_limits/check.hpp"
 #include "layout/explain_text.hpp"
+#include "layout/layout_file_text.hpp"
 #include "linalg/microkernels/best.hpp"

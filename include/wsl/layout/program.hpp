@@ -64,7 +64,7 @@ struct binding {
   constexpr bool runs() const { return what < role::read; }
 };
 
-struct exported_member;  // program/exports.hpp
+struct exported_member;  // exported_member.hpp
 
 }  // namespace detail
 

@@ -161,7 +161,7 @@ TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in 
       .path(red, columns(1, edge, 2), west >> ramp)
       .path(blue, columns(1, edge - 1, 2), ramp >> east)
       .path(blue, columns(2, edge, 2), west >> ramp);
-  const std::string file = "trace_of_adders.json";
+  const std::string file = GENERATE("trace_of_adders.json", "trace_of_adders.wtrace");
   fabric plain{chain, timed{}};
   const outcome o = plain.launch();
   {
@@ -174,6 +174,11 @@ TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in 
     CHECK(plain.program_at<adder>({5, 0}).x[0] == traced.program_at<adder>({5, 0}).x[0]);
   }
   std::remove(file.c_str());
+}
+
+TEST_CASE("a trace for wsl-view that cannot be written is refused before the run") {
+  CHECK_THROWS_WITH((fabric{line, timed{.trace = "no_such_folder/run.wtrace"}}),
+                    Contains("cannot write no_such_folder/run.wtrace"));
 }
 
 TEST_CASE("a heat map that cannot be written says so") {

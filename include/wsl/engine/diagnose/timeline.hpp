@@ -3,7 +3,7 @@
 // and the number of words that cross each link. It ends when it is full, because viewers cannot open larger
 // traces.
 #pragma once
-#include "../../core/wavelet.hpp"
+#include "../../core/scalar.hpp"
 #include "../../support/flat_vector.hpp"
 
 namespace wsl::engines {
@@ -27,26 +27,13 @@ class timeline {
     u64 window;  ///< its number
   };
 
-  /// Is told of every word that enters a pipe.
-  class listener {
-   public:
-    virtual void crossed(u32 pipe, const wavelet& w, u64 now) = 0;
-
-   protected:
-    ~listener() = default;
-  };
-  listener* told = nullptr;
-  bool records = true;  ///< whether it keeps what it hears
-
   void note(const event& e) {
-    if (e.from == e.to || !records) return;
+    if (e.from == e.to) return;
     if (full()) cut_ = true;
     else events_.push_back(e);
   }
   /// Records that a word has entered a pipe.
-  void crossed(u32 pipe, u64 now, const wavelet& w) {
-    if (told) told->crossed(pipe, w, now);
-    if (!records) return;
+  void crossed(u32 pipe, u64 now) {
     while (last_.size() <= pipe) last_.push_back(none);
     if (const u32 last = last_[pipe]; last != none && counts_[last].window == now / window)
       return void(++counts_[last].words);

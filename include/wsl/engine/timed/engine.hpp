@@ -23,23 +23,23 @@
 namespace wsl {
 namespace engines {
 
-class timed_engine final : public engine, timeline::listener {
+class timed_engine final : public engine, trace_recorder::listener {
  public:
-  /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
-  /// none. The other parameters are those of `timed`.
+  /// `trace` is the file for a trace of its runs, empty for none: trace_recorder.hpp says which kind of file.
+  /// The other parameters are those of `timed`.
   timed_engine(const layout& plan, int threads, std::string trace, int span, u64 visits_a_cycle,
                const host_link& link = {})
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
         cut_(trace.empty() ? grid_cut::of(engine::plan(), span) : grid_cut{}),
+        recorder_(std::move(trace), engine::plan()),
         state_(engine::plan(), cut_, ramp_queues(tiles_, target()), threads_for(threads)),
         windows_(*this, threads_for(threads)),
         workers_(new_workers(threads_for(threads))),
-        commands_(link, target().clock_hz),
-        trace_(std::move(trace)) {
+        commands_(link, target().clock_hz) {
     tiles_.set_windows(windows_.of(0), nullptr);
-    if (!trace_.empty()) first().pes.traced = first().routers.traced = &timeline_;
+    if (recorder_.records()) begin_trace();
     for (u32 i = 0; i < tiles_.size(); ++i) {
       const pe_state& s = state_of(tiles_[i]);
       state_.processors[i].router = state_.routers.channels.router_at({s.x, s.y});
@@ -48,13 +48,8 @@ class timed_engine final : public engine, timeline::listener {
     first().pes.open();
   }
 
-  // A destructor cannot throw, so a trace that cannot be written is only reported.
   ~timed_engine() override {
-    if (!trace_.empty()) {
-      try {
-        support::write_whole_file(trace_, trace_json(timeline_, first().pes, first().routers).text());
-      } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
-    }
+    if (recorder_.records()) write_trace();
     delete simulation_;
     for (timed_worker* w : workers_) delete w;
   }
@@ -92,7 +87,7 @@ class timed_engine final : public engine, timeline::listener {
   outcome run() override {
     const u64 begin = now();
     for (timed_worker* w : workers_) w->begin_run(begin);
-    run_tasks();
+    recorder_.records() ? run_traced_tasks(begin) : run_tasks();
     for (timed_worker* w : workers_) w->pes.end_rest();
     outcome total;
     u64 end = begin;
@@ -103,7 +98,12 @@ class timed_engine final : public engine, timeline::listener {
     }
     total.cycles = end - begin;
     for (timed_worker* w : workers_) w->pes.end_run(end), w->events.set_now(end);
-    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open, unread_words());
+    if (const waits open = pending(); !open.empty()) {
+      const deadlock found(plan(), open, unread_words());
+      if (recorder_.records()) record_ending(found.what(), open);
+      throw found;
+    }
+    if (recorder_.records()) recorder_.end_run(end);
     return total;
   }
 
@@ -117,13 +117,12 @@ class timed_engine final : public engine, timeline::listener {
   }
   u64 now(const pe_state& s) const override { return of(s).pes.writer().now(s, of(s).events.now()); }
 
-  // A run that is traced visits each PE in each of its cycles, and all of its words come by the timeline.
+  // A run that is traced visits each PE in each of its cycles, and all of its words come by the recorder.
   void observe(step_observer* by) override {
     observer_ = simulation_->observer = by;
     first().pes.tell(by);
-    timeline_.told = by ? this : nullptr;
-    timeline_.records = !trace_.empty();
-    first().pes.traced = first().routers.traced = by || !trace_.empty() ? &timeline_ : nullptr;
+    recorder_.told = by ? this : nullptr;
+    first().pes.traced = first().routers.traced = by || recorder_.records() ? &recorder_ : nullptr;
   }
   const char* name() const override { return "timed"; }
   waits what_waits() override { return pending(); }
@@ -208,6 +207,42 @@ class timed_engine final : public engine, timeline::listener {
       throw limit_.explained(what, [this](u32 i) { return wsl::engines::state_of(tiles_[i]); });
     }
   }
+
+  // ---- traces
+
+  void begin_trace() {
+    const auto links_of = [](const void* of, u32 pipe) {
+      return static_cast<int>(static_cast<const mesh*>(of)->through[pipe].links);
+    };
+    recorder_.attach(state_.routers, links_of, &first().routers);
+    first().pes.traced = first().routers.traced = &recorder_;
+  }
+  void run_traced_tasks(u64 begin) {
+    recorder_.begin_run(begin);
+    try {
+      run_tasks();
+    } catch (const support::file_error&) { throw; } catch (const std::exception& e) {
+      record_ending(e.what(), {});
+      throw;
+    }
+  }
+  // The program may end without destroying the fabric, so the trace is written at once.
+  void record_ending(const std::string& sentence, const waits& open) {
+    recorder_.ends(sentence, now());
+    recorder_.still_waits(open);
+    write_trace();
+  }
+  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again. One that cannot
+  // be written is only reported: neither may a destructor throw, nor may it hide the reason of an ending.
+  void write_trace() {
+    try {
+      recorder_.finish();
+      if (!recorder_.for_viewer())
+        support::write_whole_file(recorder_.name(),
+                                  trace_json(recorder_.for_perfetto(), first().pes, first().routers).text());
+    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
+  }
+
   const support::flat_vector<mesh_topology::source>& sources() const { return state_.routers.sources; }
   u32 source_at(int color, coord c) {
     // if a color has several streams into one PE, the last is written to, as on all engines
@@ -238,13 +273,12 @@ class timed_engine final : public engine, timeline::listener {
   resolved_routes routes_;
   tiles tiles_;
   grid_cut cut_;
+  trace_recorder recorder_;
   timed_state state_;
   journal_windows windows_;
   support::flat_vector<timed_worker*> workers_;
   host_commands commands_;
   timed_simulation* simulation_ = nullptr;
-  std::string trace_;
-  timeline timeline_;
   step_observer* observer_ = nullptr;
   run_limit limit_;
 };

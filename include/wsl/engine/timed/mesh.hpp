@@ -3,8 +3,8 @@
 // words of a virtual channel go to its targets; if the router has a switch, the switch decides for each word.
 // The page docs/engines/timed.md draws the path of a word.
 #pragma once
-#include "../diagnose/timeline.hpp"
 #include "mesh_builder.hpp"
+#include "trace_recorder.hpp"
 
 namespace wsl::engines {
 
@@ -24,7 +24,7 @@ class mesh {
   };
   transport done;
   u64 link_stalls = 0;  ///< cycles in which a word that could move found its port taken by another color
-  timeline* traced = nullptr;  ///< the record of the links that words cross, or null
+  trace_recorder* traced = nullptr;  ///< the record of the links that words cross, or null
 
   const mesh_topology& topology() const { return topology_; }
   u32 router_at(coord c) const { return topology_.channels.router_at(c); }
@@ -124,6 +124,7 @@ class mesh {
     const u64 now = events_.now();
     u64 hops = 0, delivered = 0, left = 0;
     pipe* in = &through[into];
+    if (watched && topology_.enters(into)) traced->entered(into, ready - in->latency);
     for (;;) {
       if (!watched && !w.control) flow(in, w.bits, ready, now, hops, delivered, left);
       hops += in->links;

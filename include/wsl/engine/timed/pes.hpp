@@ -9,6 +9,7 @@
 #include "pace.hpp"
 #include "rest.hpp"
 #include "script_recorder.hpp"
+#include "trace_recorder.hpp"
 
 namespace wsl::engines {
 
@@ -54,7 +55,7 @@ class timed_pes {
   u64 wavelets() const { return moves_.wavelets; }
   u64 end() const { return moves_.end; }
   void entered() { ++moves_.wavelets; }
-  timeline* traced = nullptr;     ///< the record of a traced run, or null
+  trace_recorder* traced = nullptr;  ///< the record of a traced run, or null
   /// The counts of the tasks that run, near the limit of a run, or null.
   task_census* census() const { return census_; }
   void count_in(task_census* census) { census_ = census, noted_ = census_ || observer_; }
@@ -198,15 +199,22 @@ class timed_pes {
     p.line = 0;
   }
   void settle(timed_processor& p, u64 now) {
-    using state = timed_processor::state;
-    if (traced && p.now == state::starved) note(p, timeline::event::kind::starved, 0, "", p.since, now);
-    if (traced && p.now == state::held_up) note(p, timeline::event::kind::held_up, 0, "", p.since, now);
+    if (traced) [[unlikely]]
+      return settle_and_note(p, now);
     p.settle(now);
+  }
+  [[gnu::cold, gnu::noinline]] void settle_and_note(timed_processor& p, u64 now) {
+    using state = timed_processor::state;
+    if (p.now == state::starved) note(p, timeline::event::kind::starved, 0, "", p.since, now);
+    if (p.now == state::held_up) note(p, timeline::event::kind::held_up, 0, "", p.since, now);
+    p.settle(now);
+    traced->spent(number_of(p), mesh_.coord_of(p.router), p.spent.busy(), now);
   }
   [[gnu::cold, gnu::noinline]] void note(const timed_processor& p, timeline::event::kind what, u8 thread,
                                          const char* name, u64 from, u64 to) {
-    traced->note({what, thread, static_cast<u32>(&p - processors_.data()), name, from, to});
+    traced->note({what, thread, number_of(p), name, from, to}, mesh_.coord_of(p.router));
   }
+  u32 number_of(const timed_processor& p) const { return static_cast<u32>(&p - processors_.data()); }
 
   void begin_operation(timed_processor& p, pe_state& s, u64 now) {
     ++p.line;

@@ -65,6 +65,10 @@ struct mesh_topology {
     return actor - first_arbiter_actor < arbiters.size();
   }
   [[gnu::always_inline]] arbiter& arbiter_of(u32 actor) { return arbiters[actor - first_arbiter_actor]; }
+  /// Whether words come into a pipe from a PE or from the host, not from a router.
+  bool enters(u32 pipe) const {
+    return origins[pipe].what == origin::kind::from_pe || origins[pipe].what == origin::kind::host;
+  }
   u32 first_source_actor() const { return first_arbiter_actor + static_cast<u32>(arbiters.size()); }
   u32 actors() const { return first_source_actor() + static_cast<u32>(sources.size()); }
 
