@@ -17,7 +17,7 @@ namespace {
 
 std::string layout_text(const std::string& file) {
   if (!std::filesystem::is_regular_file(file))
-    throw std::invalid_argument(file + " is no file; a program writes one with save_layout, or run with WSL_LAYOUT=" + file);
+    throw std::invalid_argument(file + " is no file; a program writes one with save_layout(l, \"" + file + "\")");
   if (std::filesystem::file_size(file) > stored_layout::most_bytes)
     throw std::invalid_argument(file + " is larger than 32 MiB, as no layout file is");
   return app::read_file(file);

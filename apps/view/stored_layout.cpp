@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using wsl::region;
 
-constexpr const char* remedy = ": write the file again, with save_layout or WSL_LAYOUT";
+constexpr const char* remedy = ": write the file again, with save_layout";
 constexpr int most_pes_a_side = 32767, most_bytes_of_pe = 2'000'000'000;
 constexpr std::size_t most_entries = 32'000, most_tasks = 1000, most_members = 10'000;
 

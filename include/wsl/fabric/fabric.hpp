@@ -15,7 +15,6 @@
 #include "../engine/rules.hpp"
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
-#include "../layout/layout_file.hpp"
 #include "../program/declarations.hpp"
 #include "../support/always_false.hpp"
 #include "memory_limits.hpp"
@@ -115,7 +114,6 @@ class fabric {
       : engine_((require(plan),
                  detail::made_on_this_computer(plan, [&] { return detail::made_by(choice, plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
-    save_layout_of_environment();
   }
 
   fabric(fabric&& other) noexcept
@@ -275,17 +273,6 @@ class fabric {
   }
 
  private:
-  // Of several processes that share the PEs, the one that runs the first PE writes the file.
-  void save_layout_of_environment() {
-    const auto& placed = plan().placements();
-    try {
-      detail::save_layout_of_environment(plan(), !spread() || placed.empty() || here(placed[0].where.nth(0)));
-    } catch (...) {
-      delete engine_;  // of a fabric that is not built there is no destructor
-      throw;
-    }
-  }
-
   outcome run_engine() {
     try {
       return engine_->run();

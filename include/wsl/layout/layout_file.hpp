@@ -3,7 +3,6 @@
 // with an entry for each placement, path and stream, none for each PE, so that of a whole wafer has some
 // kilobytes. docs/guide/view.md describes the format.
 //   save_layout(plate, "plate.json");
-// A program that makes a fabric needs no such line: the environment variable WSL_LAYOUT names the file.
 #pragma once
 #include <string>
 
@@ -20,11 +19,6 @@ namespace detail {
 inline constexpr int layout_file_version = 1;
 
 void write_layout_file(const layout& l, const std::string& file);
-
-/// Writes the layout of a fabric into the file that WSL_LAYOUT names; later fabrics of the process add ".2",
-/// ".3" and so on to the name. Does nothing if it is not set; only counts the fabric unless this process
-/// `writes`.
-void save_layout_of_environment(const layout& l, bool writes);
 
 }  // namespace detail
 

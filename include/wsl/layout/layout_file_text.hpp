@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The text of a layout file. docs/guide/view.md describes the format; a change after which an older reader
-// would show something wrong gives it another version. Every program with a fabric compiles this file, so it
-// is written with few types.
+// would show something wrong gives it another version. Every program with a timed fabric compiles this file,
+// so it is written with few types.
 #pragma once
-#include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <string>
 
@@ -214,14 +212,6 @@ class layout_writer {
 
 WSL_COMPILED_PART void write_layout_file(const layout& l, const std::string& file) {
   support::write_whole_file(file, layout_json(l));
-}
-
-WSL_COMPILED_PART void save_layout_of_environment(const layout& l, bool writes) {
-  static std::atomic<int> fabrics = 0;
-  const char* const named = std::getenv("WSL_LAYOUT");
-  if (!named || !*named) return;
-  const int n = ++fabrics;
-  if (writes) write_layout_file(l, n == 1 ? std::string(named) : support::joined({named, ".", n}));
 }
 
 }  // namespace detail
