@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands of wsl-debug, which the debugger's prompt has as well. docs/guide/debug.md shows a session.
 #pragma once
+#include <charconv>
 #include <sstream>
 
 #include "dump_file.hpp"

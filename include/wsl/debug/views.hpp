@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include "../engine/diagnose/wait_text.hpp"
@@ -248,14 +247,10 @@ class state_view {
     return text;
   }
   static std::string wait_text(const engines::wait& w) {
-    engines::wait_groups one = engines::grouped(one_wait(w), 1);
-    return engines::predicate(one.list[0]);
-  }
-  static const engines::waits& one_wait(const engines::wait& w) {
-    static thread_local engines::waits one;
-    one.clear();
-    one.push_back(w);
-    return one;
+    engines::wait_group one{.first = &w, .newest = {}, .some = {}};
+    one.add(w);
+    one.finish();
+    return engines::predicate(one);
   }
 
   std::string state_of(const task_info& t, const place_state& p) const {
@@ -458,7 +453,6 @@ class state_view {
     if (p.name != q.name) return differs("program", p.name, q.name);
     differs("state", joined_lines(doing(a, p)), joined_lines(there.doing(b, q)));
     if (s_.memories[i] == 0 || there.s_.memories[i] == 0) return;
-    std::map<std::string, std::string> values;
     machine_state::each_member(s_.blocks[s_.memories[i]], p,
                                [&](const member_info& m, const member_values& v) {
                                  const member_info* same = q.find(m.name);
