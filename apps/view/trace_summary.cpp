@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -174,8 +175,28 @@ void trace_summary::event(const trace_event& e) {
                       static_cast<std::uint8_t>(e.thread)});
 }
 
-void trace_summary::words(const trace_words& w) {
-  if (w.last < from_ || w.first >= to_) return;
+/// The words of a record that crossed within the cycles of the summary; they are at equal distances.
+trace_words trace_summary::within(const trace_words& w) const {
+  trace_words some = w;
+  if (w.count < 2 || w.last == w.first) {
+    some.count = w.first >= from_ && w.first < to_ ? w.count : 0;
+    return some;
+  }
+  const double gap = static_cast<double>(w.last - w.first) / static_cast<double>(w.count - 1);
+  const auto before = [&](std::uint64_t t) {  // the number of words before a time
+    if (t <= w.first) return std::uint64_t{0};
+    return std::min(w.count, static_cast<std::uint64_t>(std::ceil(static_cast<double>(t - w.first) / gap)));
+  };
+  const auto time = [&](std::uint64_t k) { return w.first + static_cast<std::uint64_t>(static_cast<double>(k) * gap + 0.5); };
+  const std::uint64_t first = before(from_), end = before(to_);
+  some.count = end - first;
+  if (some.count) some.first = time(first), some.last = time(end - 1);
+  return some;
+}
+
+void trace_summary::words(const trace_words& all) {
+  const trace_words w = within(all);
+  if (w.count == 0) return;
   words_ += w.count;
   const trace_pipe& p = file_.pipes()[w.pipe];
   for (const auto& [router, side] : p.links) {
@@ -183,8 +204,8 @@ void trace_summary::words(const trace_words& w) {
     spread(w.first, w.last + 1, w.count, [&](std::size_t bin, std::uint64_t part) { links_[4 * bin * wide_ * high_ + at] += part; });
   }
   using kind = wsl::engines::trace_pipe;
-  if ((p.what != kind::from_pe && p.what != kind::to_pe) || w.first < from_ || !has_room_for_detail()) return;
-  word_details_.push_back({static_cast<std::uint32_t>(p.from), static_cast<std::uint32_t>(w.first - from_),
+  if ((p.what != kind::from_pe && p.what != kind::to_pe) || !has_room_for_detail()) return;
+  word_details_.push_back({static_cast<std::uint32_t>(p.from), static_cast<std::uint32_t>(std::max(w.first, from_) - from_),
                            static_cast<std::uint32_t>(std::min<std::uint64_t>(w.last - w.first, longest32)),
                            static_cast<std::uint32_t>(std::min<std::uint64_t>(w.count, longest32)),
                            static_cast<std::uint8_t>(p.color), p.what == kind::to_pe});
@@ -211,11 +232,11 @@ std::string trace_summary::sentence() const {
   return t;
 }
 
-std::vector<trace_summary::part> trace_summary::parts() const {
+std::vector<trace_summary::section> trace_summary::parts() const {
   const std::size_t n = wide_ * high_ * bins_, e = has_details_ ? details_.size() : 0, w = has_details_ ? word_details_.size() : 0;
-  std::vector<part> all{{"states", 3 * n}, {"links", 4 * n}, {"sums", 12 * sums_.size()}};
+  std::vector<section> all{{"states", 3 * n}, {"links", 4 * n}, {"sums", 12 * sums_.size()}};
   if (has_details_)
-    for (const part& p : {part{"event_pe", 4 * e}, {"event_from", 4 * e}, {"event_span", 4 * e}, {"event_name", 2 * e}, {"event_kind", e},
+    for (const section& p : {section{"event_pe", 4 * e}, {"event_from", 4 * e}, {"event_span", 4 * e}, {"event_name", 2 * e}, {"event_kind", e},
                           {"event_thread", e}, {"word_pe", 4 * w}, {"word_first", 4 * w}, {"word_span", 4 * w}, {"word_count", 4 * w},
                           {"word_color", w}, {"word_way", w}})
       all.push_back(p);
@@ -264,7 +285,7 @@ std::string trace_summary::meta() const {
   json m{{"from", from_}, {"cycles", to_ - from_}, {"bins", bins_}, {"bin_cycles", bin_cycles_}, {"block", block_}, {"wide", wide_},
          {"high", high_}, {"details", has_details_}, {"names", file_.names()}, {"ending", ending_}, {"summary", sentence()}};
   std::size_t at = 0;
-  for (const part& p : parts()) {
+  for (const section& p : parts()) {
     m["parts"].push_back({{"name", p.name}, {"at", at}, {"size", p.size}});
     at += (p.size + 3) / 4 * 4;
   }

@@ -46,7 +46,7 @@ class trace_summary final : private trace_visitor {
   struct pe_sums {
     std::uint64_t computing = 0, starved = 0, held_up = 0, last = 0;
   };
-  struct part {
+  struct section {
     const char* name;
     std::size_t size;
   };
@@ -59,10 +59,11 @@ class trace_summary final : private trace_visitor {
 
   void cut(const trace_options& how);
   std::size_t cell_of(rank r) const;
+  trace_words within(const trace_words& w) const;
   template <class Add>
   void spread(std::uint64_t from, std::uint64_t to, std::uint64_t amount, Add add) const;
   bool has_room_for_detail();
-  std::vector<part> parts() const;
+  std::vector<section> parts() const;
 
   static constexpr std::size_t most_numbers = 4'000'000;  // cells times bins
   static constexpr std::uint64_t most_bins = 600, least_bins = 64;
