@@ -38,11 +38,11 @@ constexpr auto wave = [](auto u, auto k) {
   return 2 * u(0, 0, 0) - u.before(0, 0, 0) + k(0, 0, 0) * sum;
 };
 /// Diffusion with a conductivity between cells, and a field that remembers.
-constexpr auto conduct = [](auto u, auto heat, auto k, auto rate, auto loss) {
+constexpr auto conduct = [](auto u, auto kept, auto k, auto rate, auto loss) {
   const auto east = (k(0, 1) + k(0, 0)) * (u(0, 1) - u(0, 0)), west = (k(0, 0) + k(0, -1)) * (u(0, 0) - u(0, -1)),
              south = (k(1, 0) + k(0, 0)) * (u(1, 0) - u(0, 0)), north = (k(0, 0) + k(-1, 0)) * (u(0, 0) - u(-1, 0));
   const auto change = rate * ((east - west) + (south - north));
-  return std::tuple{u(0, 0) + change, select(change > 0, heat(0, 0) * (1 - loss) + change, heat.before(0, 0))};
+  return std::tuple{u(0, 0) + change, select(change > 0, kept(0, 0) * (1 - loss) + change, kept.before(0, 0))};
 };
 constexpr auto conduct_3d = [](auto u, auto k) {
   return u(0, 0, 0) + 0.05f * (k(1, 0, 0) * u(1, 0, 0) + k(0, -1, 0) * u(0, -1, 0) + k(0, 0, 2) * u(0, 0, -1) - 3 * u(0, 0, 0));

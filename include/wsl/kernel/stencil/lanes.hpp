@@ -59,10 +59,8 @@ class lanes {
   [[gnu::always_inline]] lanes(const vector& x)
     requires(n > 1)
       : v(x) {}
-  [[gnu::always_inline]] lanes(plain_number auto x) {
-    if constexpr (n == 1) v = static_cast<T>(x);
-    else v = static_cast<T>(x) - vector{};
-  }
+  // of the ways to fill a vector this is the one that GCC turns into a single instruction
+  [[gnu::always_inline]] lanes(plain_number auto x) : v(vector{} + static_cast<T>(x)) {}
   [[gnu::always_inline]] lanes(const lanes& x) : v(x.v) {}
   [[gnu::always_inline]] lanes& operator=(const lanes& x) {
     v = x.v;
