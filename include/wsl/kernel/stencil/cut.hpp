@@ -68,9 +68,10 @@ struct cut {
   /// The positions along an axis for which a PE has memory: beyond a side of the grid as far as the update
   /// reads.
   range stored(coord pe, int a) const {
-    const range r = known(pe).at[a];
-    const bool low = !axis[a].wraps && r.from == 0, high = !axis[a].wraps && r.to == axis[a].n;
-    return {r.from - (low ? axis[a].radius : 0), r.to + (high ? axis[a].radius : 0)};
+    const range mine = own(pe).at[a];
+    const int r = axis[a].radius, width = r * depth;
+    if (axis[a].wraps) return {mine.from - width, mine.to + width};
+    return {std::max(mine.from - width, -r), std::min(mine.to + width, axis[a].n + r)};
   }
 
   /// The stages of an exchange. Without corners both axes proceed at once; otherwise the first axis goes
