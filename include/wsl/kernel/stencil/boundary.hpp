@@ -147,8 +147,9 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
   for (int a = 0; a < size.axes(); ++a) {
     const int radius = reads.radius[static_cast<std::size_t>(a)], least = radius > 1 ? radius : 1;
     if (size[a] < least)
-      support::bad_argument({"stencil: axis ", a, " of ", size.text(), " cells is shorter than the radius ",
-                             radius, " of the update; take at least ", least, " cells"});
+      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ", size[a],
+                             " cells, and the radius of the update is ", radius, "; take at least ",
+                             support::counted(least, "cell")});
     if (sides[a].low.kind != sides[a].high.kind &&
         (sides[a].is_periodic() || sides[a].high.kind == boundary::kind::periodic))
       support::bad_argument({"stencil: one side of axis ", a, " is periodic and the other is not; a grid that "
@@ -174,6 +175,11 @@ inline void number_of(const char* what, int i, int count) {
   if (i < 0 || i >= count)
     support::bad_argument({"stencil: there is no ", what, " ", i, "; the update takes ", count,
                            ", which count from 0"});
+}
+
+inline void scalar(int i, int count, f64 value) {
+  number_of("scalar", i, count);
+  if (!std::isfinite(value)) support::bad_argument({"stencil: scalar ", i, " is not a finite number"});
 }
 
 }  // namespace checks

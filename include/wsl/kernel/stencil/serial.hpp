@@ -39,14 +39,18 @@ class serial {
     coefficients_[std::size_t(i)].assign(k.begin(), k.end());
   }
   void scalar(int i, T s) {
-    checks::number_of("scalar", i, in.scalars);
+    checks::scalar(i, in.scalars, s);
     scalars_[std::size_t(i)] = s;
   }
 
   void run(int steps) {
+    if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     for (int i = 0; i < steps; ++i) step();
   }
-  const std::vector<T>& values(int field = 0) const { return now_[std::size_t(field)]; }
+  const std::vector<T>& values(int field = 0) const {
+    checks::number_of("field", field, in.fields);
+    return now_[std::size_t(field)];
+  }
 
  private:
   using number = lanes<T, 1>;

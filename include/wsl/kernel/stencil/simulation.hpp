@@ -83,8 +83,7 @@ class simulation_on {
   /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
   /// at first.
   void scalar(int i, T s) {
-    checks::number_of("scalar", i, in.scalars);
-    if (!std::isfinite(s)) support::bad_argument({"stencil: scalar ", i, " is not a finite number"});
+    checks::scalar(i, in.scalars, s);
     each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
   }
 
