@@ -29,12 +29,13 @@ int main() {
   const std::vector<f64> warm = plate.values();
 
   const auto squared_sine = [](f64 x) { return std::sin(x) * std::sin(x); };
-  const f64 factor = 1 - 4 * rate * (squared_sine(half_angle(waves_y, rows)) + squared_sine(half_angle(waves_x, columns)));
+  const f64 factor =
+      1 - 4 * rate * (squared_sine(half_angle(waves_y, rows)) + squared_sine(half_angle(waves_x, columns)));
   const f64 left = std::pow(factor, steps);
   f64 error = 0;
   for (std::size_t i = 0; i < mode.size(); ++i) error = std::max(error, std::abs(warm[i] - left * mode[i]));
-  std::printf("after %d steps %.4f of the heat is left, and every cell %s what the formula says\n", steps, left,
-              error < 1e-12 ? "has" : "has NOT");
+  std::printf("after %d steps %.4f of the heat is left, and every cell %s what the formula says\n", steps,
+              left, error < 1e-12 ? "has" : "has NOT");
 
   // The number of PEs and threads, and the steps between two exchanges, change no bit.
   stencils::simulation<heat, stencils::takes{}, f64> other({rows, columns}, stencils::boundary::fixed,

@@ -35,7 +35,8 @@ int main() {
   s.run(2500);
   const std::vector<f32> v = s.values(1);
   for (int y = 0; y < height; y += 4, std::putchar('\n'))
-    for (int x = 0; x < width; x += 2) std::putchar(" .:+#"[std::min(4, int(v[std::size_t(y * width + x)] * 14))]);
+    for (int x = 0; x < width; x += 2)
+      std::putchar(" .:+#"[std::min(4, int(v[std::size_t(y * width + x)] * 14))]);
 
   stencils::simulation<gray_scott, substances> short_run({height, width}, stencils::boundary::periodic);
   stencils::serial<gray_scott, substances> reference({height, width}, stencils::boundary::periodic);

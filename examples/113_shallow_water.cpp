@@ -26,19 +26,22 @@ constexpr auto water = [](auto h, auto p, auto q) {
   const auto [r0, r1, r2] = right(0, 1);
   const auto [l0, l1, l2] = right(0, -1);
   const auto mean = [](auto u) { return 0.25 * ((u(1, 0) + u(-1, 0)) + (u(0, 1) + u(0, -1))); };
-  return std::tuple{mean(h) - 0.5 * ratio * ((d0 - u0) + (r0 - l0)), mean(p) - 0.5 * ratio * ((d1 - u1) + (r1 - l1)),
+  return std::tuple{mean(h) - 0.5 * ratio * ((d0 - u0) + (r0 - l0)),
+                    mean(p) - 0.5 * ratio * ((d1 - u1) + (r1 - l1)),
                     mean(q) - 0.5 * ratio * ((d2 - u2) + (r2 - l2))};
 };
 constexpr stencils::takes fields{.fields = 3};
 
 int main() {
   constexpr int n = 60;
-  const stencils::boundaries basin{boundary::mirrored_times({1, -1, 1}), boundary::mirrored_times({1, 1, -1})};
+  const stencils::boundaries basin{boundary::mirrored_times({1, -1, 1}),
+                                   boundary::mirrored_times({1, 1, -1})};
   stencils::simulation<water, fields, f64> s({n, n}, basin, {.wide = 2, .depth = 4});
   stencils::serial<water, fields, f64> reference({n, n}, basin);
   std::vector<f64> depth;  // m: a heap of water beside the middle
   for (int y = 0; y < n; ++y)
-    for (int x = 0; x < n; ++x) depth.push_back(1 + std::exp(-0.02 * ((y - 20) * (y - 20) + (x - 35) * (x - 35))));
+    for (int x = 0; x < n; ++x)
+      depth.push_back(1 + std::exp(-0.02 * ((y - 20) * (y - 20) + (x - 35) * (x - 35))));
   s.load(depth), reference.load(depth);
 
   const auto total = [](const std::vector<f64>& h) {
@@ -50,8 +53,9 @@ int main() {
   const std::vector<f64> h = s.values(0);
   const f64 change = std::abs(total(h) / total(depth) - 1);
   const bool same = h == reference.values(0) && s.values(1) == reference.values(1);
-  std::printf("%.1f m3 of water, %.3f to %.3f m deep: the amount %s, and it has %s bits as the serial reference\n",
-              total(h), *std::min_element(h.begin(), h.end()), *std::max_element(h.begin(), h.end()),
-              change < 1e-13 ? "has not changed" : "HAS CHANGED", same ? "the same" : "OTHER");
+  std::printf(
+      "%.1f m3 of water, %.3f to %.3f m deep: the amount %s, and it has %s bits as the serial reference\n",
+      total(h), *std::min_element(h.begin(), h.end()), *std::max_element(h.begin(), h.end()),
+      change < 1e-13 ? "has not changed" : "HAS CHANGED", same ? "the same" : "OTHER");
   return change < 1e-13 && same ? 0 : 1;
 }

@@ -14,7 +14,8 @@ constexpr auto wave = [](auto u, auto courant) {
   constexpr const f64(&w)[5] = wave25::weights;
   auto laplacian = 3 * w[0] * u(0, 0, 0);
   for (int r = 1; r <= 4; ++r)
-    laplacian += w[r] * ((u(-r, 0, 0) + u(r, 0, 0)) + (u(0, -r, 0) + u(0, r, 0)) + (u(0, 0, -r) + u(0, 0, r)));
+    laplacian +=
+        w[r] * ((u(-r, 0, 0) + u(r, 0, 0)) + (u(0, -r, 0) + u(0, r, 0)) + (u(0, 0, -r) + u(0, 0, r)));
   return 2 * u(0, 0, 0) - u.before(0, 0, 0) + courant(0, 0, 0) * laplacian;
 };
 constexpr stencils::takes velocity{.coefficients = 1};
@@ -41,9 +42,11 @@ int main() {
   const std::vector<f32> u = s.values();
   f64 error = 0, largest = 0;
   for (std::size_t i = 0; i < u.size(); ++i)
-    largest = std::max(largest, std::abs(by_hand.field()[i])), error = std::max(error, std::abs(u[i] - by_hand.field()[i]));
+    largest = std::max(largest, std::abs(by_hand.field()[i])),
+    error = std::max(error, std::abs(u[i] - by_hand.field()[i]));
   const bool agrees = error < 1e-5 * largest, same = wafer.values() == u;
-  std::printf("after %d steps the stencil %s wave25's serial reference to 1e-5\n", steps, agrees ? "agrees with" : "DIFFERS from");
+  std::printf("after %d steps the stencil %s wave25's serial reference to 1e-5\n", steps,
+              agrees ? "agrees with" : "DIFFERS from");
   std::printf("%d x %d PEs of a wafer compute %s bits, in %.0f cycles a cell and step\n", nx, ny,
               same ? "the same" : "OTHER", f64(cycles) / steps / nz);
   return agrees && same ? 0 : 1;

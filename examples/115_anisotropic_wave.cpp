@@ -10,8 +10,7 @@ using namespace wsl;
 constexpr auto anisotropic = [](auto p, auto q, auto courant, auto epsilon, auto delta) {
   constexpr f32 w[] = {-205.f / 72, 8.f / 5, -1.f / 5, 8.f / 315, -1.f / 560};
   auto along = w[0] * p(0, 0), across = w[0] * q(0, 0);
-  for (int r = 1; r <= 4; ++r)
-    along += w[r] * (p(-r, 0) + p(r, 0)), across += w[r] * (q(0, -r) + q(0, r));
+  for (int r = 1; r <= 4; ++r) along += w[r] * (p(-r, 0) + p(r, 0)), across += w[r] * (q(0, -r) + q(0, r));
   const auto k = courant(0, 0);
   return std::tuple{2 * p(0, 0) - p.before(0, 0) + k * ((1 + 2 * epsilon(0, 0)) * along + across),
                     2 * q(0, 0) - q.before(0, 0) + k * ((1 + 2 * delta(0, 0)) * along + across)};
@@ -34,15 +33,20 @@ int main() {
   constexpr f32 epsilon = 0.22f;
   std::vector<f32> start;
   for (int x = 0; x < n; ++x)
-    for (int z = 0; z < n; ++z) start.push_back(f32(std::exp(-0.02 * (std::pow(x - middle, 2) / (1 + 2 * epsilon) + std::pow(z - middle, 2)))));
+    for (int z = 0; z < n; ++z)
+      start.push_back(
+          f32(std::exp(-0.02 * (std::pow(x - middle, 2) / (1 + 2 * epsilon) + std::pow(z - middle, 2)))));
   stencils::simulation<anisotropic, media> s({n, n}, stencils::boundary::absorbing(20), {.wide = 2});
   s.load(start, 0), s.load(start, 1);
   s.coefficient(0, std::vector<f32>(start.size(), 0.16f));  // (0.4 cells a step)^2
-  s.coefficient(1, std::vector<f32>(start.size(), epsilon)), s.coefficient(2, std::vector<f32>(start.size(), epsilon));
+  s.coefficient(1, std::vector<f32>(start.size(), epsilon)),
+      s.coefficient(2, std::vector<f32>(start.size(), epsilon));
   s.run(180);
   const std::vector<f32> u = s.values();
-  const f64 along = crest(u, n), across = crest(u, 1), ratio = along / across, expected = std::sqrt(1 + 2 * epsilon);
-  std::printf("crests %.1f cells along the layers and %.1f across: %.3f times as far, expected %.3f\n", along, across, ratio, expected);
+  const f64 along = crest(u, n), across = crest(u, 1), ratio = along / across,
+            expected = std::sqrt(1 + 2 * epsilon);
+  std::printf("crests %.1f cells along the layers and %.1f across: %.3f times as far, expected %.3f\n", along,
+              across, ratio, expected);
 
   s.run(1200);
   f32 left = 0;

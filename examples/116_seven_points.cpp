@@ -11,7 +11,8 @@ using namespace wsl;
 
 constexpr auto product = [](auto u, auto c, auto w, auto e, auto n, auto s, auto d, auto up) {
   return c(0, 0, 0) * u(0, 0, 0) + w(0, 0, 0) * u(-1, 0, 0) + e(0, 0, 0) * u(1, 0, 0) +
-         n(0, 0, 0) * u(0, -1, 0) + s(0, 0, 0) * u(0, 1, 0) + d(0, 0, 0) * u(0, 0, -1) + up(0, 0, 0) * u(0, 0, 1);
+         n(0, 0, 0) * u(0, -1, 0) + s(0, 0, 0) * u(0, 1, 0) + d(0, 0, 0) * u(0, 0, -1) +
+         up(0, 0, 0) * u(0, 0, 1);
 };
 constexpr stencils::takes weights{.coefficients = solver::stencil_points};
 
@@ -30,7 +31,8 @@ int main() {
   for (int k = 0; k < solver::stencil_points; ++k) {
     std::vector<f32>& w = a.*solver::stencil_sides[k].weights;
     w.clear();
-    for (std::size_t i = 0; i < size.count(); ++i) w.push_back(static_cast<f32>((i * 31 + std::size_t(k) * 5) % 17) / 8 - 1);
+    for (std::size_t i = 0; i < size.count(); ++i)
+      w.push_back(static_cast<f32>((i * 31 + std::size_t(k) * 5) % 17) / 8 - 1);
     wafer.coefficient(k, w), blocks.coefficient(k, w);
   }
   const u64 cycles = wafer.run(1);
@@ -41,8 +43,8 @@ int main() {
   f64 error = 0;
   for (std::size_t i = 0; i < v.size(); ++i) error = std::max(error, std::abs(v[i] - expected[i]));
   const bool agrees = error < 1e-5, same = v == blocks.values();
-  std::printf("A u %s the product in f64 to 1e-5; blocks have %s bits\n", agrees ? "agrees with" : "DIFFERS from",
-              same ? "the same" : "OTHER");
+  std::printf("A u %s the product in f64 to 1e-5; blocks have %s bits\n",
+              agrees ? "agrees with" : "DIFFERS from", same ? "the same" : "OTHER");
   std::printf("a product takes %.1f cycles a cell on a WSE-2, with %d bytes a PE\n", f64(cycles) / size.z,
               wafer_simulation::bytes);
   return agrees && same ? 0 : 1;

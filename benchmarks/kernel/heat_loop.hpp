@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The peer of a stencil of five points: heat on a plane as a plain loop with OpenMP, on arrays with a frame of
-// zero cells.
+// The peer of a stencil of five points: heat on a plane as a plain loop with OpenMP, on arrays with a frame
+// of zero cells.
 #pragma once
 #include <vector>
 
@@ -16,7 +16,9 @@ class heat_loop {
       now_.swap(next_);
     }
   }
-  float& now(int x, int y) { return now_[static_cast<std::size_t>(x + 1) * pitch() + static_cast<std::size_t>(y + 1)]; }
+  float& now(int x, int y) {
+    return now_[static_cast<std::size_t>(x + 1) * pitch() + static_cast<std::size_t>(y + 1)];
+  }
 
  private:
   void step(const float* u, float* v) const;

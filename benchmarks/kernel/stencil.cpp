@@ -36,14 +36,15 @@ void compare(const char* what, const Field& field, const Peer& peer) {
     error = std::max(error, std::abs(static_cast<f64>(field[i]) - expected));
   }
   if (!(error <= 1e-5 * largest))
-    throw std::runtime_error(std::string("the stencil and ") + what + " differ by " + std::to_string(error) + " of " +
-                             std::to_string(largest));
+    throw std::runtime_error(std::string("the stencil and ") + what + " differ by " + std::to_string(error) +
+                             " of " + std::to_string(largest));
 }
 
 std::string sharing(const stencils::tile_plan& p) {
-  return std::to_string(p.cut.axis[p.cut.first].parts) + " x " + std::to_string(p.cut.axis[p.cut.second].parts) +
-         " PEs, " + std::to_string(p.cut.depth) + " steps between exchanges, tiles of " + std::to_string(p.tile[0]) +
-         " x " + std::to_string(p.tile[1]) + " x " + std::to_string(p.tile[2]);
+  return std::to_string(p.cut.axis[p.cut.first].parts) + " x " +
+         std::to_string(p.cut.axis[p.cut.second].parts) + " PEs, " + std::to_string(p.cut.depth) +
+         " steps between exchanges, tiles of " + std::to_string(p.tile[0]) + " x " +
+         std::to_string(p.tile[1]) + " x " + std::to_string(p.tile[2]);
 }
 
 struct waves {
@@ -55,7 +56,8 @@ struct waves {
 
   waves() {
     p.velocity.resize(p.size.count());
-    for (std::size_t i = 0; i < p.velocity.size(); ++i) p.velocity[i] = 2000.f + static_cast<f32>(i * 7919 % 1000);
+    for (std::size_t i = 0; i < p.velocity.size(); ++i)
+      p.velocity[i] = 2000.f + static_cast<f32>(i * 7919 % 1000);
     by_hand = std::make_unique<wave25::simulation>(p);
     wave25::state start{0, std::vector<f32>(p.size.count()), std::vector<f32>(p.size.count()), {}, {}};
     std::vector<f32> factors(p.size.count());
@@ -94,7 +96,8 @@ struct plates {
     std::vector<f32> start(std::size_t{n} * n);
     for (int x = 0; x < n; ++x)
       for (int y = 0; y < n; ++y)
-        loop.now(x, y) = start[static_cast<std::size_t>(x * n + y)] = static_cast<f32>((x * 31 + y * 17) % 64);
+        loop.now(x, y) = start[static_cast<std::size_t>(x * n + y)] =
+            static_cast<f32>((x * 31 + y * 17) % 64);
     ours.load(start);
   }
   void check() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stencils in blocks of cells on this computer against the serial reference, bit for bit: all numbers of axes,
-// radii, kinds of sides, and ways to share the grid out.
+// Stencils in blocks of cells on this computer against the serial reference, bit for bit: all numbers of
+// axes, radii, kinds of sides, and ways to share the grid out.
 #include <wsl/engine/reference.hpp>
 
 #include <catch2/catch.hpp>
@@ -25,8 +25,8 @@ void agrees(const extents& size, const boundaries& sides, std::initializer_list<
     stencils::simulation<update, in, T> s(size, sides, how);
     updates::fill<update, in, T>(s, size.count());
     s.run(steps);
-    INFO(size.text() << " cells, " << how.wide << " x " << how.high << " PEs, depth " << how.depth << ", tiles "
-                     << how.tile_x << " x " << how.tile_y << " x " << how.tile_z);
+    INFO(size.text() << " cells, " << how.wide << " x " << how.high << " PEs, depth " << how.depth
+                     << ", tiles " << how.tile_x << " x " << how.tile_y << " x " << how.tile_z);
     for (int f = 0; f < in.fields; ++f) {
       INFO("field " << f);
       CHECK(updates::first_difference(s.values(f), fields[std::size_t(f)]) == -1);
@@ -49,17 +49,20 @@ const boundaries plane_sides[] = {boundary::fixed,
                                   {boundary::periodic, {warm, tilted}},
                                   {{boundary::mirrored, sponge}, boundary::periodic}};
 
-const auto plane_ways = {options{1, 1, 1, 1},        options{1, 1, 4, 1},          options{1, 1, 3, 1, 3, 0, 5},
-                         options{3, 1, 2, 2},        options{1, 2, 1, 2},          options{3, 2, 1, 3},
-                         options{3, 2, 4, 4, 2, 0},  options{5, 3, 2, 2, 4, 0, 6}, options{}};
+const auto plane_ways = {
+    options{1, 1, 1, 1},       options{1, 1, 4, 1},          options{1, 1, 3, 1, 3, 0, 5},
+    options{3, 1, 2, 2},       options{1, 2, 1, 2},          options{3, 2, 1, 3},
+    options{3, 2, 4, 4, 2, 0}, options{5, 3, 2, 2, 4, 0, 6}, options{}};
 
 }  // namespace
 
 TEST_CASE("stencil: a line of cells") {
-  for (const boundaries& sides : {boundaries{boundary::fixed}, boundaries{boundary::open}, boundaries{tilted},
-                                  boundaries{boundary::periodic}, boundaries{sponge}, boundaries{{warm, tilted}}})
-    agrees<updates::line>({103}, sides,
-                          {{1, 1, 1, 1}, {1, 1, 5, 1, 0, 0, 7}, {4, 1, 1, 2}, {4, 1, 3, 4, 0, 0, 5}, {40, 1, 4, 2}, {}});
+  for (const boundaries& sides :
+       {boundaries{boundary::fixed}, boundaries{boundary::open}, boundaries{tilted},
+        boundaries{boundary::periodic}, boundaries{sponge}, boundaries{{warm, tilted}}})
+    agrees<updates::line>(
+        {103}, sides,
+        {{1, 1, 1, 1}, {1, 1, 5, 1, 0, 0, 7}, {4, 1, 1, 2}, {4, 1, 3, 4, 0, 0, 5}, {40, 1, 4, 2}, {}});
 }
 
 TEST_CASE("stencil: a plane, a star and a square") {
@@ -70,7 +73,8 @@ TEST_CASE("stencil: a plane, a star and a square") {
 }
 
 TEST_CASE("stencil: a plane, two fields, a wide square") {
-  for (const boundaries& sides : plane_sides) agrees<updates::wide_square, stencils::takes{.fields = 2}>({17, 33}, sides, plane_ways);
+  for (const boundaries& sides : plane_sides)
+    agrees<updates::wide_square, stencils::takes{.fields = 2}>({17, 33}, sides, plane_ways);
 }
 
 TEST_CASE("stencil: a plane, coefficients around, scalars, and the step before") {
@@ -101,7 +105,7 @@ TEST_CASE("stencil: numbers of 64 bits") {
     agrees<updates::roots, stencils::takes{}, f64>({23, 12}, sides, plane_ways);
   }
   agrees<updates::wave, stencils::takes{.coefficients = 1}, f64>({9, 10, 17}, boundary::periodic,
-                                                                {{1, 1, 2, 1}, {3, 2, 2, 2}, {}});
+                                                                 {{1, 1, 2, 1}, {3, 2, 2, 2}, {}});
 }
 
 TEST_CASE("stencil: the reference engine computes the same bits") {
@@ -117,7 +121,8 @@ TEST_CASE("stencil: the reference engine computes the same bits") {
 TEST_CASE("stencil: a run in parts is the same as one") {
   const boundaries sides{{tilted, boundary::open}, boundary::periodic};
   constexpr stencils::takes in{2, 1, 2};
-  stencils::simulation<updates::conduct, in> one({21, 18}, sides, {1, 1, 4, 1}), parts({21, 18}, sides, {3, 2, 3, 2});
+  stencils::simulation<updates::conduct, in> one({21, 18}, sides, {1, 1, 4, 1}),
+      parts({21, 18}, sides, {3, 2, 3, 2});
   updates::fill<updates::conduct, in, f32>(one, 378), updates::fill<updates::conduct, in, f32>(parts, 378);
   one.run(17);
   for (int n : {1, 0, 7, 4, 5}) parts.run(n);

@@ -38,7 +38,8 @@ TEST_CASE("stencil: sizes and boundaries that do not go together are refused by 
   using plane = stencils::simulation<updates::square>;
   CHECK_THROWS_WITH(plane({8}), Contains("2 offsets") && Contains("the size 8 has 1 axes"));
   CHECK_THROWS_WITH(plane({8, 8, 8}), Contains("8 x 8 x 8 has 3 axes"));
-  CHECK_THROWS_WITH(plane({8, 1}), Contains("axis 1 of a grid of 8 x 1 has 1 cells, and the radius of the update is 2"));
+  CHECK_THROWS_WITH(plane({8, 1}),
+                    Contains("axis 1 of a grid of 8 x 1 has 1 cells, and the radius of the update is 2"));
   CHECK_THROWS_WITH(plane({0, 8}), Contains("has 0 cells") && Contains("at least 1 cell"));
   CHECK_THROWS_WITH(plane({-3, 8}), Contains("has -3 cells"));
   CHECK_THROWS_WITH(plane({2147483647, 2147483647}), Contains("does not fit in any memory"));
@@ -62,7 +63,8 @@ TEST_CASE("stencil: options that do not fit the grid are refused by name") {
   CHECK_THROWS_WITH(plane({8, 8}, {}, {.depth = 65}), Contains("not after 65"));
   CHECK_THROWS_WITH(plane({8, 8}, {}, {.threads = -1}), Contains("-1 threads"));
   CHECK_THROWS_WITH(plane({8, 8}, {}, {.tile_x = -4}), Contains("-4 x 0 x 0"));
-  CHECK_THROWS_WITH(stencils::simulation<updates::line>({100}, {}, {.high = 2}), Contains("axes of 100 and 1"));
+  CHECK_THROWS_WITH(stencils::simulation<updates::line>({100}, {}, {.high = 2}),
+                    Contains("axes of 100 and 1"));
 }
 
 TEST_CASE("stencil: arrays of a wrong length, numbers that are none, and names that do not exist") {
@@ -94,5 +96,6 @@ TEST_CASE("stencil: grids that a wafer's program is not for") {
   CHECK_THROWS_WITH(column({4, 4, 17}), Contains("compiled for one number of cells"));
   CHECK_THROWS_WITH(column({1, 4, 16}, boundary::periodic), Contains("over two or more PEs"));
   CHECK_THROWS_AS(column({751, 2, 16}), fault);
-  CHECK_THROWS_WITH((stencils::wafer_simulation<updates::square, per_pe{4, 2}>({12, 3})), Contains("as many cells along an axis as the radius"));
+  CHECK_THROWS_WITH((stencils::wafer_simulation<updates::square, per_pe{4, 2}>({12, 3})),
+                    Contains("as many cells along an axis as the radius"));
 }

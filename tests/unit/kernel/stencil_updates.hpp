@@ -10,27 +10,28 @@ namespace updates {
 
 using wsl::stencils::takes, wsl::stencils::footprint_of;
 
-constexpr auto line = [](auto u) { return 0.5f * u(0) + 0.3f * u(-2) + 0.2f * u(1); };
-constexpr auto heat = [](auto u) {
+inline constexpr auto line = [](auto u) { return 0.5f * u(0) + 0.3f * u(-2) + 0.2f * u(1); };
+inline constexpr auto heat = [](auto u) {
   return u(0, 0) + 0.1f * (u(1, 0) + u(-1, 0) + u(0, 1) + u(0, -1) - 4 * u(0, 0));
 };
-constexpr auto square = [](auto u) {
+inline constexpr auto square = [](auto u) {
   return 0.125f * ((u(-1, -1) + u(-1, 0) + u(-1, 1)) + (u(0, -1) + u(0, 1)) + (u(1, -1) + u(1, 0) + u(1, 2)));
 };
-constexpr auto wide_square = [](auto u, auto v) {
+inline constexpr auto wide_square = [](auto u, auto v) {
   auto sum = 0 * u(0, 0);
   for (int i = -2; i <= 3; ++i)
     for (int j = -3; j <= 1; ++j) sum += (u(i, j) - v(j, i)) * (1.f / 60);
   return std::tuple{sum + v(0, 0), min(max(sum, -1), v(1, 0))};
 };
-constexpr auto heat_3d = [](auto u) {
-  return 0.25f * u(0, 0, 0) + 0.125f * ((u(1, 0, 0) + u(-1, 0, 0)) + (u(0, 1, 0) + u(0, -1, 0)) + (u(0, 0, 1) + u(0, 0, -1)));
+inline constexpr auto heat_3d = [](auto u) {
+  return 0.25f * u(0, 0, 0) +
+         0.125f * ((u(1, 0, 0) + u(-1, 0, 0)) + (u(0, 1, 0) + u(0, -1, 0)) + (u(0, 0, 1) + u(0, 0, -1)));
 };
-constexpr auto cube = [](auto u, auto scale) {
+inline constexpr auto cube = [](auto u, auto scale) {
   return scale * (u(1, 1, 1) + u(-1, -1, -1) - u(1, -1, 0) + u(0, 1, -1) + u(0, 0, 0));
 };
 /// The 25-point wave equation.
-constexpr auto wave = [](auto u, auto k) {
+inline constexpr auto wave = [](auto u, auto k) {
   constexpr float w[] = {-205.f / 72, 8.f / 5, -1.f / 5, 8.f / 315, -1.f / 560};
   auto sum = 3 * w[0] * u(0, 0, 0);
   for (int r = 1; r <= 4; ++r)
@@ -38,16 +39,22 @@ constexpr auto wave = [](auto u, auto k) {
   return 2 * u(0, 0, 0) - u.before(0, 0, 0) + k(0, 0, 0) * sum;
 };
 /// Diffusion with a conductivity between cells, and a field that remembers.
-constexpr auto conduct = [](auto u, auto kept, auto k, auto rate, auto loss) {
-  const auto east = (k(0, 1) + k(0, 0)) * (u(0, 1) - u(0, 0)), west = (k(0, 0) + k(0, -1)) * (u(0, 0) - u(0, -1)),
-             south = (k(1, 0) + k(0, 0)) * (u(1, 0) - u(0, 0)), north = (k(0, 0) + k(-1, 0)) * (u(0, 0) - u(-1, 0));
+inline constexpr auto conduct = [](auto u, auto kept, auto k, auto rate, auto loss) {
+  const auto east = (k(0, 1) + k(0, 0)) * (u(0, 1) - u(0, 0)),
+             west = (k(0, 0) + k(0, -1)) * (u(0, 0) - u(0, -1)),
+             south = (k(1, 0) + k(0, 0)) * (u(1, 0) - u(0, 0)),
+             north = (k(0, 0) + k(-1, 0)) * (u(0, 0) - u(-1, 0));
   const auto change = rate * ((east - west) + (south - north));
-  return std::tuple{u(0, 0) + change, select(change > 0, kept(0, 0) * (1 - loss) + change, kept.before(0, 0))};
+  return std::tuple{u(0, 0) + change,
+                    select(change > 0, kept(0, 0) * (1 - loss) + change, kept.before(0, 0))};
 };
-constexpr auto conduct_3d = [](auto u, auto k) {
-  return u(0, 0, 0) + 0.05f * (k(1, 0, 0) * u(1, 0, 0) + k(0, -1, 0) * u(0, -1, 0) + k(0, 0, 2) * u(0, 0, -1) - 3 * u(0, 0, 0));
+inline constexpr auto conduct_3d = [](auto u, auto k) {
+  return u(0, 0, 0) + 0.05f * (k(1, 0, 0) * u(1, 0, 0) + k(0, -1, 0) * u(0, -1, 0) +
+                               k(0, 0, 2) * u(0, 0, -1) - 3 * u(0, 0, 0));
 };
-constexpr auto roots = [](auto u) { return sqrt(abs(u(0, 0)) + u(-1, 1) * u(-1, 1)) / (1 + abs(u(1, 0))); };
+inline constexpr auto roots = [](auto u) {
+  return sqrt(abs(u(0, 0)) + u(-1, 1) * u(-1, 1)) / (1 + abs(u(1, 0)));
+};
 
 /// Numbers between -1 and 1.
 template <class T>

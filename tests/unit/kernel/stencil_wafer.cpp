@@ -15,8 +15,8 @@ using stencils::boundaries, stencils::extents, stencils::per_pe, stencils::takes
 namespace {
 
 template <auto update, per_pe cells, takes in = {}, class Engine = threaded>
-u64 agrees(const extents& size, const boundaries& sides, const machine& target = wse2, const Engine& engine = {},
-           int steps = 4) {
+u64 agrees(const extents& size, const boundaries& sides, const machine& target = wse2,
+           const Engine& engine = {}, int steps = 4) {
   stencils::serial<update, in> expected(size, sides);
   stencils::wafer_simulation<update, cells, in> s(size, sides, target, engine);
   updates::fill<update, in, f32>(expected, size.count()), updates::fill<update, in, f32>(s, size.count());
@@ -37,8 +37,7 @@ const boundary::side sponge = boundary::absorbing(2, 0.3, {0.125, 0.5});
 constexpr takes with_coefficient{.coefficients = 1}, with_scalar{.scalars = 1};
 
 template <auto update, per_pe cells, takes in = {}>
-using program =
-    typename stencils::wafer_simulation<update, cells, in>::program;
+using program = typename stencils::wafer_simulation<update, cells, in>::program;
 
 // The routes of a wafer's layouts are proven while compiling.
 constexpr layout of_columns = stencils::plan<program<updates::heat_3d, per_pe{1, 1, 100}>>(wse2, 12, 9);
@@ -46,7 +45,8 @@ static_assert(routed<of_columns>());
 constexpr layout of_plots = stencils::plan<program<updates::square, per_pe{16, 16}>>(wse3, 12, 9);
 static_assert(routed<of_plots>());
 // The 25-point wave equation with 500 cells along z fits into the memory of a PE.
-static_assert(stencils::wafer_simulation<updates::wave, per_pe{1, 1, 500}, with_coefficient>::bytes < wse2.memory);
+static_assert(stencils::wafer_simulation<updates::wave, per_pe{1, 1, 500}, with_coefficient>::bytes <
+              wse2.memory);
 
 }  // namespace
 
@@ -84,10 +84,12 @@ TEST_CASE("stencil: the reference and the timed engine compute the same bits") {
 // A step of the 7-point operator: PEs handle 2 x 4 columns, one word a cycle, and charge seven operations.
 TEST_CASE("stencil: the cycles of a step") {
   constexpr int nz = 100, steps = 10;
-  const u64 cycles = agrees<updates::heat_3d, per_pe{1, 1, nz}>({6, 6, nz}, boundary::fixed, wse2, timed{}, steps);
+  const u64 cycles =
+      agrees<updates::heat_3d, per_pe{1, 1, nz}>({6, 6, nz}, boundary::fixed, wse2, timed{}, steps);
   const u64 arithmetic = stencils::footprint_of<updates::heat_3d>.operations.cycles(wse2, nz);
   CHECK(cycles > steps * (arithmetic + 4 * nz));
   CHECK(cycles < steps * (arithmetic + 12 * nz));
-  const u64 doubled = agrees<updates::heat_3d, per_pe{1, 1, nz}>({6, 6, nz}, boundary::fixed, wse2, timed{}, 2 * steps);
+  const u64 doubled =
+      agrees<updates::heat_3d, per_pe{1, 1, nz}>({6, 6, nz}, boundary::fixed, wse2, timed{}, 2 * steps);
   CHECK(f64(doubled) == Approx(2. * f64(cycles)).epsilon(0.05));
 }

@@ -11,9 +11,9 @@ namespace wsl::stencils {
 
 /// The use of this computer; 0 leaves a choice to the library.
 struct options {
-  int wide = 0, high = 0;  ///< PEs along the first axis, and along the second
-  int depth = 0;           ///< steps between two exchanges
-  int threads = 0;         ///< as threaded{.threads}
+  int wide = 0, high = 0;      ///< PEs along the first axis, and along the second
+  int depth = 0;               ///< steps between two exchanges
+  int threads = 0;             ///< as threaded{.threads}
   int tile_x = 0, tile_y = 0;  ///< lines of a tile along the first axes
   int tile_z = 0;              ///< cells of a tile along the last axis
 };
@@ -63,7 +63,10 @@ inline void choose_tile(tile_plan& p, int bytes_of_cell, const options& how) {
     const int least = is_contiguous ? 4 * widest_lanes : 4;
     // the ends of such a line are written when all of it is known
     const bool is_ring = is_contiguous && p.sides[a].is_periodic() && !axis[a].wraps;
-    p.tile[a] = is_ring ? whole(a) : given[a] > 0 ? given[a] : wanted >= most ? whole(a) : std::max(fitting, least);
+    p.tile[a] = is_ring          ? whole(a)
+                : given[a] > 0   ? given[a]
+                : wanted >= most ? whole(a)
+                                 : std::max(fitting, least);
     room /= std::min(p.tile[a] + 2. * axis[a].radius, most);
   }
 }
@@ -91,20 +94,24 @@ inline f64 modelled_time(const tile_plan& p, int bytes_of_cell, int operations) 
 inline void check_options(const tile_plan& p, const options& how) {
   const int columns = p.cut.axis[p.cut.first].n, rows = p.cut.axis[p.cut.second].n;
   if (how.wide < 0 || how.high < 0 || how.wide > columns || how.high > rows)
-    support::bad_argument({"stencil: ", how.wide, " x ", how.high, " PEs cut axes of ", columns, " and ", rows,
-                           " cells; take at most one PE for each cell, or 0 to have them chosen"});
+    support::bad_argument({"stencil: ", how.wide, " x ", how.high, " PEs cut axes of ", columns, " and ",
+                           rows, " cells; take at most one PE for each cell, or 0 to have them chosen"});
   if (how.depth < 0 || how.depth > most_depth)
-    support::bad_argument({"stencil: PEs exchange cells after 1 to ", most_depth, " steps, or 0 to have them "
-                           "chosen, not after ", how.depth});
+    support::bad_argument({"stencil: PEs exchange cells after 1 to ", most_depth,
+                           " steps, or 0 to have them "
+                           "chosen, not after ",
+                           how.depth});
   if (how.threads < 0 || how.tile_x < 0 || how.tile_y < 0 || how.tile_z < 0)
-    support::bad_argument({"stencil: threads and the cells of a tile are positive, or 0 to have them chosen, not ",
-                           how.threads, " threads and ", how.tile_x, " x ", how.tile_y, " x ", how.tile_z});
+    support::bad_argument(
+        {"stencil: threads and the cells of a tile are positive, or 0 to have them chosen, not ", how.threads,
+         " threads and ", how.tile_x, " x ", how.tile_y, " x ", how.tile_z});
 }
 
 }  // namespace detail
 
 /// A plan with all that the options leave open; throws std::invalid_argument if they do not fit the grid.
-inline tile_plan blocked(const tile_plan& grid, const footprint& reads, int bytes_of_cell, const options& how) {
+inline tile_plan blocked(const tile_plan& grid, const footprint& reads, int bytes_of_cell,
+                         const options& how) {
   detail::check_options(grid, how);
   const int threads = how.threads > 0 ? how.threads : default_threads();
   const cut_axis& first = grid.cut.axis[grid.cut.first];

@@ -46,7 +46,8 @@ inline constexpr side fixed{}, open{kind::open, {}, 0, 0}, periodic{kind::period
 
 /// So many numbers in the order of the fields; those left out are zero.
 constexpr std::array<f64, most_fields> by_fields(std::initializer_list<f64> values) {
-  if (values.size() > most_fields) support::bad_argument({"stencil: a side has values for up to ", most_fields, " fields"});
+  if (values.size() > most_fields)
+    support::bad_argument({"stencil: a side has values for up to ", most_fields, " fields"});
   std::array<f64, most_fields> all{};
   std::size_t i = 0;
   for (f64 v : values) all[i++] = v;
@@ -105,7 +106,8 @@ class extents {
   int axes() const { return axes_; }
   int operator[](int axis) const { return n_[static_cast<std::size_t>(axis)]; }
   std::size_t count() const {
-    return static_cast<std::size_t>(n_[0]) * static_cast<std::size_t>(n_[1]) * static_cast<std::size_t>(n_[2]);
+    return static_cast<std::size_t>(n_[0]) * static_cast<std::size_t>(n_[1]) *
+           static_cast<std::size_t>(n_[2]);
   }
   std::string text() const {
     std::string all = std::to_string(n_[0]);
@@ -123,8 +125,8 @@ namespace checks {
 inline void side(const boundary::side& s, int axis, int n, int fields) {
   for (int f = 0; f < fields; ++f)
     if (!std::isfinite(s.values[static_cast<std::size_t>(f)]))
-      support::bad_argument({"stencil: a side of axis ", axis, " has a value for field ", f,
-                             " that is not a finite number"});
+      support::bad_argument(
+          {"stencil: a side of axis ", axis, " has a value for field ", f, " that is not a finite number"});
   if (s.kind != boundary::kind::absorbing) return;
   if (s.width < 1 || s.width > n)
     support::bad_argument({"stencil: an absorbing side of axis ", axis, " is ", s.width,
@@ -152,29 +154,33 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
                              support::counted(least, "cell")});
     if (sides[a].low.kind != sides[a].high.kind &&
         (sides[a].is_periodic() || sides[a].high.kind == boundary::kind::periodic))
-      support::bad_argument({"stencil: one side of axis ", a, " is periodic and the other is not; a grid that "
+      support::bad_argument({"stencil: one side of axis ", a,
+                             " is periodic and the other is not; a grid that "
                              "goes around has two such sides"});
     side(sides[a].low, a, size[a], fields), side(sides[a].high, a, size[a], fields);
     all *= size[a];
   }
-  if (all > 1e12) support::bad_argument({"stencil: a grid of ", size.text(), " cells does not fit in any memory"});
+  if (all > 1e12)
+    support::bad_argument({"stencil: a grid of ", size.text(), " cells does not fit in any memory"});
 }
 
 /// Throws std::invalid_argument unless there is a finite number for each cell.
 template <class Span>
 void values(const extents& size, const std::string& what, const Span& given) {
   if (given.size() != size.count())
-    support::bad_argument({"stencil: ", what, " has ", given.size(), " numbers, and the grid of ", size.text(),
-                           " has ", size.count(), " cells; give one for each, the last axis contiguous"});
+    support::bad_argument({"stencil: ", what, " has ", given.size(), " numbers, and the grid of ",
+                           size.text(), " has ", size.count(),
+                           " cells; give one for each, the last axis contiguous"});
   for (std::size_t i = 0; i < given.size(); ++i)
     if (!std::isfinite(given[i]))
-      support::bad_argument({"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
+      support::bad_argument(
+          {"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
 }
 
 inline void number_of(const char* what, int i, int count) {
   if (i < 0 || i >= count)
-    support::bad_argument({"stencil: there is no ", what, " ", i, "; the update takes ", count,
-                           ", which count from 0"});
+    support::bad_argument(
+        {"stencil: there is no ", what, " ", i, "; the update takes ", count, ", which count from 0"});
 }
 
 inline void scalar(int i, int count, f64 value) {

@@ -28,17 +28,16 @@ struct box {
 
 struct cut_axis {
   int n = 1, radius = 0;
-  int parts = 1;       ///< PEs
-  bool wraps = false;  ///< cells beyond an end are computed like others, from copies of those at the other end
+  int parts = 1;  ///< PEs
+  bool wraps =
+      false;  ///< cells beyond an end are computed like others, from copies of those at the other end
 
   range share(int i) const {
     const int turn = i >= 0 ? i / parts : -((parts - 1 - i) / parts);
     const range r = wsl::grid::share(n, parts, i - turn * parts);
     return {r.from + turn * n, r.to + turn * n};
   }
-  range grown(const range& r, int by) const {
-    return wraps ? range{r.from - by, r.to + by} : r.grown(by, n);
-  }
+  range grown(const range& r, int by) const { return wraps ? range{r.from - by, r.to + by} : r.grown(by, n); }
   /// Exchanges until cells from so far away have come.
   int rounds(int width) const {
     if (parts == 1 || width == 0) return 0;
@@ -58,8 +57,7 @@ struct cut {
   /// The cells that a PE computes in a step after which it marches `more` steps without an exchange.
   box computed(coord pe, int more) const {
     box b;
-    for (int a = 0; a < 3; ++a)
-      b.at[a] = axis[a].grown(axis[a].share(place(pe, a)), axis[a].radius * more);
+    for (int a = 0; a < 3; ++a) b.at[a] = axis[a].grown(axis[a].share(place(pe, a)), axis[a].radius * more);
     return b;
   }
   /// All cells of the grid whose values a PE has.
@@ -95,13 +93,15 @@ struct cut {
     if (!along_first && !at_once()) b.at[first] = computed(pe, depth - less).at[first];
     const range mine = axis[a].share(i), theirs = axis[a].share(i + away);
     const int width = axis[a].radius * (depth - less);
-    b.at[a] = overlap(theirs, away < 0 ? range{mine.from - width, mine.from} : range{mine.to, mine.to + width});
+    b.at[a] =
+        overlap(theirs, away < 0 ? range{mine.from - width, mine.from} : range{mine.to, mine.to + width});
     return b.count() == 0 ? box{} : b;
   }
   /// What the neighbour on a side receives, in this PE's positions.
   box outgoing(coord pe, int stage, port side, int less) const {
     const bool along_first = side == east || side == west;
-    const int a = along_first ? first : second, next = place(pe, a) + (side == east || side == south ? 1 : -1);
+    const int a = along_first ? first : second,
+              next = place(pe, a) + (side == east || side == south ? 1 : -1);
     const int parts = axis[a].parts, turn = next < 0 ? -1 : next >= parts ? 1 : 0;
     if (turn != 0 && !axis[a].wraps) return {};
     coord there = pe;

@@ -23,7 +23,7 @@ inline constexpr int most_fields = 8;
 
 /// The operations of a cell on a wafer: a product whose result is added to something is a multiply-add.
 struct operation_count {
-  int sums = 0, sums_alike = 0;          ///< the latter of two numbers from lines, which lie in the same banks
+  int sums = 0, sums_alike = 0;  ///< the latter of two numbers from lines, which lie in the same banks
   int products = 0, products_alike = 0;  ///< multiply-adds too
   int quotients = 0, roots = 0, comparisons = 0;
 
@@ -41,12 +41,12 @@ struct operation_count {
 };
 
 struct footprint {
-  int dimensions = 0;           ///< 0 if no neighbour is read
-  std::array<int, 3> radius{};  ///< of fields and coefficients, by the axes of the grid
-  bool diagonal = false;        ///< reads a neighbour that differs along two axes
+  int dimensions = 0;                ///< 0 if no neighbour is read
+  std::array<int, 3> radius{};       ///< of fields and coefficients, by the axes of the grid
+  bool diagonal = false;             ///< reads a neighbour that differs along two axes
   bool coefficients_around = false;  ///< reads coefficients of neighbours
-  bool before = false;          ///< reads the values of a step before
-  int loads = 0;                ///< neighbours read
+  bool before = false;               ///< reads the values of a step before
+  int loads = 0;                     ///< neighbours read
   operation_count operations;
 
   // what is wrong
@@ -97,9 +97,10 @@ class value {
     friend constexpr condition operator!(condition a) { return joined(a, a); }
     template <class Other>
     constexpr explicit operator Other() const {
-      static_assert(sizeof(Other) == 0,
-                    "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
-                    "several cells at a time: compute both ways and take select(condition, one, other)");
+      static_assert(
+          sizeof(Other) == 0,
+          "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
+          "several cells at a time: compute both ways and take select(condition, one, other)");
       return {};
     }
 
@@ -131,10 +132,11 @@ class value {
   template <class Other>
     requires(!std::same_as<Other, value>)
   constexpr explicit operator Other() const {
-    static_assert(sizeof(Other) == 0,
-                  "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
-                  "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
-                  "sqrt and select without std::");
+    static_assert(
+        sizeof(Other) == 0,
+        "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
+        "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
+        "sqrt and select without std::");
     return {};
   }
 
@@ -226,14 +228,15 @@ template <takes in, class Update, class Fields, class Coefficients, class Scalar
                                                          const Scalars& scalars) {
   return [&]<std::size_t... f, std::size_t... c, std::size_t... s>(
              std::index_sequence<f...>, std::index_sequence<c...>, std::index_sequence<s...>)
-      __attribute__((always_inline, flatten)) {
-    static_assert(requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
-                  "wsl: the update of a stencil has an argument for each field, then one for each "
-                  "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says");
-    return update(fields(f)..., coefficients(c)..., scalars(s)...);
-  }(std::make_index_sequence<std::size_t(in.fields)>{},
-    std::make_index_sequence<std::size_t(in.coefficients)>{},
-    std::make_index_sequence<std::size_t(in.scalars)>{});
+             __attribute__((always_inline, flatten)) {
+               static_assert(
+                   requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
+                   "wsl: the update of a stencil has an argument for each field, then one for each "
+                   "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says");
+               return update(fields(f)..., coefficients(c)..., scalars(s)...);
+             }(std::make_index_sequence<std::size_t(in.fields)>{},
+               std::make_index_sequence<std::size_t(in.coefficients)>{},
+               std::make_index_sequence<std::size_t(in.scalars)>{});
 }
 
 template <auto update, takes in>
@@ -260,9 +263,10 @@ constexpr footprint checked_footprint() {
   static_assert(results_in<result_type> == in.fields,
                 "wsl: the update of a stencil returns one new value for each field, several of them as a "
                 "std::tuple");
-  static_assert(constant<update, in>,
-                "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-                "captures, and calls constexpr functions only");
+  static_assert(
+      constant<update, in>,
+      "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
+      "captures, and calls constexpr functions only");
   if constexpr (constant<update, in>) {
     constexpr footprint found = record<update, in>();
     static_assert(!found.too_many_dimensions,

@@ -26,7 +26,8 @@ class serial {
   void load(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
     checks::values(size_, support::joined({"field ", field}), u);
-    now_[std::size_t(field)].assign(u.begin(), u.end()), before_[std::size_t(field)] = now_[std::size_t(field)];
+    now_[std::size_t(field)].assign(u.begin(), u.end()),
+        before_[std::size_t(field)] = now_[std::size_t(field)];
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);

@@ -5,9 +5,9 @@
 //   };
 //   stencils::simulation<heat> s({512, 512}, stencils::boundary::fixed);
 //   s.load(u0), s.run(1000), s.get(u);
-// `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the limits
-// of a machine, with the same PE program. Their results depend neither on the partition of the grid nor on
-// threads, bit for bit. See examples/110_heat_mode.cpp to 116_operator.cpp.
+// `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the
+// limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
+// nor on threads, bit for bit. See examples/110_heat_mode.cpp to 116_operator.cpp.
 #pragma once
 
 #include "../../host/device.hpp"
@@ -77,7 +77,8 @@ class simulation_on {
         for (int py = y.from; py < y.to; ++py)
           if (t.has_coefficient(px, py))
             for (int pz = z.from; pz < z.to; ++pz)
-              t.coefficient(i, px, py)[pz] = k[index(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz))];
+              t.coefficient(i, px, py)[pz] =
+                  k[index(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz))];
     });
   }
   /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
@@ -171,15 +172,16 @@ class simulation_on {
 };
 
 /// On this computer: one block of cells for each thread unless `how` chooses otherwise. Throws
-/// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not go
-/// together.
+/// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not
+/// go together.
 template <auto update, takes in = {}, class T = f32>
 class simulation : public simulation_on<update, in, T, block<T, in, footprint_of<update, in>>> {
   using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>>>;
 
  public:
   explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {})
-      : base(size, choose(size, sides, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+      : base(size, choose(size, sides, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {
+  }
   /// On another engine.
   template <class Engine>
   simulation(const extents& size, const boundaries& sides, const options& how, const Engine& engine)
@@ -205,10 +207,12 @@ struct storage_on_wafers<in, reads, cells> {
 };
 }  // namespace detail
 
-/// A few cells a PE, within the limits of a machine, on any engine: `wafer_simulation<wave, per_pe{1, 1, 40}>`.
+/// A few cells a PE, within the limits of a machine, on any engine: `wafer_simulation<wave, per_pe{1, 1,
+/// 40}>`.
 template <auto update, per_pe cells, takes in = {}>
 class wafer_simulation
-    : public simulation_on<update, in, f32, typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type> {
+    : public simulation_on<update, in, f32,
+                           typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type> {
   using storage = typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type;
   using base = simulation_on<update, in, f32, storage>;
   static_assert(cells.axes == footprint_of<update, in>.dimensions,

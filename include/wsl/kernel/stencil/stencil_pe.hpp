@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The PE program of all stencils, and its layout. A PE exchanges cells with its four neighbours, marches as
 // many steps as these cells allow, and begins anew. There is no global barrier, so distant parts of the grid
-// may be steps apart. The exchange takes three colors for each direction, one for even and one for odd PEs, and
-// one that leads back to the other end, for grids that go around. Cells that must reach a PE further away are
-// passed on, one stage for each hop.
+// may be steps apart. The exchange takes three colors for each direction, one for even and one for odd PEs,
+// and one that leads back to the other end, for grids that go around. Cells that must reach a PE further away
+// are passed on, one stage for each hop.
 #pragma once
 #include "side_exchange.hpp"
 #include "tile.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The memory of a PE of a stencil: its cells of all fields at two time steps, the known cells around them, and
-// coefficients. `block` is for this computer: any number of lines, allocated when a simulation starts. The
-// other two are for wafers, in arrays whose size is known at compile time, so that the checker counts their
-// bytes: `column` has one line along z, and neighbours' lines of one time step only, as these are received
-// before each step; `plot` has a rectangle or a box of cells. All give access to lines by their positions in
-// the whole grid, so the PE program is the same.
+// The memory of a PE of a stencil: its cells of all fields at two time steps, the known cells around them,
+// and coefficients. `block` is for this computer: any number of lines, allocated when a simulation starts.
+// The other two are for wafers, in arrays whose size is known at compile time, so that the checker counts
+// their bytes: `column` has one line along z, and neighbours' lines of one time step only, as these are
+// received before each step; `plot` has a rectangle or a box of cells. All give access to lines by their
+// positions in the whole grid, so the PE program is the same.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -122,7 +122,8 @@ class plot {
     for (int a = 0; a < 3; ++a) {
       const int parts = c.axis[a].parts;
       if (c.axis[a].n > parts * cells.n[a]) return "the grid has more cells than its PEs have room for";
-      if (parts > 1 && c.axis[a].n / parts < radius[a]) return "a PE of a wafer has at least as many cells along an axis as the radius of the update";
+      if (parts > 1 && c.axis[a].n / parts < radius[a])
+        return "a PE of a wafer has at least as many cells along an axis as the radius of the update";
       if (parts == 1 && c.axis[a].wraps) return "a grid on a wafer goes around over two or more PEs";
     }
     return c.depth == 1 ? nullptr : "on a wafer PEs exchange cells after each step";
@@ -152,7 +153,8 @@ class plot {
  private:
   static constexpr int nx = cells.n[0] + 2 * rx, ny = cells.n[1] + 2 * ry;
   static constexpr int pitch = line_geometry::pitch_of(whole_vectors(rz), cells.n[2] + rz);
-  static constexpr int of_x = rx * ny * (cells.n[2] + 2 * rz), of_y = ry * nx * (cells.n[2] + 2 * rz), of_z = rz * nx * ny;
+  static constexpr int of_x = rx * ny * (cells.n[2] + 2 * rz), of_y = ry * nx * (cells.n[2] + 2 * rz),
+                       of_z = rz * nx * ny;
   static constexpr int crossing = in.fields * std::max({of_x, of_y, of_z, 1});
   using cells_of_field = T[static_cast<std::size_t>(nx * ny * pitch)];
   static surroundings<T> same(const T* p) { return {p, p, p}; }
@@ -173,10 +175,12 @@ class column {
  public:
   static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = false;
   static const char* misfit(const cut& c) {
-    if (c.axis[z_axis].n != nz) return "a wafer's program is compiled for one number of cells along the last axis";
+    if (c.axis[z_axis].n != nz)
+      return "a wafer's program is compiled for one number of cells along the last axis";
     for (int a : {x_axis, y_axis}) {
       if (c.axis[a].parts != c.axis[a].n) return "on a wafer each PE has one column of cells";
-      if (c.axis[a].parts == 1 && c.axis[a].wraps) return "a grid on a wafer goes around over two or more PEs";
+      if (c.axis[a].parts == 1 && c.axis[a].wraps)
+        return "a grid on a wafer goes around over two or more PEs";
     }
     return c.depth == 1 ? nullptr : "on a wafer PEs exchange cells after each step";
   }
@@ -202,13 +206,16 @@ class column {
   }
   surroundings<T> around_coefficient(int c, int x, int y) {
     const T* own = coefficient(c, x, y);
-    if constexpr (reads.coefficients_around) return {own, own, reads.diagonal ? own : line(coefficients_[c][of_y])};
+    if constexpr (reads.coefficients_around)
+      return {own, own, reads.diagonal ? own : line(coefficients_[c][of_y])};
     else return {own, own, own};
   }
   std::ptrdiff_t sx() const { return reads.diagonal ? (2 * ry + 1) * pitch : pitch; }
   std::ptrdiff_t sy() const { return pitch; }
   T* fading(int axis) {
-    return axis == z_axis ? line(fading_z_) : axis == x_axis ? fading_xy_ + rx - x_ : fading_xy_ + 2 * rx + 1 + ry - y_;
+    return axis == z_axis   ? line(fading_z_)
+           : axis == x_axis ? fading_xy_ + rx - x_
+                            : fading_xy_ + 2 * rx + 1 + ry - y_;
   }
   // lines cross as they are; nobody asks
   std::span<f32> leaving(int, std::size_t) { return {}; }
@@ -228,7 +235,9 @@ class column {
                                     : dy == 0      ? dx + rx
                                                    : of_y + dy);
   }
-  static words& own(lines& l, int parity) { return l[parity == 0 ? index(0, 0) : std::size_t(reads.diagonal ? count - 1 : of_y)]; }
+  static words& own(lines& l, int parity) {
+    return l[parity == 0 ? index(0, 0) : std::size_t(reads.diagonal ? count - 1 : of_y)];
+  }
   static T* line(words& w) { return w + front; }
 
   int x_ = 0, y_ = 0;

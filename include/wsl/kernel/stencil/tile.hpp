@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One PE's part of a stencil's grid: its cells, the sides of the grid that it has, and its time steps. Several
-// steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts the
-// block into tiles that lean back by the radius of the update with each step along all axes (time skewing): a
-// tile finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block.
-// Cells beyond the sides of the grid are written as soon as the cells are known from which they follow, so
-// tiles need no order of their own at the sides.
+// One PE's part of a stencil's grid: its cells, the sides of the grid that it has, and its time steps.
+// Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
+// the block into tiles that lean back by the radius of the update with each step along all axes (time
+// skewing): a tile finds all it needs in itself and in the tiles before it, and nothing is computed twice
+// inside a block. Cells beyond the sides of the grid are written as soon as the cells are known from which
+// they follow, so tiles need no order of their own at the sides.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -162,8 +162,7 @@ class tile {
     if (!plan_.absorbs()) return sweep_lines<update, in, T, false>(l);
     T factors[lines_at_once];
     const T *of_x = store_.fading(x_axis), *of_y = store_.fading(y_axis);
-    for (int i = 0; i < count; ++i)
-      factors[i] = along_x ? of_x[x + i] * of_y[y] : of_x[x] * of_y[y + i];
+    for (int i = 0; i < count; ++i) factors[i] = along_x ? of_x[x + i] * of_y[y] : of_x[x] * of_y[y + i];
     l.fading_z = store_.fading(z_axis), l.fading_line = factors, l.rest = rest_;
     sweep_lines<update, in, T, true>(l);
   }
@@ -204,8 +203,8 @@ class tile {
     for (int p = z.from; p < std::min(z.to, low); ++p) write(p);
     for (int p = std::max(z.from, high); p < z.to; ++p) write(p);
   }
-  /// All cells beyond the sides that follow from the cells of a line. Those beyond two sides follow from those
-  /// beyond the first.
+  /// All cells beyond the sides that follow from the cells of a line. Those beyond two sides follow from
+  /// those beyond the first.
   void refresh(int parity, int x, int y, const range& z) {
     for (int f = 0; f < in.fields; ++f) {
       T* line = store_.field(f, parity, x, y);
@@ -252,11 +251,9 @@ class tile {
     });
   }
   bool inside_own(int a, int p) const { return own().at[a].has(p); }
-  bool inside(int a, int p) const {
-    return plan_.cut.axis[a].wraps || (p >= 0 && p < plan_.cut.axis[a].n);
-  }
-  /// Sets the value of a cell beyond the sides if it is constant; the last axis along which it is outside of a
-  /// constant side decides, and mirrors before that one multiply.
+  bool inside(int a, int p) const { return plan_.cut.axis[a].wraps || (p >= 0 && p < plan_.cut.axis[a].n); }
+  /// Sets the value of a cell beyond the sides if it is constant; the last axis along which it is outside of
+  /// a constant side decides, and mirrors before that one multiply.
   void outside(const std::array<int, 3>& at, int field, T& value) const {
     T factors[3];
     int mirrors = 0;
@@ -319,8 +316,9 @@ class tile {
       T* line = store_.field(f, level, x, y);
       if (a == z_axis) line[to] = line[from];
       else
-        std::copy_n(store_.field(f, level, a == x_axis ? from : x, a == y_axis ? from : y) + b.at[z_axis].from,
-                    b.at[z_axis].size(), line + b.at[z_axis].from);
+        std::copy_n(
+            store_.field(f, level, a == x_axis ? from : x, a == y_axis ? from : y) + b.at[z_axis].from,
+            b.at[z_axis].size(), line + b.at[z_axis].from);
     });
   }
 
