@@ -24,6 +24,8 @@ struct entry {
 };
 /// In the order of the summary.
 constexpr entry order[] = {{"wave"},
+                           {"stencil-wave"},
+                           {"stencil-heat"},
                            {"mc"},
                            {"wafer-mc"},
                            {"tlr", "OpenBLAS"},

@@ -7,5 +7,6 @@
 #include "kernel/gemv.hpp"
 #include "kernel/monte_carlo.hpp"
 #include "kernel/solver.hpp"
+#include "kernel/stencil.hpp"
 #include "kernel/tlr.hpp"
 #include "kernel/wave25.hpp"

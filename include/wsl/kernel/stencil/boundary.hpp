@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// What lies beyond the sides of a stencil's grid. Cells outside have values that follow from the side's kind;
+// where a cell is outside along several axes, the last axis decides.
+//   stencils::boundary::fixed                          on all sides
+//   {boundary::periodic, {boundary::fixed, boundary::open}}   by axes; two sides of an axis in braces
+#pragma once
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+
+#include "../../support/bad_argument.hpp"
+#include "footprint.hpp"
+
+namespace wsl::stencils {
+
+namespace boundary {
+
+enum class kind : u8 {
+  fixed,      ///< one value for each field
+  open,       ///< the value of the outermost cell: a gradient of zero
+  mirrored,   ///< the grid's mirror image in the side, times a factor for each field
+  periodic,   ///< the cells at the opposite side
+  absorbing,  ///< one value for each field, to which cells near the side are drawn after each step: a sponge
+};
+
+struct side {
+  boundary::kind kind = kind::fixed;
+  /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored ones
+  std::array<f64, most_fields> values{};
+  int width = 0;     ///< cells of a sponge
+  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell
+
+  bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
+  /// The factor by which a cell's distance from what lies outside is multiplied after each step, for a cell
+  /// with so many others between it and the side (Cerjan et al., Geophysics 50, 1985).
+  f64 fading(int from_side) const {
+    if (kind != kind::absorbing || from_side >= width) return 1;
+    const f64 deep = f64(width - from_side) / width;
+    return std::exp(-strength * deep * deep);
+  }
+};
+
+inline constexpr side fixed{}, open{kind::open, {}, 0, 0}, periodic{kind::periodic, {}, 0, 0},
+    mirrored{kind::mirrored, {1, 1, 1, 1, 1, 1, 1, 1}, 0, 0};
+
+/// So many numbers in the order of the fields; those left out are zero.
+constexpr std::array<f64, most_fields> by_fields(std::initializer_list<f64> values) {
+  if (values.size() > most_fields)
+    support::bad_argument({"stencil: a side has values for up to ", most_fields, " fields"});
+  std::array<f64, most_fields> all{};
+  std::size_t i = 0;
+  for (f64 v : values) all[i++] = v;
+  return all;
+}
+
+constexpr side fixed_at(std::initializer_list<f64> values) { return {kind::fixed, by_fields(values), 0, 0}; }
+/// A factor for each field: -1 for the component of a vector across the side, 1 for others.
+constexpr side mirrored_times(std::initializer_list<f64> factors) {
+  return {kind::mirrored, by_fields(factors), 0, 0};
+}
+constexpr side absorbing(int width = 20, f64 strength = 0.09, std::initializer_list<f64> values = {}) {
+  return {kind::absorbing, by_fields(values), width, strength};
+}
+
+}  // namespace boundary
+
+/// The two sides of an axis.
+struct axis_sides {
+  boundary::side low, high;
+  axis_sides(const boundary::side& both = {}) : low(both), high(both) {}
+  axis_sides(const boundary::side& l, const boundary::side& h) : low(l), high(h) {}
+
+  bool is_periodic() const { return low.kind == boundary::kind::periodic; }
+  bool absorbs() const {
+    return low.kind == boundary::kind::absorbing || high.kind == boundary::kind::absorbing;
+  }
+};
+
+/// The sides of a grid, by its axes.
+class boundaries {
+ public:
+  boundaries(const boundary::side& everywhere = {}) : axes_{everywhere, everywhere, everywhere}, given_(0) {}
+  boundaries(std::initializer_list<axis_sides> by_axis) : given_(static_cast<int>(by_axis.size())) {
+    std::size_t i = 0;
+    for (const axis_sides& a : by_axis)
+      if (i < 3) axes_[i++] = a;
+  }
+  const axis_sides& operator[](int axis) const { return axes_[static_cast<std::size_t>(axis)]; }
+  /// For how many axes they were given; 0 for one kind everywhere.
+  int given() const { return given_; }
+
+ private:
+  std::array<axis_sides, 3> axes_;
+  int given_;
+};
+
+/// The numbers of cells along the axes of a grid. Arrays of the host have the last axis contiguous.
+class extents {
+ public:
+  extents(std::initializer_list<int> n) : axes_(static_cast<int>(n.size())) {
+    std::size_t i = 0;
+    for (int cells : n)
+      if (i < 3) n_[i++] = cells;
+  }
+  int axes() const { return axes_; }
+  int operator[](int axis) const { return n_[static_cast<std::size_t>(axis)]; }
+  std::size_t count() const {
+    return static_cast<std::size_t>(n_[0]) * static_cast<std::size_t>(n_[1]) *
+           static_cast<std::size_t>(n_[2]);
+  }
+  std::string text() const {
+    std::string all = std::to_string(n_[0]);
+    for (int a = 1; a < axes_ && a < 3; ++a) all += support::joined({" x ", (*this)[a]});
+    return all;
+  }
+
+ private:
+  std::array<int, 3> n_{1, 1, 1};
+  int axes_;
+};
+
+namespace checks {
+
+inline void side(const boundary::side& s, int axis, int n, int fields) {
+  for (int f = 0; f < fields; ++f)
+    if (!std::isfinite(s.values[static_cast<std::size_t>(f)]))
+      support::bad_argument(
+          {"stencil: a side of axis ", axis, " has a value for field ", f, " that is not a finite number"});
+  if (s.kind != boundary::kind::absorbing) return;
+  if (s.width < 1 || s.width > n)
+    support::bad_argument({"stencil: an absorbing side of axis ", axis, " is ", s.width,
+                           " cells wide; choose 1 to ", n, ", the cells along that axis"});
+  if (!(s.strength >= 0) || !std::isfinite(s.strength))
+    support::bad_argument({"stencil: the strength of an absorbing side of axis ", axis, " is ",
+                           std::to_string(s.strength), "; it is finite and not negative"});
+}
+
+/// Throws std::invalid_argument for a grid that a stencil does not fit.
+inline void grid(const extents& size, const boundaries& sides, const footprint& reads, int fields) {
+  if (size.axes() != reads.dimensions)
+    support::bad_argument({"stencil: the update reads neighbours with ", reads.dimensions,
+                           " offsets, and the size ", size.text(), " has ", size.axes(),
+                           " axes; give one number of cells for each offset"});
+  if (sides.given() != 0 && sides.given() != size.axes())
+    support::bad_argument({"stencil: there are boundaries for ", sides.given(), " axes and sizes for ",
+                           size.axes(), "; give one boundary for all sides, or one for each axis"});
+  f64 all = 1;
+  for (int a = 0; a < size.axes(); ++a) {
+    const int radius = reads.radius[static_cast<std::size_t>(a)], least = radius > 1 ? radius : 1;
+    if (size[a] < least)
+      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ", size[a],
+                             " cells, and the radius of the update is ", radius, "; take at least ",
+                             support::counted(least, "cell")});
+    if (sides[a].low.kind != sides[a].high.kind &&
+        (sides[a].is_periodic() || sides[a].high.kind == boundary::kind::periodic))
+      support::bad_argument({"stencil: one side of axis ", a,
+                             " is periodic and the other is not; a grid that "
+                             "goes around has two such sides"});
+    side(sides[a].low, a, size[a], fields), side(sides[a].high, a, size[a], fields);
+    all *= size[a];
+  }
+  if (all > 1e12)
+    support::bad_argument({"stencil: a grid of ", size.text(), " cells does not fit in any memory"});
+}
+
+/// Throws std::invalid_argument unless there is a finite number for each cell.
+template <class Span>
+void values(const extents& size, const std::string& what, const Span& given) {
+  if (given.size() != size.count())
+    support::bad_argument({"stencil: ", what, " has ", given.size(), " numbers, and the grid of ",
+                           size.text(), " has ", size.count(),
+                           " cells; give one for each, the last axis contiguous"});
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (!std::isfinite(given[i]))
+      support::bad_argument(
+          {"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
+}
+
+inline void number_of(const char* what, int i, int count) {
+  if (i < 0 || i >= count)
+    support::bad_argument(
+        {"stencil: there is no ", what, " ", i, "; the update takes ", count, ", which count from 0"});
+}
+
+inline void scalar(int i, int count, f64 value) {
+  number_of("scalar", i, count);
+  if (!std::isfinite(value)) support::bad_argument({"stencil: scalar ", i, " is not a finite number"});
+}
+
+}  // namespace checks
+
+}  // namespace wsl::stencils

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// The serial reference of the stencils: the update cell by cell, with neighbours outside the grid found one
+// by one from the kinds of the sides. It is slow and plain on purpose. The order of operations is the same as
+// on PEs, and so are the bits.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "boundary.hpp"
+#include "lanes.hpp"
+
+namespace wsl::stencils {
+
+template <auto update, takes in = {}, class T = f32>
+class serial {
+  static constexpr footprint reads = footprint_of<update, in>;
+
+ public:
+  explicit serial(const extents& size, const boundaries& sides = {})
+      : size_((checks::grid(size, sides, reads, in.fields), size)), sides_(sides) {
+    for (int f = 0; f < in.fields; ++f) now_.emplace_back(size.count()), before_.emplace_back(size.count());
+    for (int c = 0; c < in.coefficients; ++c) coefficients_.emplace_back(size.count());
+  }
+
+  /// Sets a field, and its values of the step before to the same.
+  void load(std::span<const T> u, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    checks::values(size_, support::joined({"field ", field}), u);
+    now_[std::size_t(field)].assign(u.begin(), u.end()),
+        before_[std::size_t(field)] = now_[std::size_t(field)];
+  }
+  void load_before(std::span<const T> u, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    checks::values(size_, support::joined({"field ", field}), u);
+    before_[std::size_t(field)].assign(u.begin(), u.end());
+  }
+  void coefficient(int i, std::span<const T> k) {
+    checks::number_of("coefficient", i, in.coefficients);
+    checks::values(size_, support::joined({"coefficient ", i}), k);
+    coefficients_[std::size_t(i)].assign(k.begin(), k.end());
+  }
+  void scalar(int i, T s) {
+    checks::scalar(i, in.scalars, s);
+    scalars_[std::size_t(i)] = s;
+  }
+
+  void run(int steps) {
+    if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
+    for (int i = 0; i < steps; ++i) step();
+  }
+  const std::vector<T>& values(int field = 0) const {
+    checks::number_of("field", field, in.fields);
+    return now_[std::size_t(field)];
+  }
+
+ private:
+  using number = lanes<T, 1>;
+  using cell = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
+
+  std::size_t index(const cell& c) const {
+    std::size_t i = 0;
+    for (int a = 0; a < 3; ++a) i = i * std::size_t(size_[a]) + std::size_t(c[std::size_t(a)]);
+    return i;
+  }
+
+  /// A field's value in a cell that may lie outside.
+  number value(const std::vector<T>& u, std::size_t field, cell c) const {
+    number factors[3];
+    int mirrors = 0;
+    const auto seen = [&](number x) {
+      while (mirrors > 0) x = factors[--mirrors] * x;
+      return x;
+    };
+    for (int a = size_.axes() - 1; a >= 0; --a) {
+      int& i = c[std::size_t(a)];
+      const int n = size_[a];
+      if (i >= 0 && i < n) continue;
+      const boundary::side& s = i < 0 ? sides_[a].low : sides_[a].high;
+      if (s.is_constant()) return seen(s.values[field]);
+      if (s.kind == boundary::kind::mirrored) {
+        factors[mirrors++] = s.values[field];
+        i = i < 0 ? -1 - i : 2 * n - 1 - i;
+      } else i = s.kind == boundary::kind::open ? (i < 0 ? 0 : n - 1) : (i + n) % n;
+    }
+    return seen(u[index(c)]);
+  }
+  /// A coefficient's: outside of sides that are not periodic it is that of the outermost cell.
+  number constant(const std::vector<T>& k, cell c) const {
+    for (int a = 0; a < size_.axes(); ++a) {
+      int& i = c[std::size_t(a)];
+      const int n = size_[a];
+      i = sides_[a].is_periodic() ? (i + n) % n : i < 0 ? 0 : i >= n ? n - 1 : i;
+    }
+    return k[index(c)];
+  }
+
+  static cell moved(cell c, std::initializer_list<int> offset) {
+    std::size_t a = 0;
+    for (int o : offset) c[a++] += o;
+    return c;
+  }
+
+  struct coefficient_reader {
+    const serial& s;
+    const std::vector<T>& k;
+    cell at;
+    number operator()(std::convertible_to<int> auto... offset) const {
+      return s.constant(k, moved(at, {static_cast<int>(offset)...}));
+    }
+  };
+  struct field_reader {
+    const serial& s;
+    std::size_t field;
+    cell at;
+    number fading;
+    number operator()(std::convertible_to<int> auto... offset) const {
+      return s.value(s.now_[field], field, moved(at, {static_cast<int>(offset)...}));
+    }
+    number before(std::convertible_to<int> auto...) const {
+      return s.faded(s.before_[field][s.index(at)], fading, field);
+    }
+  };
+
+  /// The factor of the sponges in a cell, with the axes in the order in which PEs multiply them.
+  number fading(const cell& c) const {
+    number factor[3]{1, 1, 1};
+    for (int a = 0; a < size_.axes(); ++a) {
+      const int i = c[std::size_t(a)];
+      factor[a] = number(static_cast<T>(sides_[a].low.fading(i))) *
+                  number(static_cast<T>(sides_[a].high.fading(size_[a] - 1 - i)));
+    }
+    return factor[0] * factor[1] * factor[2];
+  }
+  bool absorbs() const { return sides_[0].absorbs() || sides_[1].absorbs() || sides_[2].absorbs(); }
+  number rest(std::size_t field) const {
+    for (int a = 0; a < size_.axes(); ++a)
+      for (const boundary::side* s : {&sides_[a].low, &sides_[a].high})
+        if (s->kind == boundary::kind::absorbing) return s->values[field];
+    return 0;
+  }
+  number faded(const number& x, const number& fading, std::size_t field) const {
+    if (!absorbs()) return x;
+    const number to = rest(field);
+    return to + fading * (x - to);
+  }
+
+  void step() {
+    for (cell c{}; c[0] < size_[0]; ++c[0])
+      for (c[1] = 0; c[1] < size_[1]; ++c[1])
+        for (c[2] = 0; c[2] < size_[2]; ++c[2]) update_cell(c);
+    now_.swap(before_);
+  }
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-attributes"
+#endif
+  // as the PEs' loops: no product is fused with a sum
+  [[gnu::flatten, gnu::optimize("fp-contract=off")]] void update_cell(const cell& c) {
+    const number fades = fading(c);
+    const auto results = detail::call<in>(
+        update, [&](std::size_t f) { return field_reader{*this, f, c, fades}; },
+        [&](std::size_t k) { return coefficient_reader{*this, coefficients_[k], c}; },
+        [&](std::size_t s) { return number(scalars_[s]); });
+    [&]<std::size_t... f>(std::index_sequence<f...>) {
+      ((before_[f][index(c)] = faded(number(detail::result<f>(results)), fades, f).v), ...);
+    }(std::make_index_sequence<std::size_t(in.fields)>{});
+  }
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+  extents size_;
+  boundaries sides_;
+  std::vector<std::vector<T>> now_, before_, coefficients_;
+  std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
+};
+
+}  // namespace wsl::stencils

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The front end of the stencils: the update of a cell in, fields out.
+//   constexpr auto heat = [](auto u) {
+//     return u(0, 0) + 0.1f * (u(1, 0) + u(-1, 0) + u(0, 1) + u(0, -1) - 4 * u(0, 0));
+//   };
+//   stencils::simulation<heat> s({512, 512}, stencils::boundary::fixed);
+//   s.load(u0), s.run(1000), s.get(u);
+// `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the
+// limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
+// nor on threads, bit for bit. See examples/110_heat_mode.cpp to 116_operator.cpp.
+#pragma once
+
+#include "../../host/device.hpp"
+#include "blocking.hpp"
+#include "stencil_pe.hpp"
+
+namespace wsl::stencils {
+
+namespace detail {
+
+/// Axes of the user's grid as x, y and z.
+constexpr int internal_axis(int axes, int a) { return a == axes - 1 ? z_axis : a == 0 ? x_axis : y_axis; }
+
+inline tile_plan plan_of(const extents& size, const boundaries& sides, const footprint& reads) {
+  tile_plan p;
+  p.cut.diagonal = reads.diagonal;
+  p.cut.first = size.axes() == 1 ? z_axis : x_axis;
+  p.cut.second = size.axes() == 2 ? z_axis : y_axis;
+  for (int a = 0; a < size.axes(); ++a) {
+    const int to = internal_axis(size.axes(), a);
+    p.cut.axis[to].n = size[a], p.cut.axis[to].radius = reads.radius[std::size_t(a)];
+    p.sides[to] = sides[a];
+  }
+  return p;
+}
+
+}  // namespace detail
+
+/// A stencil on some engine. Arrays have the last axis contiguous.
+template <auto update, takes in, class T, class Storage>
+class simulation_on {
+ public:
+  using program = stencil_pe<update, in, T, Storage>;
+  using number = T;
+  static constexpr footprint reads = footprint_of<update, in>;
+  /// The bytes of a PE's SRAM that the program takes on a wafer.
+  static constexpr int bytes = program_v<program>.bytes;
+
+  const extents& size() const { return size_; }
+  const tile_plan& plan() const { return plan_; }
+  /// Steps done.
+  i64 time() const { return time_; }
+  /// The fabric on which it runs: its time_report says where the cycles of an engine that counts them go.
+  fabric& wafer() { return fabric_; }
+
+  /// Sets a field, and its values of the step before to the same. There is a finite number for each cell;
+  /// otherwise, or if there is no such field, it throws std::invalid_argument.
+  void load(std::span<const T> u, int field = 0) {
+    check("field", field, in.fields, u);
+    scatter(u, [&](auto& t, int x, int y) { return t.now(field, x, y); });
+    scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
+    each_tile([](auto& t, coord) { t.loaded(); });
+  }
+  /// Sets the values of the step before; throws as load does.
+  void load_before(std::span<const T> u, int field = 0) {
+    static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
+    check("field", field, in.fields, u);
+    scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
+  }
+  /// Sets a coefficient; throws as load does. All are zero at first. Beyond sides that are not periodic it is
+  /// that of the outermost cell.
+  void coefficient(int i, std::span<const T> k) {
+    check("coefficient", i, in.coefficients, k);
+    each_tile([&](auto& t, coord) {
+      const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
+      for (int px = x.from; px < x.to; ++px)
+        for (int py = y.from; py < y.to; ++py)
+          if (t.has_coefficient(px, py))
+            for (int pz = z.from; pz < z.to; ++pz)
+              t.coefficient(i, px, py)[pz] =
+                  k[index(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz))];
+    });
+  }
+  /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
+  /// at first.
+  void scalar(int i, T s) {
+    checks::scalar(i, in.scalars, s);
+    each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
+  }
+
+  /// Marches so many steps. Returns the cycles that they took on an engine that counts them, with the
+  /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
+  /// std::invalid_argument for fewer than 0 steps.
+  u64 run(i64 steps) {
+    if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
+    u64 cycles = 0;
+    for (i64 left = steps; left > 0;) {
+      const int now = static_cast<int>(std::min<i64>(left, 1 << 20));
+      cycles += fabric_.template launch<&program::march>(all, now).cycles;
+      time_ += now, left -= now;
+    }
+    return cycles;
+  }
+
+  /// A field after the last step; throws std::invalid_argument for an array of another size.
+  void get(std::span<T> u, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    if (u.size() != size_.count())
+      support::bad_argument({"stencil: get has an array of ", u.size(), " numbers, and the grid of ",
+                             size_.text(), " has ", size_.count(), " cells"});
+    each_line([&](auto& t, int x, int y, const range& z) {
+      std::copy_n(t.now(field, x, y) + z.from, z.size(), u.data() + index(x, y, z.from));
+    });
+  }
+  std::vector<T> values(int field = 0) {
+    std::vector<T> u(size_.count());
+    get(u, field);
+    return u;
+  }
+
+ protected:
+  /// Throws fault if the machine is too small.
+  template <class Engine>
+  simulation_on(const extents& size, const tile_plan& plan, const machine& target, const Engine& engine)
+      : size_(size),
+        plan_(plan),
+        wide_(plan.cut.axis[plan.cut.first].parts),
+        high_(plan.cut.axis[plan.cut.second].parts),
+        fabric_(stencils::plan<program>(target, wide_, high_), engine) {
+    each_tile([&](auto& t, coord pe) { t.prepare(plan_, pe); });
+  }
+
+ private:
+  void check(const char* what, int i, int count, std::span<const T> given) const {
+    checks::number_of(what, i, count);
+    checks::values(size_, support::joined({what, " ", i}), given);
+  }
+  std::size_t index(int x, int y, int z) const {
+    const auto n = [&](int a) { return static_cast<std::size_t>(plan_.cut.axis[a].n); };
+    return (static_cast<std::size_t>(x) * n(y_axis) + static_cast<std::size_t>(y)) * n(z_axis) +
+           static_cast<std::size_t>(z);
+  }
+  int nearest(int a, int p) const {
+    const int n = plan_.cut.axis[a].n;
+    return plan_.sides[a].is_periodic() ? (p % n + n) % n : std::clamp(p, 0, n - 1);
+  }
+  template <class F>
+  void each_tile(F f) {
+    for (int y = 0; y < high_; ++y)
+      for (int x = 0; x < wide_; ++x) f(fabric_.template program_at<program>({x, y}).here, coord{x, y});
+  }
+  template <class F>
+  void each_line(F f) {
+    each_tile([&](auto& t, coord) {
+      const box own = t.own();
+      for (int x = own.at[x_axis].from; x < own.at[x_axis].to; ++x)
+        for (int y = own.at[y_axis].from; y < own.at[y_axis].to; ++y) f(t, x, y, own.at[z_axis]);
+    });
+  }
+  template <class LineOf>
+  void scatter(std::span<const T> u, LineOf line_of) {
+    each_line([&](auto& t, int x, int y, const range& z) {
+      std::copy_n(u.data() + index(x, y, z.from), z.size(), line_of(t, x, y) + z.from);
+    });
+  }
+
+  extents size_;
+  tile_plan plan_;
+  int wide_, high_;
+  fabric fabric_;
+  i64 time_ = 0;
+};
+
+/// On this computer: one block of cells for each thread unless `how` chooses otherwise. Throws
+/// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not
+/// go together.
+template <auto update, takes in = {}, class T = f32>
+class simulation : public simulation_on<update, in, T, block<T, in, footprint_of<update, in>>> {
+  using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>>>;
+
+ public:
+  explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {})
+      : base(size, choose(size, sides, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {
+  }
+  /// On another engine.
+  template <class Engine>
+  simulation(const extents& size, const boundaries& sides, const options& how, const Engine& engine)
+      : base(size, choose(size, sides, how), host, engine) {}
+
+ private:
+  static tile_plan choose(const extents& size, const boundaries& sides, const options& how) {
+    checks::grid(size, sides, base::reads, in.fields);
+    constexpr int bytes_of_cell = (2 * in.fields + in.coefficients) * static_cast<int>(sizeof(T));
+    return blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how);
+  }
+};
+
+namespace detail {
+template <takes in, footprint reads, per_pe cells>
+struct storage_on_wafers {
+  using type = plot<in, reads, cells>;
+};
+template <takes in, footprint reads, per_pe cells>
+  requires(cells.is_column())
+struct storage_on_wafers<in, reads, cells> {
+  using type = column<in, reads, cells.n[2]>;
+};
+}  // namespace detail
+
+/// A few cells a PE, within the limits of a machine, on any engine: `wafer_simulation<wave, per_pe{1, 1,
+/// 40}>`.
+template <auto update, per_pe cells, takes in = {}>
+class wafer_simulation
+    : public simulation_on<update, in, f32,
+                           typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type> {
+  using storage = typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type;
+  using base = simulation_on<update, in, f32, storage>;
+  static_assert(cells.axes == footprint_of<update, in>.dimensions,
+                "wsl: the cells of a PE are given by as many axes as the update of the stencil reads");
+
+ public:
+  template <class Engine = threaded>
+  explicit wafer_simulation(const extents& size, const boundaries& sides = {}, const machine& target = wse2,
+                            const Engine& engine = {})
+      : base(size, choose(size, sides), target, engine) {}
+
+ private:
+  static tile_plan choose(const extents& size, const boundaries& sides) {
+    checks::grid(size, sides, base::reads, in.fields);
+    tile_plan p = detail::plan_of(size, sides, base::reads);
+    const auto pes = [&](int a) { return (p.cut.axis[a].n + cells.n[a] - 1) / cells.n[a]; };
+    p = detail::with_pes(p, pes(p.cut.first), pes(p.cut.second));
+    for (int a = 0; a < 3; ++a) p.tile[a] = p.cut.axis[a].n + 1;
+    if (const char* why = storage::misfit(p.cut)) support::bad_argument({"stencil: ", why});
+    return p;
+  }
+};
+
+}  // namespace wsl::stencils

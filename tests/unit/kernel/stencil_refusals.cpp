@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What a stencil's update reads and computes, as found while compiling; and what the front ends refuse, with
+// the name of the mistake.
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "stencil_updates.hpp"
+
+using namespace wsl;
+namespace boundary = stencils::boundary;
+using Catch::Matchers::Contains;
+using stencils::footprint_of, stencils::per_pe, stencils::takes;
+
+namespace {
+
+constexpr stencils::footprint heat = footprint_of<updates::heat>;
+static_assert(heat.dimensions == 2 && heat.radius[0] == 1 && heat.radius[1] == 1);
+static_assert(!heat.diagonal && !heat.before && heat.loads == 6);
+// u + 0.1 (((e + w) + s) + n - 4 u): the first sum is of two lines, two more of a line and a sum, and both
+// products become multiply-adds
+static_assert(heat.operations.sums_alike == 1 && heat.operations.sums == 2 && heat.operations.products == 2);
+
+constexpr stencils::footprint wave = footprint_of<updates::wave, takes{.coefficients = 1}>;
+static_assert(wave.dimensions == 3 && wave.radius[0] == 4 && wave.radius[2] == 4);
+static_assert(!wave.diagonal && wave.before && !wave.coefficients_around && wave.loads == 28);
+
+constexpr stencils::footprint conduct = footprint_of<updates::conduct, takes{2, 1, 2}>;
+static_assert(conduct.before && conduct.coefficients_around && !conduct.diagonal);
+static_assert(footprint_of<updates::square>.diagonal && footprint_of<updates::square>.radius[1] == 2);
+static_assert(footprint_of<updates::roots>.operations.roots == 1 &&
+              footprint_of<updates::roots>.operations.quotients == 1);
+static_assert(footprint_of<updates::line>.dimensions == 1 && footprint_of<updates::line>.radius[0] == 2);
+
+}  // namespace
+
+TEST_CASE("stencil: sizes and boundaries that do not go together are refused by name") {
+  using plane = stencils::simulation<updates::square>;
+  CHECK_THROWS_WITH(plane({8}), Contains("2 offsets") && Contains("the size 8 has 1 axes"));
+  CHECK_THROWS_WITH(plane({8, 8, 8}), Contains("8 x 8 x 8 has 3 axes"));
+  CHECK_THROWS_WITH(plane({8, 1}),
+                    Contains("axis 1 of a grid of 8 x 1 has 1 cells, and the radius of the update is 2"));
+  CHECK_THROWS_WITH(plane({0, 8}), Contains("has 0 cells") && Contains("at least 1 cell"));
+  CHECK_THROWS_WITH(plane({-3, 8}), Contains("has -3 cells"));
+  CHECK_THROWS_WITH(plane({2147483647, 2147483647}), Contains("does not fit in any memory"));
+  CHECK_THROWS_WITH(plane({8, 8}, {boundary::fixed}), Contains("boundaries for 1 axes and sizes for 2"));
+  CHECK_THROWS_WITH(plane({8, 8}, {{boundary::periodic, boundary::open}, boundary::open}),
+                    Contains("one side of axis 0 is periodic"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::absorbing(9)), Contains("9 cells wide; choose 1 to 8"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::absorbing(0)), Contains("0 cells wide"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::absorbing(2, -1)), Contains("strength"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::fixed_at({std::numeric_limits<f64>::infinity()})),
+                    Contains("value for field 0 that is not a finite number"));
+  CHECK_THROWS_WITH(boundary::fixed_at({1, 2, 3, 4, 5, 6, 7, 8, 9}), Contains("up to 8 fields"));
+  CHECK_THROWS_AS(plane({8, 1}), std::invalid_argument);
+  CHECK_THROWS_WITH(stencils::serial<updates::square>({8, 1}), Contains("axis 1"));
+}
+
+TEST_CASE("stencil: options that do not fit the grid are refused by name") {
+  using plane = stencils::simulation<updates::square>;
+  CHECK_THROWS_WITH(plane({8, 8}, {}, {.wide = 9}), Contains("9 x 0 PEs cut axes of 8 and 8 cells"));
+  CHECK_THROWS_WITH(plane({8, 8}, {}, {.high = -1}), Contains("PEs cut axes"));
+  CHECK_THROWS_WITH(plane({8, 8}, {}, {.depth = 65}), Contains("not after 65"));
+  CHECK_THROWS_WITH(plane({8, 8}, {}, {.threads = -1}), Contains("-1 threads"));
+  CHECK_THROWS_WITH(plane({8, 8}, {}, {.tile_x = -4}), Contains("-4 x 0 x 0"));
+  CHECK_THROWS_WITH(stencils::simulation<updates::line>({100}, {}, {.high = 2}),
+                    Contains("axes of 100 and 1"));
+}
+
+TEST_CASE("stencil: arrays of a wrong length, numbers that are none, and names that do not exist") {
+  constexpr takes in{2, 1, 2};
+  stencils::simulation<updates::conduct, in> s({6, 5});
+  stencils::serial<updates::conduct, in> r({6, 5});
+  std::vector<f32> good(30), bad(29), broken(30);
+  broken[17] = std::numeric_limits<f32>::quiet_NaN();
+  CHECK_THROWS_WITH(s.load(bad), Contains("field 0 has 29 numbers, and the grid of 6 x 5 has 30 cells"));
+  CHECK_THROWS_WITH(s.load(broken, 1), Contains("field 1 is not a finite number at index 17"));
+  CHECK_THROWS_WITH(s.load(good, 2), Contains("no field 2; the update takes 2"));
+  CHECK_THROWS_WITH(s.load_before(bad, 1), Contains("field 1 has 29"));
+  CHECK_THROWS_WITH(s.coefficient(1, good), Contains("no coefficient 1"));
+  CHECK_THROWS_WITH(s.coefficient(0, broken), Contains("coefficient 0 is not a finite number at index 17"));
+  CHECK_THROWS_WITH(s.scalar(-1, 0), Contains("no scalar -1"));
+  CHECK_THROWS_WITH(s.scalar(0, broken[17]), Contains("scalar 0 is not a finite number"));
+  CHECK_THROWS_WITH(s.get(bad), Contains("get has an array of 29 numbers"));
+  CHECK_THROWS_WITH(s.values(2), Contains("no field 2"));
+  CHECK_THROWS_WITH(s.run(-1), Contains("run(-1)"));
+  CHECK_THROWS_WITH(r.load(bad), Contains("field 0 has 29"));
+  CHECK_THROWS_WITH(r.coefficient(0, broken), Contains("index 17"));
+  CHECK_THROWS_WITH(r.values(2), Contains("no field 2"));
+  CHECK_THROWS_WITH(r.run(-1), Contains("run(-1)"));
+  CHECK_THROWS_WITH(r.scalar(2, 0), Contains("no scalar 2"));
+}
+
+TEST_CASE("stencil: grids that a wafer's program is not for") {
+  using column = stencils::wafer_simulation<updates::heat_3d, per_pe{1, 1, 16}>;
+  CHECK_THROWS_WITH(column({4, 4, 17}), Contains("compiled for one number of cells"));
+  CHECK_THROWS_WITH(column({1, 4, 16}, boundary::periodic), Contains("over two or more PEs"));
+  CHECK_THROWS_AS(column({751, 2, 16}), fault);
+  CHECK_THROWS_WITH((stencils::wafer_simulation<updates::square, per_pe{4, 2}>({12, 3})),
+                    Contains("as many cells along an axis as the radius"));
+}
