@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A debugger in the program itself: it stops a run before a task, where a member changes, and where words have
-// arrived, and goes back. What a run is made of stands in a function, so that it can be made again.
+// A debugger in the program itself: it stops a run before a task, where a member changes, and where words
+// have arrived, and goes back. What a run is made of stands in a function, so that it can be made again.
 #include <wsl/debug/debugger.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/wsl.hpp>

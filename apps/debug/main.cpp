@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-debug: looks at a dump, the state of all PEs that a program has written when it stopped (WSL_DUMP=file).
-// Its commands come from -c, from a terminal with a prompt, or from the standard input.
+// wsl-debug: looks at a dump, the state of all PEs that a program has written when it stopped
+// (WSL_DUMP=file). Its commands come from -c, from a terminal with a prompt, or from the standard input.
 #include <unistd.h>
 
 #include <iostream>

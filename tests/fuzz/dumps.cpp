@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Dumps of fabrics. A checksum and zlib would stop most of what a fuzzer changes, so its bytes are read as the
-// contents of a dump as well. What is read is shown in every way, and comes back when it is written again.
+// Dumps of fabrics. A checksum and zlib would stop most of what a fuzzer changes, so its bytes are read as
+// the contents of a dump as well. What is read is shown in every way, and comes back when it is written
+// again.
 #include <wsl/debug/commands.hpp>
 
 #include "fuzz.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The dumps of several ranks: each writes what its own PEs hold, and together they are the dump of one process.
+// The dumps of several ranks: each writes what its own PEs hold, and together they are the dump of one
+// process.
 #include <wsl/debug/commands.hpp>
 #include <wsl/debug/dump.hpp>
 #include <wsl/mpi.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a dump: whole numbers of any size in groups of seven bits (LEB128), texts and blocks with their
-// lengths before them. What is read is not trusted: nothing is taken that is not there.
+// The bytes of a dump: whole numbers of any size in groups of seven bits (LEB128), texts and blocks with
+// their lengths before them. What is read is not trusted: nothing is taken that is not there.
 #pragma once
 #include <cstring>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A debugger stops a run at tasks, words, cycles and changes of members, and goes on step by step; it belongs
-// to the program that it looks at, because PE programs are C++. It works on the reference and the timed engine,
-// whose runs are repeatable: to go back, it makes the fabric again and runs to the step before.
+// to the program that it looks at, because PE programs are C++. It works on the reference and the timed
+// engine, whose runs are repeatable: to go back, it makes the fabric again and runs to the step before.
 //   debugger d{[&] { fabric f{plan, reference{}}; f.start<&part::begin>(all); return f; }};
 //   d.stop_at<&part::add>(at(1, 2));
 //   d.run();
@@ -137,7 +137,8 @@ class debugger : engines::step_observer {
   const stop& step_task() { return go({.task = true}); }
   /// Runs to the end of this cycle: on the timed engine, of the next one in which anything happens.
   const stop& step_cycle() { return go({.cycle = true}); }
-  /// Goes back to the stop before this one, or to the beginning: runs a fabric that is made again up to there.
+  /// Goes back to the stop before this one, or to the beginning: runs a fabric that is made again up to
+  /// there.
   const stop& back() {
     if (!make_)
       throw debug::command_error(
@@ -216,8 +217,8 @@ class debugger : engines::step_observer {
       "stops                 what there are; forget removes all\n"
       "history 3             the newest wavelets of a color\n";
 
-  /// Carries out a command of the prompt, and returns what it shows. Throws std::invalid_argument for a mistake
-  /// in it.
+  /// Carries out a command of the prompt, and returns what it shows. Throws std::invalid_argument for a
+  /// mistake in it.
   std::string command(const std::string& line) {
     const std::vector<std::string> words = debug::commands::words_of(line);
     const auto is = [&](const char* what, std::size_t n) {
@@ -562,7 +563,8 @@ class debugger : engines::step_observer {
   std::deque<arrival> history_[detail::max_colors];
   std::optional<debug::machine_state> seen_;  // by the words of the prompt, since the last step
 
-  // Of the run. Its thread and the user's take turns, and only the one whose turn it is touches anything here.
+  // Of the run. Its thread and the user's take turns, and only the one whose turn it is touches anything
+  // here.
   u64 step_ = 0, cycle_ = 0, last_cycle_ = 0;
   support::fingerprint heard_;
   order order_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The elements of exported members as numbers and as text, and the words of queues as what their colors carry.
+// The elements of exported members as numbers and as text, and the words of queues as what their colors
+// carry.
 #pragma once
 #include <charconv>
 
@@ -15,8 +16,8 @@ T element_as(const char* at) {
   return value;
 }
 
-/// The number of an element as a double, whose 53 bits hold all but the largest whole numbers exactly; nothing
-/// for bytes.
+/// The number of an element as a double, whose 53 bits hold all but the largest whole numbers exactly;
+/// nothing for bytes.
 inline std::optional<f64> number_of(element_kind kind, u32 bytes, const char* at) {
   switch (kind) {
     case element_kind::bytes: return {};

@@ -223,8 +223,8 @@ class state_view {
     return known != read_.end() ? known->second
                                 : read_.emplace(block, s_.decoded(s_.blocks[block])).first->second;
   }
-  /// Whether it is the PE that waits. Where a run goes on, or has ended in the middle of its tasks, words that no
-  /// task has taken yet only are on their way.
+  /// Whether it is the PE that waits. Where a run goes on, or has ended in the middle of its tasks, words
+  /// that no task has taken yet only are on their way.
   bool holds_up_pe(const engines::wait& w) const {
     using r = engines::wait::reason;
     if (w.why == r::router || w.why == r::router_switch || w.why == r::stream) return false;

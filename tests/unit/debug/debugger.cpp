@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The debugger, on the engines whose runs it steps: where it stops, that a stepped run is the same run, and that
-// going back leads to the same states.
+// The debugger, on the engines whose runs it steps: where it stops, that a stepped run is the same run, and
+// that going back leads to the same states.
 #include <wsl/debug/debugger.hpp>
 
 #include <catch2/catch.hpp>

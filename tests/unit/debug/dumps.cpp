@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dumps: what they have on every engine, at a deadlock, a fault and between runs; that a state comes back from
-// its bytes; and that damaged bytes are refused.
+// Dumps: what they have on every engine, at a deadlock, a fault and between runs; that a state comes back
+// from its bytes; and that damaged bytes are refused.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The state of one place of the grid between two steps of an engine, in terms that all engines share: the
-// program's tasks, the words in the queues of the PE and of its router, the operations in flight, the switches.
-// An engine shows it (engine::look_at), and debug/pe_snapshot.hpp keeps it. It is an interface of plain functions,
-// because every program compiles what its engine shows.
+// program's tasks, the words in the queues of the PE and of its router, the operations in flight, the
+// switches. An engine shows it (engine::look_at), and debug/pe_snapshot.hpp keeps it. It is an interface of
+// plain functions, because every program compiles what its engine shows.
 #pragma once
 #include "../../core/coord.hpp"
 #include "../../core/wavelet.hpp"

@@ -90,8 +90,8 @@ class wait_graph {
     return found_;
   }
 
-  /// The chain from the waits of one PE to a culprit, or into a cycle, whose last link then leads back to a PE
-  /// of the chain. Its ending is `unknown` where the PE waits for nothing that is found.
+  /// The chain from the waits of one PE to a culprit, or into a cycle, whose last link then leads back to a
+  /// PE of the chain. Its ending is `unknown` where the PE waits for nothing that is found.
   wait_chain find_from(coord c) {
     from_start_ = true;
     if (const wait* w = wait_at(c, [](const wait& x) { return x.why != wait::reason::stream; })) search(*w);

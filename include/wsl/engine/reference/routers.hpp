@@ -106,9 +106,9 @@ class routers {
   }
   bool idle() const { return awake_.empty(); }
 
-  /// One cycle: every wavelet that can move does. Calls delivered(router, wavelet, color) for wavelets
-  /// that reach a processor, accepted(router) when an output queue of a processor gets room, left(router, port, wavelet)
-  /// at the grid's edge, and torn_down(router, color) when a command has closed a color.
+  /// One cycle: every wavelet that can move does. Calls delivered(router, wavelet, color) for wavelets that
+  /// reach a processor, accepted(router) when an output queue of a processor gets room, left(router, port,
+  /// wavelet) at the grid's edge, and torn_down(router, color) when a command has closed a color.
   template <class Delivered, class Accepted, class Left, class TornDown>
   u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, TornDown torn_down) {
     now_.swap(awake_);

@@ -58,8 +58,8 @@ class mesh {
       for (u32 k = a.first; k < a.first + a.channels; ++k)
         use(coord_of(a.router), through[k].color, through[k]);
   }
-  /// Calls use(pipe, color, side) for the numbers of the pipes that bring words to a router from its neighbors
-  /// or from the host, with the side by which they come in.
+  /// Calls use(pipe, color, side) for the numbers of the pipes that bring words to a router from its
+  /// neighbors or from the host, with the side by which they come in.
   template <class Use>
   void each_link_into(u32 router, Use use) const {
     const arbiter* a = std::lower_bound(topology_.arbiters.begin(), topology_.arbiters.end(), router,
