@@ -115,26 +115,28 @@ class Details {
   // The task run that a word of a color started on a PE, or the operation that took it.
   taking(x, y, color, number, at) {
     const tasks = (this.layout.programAt(x, y) || { tasks: [] }).tasks.filter((t) => t.what === "data" && this.layout.colorAt(x, y, t.id) === color).map((t) => t.name);
-    if (tasks.length) return this.of(x, y).filter((e) => e.kind === "task" && tasks.includes(e.name))[number] || null;
+    if (tasks.length) {
+      const runs = this.of(x, y).filter((e) => e.kind === "task" && tasks.includes(e.name));
+      return (this.servesOne(x, y, tasks[0]) ? runs[number] : runs.find((e) => e.from >= at)) || null;
+    }
     return this.of(x, y).find((e) => e.kind === "operation" && e.to >= at) || this.of(x, y).find((e) => e.kind === "task" && e.to >= at) || null;
   }
+  // Whether a task is bound to one color, so that its runs are that color's words in turn.
+  servesOne(x, y, name) { return this.colorsOf(x, y, name).length === 1; }
   // Where the word came from that started a task run: { color, number, sure, event, x, y }, or null.
   cause(run) {
-    for (const color of this.colorsOf(run.x, run.y, run.name)) {
-      const runs = this.of(run.x, run.y).filter((e) => e.kind === "task" && e.name === run.name);
-      const number = runs.findIndex((e) => e.k === run.k), came = this.times(run.x, run.y, color, 1)[number];
-      if (came === undefined) continue;
-      const senders = this.layout.senders(run.x, run.y, color);
-      const sure = senders.length === 1 && this.layout.plain(color) && this.start === 0;
-      let best = null;
-      for (const s of senders) {
-        const times = this.times(s.x, s.y, s.color, 0);
-        const k = sure ? number : Details.first(times, came) - 1;
-        if (times[k] !== undefined && (!best || times[k] > best.at)) best = { x: s.x, y: s.y, at: times[k], number: k };
-      }
-      if (best) return { ...best, color, sure, event: this.sending(best.x, best.y, best.at) };
+    const runs = this.of(run.x, run.y).filter((e) => e.kind === "task" && e.name === run.name);
+    const words = this.colorsOf(run.x, run.y, run.name).flatMap((color) => this.times(run.x, run.y, color, 1).map((at, number) => ({ at, color, number })));
+    const word = words.sort((a, b) => a.at - b.at || a.color - b.color)[runs.findIndex((e) => e.k === run.k)];
+    if (!word || word.at > run.from) return null;
+    const senders = this.layout.senders(run.x, run.y, word.color);
+    const sure = senders.length === 1 && this.layout.plain(word.color) && this.start === 0 && this.servesOne(run.x, run.y, run.name);
+    let best = null;
+    for (const s of senders) {
+      const times = this.times(s.x, s.y, s.color, 0), k = sure ? word.number : Details.first(times, word.at) - 1;
+      if (times[k] !== undefined && (!best || times[k] > best.at)) best = { x: s.x, y: s.y, at: times[k], number: k };
     }
-    return null;
+    return best && { ...best, color: word.color, sure, event: this.sending(best.x, best.y, best.at) };
   }
   // What the words that a task run sent led to: a list of { color, x, y, sure, event }, at most 24.
   effects(run) {
@@ -147,10 +149,12 @@ class Details {
       if (first >= times.length || (after && times[first] >= after.from + 4)) continue;
       for (const r of this.layout.receivers(run.x, run.y, color)) {
         if (found.length >= 24) return found;
-        const sure = this.layout.plain(color) && this.layout.senders(r.x, r.y, r.color).length === 1 && this.start === 0;
+        const alone = this.layout.plain(color) && this.layout.senders(r.x, r.y, r.color).length === 1 && this.start === 0;
         const came = this.times(r.x, r.y, r.color, 1);
-        const k = sure ? first : Details.first(came, times[first]);
-        if (came[k] !== undefined) found.push({ color: r.color, x: r.x, y: r.y, sure, event: this.taking(r.x, r.y, r.color, k, came[k]) });
+        const k = alone ? first : Details.first(came, times[first]);
+        if (came[k] === undefined) continue;
+        const event = this.taking(r.x, r.y, r.color, k, came[k]);
+        found.push({ color: r.color, x: r.x, y: r.y, sure: alone && (!event || this.servesOne(r.x, r.y, event.name)), event });
       }
     }
     return found;
