@@ -14,24 +14,26 @@ constexpr auto life = [](auto cell) {
 };
 static_assert(stencils::footprint_of<life>.diagonal);
 
-constexpr int n = 12;
+constexpr int torus_size = 12;
 
 void draw(const std::vector<f32>& cells) {
-  for (int y = 0; y < n; ++y, std::putchar('\n'))
-    for (int x = 0; x < n; ++x) std::putchar(cells[std::size_t(y * n + x)] > 0 ? '#' : '.');
+  for (int y = 0; y < torus_size; ++y, std::putchar('\n'))
+    for (int x = 0; x < torus_size; ++x) std::putchar(cells[std::size_t(y * torus_size + x)] > 0 ? '#' : '.');
 }
 
 int main() {
-  std::vector<f32> glider(n * n);
-  for (auto [y, x] : {std::pair{0, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}) glider[std::size_t(y * n + x)] = 1;
+  std::vector<f32> glider(torus_size * torus_size);
+  for (auto [y, x] : {std::pair{0, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}})
+    glider[std::size_t(y * torus_size + x)] = 1;
 
-  stencils::simulation<life> torus({n, n}, stencils::boundary::periodic, {.wide = 2, .high = 2, .depth = 3});
+  stencils::simulation<life> torus({torus_size, torus_size}, stencils::boundary::periodic,
+                                   {.wide = 2, .high = 2, .depth = 3});
   torus.load(glider);
   torus.run(22);
   std::printf("after 22 generations:\n");
   draw(torus.values());
-  torus.run(4 * n - 22);
+  torus.run(4 * torus_size - 22);
   const bool is_back = torus.values() == glider;
-  std::printf("after %d generations the glider %s\n", 4 * n, is_back ? "is back" : "is NOT back");
+  std::printf("after %d generations the glider %s\n", 4 * torus_size, is_back ? "is back" : "is NOT back");
   return is_back ? 0 : 1;
 }

@@ -17,12 +17,12 @@ constexpr auto anisotropic = [](auto p, auto q, auto courant, auto epsilon, auto
 };
 constexpr stencils::takes media{.fields = 2, .coefficients = 3};
 
-constexpr int n = 241, middle = n / 2;
+constexpr int plane_size = 241, middle = plane_size / 2;
 
 /// The distance in cells of the crest of the wave from the middle, along a line of cells.
 f64 crest(const std::vector<f32>& u, int stride) {
   int best = 5;
-  const auto at = [&](int i) { return f64(u[std::size_t(middle * n + middle + i * stride)]); };
+  const auto at = [&](int i) { return f64(u[std::size_t(middle * plane_size + middle + i * stride)]); };
   for (int i = 5; i < middle - 20; ++i)
     if (at(i) > at(best)) best = i;
   const f64 left = at(best - 1), right = at(best + 1);
@@ -32,21 +32,22 @@ f64 crest(const std::vector<f32>& u, int stride) {
 int main() {
   constexpr f32 epsilon = 0.22f;
   std::vector<f32> start;
-  for (int x = 0; x < n; ++x)
-    for (int z = 0; z < n; ++z)
+  for (int x = 0; x < plane_size; ++x)
+    for (int z = 0; z < plane_size; ++z)
       start.push_back(
           f32(std::exp(-0.02 * (std::pow(x - middle, 2) / (1 + 2 * epsilon) + std::pow(z - middle, 2)))));
-  stencils::simulation<anisotropic, media> s({n, n}, stencils::boundary::absorbing(20), {.wide = 2});
+  stencils::simulation<anisotropic, media> s({plane_size, plane_size}, stencils::boundary::absorbing(20),
+                                             {.wide = 2});
   s.load(start, 0), s.load(start, 1);
   s.coefficient(0, std::vector<f32>(start.size(), 0.16f));  // (0.4 cells a step)^2
   s.coefficient(1, std::vector<f32>(start.size(), epsilon)),
       s.coefficient(2, std::vector<f32>(start.size(), epsilon));
   s.run(180);
   const std::vector<f32> u = s.values();
-  const f64 along = crest(u, n), across = crest(u, 1), ratio = along / across,
+  const f64 along = crest(u, plane_size), upright = crest(u, 1), ratio = along / upright,
             expected = std::sqrt(1 + 2 * epsilon);
   std::printf("crests %.1f cells along the layers and %.1f across: %.3f times as far, expected %.3f\n", along,
-              across, ratio, expected);
+              upright, ratio, expected);
 
   s.run(1200);
   f32 left = 0;

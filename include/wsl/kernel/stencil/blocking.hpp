@@ -5,6 +5,7 @@
 #pragma once
 #include <unistd.h>
 
+#include "../../engine/threaded.hpp"
 #include "tile.hpp"
 
 namespace wsl::stencils {
@@ -45,20 +46,21 @@ inline constexpr f64 ns_of_operation = 0.015;  ///< of a cell, in vectors
 inline constexpr f64 ns_of_byte = 0.08;        ///< from memory, while other cores read as well
 inline constexpr f64 ns_of_exchange = 5000;    ///< of PEs that wait for each other
 
-/// Sets the tile for the depth of a cut. What a tile reads in one step fits into the second cache, about.
+/// Sets the tile for the depth of a cut. What a tile reads in one step is about twice the second cache: what
+/// it shares with the tiles before it comes from the last one.
 inline void choose_tile(tile_plan& p, int bytes_of_cell, const options& how) {
   const cut_axis* axis = p.cut.axis;
   const box own = p.cut.own({});
-  const auto whole = [&](int a) { return own.at[a].size() + 2 * axis[a].radius * p.cut.depth; };
+  const auto whole = [&](int a) { return own.at[a].size() + 3 * axis[a].radius * p.cut.depth; };
   const int given[] = {how.tile_x, how.tile_y, how.tile_z};
-  f64 room = 1.5 * bytes_of_second_cache() / bytes_of_cell;
+  f64 room = 2 * bytes_of_second_cache() / bytes_of_cell;
   for (int a : {z_axis, y_axis, x_axis}) {
     const bool is_contiguous = a == z_axis;
     // whole lines, if some of them fit; a few of them in y, the longest dimension of a tile being x
     const f64 wanted = a == x_axis || axis[x_axis].n == 1 ? room
-                       : is_contiguous                    ? std::max(room / 64, 256.)
+                       : is_contiguous                    ? std::max(room / 32, 256.)
                                                           : 8. + 2 * axis[a].radius;
-    const f64 most = whole(a);
+    const f64 most = own.at[a].size() + 2. * axis[a].radius;
     const int fitting = static_cast<int>(std::min(wanted, most)) - 2 * axis[a].radius;
     const int least = is_contiguous ? 4 * widest_lanes : 4;
     // the ends of such a line are written when all of it is known

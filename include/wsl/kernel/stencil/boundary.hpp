@@ -4,6 +4,7 @@
 //   stencils::boundary::fixed                          on all sides
 //   {boundary::periodic, {boundary::fixed, boundary::open}}   by axes; two sides of an axis in braces
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <initializer_list>
@@ -160,7 +161,7 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
     side(sides[a].low, a, size[a], fields), side(sides[a].high, a, size[a], fields);
     all *= size[a];
   }
-  if (all > 1e12)
+  if (all > 1e12 || std::max({size[0], size[1], size[2]}) > 1 << 30)
     support::bad_argument({"stencil: a grid of ", size.text(), " cells does not fit in any memory"});
 }
 

@@ -7,7 +7,7 @@
 //   s.load(u0), s.run(1000), s.get(u);
 // `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
-// nor on threads, bit for bit. See examples/110_heat_mode.cpp to 116_operator.cpp.
+// nor on threads, bit for bit. See examples/110_heat_mode.cpp to 116_seven_points.cpp.
 #pragma once
 
 #include "../../host/device.hpp"
