@@ -274,7 +274,7 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     for (auto& [where, s] : supplies_) supply_one(where, s);
     for (router& r : routers_) let_through(r);
-    for (std::size_t i = 0; i < processors_.size(); ++i) process(i);
+    for (std::size_t i = 0; i < processors_.size(); ++i) advance(i);
     if (!acted_ && !on_the_way()) return false;
     for (processor& p : processors_)
       if (p.stalled) ++(p.spent.*p.stalled);
@@ -385,7 +385,7 @@ class timed_oracle final : public engine, private cycle_counter {
 
   // ---- a PE -------------------------------------------------------------------------------------
 
-  void process(std::size_t i) {
+  void advance(std::size_t i) {
     processor& p = processors_[i];
     pe_state& s = state_of(tiles_[i]);
     p.stalled = nullptr;
