@@ -23,6 +23,13 @@ std::string layout_text(const std::string& file) {
   return app::read_file(file);
 }
 
+/// The page must not replace what it shows.
+void require_other(const std::string& out, const std::string& shown) {
+  std::error_code none;
+  if (std::filesystem::equivalent(out, shown, none))
+    throw std::invalid_argument("--out names " + out + ", which is what is shown: name another file");
+}
+
 void write_page(const std::string& file, const std::string& page) {
   app::write_file(file, page);
   std::printf("%s: %.2f MB; open it in a browser\n", file.c_str(), static_cast<double>(page.size()) / 1e6);
@@ -36,6 +43,7 @@ std::function<int()> declare_layout(CLI::App& app) {
   app.add_option("FILE", o->file, "a layout file")->required();
   app.add_option("-o,--out", o->out, "the page")->required();
   return [o] {
+    require_other(o->out, o->file);
     const stored_layout l(layout_text(o->file), o->file);
     write_page(o->out, page_of(l, nullptr));
     return 0;
@@ -45,17 +53,19 @@ std::function<int()> declare_layout(CLI::App& app) {
 std::function<int()> declare_trace(CLI::App& app) {
   struct options {
     std::string file, out, cycles;
-    std::size_t details = trace_options{}.most_details;
+    long long details = static_cast<long long>(trace_options{}.most_details);
   };
   const auto o = std::make_shared<options>();
   app.add_option("FILE", o->file, "a trace of the timed engine, a file .wtrace")->required();
   app.add_option("-o,--out", o->out, "the page")->required();
   app.add_option("--cycles", o->cycles, "only these cycles, as FROM:TO");
   app.add_option("--details", o->details,
-                 "single tasks, stalls and wavelets are in the page if they are at most so many; 0 for none");
+                 "single tasks, stalls and wavelets are in the page if they are at most so many; 0 for none")
+      ->check(CLI::NonNegativeNumber);
   return [o] {
+    require_other(o->out, o->file);
     trace_options how;
-    how.most_details = o->details;
+    how.most_details = static_cast<std::size_t>(o->details);
     if (!o->cycles.empty()) how.only(o->cycles);
     const trace_summary s(o->file, how);
     write_page(o->out, page_of(s.layout(), &s));

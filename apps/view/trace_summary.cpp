@@ -221,7 +221,7 @@ std::string trace_summary::sentence() const {
                                ? "Of cycles " + with_commas(from_) + " to " + with_commas(to_) + ": "
                                : "";
   std::string t = part + with_commas(events_) + " tasks, operations, stalls and busy times and " + with_commas(words_) +
-                  " words over ramps and links are summed up in " + std::to_string(bins_) + " times of " + with_commas(bin_cycles_) +
+                  " words over ramps and links are summed up in " + std::to_string(bins_) + " bins of " + with_commas(bin_cycles_) +
                   (bin_cycles_ == 1 ? " cycle" : " cycles");
   if (block_ > 1) t += " and squares of " + std::to_string(block_) + " x " + std::to_string(block_) + " PEs";
   t += has_details_ ? "; each of them is there singly, too."

@@ -78,6 +78,11 @@ class debugger : engines::step_observer {
   }
   /// Before each run of the tasks with this name.
   debugger& stop_at_task(const std::string& name, const area& where = all) {
+    bool is_known = false;
+    for (const placement& p : fabric_->plan().placements())
+      for (const detail::binding& b : *p.what) is_known |= b.runs() && name == b.name;
+    if (!is_known)
+      throw debug::command_error(fmt::format("no program of this layout has a task {}: see list, and pe", name));
     return add({.where = region_of(where), .task = name});
   }
   /// Each time when so many more wavelets of a color have reached these PEs; after the cycle of the last, or
@@ -94,7 +99,10 @@ class debugger : engines::step_observer {
     return add({.where = region_of(where), .color = color, .every = wavelets});
   }
   /// When this cycle has come.
-  debugger& stop_at_cycle(u64 cycle) { return add({.where = region_of(all), .cycle = cycle}); }
+  debugger& stop_at_cycle(u64 cycle) {
+    if (cycle == 0) throw debug::command_error("cycle 0 has come before any stop: name a later one");
+    return add({.where = region_of(all), .cycle = cycle});
+  }
   /// When a member of a PE changes: after the task or the cycle that has changed it.
   template <class P, class T>
   debugger& watch(int x, int y, T P::* member) {
@@ -377,6 +385,7 @@ class debugger : engines::step_observer {
   }
   void run_all() {
     using r = stop::reason;
+    runner_ = std::this_thread::get_id();
     try {
       const outcome done = fabric_->run();
       stopped_ = {
@@ -387,6 +396,7 @@ class debugger : engines::step_observer {
       stopped_ = {r::fault, {}, cycle_, fabric_->stopped_by()};
     }
     ended_ = true;
+    runner_ = {};
     pass_turn(true);
   }
   void pass_turn(bool to_user) {
@@ -396,6 +406,10 @@ class debugger : engines::step_observer {
   }
   /// Called by the run: waits until the user goes on.
   void stop_here(stop where) {
+    if (runner_ != std::this_thread::get_id())
+      throw fault(
+          "wsl: a debugger with a stop steps this fabric, and f.run() or f.launch() cannot stop: run it with "
+          "d.run(), d.step_task() or d.step_cycle()");
     stopped_ = std::move(where);
     pass_turn(true);
     std::unique_lock lock(mutex_);
@@ -573,6 +587,7 @@ class debugger : engines::step_observer {
   stop stopped_;
   bool ended_ = false, leaving_ = false;
   std::thread thread_;
+  std::thread::id runner_;  // of the thread that runs, while one does
   std::mutex mutex_;
   std::condition_variable changed_;
   bool users_turn_ = false;

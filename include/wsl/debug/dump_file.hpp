@@ -82,7 +82,7 @@ inline std::string unpacked(std::string_view packed, u64 bytes) {
     const bool moved = z.avail_in < n || (room && z.avail_out < room);
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if ((result != Z_OK && result != Z_STREAM_END) || (result == Z_OK && !moved))
-      throw support::file_error("zlib cannot unpack it");
+      throw support::file_error("zlib cannot unpack it: it was changed, or its disk fails; write it again");
   }
   if (out != all.size() || in != packed.size()) throw support::file_error("its size is not what it says");
   return all;
@@ -135,10 +135,11 @@ inline machine_state read_dump(const std::string& file) {
   const auto refuse = [&](const std::string& why) {
     throw support::file_error("wsl: cannot read " + file + ": " + why);
   };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(std::fopen(file.c_str(), "rb"), &std::fclose);
   struct stat about{};
-  if (!from || ::fstat(::fileno(from.get()), &about) != 0) refuse(std::strerror(errno));
-  if (!S_ISREG(about.st_mode)) refuse("it is no regular file");
+  if (::stat(file.c_str(), &about) != 0) refuse(std::strerror(errno));
+  if (!S_ISREG(about.st_mode)) refuse("it is no regular file");  // opening a pipe would wait for a writer
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(std::fopen(file.c_str(), "rb"), &std::fclose);
+  if (!from) refuse(std::strerror(errno));
   std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
   if (std::fread(bytes.data(), 1, bytes.size(), from.get()) != bytes.size())
     refuse("its size changes while it is read");

@@ -216,7 +216,8 @@ TEST_CASE("the cost of an exchange holds around a periodic axis, too") {
     }
     const auto cycles = static_cast<f64>(f.launch().cycles) / 2;  // two calls
     INFO(width << " x " << height << ", " << cycles << " cycles, by its formula " << net.cycles(l, tile));
-    CHECK(cycles <= 1.3 * net.cycles(l, tile) + 30);
+    // The field is on the heap: in each task its descriptors are loaded, up to two for each of four sides.
+    CHECK(cycles <= 1.3 * net.cycles(l, tile) + 30 + 8 * wse2.descriptor_load);
     CHECK(cycles >= 0.6 * net.cycles(l, tile));
   };
   for (const tile_shape& tile : {tile_shape{16, 16, 1}, {32, 64, 2}, {4, 4, 1}}) {

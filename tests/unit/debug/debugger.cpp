@@ -241,6 +241,15 @@ TEST_CASE("what a debugger cannot do it says") {
   CHECK_THROWS_WITH(e.back(), Contains("the run went another way than before"));
 }
 
+TEMPLATE_LIST_TEST_CASE("a run that the debugger has not begun cannot stop, and says so", "", stepped) {
+  fabric f = made<TestType>(4, 4)();
+  debugger d{f};
+  CHECK_THROWS_WITH(d.stop_at_task("multiply"), Contains("has a task multiply"));
+  CHECK_THROWS_WITH(d.stop_at_cycle(0), Contains("cycle 0 has come before any stop"));
+  d.stop_at<&adder::add>();
+  CHECK_THROWS_WITH(f.run(), Contains("run it with d.run()"));
+}
+
 TEST_CASE("the prompt carries out the debugger's commands and those of wsl-debug") {
   debugger d{made<reference>(2, 2)};
   std::istringstream from(
