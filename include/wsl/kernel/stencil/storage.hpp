@@ -139,13 +139,13 @@ class plot {
   }
 
   using T = f32;
-  T* field(int f, int parity, int x, int y) { return fields_[f][parity] + at_.place(x, y); }
-  T* coefficient(int c, int x, int y) { return coefficients_[c] + at_.place(x, y); }
+  T* field(int f, int parity, int x, int y) { return at(fields_[f][parity], at_.place(x, y)); }
+  T* coefficient(int c, int x, int y) { return at(coefficients_[c], at_.place(x, y)); }
   surroundings<T> around(int f, int parity, int x, int y) { return same(field(f, parity, x, y)); }
   surroundings<T> around_coefficient(int c, int x, int y) { return same(coefficient(c, x, y)); }
   std::ptrdiff_t sx() const { return at_.sx; }
   std::ptrdiff_t sy() const { return at_.pitch; }
-  T* fading(int axis) { return fading_[axis] - fading_from_[axis]; }
+  T* fading(int axis) { return at(fading_[axis], -fading_from_[axis]); }
 
   std::span<f32> leaving(int side, std::size_t words) { return {buffers_[side], words}; }
   std::span<f32> entering(int side, std::size_t words) { return {buffers_[4 + side], words}; }
@@ -157,6 +157,8 @@ class plot {
                        of_z = rz * nx * ny;
   static constexpr int crossing = in.fields * std::max({of_x, of_y, of_z, 1});
   using cells_of_field = T[static_cast<std::size_t>(nx * ny * pitch)];
+  // the place of position 0, which may lie before the first cell
+  static T* at(T* first, std::ptrdiff_t by) { return first + by; }
   static surroundings<T> same(const T* p) { return {p, p, p}; }
 
   line_geometry at_;
