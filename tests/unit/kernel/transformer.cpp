@@ -172,7 +172,7 @@ TEST_CASE("transformer on a wafer: cycles are the same from event to event and i
     return std::pair{forth, layer.backward(w, x, y, gradient).cycles};
   };
   const auto by_event = cycles({.threads = 1, .visits_a_cycle = 1u << 30});
-  for (const int threads : {1, 2, 3}) CHECK(cycles({.threads = threads, .visits_a_cycle = 0}) == by_event);
+  for (const int threads : {1, 2}) CHECK(cycles({.threads = threads, .visits_a_cycle = 0}) == by_event);
 }
 
 TEST_CASE("transformer on a wafer: the layouts of a strip of a wafer have no faults") {
