@@ -53,7 +53,7 @@ struct giver {
   using tasks = task_list<launch<&giver::give>, sends<answer>>;
 };
 
-constexpr layout plan = layout{wse2, 4, 2}
+constexpr layout stopping = layout{wse2, 4, 2}
                             .place<adder>(row(0))
                             .place<giver>(row(1))
                             .path(values, at(0, 0), ramp >> (ramp | east))
@@ -63,11 +63,11 @@ constexpr layout plan = layout{wse2, 4, 2}
                             .path(answer, columns(1, 3).row(1), west >> east)
                             .path(answer, at(3, 1), west >> north)
                             .path(answer, at(3, 0), south >> ramp);
-static_assert(routed<plan>());
+static_assert(routed<stopping>());
 
 template <class Engine>
 int run(const char* how, const Engine& engine, const char* file) {
-  fabric f{plan, engine};
+  fabric f{stopping, engine};
   try {
     f.start<&adder::begin>(row(0), std::strcmp(how, "fault") == 0 ? 2 : -1);
     f.run();

@@ -53,7 +53,7 @@ TEST_CASE("histogram on a wafer: a whole wafer's layout has no faults") {
 }
 
 TEST_CASE("histogram on a wafer: words of opposite directions do not block each other") {
-  wafer_histogram<{.values = 40, .buckets = 16, .passing = 200}> h(36, 36, wse2, timed{});
+  wafer_histogram<{.values = 20, .buckets = 16, .passing = 80}> h(32, 32, wse2, timed{});
   std::mt19937 random(7);
   std::vector<u32> values(h.most_values()), counts(h.buckets());
   for (u32& v : values) v = static_cast<u32>(random()) % static_cast<u32>(h.buckets());
