@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <wsl/layout/exported_member.hpp>
 #include <wsl/layout/layout_file.hpp>
 
 namespace view {
