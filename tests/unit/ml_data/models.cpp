@@ -607,6 +607,7 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
   const std::vector<named_array> arrays{{"w", {100, 200}, w}};
   std::mt19937 random(1);
   i64 last = 0;
+  unsigned longest = 8000; // microseconds; doubled while that is too little for the first checkpoint
   for (int life = 0; life < 50; ++life) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -616,11 +617,14 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
         saved.save(step, arrays, {});
       }
     }
-    ::usleep(static_cast<unsigned>(1000 + random() % 8000));
+    ::usleep(static_cast<unsigned>(1000 + random() % longest));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     const auto newest = saved.newest();
-    if (!newest) continue;
+    if (!newest) {
+      longest = std::min(2 * longest, 500'000U);
+      continue;
+    }
     checkpoint c(*newest);
     c.restore(arrays);
     CHECK(c.step() >= last);
