@@ -160,7 +160,7 @@ TEST_CASE("transformer on a wafer: more rows of PEs cost the way of the words to
   }
 }
 
-TEST_CASE("transformer on a wafer: cycles are the same from event to event and in windows") {
+TEST_CASE("transformer on a wafer: cycles are the same from event to event and in windows", "[large]") {
   constexpr layer_shape narrow{.features = 4, .tokens = 2};
   const layer_weights w = random_weights(2 * narrow.features, 1);
   const auto cycles = [&](const timed& engine) {

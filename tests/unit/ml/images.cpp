@@ -304,7 +304,7 @@ TEST_CASE("Evaluation takes the running statistics") {
   CHECK(t.evaluate(b.all()) == Approx(in_training).epsilon(5e-3));
 }
 
-TEST_CASE("A UNet of every setting learns, and a pipeline trains those that norm single images") {
+TEST_CASE("A UNet of every setting learns, and a pipeline trains those that norm single images", "[large]") {
   using namespace wsl::ml;
   const auto check = [](const char* what, const unet& u, int classes = 2) {
     INFO(what);

@@ -292,7 +292,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("Micro-batches have whole pairs") {
+TEST_CASE("Micro-batches have whole pairs", "[large]") {
   each_model([](auto build, const ml::batch& b) {
     const trained one = train(build(), b, {.workers = 1});
     // 3 sequences would be a pair and a half.

@@ -246,7 +246,7 @@ struct segmented {
   }
 };
 
-TEST_CASE("A UNet on rows that share images, on several wafers and in micro-batches") {
+TEST_CASE("A UNet on rows that share images, on several wafers and in micro-batches", "[large]") {
   using enum ml::downscaling;
   for (const ml::downscaling down : {max_pool, avg_pool, strided_conv})
     for (const int images : {1, 2, 3}) {

@@ -245,7 +245,7 @@ TEST_CASE("Optimizers keep nothing of weights that are not there, and weights th
   }
 }
 
-TEST_CASE("Sparse training gives the same bits on any number of threads, and after a restart") {
+TEST_CASE("Sparse training gives the same bits on any number of threads, and after a restart", "[large]") {
   const text t(6, 8, 2);
   const auto trained_on = [&](int threads) {
     return std::make_unique<ml::trainer>(

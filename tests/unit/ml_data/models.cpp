@@ -297,7 +297,7 @@ decoder like(const hugging_face::family& f) {
   throw std::logic_error("no small decoder is one of this family");
 }
 
-TEST_CASE("A model of each family is written whole or in several files, and comes back from either") {
+TEST_CASE("A model of each family is written whole or in several files, and comes back from either", "[large]") {
   const files::folder here;
   for (const hugging_face::family* f : hugging_face::families) {
     INFO(f->model_type);
