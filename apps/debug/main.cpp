@@ -23,7 +23,7 @@ int converse(debug::state_view& view) {
   prompt();
   for (std::string line; std::getline(std::cin, line); prompt()) {
     const auto words = debug::commands::words_of(line);
-    if (!words.empty() && (words[0] == "quit" || words[0] == "q")) return status;
+    if (!words.empty() && debug::commands::is_quit(words[0])) return status;
     try {
       std::cout << debug::carry_out(view, line) << std::flush;
     } catch (const std::invalid_argument& e) {

@@ -20,7 +20,10 @@ std::string layout_text(const std::string& file) {
     throw std::invalid_argument(file + " is no file; a program writes one with save_layout(l, \"" + file + "\")");
   if (std::filesystem::file_size(file) > stored_layout::most_bytes)
     throw std::invalid_argument(file + " is larger than 32 MiB, as no layout file is");
-  return app::read_file(file);
+  std::string text = app::read_file(file);
+  if (text.starts_with("WSLDUMP")) throw std::invalid_argument(file + " is a dump: wsl-debug shows it");
+  if (text.starts_with("wsltrace")) throw std::invalid_argument(file + " is a trace: wsl-view trace shows it");
+  return text;
 }
 
 /// The page must not replace what it shows.

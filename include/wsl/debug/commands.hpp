@@ -21,7 +21,7 @@ inline constexpr const char* help_text =
     "0-7,*\n"
     "diff other.dump       what is different in another dump\n"
     "help                  this text\n"
-    "quit                  leave\n";
+    "quit                  leave; exit does as well\n";
 
 namespace commands {
 
@@ -31,6 +31,7 @@ inline std::vector<std::string> words_of(const std::string& line) {
   for (std::string word; from >> word;) all.push_back(word);
   return all;
 }
+inline bool is_quit(std::string_view word) { return word == "quit" || word == "q" || word == "exit"; }
 /// A whole number from 0 on.
 inline int number(std::string_view text, const char* what) {
   int n = -1;

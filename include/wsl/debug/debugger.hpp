@@ -7,46 +7,24 @@
 //   d.run();
 // docs/guide/debug.md shows a session, and examples/38_debugger.cpp is one.
 #pragma once
-#include <condition_variable>
 #include <functional>
 #include <iostream>
-#include <mutex>
-#include <thread>
+#include <optional>
 
 #include "../support/fingerprint.hpp"
+#include "arrival_log.hpp"
 #include "capture.hpp"
 #include "commands.hpp"
 #include "dump.hpp"
+#include "stop_list.hpp"
+#include "turns.hpp"
 
 namespace wsl {
 
-/// Where a debugger stands, and why.
-struct stop {
-  enum class reason {
-    begin,     ///< nothing has run yet
-    task,      ///< a task is about to run on the PE `at`
-    wavelets,  ///< the number of wavelets that was waited for has arrived; the last one at `at`
-    value,     ///< a watched member of the PE `at` has another value
-    cycle,     ///< the cycle that was waited for has come
-    step,      ///< the step that was asked for
-    quiet,     ///< the run has ended
-    deadlock,  ///< the run has ended, and something waits
-    fault,     ///< the run has ended with an exception
-  };
-  reason why = reason::begin;
-  coord at;
-  u64 cycle = 0;
-  std::string text = "nothing has run yet";
-
-  bool has_ended() const { return why >= reason::quiet; }
-};
-
-/// A wavelet that has reached a PE.
-struct arrival {
-  u64 cycle = 0;
-  coord at;
-  wavelet word;
-};
+class debugger;
+namespace debug {
+std::string carry_out(debugger& d, const std::string& line);
+}
 
 class debugger : engines::step_observer {
  public:
@@ -82,7 +60,8 @@ class debugger : engines::step_observer {
     for (const placement& p : fabric_->plan().placements())
       for (const detail::binding& b : *p.what) is_known |= b.runs() && name == b.name;
     if (!is_known)
-      throw debug::command_error(fmt::format("no program of this layout has a task {}: see list, and pe", name));
+      throw debug::command_error(
+          fmt::format("no program of this layout has a task {}: see list, and pe", name));
     return add({.where = region_of(where), .task = name});
   }
   /// Each time when so many more wavelets of a color have reached these PEs; after the cycle of the last, or
@@ -128,14 +107,8 @@ class debugger : engines::step_observer {
     });
   }
   /// The stops and watches, one a line.
-  std::string stops() const {
-    std::string text;
-    for (const condition& c : conditions_) text += text_of(c) + "\n";
-    for (const watched& w : watches_)
-      text += fmt::format("when {} of {} changes\n", w.info.name, wsl::text_of(w.at));
-    return text.empty() ? "none\n" : text;
-  }
-  void forget_stops() { conditions_.clear(), watches_.clear(); }
+  std::string stops() const { return stops_.text(); }
+  void forget_stops() { stops_.clear(); }
 
   // ---- going on ---------------------------------------------------------------------------------
 
@@ -181,8 +154,7 @@ class debugger : engines::step_observer {
   }
   std::vector<arrival> history(int color) const {
     if (color < 0 || color >= detail::max_colors) throw debug::command_error("there is no such color");
-    const std::deque<arrival>& all_of_color = history_[color];
-    return {all_of_color.begin(), all_of_color.end()};
+    return arrivals_.of(color);
   }
   /// A member of a program. Throws fault if another program runs there.
   template <class P, class T>
@@ -202,6 +174,11 @@ class debugger : engines::step_observer {
                                                      : debug::dump_reason::asked,
                           ended ? where().text : "");
   }
+  /// The same, taken once for each stop.
+  const debug::machine_state& state_here() {
+    if (!seen_) seen_.emplace(state());
+    return *seen_;
+  }
   void dump(const std::string& file) {
     debug::machine_state now = state();
     debug::write_dump(now, file);
@@ -211,48 +188,15 @@ class debugger : engines::step_observer {
 
   // ---- by words ---------------------------------------------------------------------------------
 
-  static constexpr const char* help_text =
-      "run                   to the next stop, or to the end\n"
-      "task                  to the next task\n"
-      "cycle                 to the end of the cycle\n"
-      "back                  to the stop before\n"
-      "where                 where the run stands\n"
-      "stop 1,2              before the tasks of a PE, or of an area\n"
-      "stop task add         before a task; stop task add 0-3,* in an area\n"
-      "stop color 3 100      when 100 more wavelets of a color have arrived\n"
-      "stop cycle 500        when a cycle has come\n"
-      "watch 1,2 sum         when an exported member changes\n"
-      "stops                 what there are; forget removes all\n"
-      "history 3             the newest wavelets of a color\n";
-
   /// Carries out a command of the prompt, and returns what it shows. Throws std::invalid_argument for a
   /// mistake in it.
-  std::string command(const std::string& line) {
-    const std::vector<std::string> words = debug::commands::words_of(line);
-    const auto is = [&](const char* what, std::size_t n) {
-      return words.size() == n + 1 && words[0] == what;
-    };
-    if (is("run", 0)) return run().text + "\n";
-    if (is("task", 0)) return step_task().text + "\n";
-    if (is("cycle", 0)) return step_cycle().text + "\n";
-    if (is("back", 0)) return back().text + "\n";
-    if (is("where", 0)) return where().text + "\n";
-    if (is("stops", 0)) return stops();
-    if (is("forget", 0)) return forget_stops(), "";
-    if (is("history", 1)) return history_text(debug::commands::number(words[1], "color"));
-    if (is("watch", 2)) return watch(debug::commands::place(words[1]), words[2]), "";
-    if (!words.empty() && words[0] == "stop") return stop_by_words(words);
-    if (is("help", 0)) return std::string(help_text) + debug::help_text;
-    if (!seen_) seen_.emplace(state());
-    debug::state_view view(*seen_);
-    return debug::carry_out(view, line);
-  }
+  std::string command(const std::string& line) { return debug::carry_out(*this, line); }
   /// Reads commands until `quit`, or until the input ends.
   void prompt(std::istream& from = std::cin, std::ostream& to = std::cout) {
     to << where().text << "\n";
     for (std::string line; to << "(wsl) " << std::flush, std::getline(from, line);) {
       const auto words = debug::commands::words_of(line);
-      if (!words.empty() && (words[0] == "quit" || words[0] == "q")) return;
+      if (!words.empty() && debug::commands::is_quit(words[0])) return;
       try {
         to << command(line);
       } catch (const std::invalid_argument& e) { to << e.what() << "\n"; } catch (const fault& e) {
@@ -263,30 +207,6 @@ class debugger : engines::step_observer {
   }
 
  private:
-  /// The exception with which a run ends whose debugger goes away.
-  struct left : fault {
-    left() : fault("wsl: the debugger has ended this run in its middle") {}
-  };
-
-  struct condition {
-    region where{};
-    const void* key = nullptr;  ///< of a task, or null
-    std::string task{};
-    int color = -1;
-    u64 every = 0, since = 0, seen = 0;  ///< of a color: counts arrivals after step `since`
-    u64 cycle = 0;
-
-    bool is_for(coord c, const detail::binding& begins) const {
-      if (color >= 0 || cycle || !where.has(c)) return false;
-      return task.empty() || (key ? key == begins.key : task == begins.name);
-    }
-  };
-  struct watched {
-    coord at;
-    debug::member_info info;
-    std::function<std::string()> value;
-    std::string last;
-  };
   /// What a run is to do; by default it stops where a condition says.
   struct order {
     bool task = false, cycle = false;
@@ -299,7 +219,6 @@ class debugger : engines::step_observer {
   };
 
   static constexpr u64 at_the_end = ~u64{0};
-  static constexpr std::size_t most_kept = 4096;
 
   engines::engine& engine() {
     fabric_->engine_in_use().observe(this);
@@ -321,14 +240,13 @@ class debugger : engines::step_observer {
                                              wsl::text_of(r)));
     return r;
   }
-  debugger& add(condition c) {
+  debugger& add(debug::stop_condition c) {
     c.since = step_;
-    conditions_.push_back(std::move(c));
+    stops_.add(std::move(c));
     return *this;
   }
   debugger& watch(coord c, debug::member_info info, std::function<std::string()> value) {
-    std::string now = value();
-    watches_.push_back({c, std::move(info), std::move(value), std::move(now)});
+    stops_.add(debug::watched_member(c, std::move(info), std::move(value)));
     return *this;
   }
   const detail::exported_member& exported(coord c, const std::string& member) {
@@ -355,11 +273,9 @@ class debugger : engines::step_observer {
     fabric_ = &*own_;
     engine();
     step_ = cycle_ = last_cycle_ = 0;
-    coming_.clear(), reached_.reset();
     heard_ = {};
-    for (std::deque<arrival>& h : history_) h.clear();
-    for (condition& c : conditions_) c.seen = 0;
-    for (watched& w : watches_) w.last = w.value();
+    arrivals_.clear();
+    stops_.restart();
     seen_.reset();
   }
 
@@ -368,63 +284,34 @@ class debugger : engines::step_observer {
   const stop& go(const order& what) {
     seen_.reset();
     order_ = what;
-    if (!thread_.joinable()) {
-      if (where().why == stop::reason::fault) fabric_->must_not_have_stopped();
-      ended_ = users_turn_ = false;
-      thread_ = std::thread([this] { run_all(); });
-    } else {
-      pass_turn(false);
-    }
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return users_turn_; });
-    }
-    if (ended_) thread_.join();
-    trail_.push_back({ended_ ? at_the_end : step_, stopped_, heard_.value()});
+    if (!turns_.under_way() && where().why == stop::reason::fault) fabric_->must_not_have_stopped();
+    turns_.go([this] { stopped_ = run_all(); });
+    trail_.push_back({turns_.under_way() ? step_ : at_the_end, stopped_, heard_.value()});
     return where();
   }
-  void run_all() {
+  stop run_all() {
     using r = stop::reason;
-    runner_ = std::this_thread::get_id();
     try {
       const outcome done = fabric_->run();
-      stopped_ = {
+      return {
           r::quiet, {}, cycle_, fmt::format("the run has ended: {}", engines::counted(done.tasks, "task"))};
     } catch (const deadlock& e) {
-      stopped_ = {r::deadlock, {}, cycle_, e.what()};
-    } catch (const std::exception& e) { stopped_ = {r::fault, {}, cycle_, e.what()}; } catch (...) {
-      stopped_ = {r::fault, {}, cycle_, fabric_->stopped_by()};
+      return {r::deadlock, {}, cycle_, e.what()};
+    } catch (const std::exception& e) { return {r::fault, {}, cycle_, e.what()}; } catch (...) {
+      return {r::fault, {}, cycle_, fabric_->stopped_by()};
     }
-    ended_ = true;
-    runner_ = {};
-    pass_turn(true);
-  }
-  void pass_turn(bool to_user) {
-    const std::lock_guard lock(mutex_);
-    users_turn_ = to_user;
-    changed_.notify_all();
   }
   /// Called by the run: waits until the user goes on.
   void stop_here(stop where) {
-    if (runner_ != std::this_thread::get_id())
+    if (!turns_.is_work())
       throw fault(
           "wsl: a debugger with a stop steps this fabric, and f.run() or f.launch() cannot stop: run it with "
           "d.run(), d.step_task() or d.step_cycle()");
     stopped_ = std::move(where);
-    pass_turn(true);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !users_turn_; });
-    lock.unlock();
-    if (leaving_) throw left();
+    turns_.pause();
   }
   void end_run() {
-    if (thread_.joinable()) {
-      leaving_ = true;
-      pass_turn(false);
-      thread_.join();
-      leaving_ = false;
-    }
-    users_turn_ = false;
+    turns_.leave();
     if (fabric_) fabric_->engine_in_use().observe(nullptr);
   }
 
@@ -432,91 +319,48 @@ class debugger : engines::step_observer {
 
   void before_task(const engines::pe_state& on, const detail::binding& task, const void* input,
                    u64 cycle) override {
-    if (leaving_) throw left();
+    turns_.must_go_on();
     ++step_, cycle_ = cycle;
     count_arrivals(cycle);
     const coord c{on.x, on.y};
     hear({c.x, c.y, static_cast<i64>(cycle)}, task.name);
     const auto here = [&](stop::reason why) {
-      return stop{why, c, cycle,
-                  fmt::format("cycle {}: {} begins {}", cycle, wsl::text_of(c), call_text(task, input))};
+      return stop{why, c, cycle, fmt::format("{} begins {}", wsl::text_of(c), call_text(task, input))};
     };
     if (order_.to) return stop_on_the_way_back(here(stop::reason::task));
-    if (std::optional<stop> s = change_or_arrivals()) return stop_here(*s);
-    if (order_.task) return stop_here(here(stop::reason::step));
-    for (const condition& k : conditions_)
-      if (k.is_for(c, task)) return stop_here(here(stop::reason::task));
+    std::vector<stop> reasons = stops_.changes_and_arrivals(cycle);
+    if (order_.task) reasons.push_back(here(stop::reason::step));
+    else if (stops_.has_task(c, task)) reasons.push_back(here(stop::reason::task));
+    if (!reasons.empty()) stop_here(debug::joined(std::move(reasons)));
   }
   // The timed engine tells of a wavelet when its time of arrival is known.
-  void arrived(coord c, const wavelet& w, u64 cycle) override { coming_.insert({cycle, {cycle, c, w}}); }
+  void arrived(coord c, const wavelet& w, u64 cycle) override { arrivals_.expect({cycle, c, w}); }
   void cycle_ended(u64 cycle) override {
-    if (leaving_) throw left();
+    turns_.must_go_on();
     ++step_;
     count_arrivals(cycle);
     if (cycle != at_the_end) cycle_ = cycle;
     const u64 before = std::exchange(last_cycle_, cycle_);
-    const auto here = [&](stop::reason why) {
-      return stop{why, {}, cycle_, fmt::format("cycle {}", cycle_)};
-    };
+    const auto here = [&](stop::reason why) { return stop{why, {}, cycle_, ""}; };
     if (order_.to) return stop_on_the_way_back(here(stop::reason::step));
-    if (std::optional<stop> s = change_or_arrivals()) return stop_here(*s);
-    for (const condition& k : conditions_)
-      if (before < k.cycle && k.cycle <= cycle_) return stop_here(here(stop::reason::cycle));
-    if (order_.cycle && cycle != at_the_end) stop_here(here(stop::reason::step));
+    std::vector<stop> reasons = stops_.changes_and_arrivals(cycle_);
+    if (stops_.has_cycle(before, cycle_)) reasons.push_back(here(stop::reason::cycle));
+    else if (order_.cycle && cycle != at_the_end) reasons.push_back(here(stop::reason::step));
+    if (!reasons.empty()) stop_here(debug::joined(std::move(reasons)));
   }
   void hear(std::initializer_list<i64> numbers, std::string_view name = "") {
     for (i64 n : numbers) heard_.add(&n, sizeof n);
     heard_.add(name.data(), name.size());
   }
   void stop_on_the_way_back(const stop& here) {
-    for (watched& w : watches_) w.last = w.value();
-    reached_.reset();
-    if (step_ == order_.to) stop_here(here);
+    stops_.pass_over();
+    if (step_ == order_.to) stop_here(debug::joined({here}));
   }
   void count_arrivals(u64 now) {
-    while (!coming_.empty() && coming_.begin()->first <= now) {
-      const arrival a = coming_.begin()->second;
-      coming_.erase(coming_.begin());
+    arrivals_.take(now, [&](const arrival& a) {
       hear({a.at.x, a.at.y, static_cast<i64>(a.cycle), a.word.bits, a.word.color, a.word.control});
-      std::deque<arrival>& kept = history_[a.word.color];
-      if (kept.size() == most_kept) kept.pop_front();
-      kept.push_back(a);
-      for (condition& k : conditions_)
-        if (k.color == a.word.color && k.where.has(a.at) && step_ > k.since && ++k.seen % k.every == 0)
-          reached_ = stop{stop::reason::wavelets, a.at, a.cycle,
-                          fmt::format("cycle {}: {} of color {} have arrived, the last at {}", a.cycle,
-                                      engines::counted(k.seen, "wavelet"), k.color, wsl::text_of(a.at))};
-    }
-  }
-  std::optional<stop> change_or_arrivals() {
-    if (std::optional<stop> s = change()) return s;
-    return std::exchange(reached_, {});
-  }
-  /// The first watched member that has changed.
-  std::optional<stop> change() {
-    for (watched& w : watches_) {
-      std::string now = w.value();
-      if (now == w.last) continue;
-      const std::string before = std::exchange(w.last, std::move(now));
-      return stop{stop::reason::value, w.at, cycle_,
-                  fmt::format("cycle {}: {} of {} changes {}", cycle_, w.info.name, wsl::text_of(w.at),
-                              change_text(w, before))};
-    }
-    return {};
-  }
-  static std::string change_text(const watched& w, const std::string& before) {
-    const u32 size = w.info.element_bytes;
-    const auto element = [&](const std::string& of, std::size_t k) {
-      return debug::text_of(w.info, of.data() + k * size);
-    };
-    const std::size_t n = before.size() / size, m = w.last.size() / size;
-    if (n != m)
-      return fmt::format("from {} to {}", engines::counted(n, "element"), engines::counted(m, "element"));
-    if (n == 1) return fmt::format("from {} to {}", element(before, 0), element(w.last, 0));
-    for (std::size_t k = 0; k < n; ++k)
-      if (before.compare(k * size, size, w.last, k * size, size) != 0)
-        return fmt::format("element {} from {} to {}", k, element(before, k), element(w.last, k));
-    return "";
+      stops_.count(a, step_);
+    });
   }
   static std::string call_text(const detail::binding& task, const void* input) {
     if (!input || (task.what != detail::role::data && task.what != detail::role::control)) return task.name;
@@ -527,70 +371,22 @@ class debugger : engines::step_observer {
                                       task.type ? debug::capturing::short_name(task.type) : ""));
   }
 
-  // ---- words ------------------------------------------------------------------------------------
-
-  static std::string text_of(const condition& c) {
-    if (c.color >= 0)
-      return fmt::format("when {} more of color {} have arrived on {}", engines::counted(c.every, "wavelet"),
-                         c.color, wsl::text_of(c.where));
-    if (c.cycle) return fmt::format("in cycle {}", c.cycle);
-    return fmt::format("before {} on {}", c.task.empty() ? "every task" : c.task, wsl::text_of(c.where));
-  }
-  area area_of(const std::string& text) const {
-    const region r = debug::commands::area(text, fabric_->plan().grid());
-    return {r.x0, r.x1, r.y0, r.y1, r.sx, r.sy};
-  }
-  std::string stop_by_words(const std::vector<std::string>& words) {
-    const auto number = [&](std::size_t k, const char* what) {
-      return debug::commands::number(words[k], what);
-    };
-    const std::size_t n = words.size();
-    if (n == 2) stop_at(area_of(words[1]));
-    else if ((n == 3 || n == 4) && words[1] == "task")
-      stop_at_task(words[2], n == 4 ? area_of(words[3]) : all);
-    else if ((n == 3 || n == 4) && words[1] == "color")
-      stop_at_color(number(2, "color"), n == 4 ? static_cast<u64>(number(3, "number of wavelets")) : 1);
-    else if (n == 3 && words[1] == "cycle") stop_at_cycle(static_cast<u64>(number(2, "cycle")));
-    else
-      throw debug::command_error(
-          "stop is used as: stop 1,2, stop task add, stop color 3 100 or stop cycle 500");
-    return "";
-  }
-  std::string history_text(int color) {
-    const std::vector<arrival> newest = history(color);
-    constexpr std::size_t most = 40;
-    std::string text, type;
-    for (const path_record& p : fabric_->plan().paths())
-      if (p.color == color) type = debug::capturing::short_name(p.type);
-    for (std::size_t i = newest.size() - std::min(newest.size(), most); i < newest.size(); ++i)
-      text += fmt::format("cycle {}  {}  {}\n", newest[i].cycle, wsl::text_of(newest[i].at),
-                          debug::text_of(newest[i].word, type));
-    return text.empty() ? "none\n" : text;
-  }
-
   std::function<fabric()> make_;
   std::optional<fabric> own_;
   fabric* fabric_ = nullptr;
-  std::vector<condition> conditions_;
-  std::vector<watched> watches_;
+  debug::stop_list stops_;
   std::vector<place> trail_ = {{}};  // the stops so far, to which `back` goes
-  std::deque<arrival> history_[detail::max_colors];
-  std::optional<debug::machine_state> seen_;  // by the words of the prompt, since the last step
+  debug::arrival_log arrivals_;
+  std::optional<debug::machine_state> seen_;  // since the last step
 
-  // Of the run. Its thread and the user's take turns, and only the one whose turn it is touches anything
-  // here.
+  // Of the run, and of its user in turn.
   u64 step_ = 0, cycle_ = 0, last_cycle_ = 0;
   support::fingerprint heard_;
   order order_;
-  std::multimap<u64, arrival> coming_;  // wavelets by the cycle of their arrival
-  std::optional<stop> reached_;         // a number of them that was waited for
   stop stopped_;
-  bool ended_ = false, leaving_ = false;
-  std::thread thread_;
-  std::thread::id runner_;  // of the thread that runs, while one does
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool users_turn_ = false;
+  debug::turns turns_;  // goes before all that its work uses
 };
 
 }  // namespace wsl
+
+#include "debugger_commands.hpp"

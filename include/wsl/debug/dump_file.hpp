@@ -108,6 +108,9 @@ inline void write_dump(machine_state& all, const std::string& file) {
 /// The state in the bytes of a file. Throws support::file_error, whose text does not name the file.
 inline machine_state state_of_dump(std::string_view bytes) {
   using namespace file_format;
+  if (bytes.starts_with("wsltrace")) throw support::file_error("it is a trace: wsl-view trace shows it");
+  if (bytes.starts_with('{'))
+    throw support::file_error("it is a layout, which wsl-view layout shows, or a trace for Perfetto");
   if (!bytes.starts_with(magic.substr(0, std::min(magic.size(), bytes.size()))) || bytes.empty())
     throw support::file_error("it is no dump: a dump begins with WSLDUMP; WSL_DUMP=file writes one");
   if (bytes.size() < header_bytes) throw support::file_error("it ends in its first 32 bytes: it is cut off");

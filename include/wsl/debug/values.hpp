@@ -2,6 +2,8 @@
 // The elements of exported members as numbers and as text, and the words of queues as what their colors
 // carry.
 #pragma once
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "../core/control.hpp"
@@ -104,6 +106,15 @@ inline std::string text_of(const wavelet& w, std::string_view type) {
   char hex[16];
   std::snprintf(hex, sizeof hex, "0x%08x", w.bits);
   return hex;
+}
+
+/// An element of a member, as "[1][2]"; nothing for a scalar.
+inline std::string index_text(const member_info& m, u64 i) {
+  if (m.grows) return fmt::format("[{}]", i);
+  std::string text;
+  for (std::size_t k = m.extents.size(); k-- > 0; i /= m.extents[k])
+    text = fmt::format("[{}]", i % m.extents[k]) + text;
+  return text;
 }
 
 }  // namespace wsl::debug

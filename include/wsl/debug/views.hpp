@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "../engine/diagnose/wait_text.hpp"
-#include "../layout/switches.hpp"
-#include "values.hpp"
+#include "difference.hpp"
 
 namespace wsl::debug {
 
@@ -22,7 +20,7 @@ class command_error : public std::invalid_argument {
 class state_view {
  public:
   /// The state must outlive the view.
-  explicit state_view(const machine_state& of) : s_(of) {}
+  explicit state_view(const machine_state& of) : s_(of), places_(of) {}
 
   std::string title() const {
     std::string text = s_.why == dump_reason::deadlock ? "a deadlock"
@@ -41,7 +39,7 @@ class state_view {
     const std::vector<bool> waits_here = places_that_wait();
     counts all;
     for (std::size_t i = 0; i < s_.states.size(); ++i) {
-      const place_state& p = state(i);
+      const place_state& p = places_[i];
       all.add(p);
       if (!p.has_pe) continue;
       ++pes;
@@ -49,7 +47,7 @@ class state_view {
     }
     for (const placement_info& p : s_.placements) {
       const program_info& what = s_.programs[p.program];
-      text += fmt::format("{}\n  on {} ({}), {} bytes each; {} wait\n", what.name, text_of(p.where),
+      text += fmt::format("{}\n  on {} ({}), {} bytes each; {} wait\n", what.name, wsl::text_of(p.where),
                           engines::counted(p.where.count(), "PE"), what.bytes, waiting[p.program]);
       if (!what.members.empty()) text += "  members  " + members_of(what) + "\n";
     }
@@ -63,8 +61,8 @@ class state_view {
 
   std::string pe(coord c) {
     must_be_inside(c);
-    const place_state& p = state(s_.rank(c));
-    if (!p.has_pe) return wsl::text_of(c) + " has no program\n" + router(p);
+    const place_state& p = places_[s_.rank(c)];
+    if (!p.has_pe) return wsl::text_of(c) + " has no program\n" + router_text(s_, p);
     const program_info& what = s_.programs[p.program];
     std::string text = wsl::text_of(c) + " runs " + what.name + "\n";
     if (p.elsewhere) return text + "  another process runs it, whose dump says more\n";
@@ -73,9 +71,9 @@ class state_view {
         text += "  waits       " + wait_text(w) + "\n";
     if (*p.task) text += fmt::format("  task        {} has begun and not ended\n", p.task);
     for (const char* call : p.calls) text += fmt::format("  call        {} has not begun\n", call);
-    for (const task_info& t : what.tasks) text += state_of(t, p);
-    for (const operation_info& t : p.operations) text += "  operation   " + text_of(t, what) + "\n";
-    text += router(p);
+    for (const task_info& t : what.tasks) text += task_text(t, p);
+    for (const operation_info& t : p.operations) text += "  operation   " + operation_text(t, what) + "\n";
+    text += router_text(s_, p);
     if (what.members.empty())
       text += "  members     none are exported: using exports = export_list<&part::x>; names them\n";
     else
@@ -120,17 +118,17 @@ class state_view {
       }
     if (text.empty()) throw command_error(fmt::format("no path has color {}: {}", c, colors_text()));
     text = fmt::format("color {} carries {}\n", c, type) + text;
-    limited lines;
+    limited_text lines;
     for (std::size_t i = 0; i < s_.states.size(); ++i) {
-      const place_state& p = state(i);
+      const place_state& p = places_[i];
       const std::string at = wsl::text_of(s_.grid().nth(static_cast<int>(i)));
       for (const queue_snapshot& q : p.queues)
-        if (q.color == c) lines.add([&] { return "  " + at + "  " + queue(q) + "\n"; });
+        if (q.color == c) lines.add([&] { return "  " + at + "  " + queue_text(s_, q) + "\n"; });
       for (const switch_snapshot& w : p.switches)
         if (w.color == c) lines.add([&] { return "  " + at + "  " + switch_text(w) + "\n"; });
       for (const operation_info& t : p.operations)
         if (t.input[0] == c || t.input[1] == c || t.output == c)
-          lines.add([&] { return "  " + at + "  " + text_of(t, s_.programs[p.program]) + "\n"; });
+          lines.add([&] { return "  " + at + "  " + operation_text(t, s_.programs[p.program]) + "\n"; });
     }
     return text + lines.text("more queues and operations have this color");
   }
@@ -139,13 +137,19 @@ class state_view {
   std::string find(const std::string& member, const std::string& compared, f64 with, const region& where) {
     using compare = bool (*)(f64, f64);
     static const std::map<std::string, compare> known = {
-        {"<", [](f64 a, f64 b) { return a < b; }},   {"<=", [](f64 a, f64 b) { return a <= b; }},
-        {">", [](f64 a, f64 b) { return a > b; }},   {">=", [](f64 a, f64 b) { return a >= b; }},
-        {"==", [](f64 a, f64 b) { return a == b; }}, {"!=", [](f64 a, f64 b) { return a != b; }}};
+        {"<", [](f64 a, f64 b) { return a < b; }},
+        {"<=", [](f64 a, f64 b) { return a <= b; }},
+        {">", [](f64 a, f64 b) { return a > b; }},
+        {">=", [](f64 a, f64 b) { return a >= b; }},
+        {"==", [](f64 a, f64 b) { return a == b || (a != a && b != b); }},
+        {"!=", [](f64 a, f64 b) { return a != b && (a == a || b == b); }}};
     const auto holds = known.find(compared);
     if (holds == known.end())
       throw command_error(compared + " is no comparison: find compares with <, <=, >, >=, == or !=");
-    limited found;
+    if (with != with && compared != "==" && compared != "!=")
+      throw command_error("no number is above or below nan: find " + member +
+                          " == nan has those that are nan");
+    limited_text found;
     each_pe_with(where, member, [&](coord c, const member_info& m, const member_values& v) {
       for (u64 i = 0; i < v.count; ++i) {
         const char* at = v.first + i * m.element_bytes;
@@ -167,12 +171,7 @@ class state_view {
     if (other.width != s_.width || other.height != s_.height)
       throw command_error(fmt::format("the other dump has {} x {} PEs, and this one {} x {}", other.width,
                                       other.height, s_.width, s_.height));
-    if (other.cycle != s_.cycle)
-      differences_.add([&] { return fmt::format("cycle {} | {}\n", s_.cycle, other.cycle); });
-    state_view there(other);
-    for (std::size_t i = 0; i < s_.states.size(); ++i) diff_place(i, there);
-    const limited found = std::exchange(differences_, {});
-    return found.empty() ? "no difference\n" : found.text("more differences");
+    return difference(s_, other).text();
   }
 
   void must_be_inside(coord c) const {
@@ -184,23 +183,6 @@ class state_view {
   const machine_state& state_shown() const { return s_; }
 
  private:
-  /// Lines of text of which only the first are shown.
-  class limited {
-   public:
-    template <class Line>
-    void add(Line line) {
-      if (++count_ <= most) text_ += line();
-    }
-    bool empty() const { return count_ == 0; }
-    std::string text(const char* more) const {
-      return count_ <= most ? text_ : text_ + fmt::format("and {} {}\n", count_ - most, more);
-    }
-
-   private:
-    static constexpr u64 most = 40;
-    u64 count_ = 0;
-    std::string text_;
-  };
   struct counts {
     u64 operations = 0, words = 0;
     u64 of_color[detail::max_colors] = {};
@@ -216,13 +198,6 @@ class state_view {
     }
   };
 
-  /// The state of a place; equal ones are read once.
-  const place_state& state(std::size_t i) {
-    const u32 block = s_.states[i];
-    const auto known = read_.find(block);
-    return known != read_.end() ? known->second
-                                : read_.emplace(block, s_.decoded(s_.blocks[block])).first->second;
-  }
   /// Whether it is the PE that waits. Where a run goes on, or has ended in the middle of its tasks, words
   /// that no task has taken yet only are on their way.
   bool holds_up_pe(const engines::wait& w) const {
@@ -244,89 +219,6 @@ class state_view {
   static std::string members_of(const program_info& p) {
     std::string text;
     for (const member_info& m : p.members) text += (text.empty() ? "" : ", ") + type_of(m) + " " + m.name;
-    return text;
-  }
-  static std::string wait_text(const engines::wait& w) {
-    engines::wait_group one{.first = &w, .newest = {}, .some = {}};
-    one.add(w);
-    one.finish();
-    return engines::predicate(one);
-  }
-
-  std::string state_of(const task_info& t, const place_state& p) const {
-    using detail::role;
-    if (t.what == role::data)
-      return p.blocked_colors & detail::color_bit(t.id)
-                 ? fmt::format("  task        {} of color {} is blocked\n", t.name, t.id)
-                 : "";
-    if (t.what != role::local || t.id < 0 || t.id >= detail::max_local_tasks) return "";
-    const u32 bit = detail::local_bit(t.id);
-    std::string is = p.active & bit ? "is active" : "";
-    if (p.blocked & bit) is += is.empty() ? "is blocked" : " and blocked";
-    for (const join_info& j : p.joins)
-      if (j.task == t.id && j.came)
-        is += fmt::format("{}has {} of {} arrivals", is.empty() ? "" : ", ", j.came, t.arrivals);
-    if (p.lost_activation == t.id + 1)
-      is += is.empty() ? "has lost an activation" : ", has lost an activation";
-    return is.empty() ? "" : fmt::format("  task        {} {}\n", t.name, is);
-  }
-
-  static std::string text_of(const region& r) { return wsl::text_of(r); }
-  static std::string text_of(const operation_info& t, const program_info& of) {
-    std::string text = fmt::format("{}: {} of {} elements", t.name, t.done,
-                                   t.endless() ? std::string("endless") : std::to_string(t.length));
-    if (t.endless()) text = fmt::format("{}: {} elements so far, without an end", t.name, t.done);
-    for (int c : t.input)
-      if (c >= 0) text += fmt::format(", from color {}", c);
-    if (t.output >= 0) text += fmt::format(", to color {}", t.output);
-    if (t.pops)
-      text += t.pops->capacity ? fmt::format(", from a FIFO with {} of {}", t.pops->size, t.pops->capacity)
-                               : ", for an event";
-    if (t.pushes) text += fmt::format(", into a FIFO with {} of {}", t.pushes->size, t.pushes->capacity);
-    if (t.activates >= 0) text += ", then " + local_name(of, t.activates);
-    if (t.unblocks >= 0) text += ", unblocks " + local_name(of, t.unblocks);
-    if (t.unblocks_color >= 0) text += fmt::format(", unblocks color {}", t.unblocks_color);
-    if (t.each_time >= 0) text += ", each time " + local_name(of, t.each_time);
-    if (t.signals) text += ", signals an event";
-    if (t.microthread >= 0) text += fmt::format(", microthread {}", t.microthread);
-    if (t.waited_for) text += "; the task waits for it";
-    return text;
-  }
-  static std::string local_name(const program_info& of, int id) {
-    for (const task_info& t : of.tasks)
-      if (t.what == detail::role::local && t.id == id) return t.name;
-    return fmt::format("local task {}", id);
-  }
-
-  std::string type_of_color(int c) const {
-    for (const path_info& p : s_.paths)
-      if (p.color == c) return p.type;
-    return "";
-  }
-  std::string queue(const queue_snapshot& q) const {
-    std::string text;
-    switch (q.where) {
-      case queue_snapshot::place::input: text = "input queue"; break;
-      case queue_snapshot::place::output: text = "output queue"; break;
-      case queue_snapshot::place::unsent: text = "sent, before the output queue"; break;
-      case queue_snapshot::place::link: text = fmt::format("router, from {}", name_of(q.side)); break;
-    }
-    text += fmt::format(": {} of color {}:", engines::counted(q.words.size(), "word"), q.color);
-    constexpr std::size_t most = 16;
-    const std::string type = type_of_color(q.color);
-    for (std::size_t i = 0; i < q.words.size() && i < most; ++i)
-      text += " " + debug::text_of(wavelet{q.words[i].bits, q.color, q.words[i].control}, type);
-    return q.words.size() > most ? text + " ..." : text;
-  }
-  static std::string switch_text(const switch_snapshot& w) {
-    if (w.closed) return fmt::format("switch of color {} is torn down", w.color);
-    return w.position < 0 ? fmt::format("color {} is open", w.color)
-                          : fmt::format("switch of color {} is at position {}", w.color, w.position);
-  }
-  std::string router(const place_state& p) const {
-    std::string text;
-    for (const queue_snapshot& q : p.queues) text += "  queue       " + queue(q) + "\n";
-    for (const switch_snapshot& w : p.switches) text += "  router      " + switch_text(w) + "\n";
     return text;
   }
   static std::string names_of(ports all) {
@@ -352,7 +244,7 @@ class state_view {
     bool any = false;
     for (int i = 0; i < where.count(); ++i) {
       const coord c = where.nth(i);
-      const place_state& p = state(s_.rank(c));
+      const place_state& p = places_[s_.rank(c)];
       const program_info* what = p.has_pe && !p.elsewhere ? &s_.programs[p.program] : nullptr;
       const member_info* m = what ? what->find(member) : nullptr;
       if (!m) continue;
@@ -410,20 +302,12 @@ class state_view {
     return text;
   }
   std::string lines(const region& where, const std::string& member) {
-    limited all;
+    limited_text all;
     each_pe_with(where, member, [&](coord c, const member_info& m, const member_values& v) {
       all.add([&] { return fmt::format("{}  {}\n", wsl::text_of(c), debug::text_of(m, v, 16)); });
     });
     return all.text("more PEs");
   }
-  static std::string index_text(const member_info& m, u64 i) {
-    if (m.grows) return fmt::format("[{}]", i);
-    std::string text;
-    for (std::size_t k = m.extents.size(); k-- > 0; i /= m.extents[k])
-      text = fmt::format("[{}]", i % m.extents[k]) + text;
-    return text;
-  }
-
   // ---- who waits for whom -----------------------------------------------------------------------
 
   /// The paths as a layout, on which waits are followed.
@@ -435,63 +319,8 @@ class state_view {
     return plan;
   }
 
-  // ---- differences ------------------------------------------------------------------------------
-
-  void diff_place(std::size_t i, state_view& there) {
-    const coord c = s_.grid().nth(static_cast<int>(i));
-    const place_state &a = state(i), &b = there.state(i);
-    const std::string at = wsl::text_of(c);
-    const auto differs = [&](const std::string& what, const std::string& here, const std::string& other) {
-      if (here != other)
-        differences_.add([&] { return fmt::format("{}  {}: {} | {}\n", at, what, here, other); });
-    };
-    if (a.has_pe != b.has_pe)
-      return differs("program", a.has_pe ? "some" : "none", b.has_pe ? "some" : "none");
-    differs("words and switches", joined_lines(router(a)), joined_lines(there.router(b)));
-    if (!a.has_pe) return;
-    const program_info &p = s_.programs[a.program], &q = there.s_.programs[b.program];
-    if (p.name != q.name) return differs("program", p.name, q.name);
-    differs("state", joined_lines(doing(a, p)), joined_lines(there.doing(b, q)));
-    if (s_.memories[i] == 0 || there.s_.memories[i] == 0) return;
-    machine_state::each_member(s_.blocks[s_.memories[i]], p,
-                               [&](const member_info& m, const member_values& v) {
-                                 const member_info* same = q.find(m.name);
-                                 if (!same || type_of(*same) != type_of(m))
-                                   return differs(m.name, type_of(m), same ? type_of(*same) : "none");
-                                 diff_member(differs, m, v, there.s_.values(c, q, *same));
-                               });
-  }
-  template <class Differs>
-  static void diff_member(Differs differs, const member_info& m, const member_values& v,
-                          const member_values& w) {
-    if (v.count != w.count)
-      return differs("number of elements of " + m.name, std::to_string(v.count), std::to_string(w.count));
-    for (u64 k = 0; k < v.count; ++k) {
-      const char *x = v.first + k * m.element_bytes, *y = w.first + k * m.element_bytes;
-      if (std::memcmp(x, y, m.element_bytes) == 0) continue;
-      return differs(m.name + index_text(m, k), debug::text_of(m, x), debug::text_of(m, y));
-    }
-  }
-  std::string doing(const place_state& p, const program_info& what) const {
-    std::string text;
-    if (*p.task) text += fmt::format("{} has begun and not ended\n", p.task);
-    for (const char* call : p.calls) text += fmt::format("call of {}\n", call);
-    for (const task_info& t : what.tasks) text += state_of(t, p);
-    for (const operation_info& t : p.operations) text += text_of(t, what) + "\n";
-    return text;
-  }
-  static std::string joined_lines(const std::string& lines) {
-    std::string text;
-    for (char c : lines) {
-      if (c == '\n') text += "; ";
-      else if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
-    }
-    return text.empty() ? "nothing" : text.substr(0, text.size() - 2);
-  }
-
   const machine_state& s_;
-  std::unordered_map<u32, place_state> read_;
-  limited differences_;
+  places places_;
 };
 
 }  // namespace wsl::debug

@@ -139,6 +139,28 @@ TEMPLATE_LIST_TEST_CASE("a debugger watches members, counts wavelets and waits f
   CHECK(e.history(answers).size() == 3);
 }
 
+TEMPLATE_LIST_TEST_CASE("reasons to stop at one step are one stop, and none hides another", "", stepped) {
+  const auto stops_before_add = [](debugger& d) {
+    int stops = 0;
+    while (!d.run().has_ended()) stops += d.where().text.find("PE(1, 0) begins add(") != std::string::npos;
+    return stops;
+  };
+  debugger plain{made<TestType>(4, 4)};
+  plain.stop_at<&adder::add>(at(1, 0));
+  CHECK(stops_before_add(plain) == 4);
+  debugger watched{made<TestType>(4, 4)};
+  watched.stop_at<&adder::add>(at(1, 0));
+  for (int x = 0; x < 3; ++x) watched.watch(x, 0, &adder::sum).watch(x, 0, &adder::count);
+  CHECK(stops_before_add(watched) == 4);
+
+  // Two members that one task changes are one stop, and the next step is not another.
+  debugger d{made<TestType>(1, 1)};
+  d.watch(1, 0, &adder::sum).watch(1, 0, &adder::count);
+  CHECK_THAT(d.run().text,
+             Contains("sum of PE(1, 0) changes from 0 to 1; count of PE(1, 0) changes from 0 to 1"));
+  CHECK(d.run().has_ended());
+}
+
 TEMPLATE_LIST_TEST_CASE("going back leads to the same states", "", stepped) {
   debugger d{made<TestType>(4, 4)};
   d.stop_at<&adder::add>();

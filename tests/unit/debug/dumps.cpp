@@ -150,6 +150,14 @@ TEMPLATE_LIST_TEST_CASE("a dump has the exported members with their types", "", 
   CHECK(debug::carry_out(v, "find table == -6") == "PE(1, 0)  table[1][2] = -6\n");
   CHECK_THAT(debug::carry_out(v, "list"),
              Contains("f32 sum, i16[2][3] table, u16[...] grown, bool flag, bf16 coarse"));
+  CHECK(debug::carry_out(v, "find table == nan") == "none\n");
+  f.program_at<sink>({1, 0}).sum = std::numeric_limits<f32>::quiet_NaN();
+  const machine_state with_nan = debug::capture(f);
+  state_view of_nan(with_nan);
+  CHECK(debug::carry_out(of_nan, "find sum == nan") == "PE(1, 0)  sum = nan\n");
+  CHECK(debug::carry_out(of_nan, "find sum != nan") == "none\n");
+  CHECK(debug::carry_out(of_nan, "find sum >= 0") == "none\n");
+  CHECK_THROWS_WITH(debug::carry_out(v, "find table >= nan"), Contains("find table == nan has those"));
   CHECK_THROWS_WITH(debug::carry_out(v, "find other > 0"), Contains("other has no numbers"));
 }
 
