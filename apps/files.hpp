@@ -29,7 +29,8 @@ inline void make_folder(const std::filesystem::path& path) {
 /// Throws std::invalid_argument if there is something at a path that a command would write.
 inline void require_free(const std::filesystem::path& path, std::string_view option) {
   if (std::filesystem::exists(std::filesystem::symlink_status(path)))
-    throw std::invalid_argument(path.string() + " is there already, and nothing is written over it: give another " +
+    throw std::invalid_argument(path.string() +
+                                " is there already, and nothing is written over it: give another " +
                                 std::string(option) + ", or remove it");
 }
 

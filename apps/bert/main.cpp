@@ -299,6 +299,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace bert_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-bert", argc, argv, bert_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-bert", argc, argv, bert_app::run); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files of one start of a job, by which its manager and the process that watches over it, wsl-job, agree whatever happens
-// to either of them:
+// The files of one start of a job, by which its manager and the process that watches over it, wsl-job, agree
+// whatever happens to either of them:
 //   attempt_<n>.json  what is to be started; the manager writes it
 //   started_<n>       which process has begun; it is made by the first one that begins, and no other begins after it
 //   ended_<n>         how it ended
@@ -34,8 +34,8 @@ struct start_command {
   i64 log_from = 0;  ///< the size of the log before this start
 };
 inline void to_json(nlohmann::json& to, const start_command& c) {
-  to = {{"words", c.words}, {"environment", c.environment}, {"folder", c.folder}, {"log", c.log}, {"memory", c.memory},
-        {"log_from", c.log_from}};
+  to = {{"words", c.words}, {"environment", c.environment}, {"folder", c.folder},
+        {"log", c.log},     {"memory", c.memory},           {"log_from", c.log_from}};
 }
 inline void from_json(const nlohmann::json& from, start_command& c) {
   from.at("words").get_to(c.words), from.at("environment").get_to(c.environment);

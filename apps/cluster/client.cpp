@@ -26,7 +26,8 @@ std::string first_line(const std::filesystem::path& file) {
 client::client(manager_address where) : where_(std::move(where)) { connect(); }
 
 void client::look_again() {
-  const std::filesystem::path file = std::filesystem::path(given_or(where_.cluster, "WSL_CLUSTER")) / "address";
+  const std::filesystem::path file =
+      std::filesystem::path(given_or(where_.cluster, "WSL_CLUSTER")) / "address";
   std::error_code none;
   if (std::filesystem::exists(file, none) && first_line(file) != address_) connect();
 }
@@ -38,10 +39,12 @@ void client::connect() {
   const std::string certificate = given_or(where_.certificate_file, "WSL_CLUSTER_CERTIFICATE");
   if (cluster.empty())
     throw std::invalid_argument(
-        "which cluster? --cluster or WSL_CLUSTER names it: HOST:PORT, or the --state folder of its wsl-clusterd on this computer");
+        "which cluster? --cluster or WSL_CLUSTER names it: HOST:PORT, or the --state folder of its "
+        "wsl-clusterd on this computer");
   if (fs::is_directory(cluster)) {
     if (!fs::exists(fs::path(cluster) / "address"))
-      throw std::invalid_argument(cluster + " is no state folder of a wsl-clusterd that runs: it has no file `address`");
+      throw std::invalid_argument(
+          cluster + " is no state folder of a wsl-clusterd that runs: it has no file `address`");
     address_ = first_line(fs::path(cluster) / "address");
     if (token_file.empty()) token_file = (fs::path(cluster) / "token").string();
   } else {
@@ -49,7 +52,9 @@ void client::connect() {
     if (address_.find(':') == address_.npos)
       throw std::invalid_argument("there is no folder " + cluster + ", and an address has a port: HOST:PORT");
     if (token_file.empty())
-      throw std::invalid_argument("--token or WSL_CLUSTER_TOKEN names a copy of the manager's token, the file `token` in its --state");
+      throw std::invalid_argument(
+          "--token or WSL_CLUSTER_TOKEN names a copy of the manager's token, the file `token` in its "
+          "--state");
   }
   token_ = read_token(token_file);
   std::shared_ptr<grpc::ChannelCredentials> credentials;
@@ -60,8 +65,10 @@ void client::connect() {
   } else if (is_loopback(address_)) {
     credentials = grpc::InsecureChannelCredentials();
   } else {
-    throw std::invalid_argument(address_ + " is on another computer: --certificate or WSL_CLUSTER_CERTIFICATE names the certificate "
-                                "by which it is known, for the token is told to nobody else");
+    throw std::invalid_argument(
+        address_ +
+        " is on another computer: --certificate or WSL_CLUSTER_CERTIFICATE names the certificate "
+        "by which it is known, for the token is told to nobody else");
   }
   grpc::ChannelArguments how;
   how.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
@@ -74,7 +81,9 @@ void client::connect() {
   stub_ = wsl::cluster::Cluster::NewStub(grpc::CreateCustomChannel(address_, credentials, how));
 }
 
-void client::prepare(grpc::ClientContext& context) const { context.AddMetadata(token_key, token_before + token_); }
+void client::prepare(grpc::ClientContext& context) const {
+  context.AddMetadata(token_key, token_before + token_);
+}
 
 void client::fail(const grpc::Status& s) const {
   if (s.error_code() == grpc::StatusCode::UNAVAILABLE)

@@ -13,8 +13,8 @@
 
 namespace cluster {
 
-/// Where the manager is: an address, HOST:PORT, or its state folder, which has the address and the token. What is
-/// empty is taken from WSL_CLUSTER, WSL_CLUSTER_TOKEN and WSL_CLUSTER_CERTIFICATE.
+/// Where the manager is: an address, HOST:PORT, or its state folder, which has the address and the token.
+/// What is empty is taken from WSL_CLUSTER, WSL_CLUSTER_TOKEN and WSL_CLUSTER_CERTIFICATE.
 struct manager_address {
   std::string cluster, token_file, certificate_file;
   int patience_s = 10;  ///< how long it is waited for a manager that does not answer
@@ -43,7 +43,8 @@ class client {
   /// Calls f(context) until it answers. f may also leave its result elsewhere.
   void repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f);
 
-  /// Connects anew if the state folder names another address by now, as that of a manager which was started again.
+  /// Connects anew if the state folder names another address by now, as that of a manager which was started
+  /// again.
   void look_again();
 
   stub& direct() { return *stub_; }

@@ -56,7 +56,8 @@ void read_map(const YAML::Node& map, const std::string& what, mistakes& wrong,
       wrong.add(entry.first, what + " has " + name + " twice: leave one out");
       continue;
     }
-    const auto known = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+    const auto known =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
     if (known != fields.end()) {
       known->second(entry.second);
       continue;
@@ -168,9 +169,8 @@ void read_node(const YAML::Node& n, cluster_file& to, mistakes& wrong) {
 /// What no single field is wrong about.
 void check_whole(const YAML::Node& root, const cluster_file& c, mistakes& wrong) {
   const auto offers = [&](role r) {
-    return std::any_of(c.nodes.begin(), c.nodes.end(), [&](const node& n) {
-      return n.capacity.slots[static_cast<std::size_t>(r)] > 0;
-    });
+    return std::any_of(c.nodes.begin(), c.nodes.end(),
+                       [&](const node& n) { return n.capacity.slots[static_cast<std::size_t>(r)] > 0; });
   };
   if (!root["folder"]) wrong.add(root, "folder is missing: the folder of data and runs, which all nodes see");
   if (!root["programs"]) wrong.add(root, "programs is missing: the paths of the programs that jobs may run");
@@ -184,7 +184,8 @@ void check_whole(const YAML::Node& root, const cluster_file& c, mistakes& wrong)
 }  // namespace
 
 const program* cluster_file::program_named(const std::string& name) const {
-  const auto found = std::find_if(programs.begin(), programs.end(), [&](const program& p) { return p.name == name; });
+  const auto found =
+      std::find_if(programs.begin(), programs.end(), [&](const program& p) { return p.name == name; });
   return found == programs.end() ? nullptr : &*found;
 }
 
@@ -206,7 +207,7 @@ std::optional<i64> bytes_of(std::string text) {
   if (error != std::errc{} || !std::isfinite(number) || number < 0) return {};
   const std::string unit = text.substr(static_cast<std::size_t>(end - text.data()));
   const std::vector<std::pair<const char*, double>> units = {
-      {"", 1},     {"B", 1},       {"KB", 1e3},   {"MB", 1e6},   {"GB", 1e9},
+      {"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
       {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   for (const auto& [name, size] : units)
     if (unit == name && number * size <= 1e18) return static_cast<i64>(number * size);
@@ -239,7 +240,8 @@ cluster_file read_cluster(const std::string& text, const fs::path& file) {
       folder = n.IsScalar() ? n.Scalar() : "";
       c.folder = (beside / folder).lexically_normal();
       if (folder.empty()) wrong.add(n, "folder is a path");
-      else if (!fs::is_directory(c.folder)) wrong.add(n, "there is no folder " + c.folder.string() + ": make it first");
+      else if (!fs::is_directory(c.folder))
+        wrong.add(n, "there is no folder " + c.folder.string() + ": make it first");
     };
     const auto read_launcher = [&](const YAML::Node& n) {
       launched = n.IsScalar() ? n.Scalar() : "";
@@ -248,14 +250,15 @@ cluster_file read_cluster(const std::string& text, const fs::path& file) {
     };
     if (!root.IsMap()) wrong.add(root, "a cluster file is a map with folder, programs and nodes");
     else {
-      read_map(root, "a cluster file", wrong,
-               {{"folder", read_folder},
-                {"programs", each_of([&](const YAML::Node& n) { read_program(n, beside, c, wrong); }, "programs")},
-                {"launcher", read_launcher},
-                {"roles", truth(c.roles, "roles", wrong)},
-                {"restarts", whole_number(c.restarts, 0, 1000, "restarts", wrong)},
-                {"grace_s", whole_number(c.grace_s, 0, 86400, "grace_s", wrong)},
-                {"nodes", each_of([&](const YAML::Node& n) { read_node(n, c, wrong); }, "nodes")}});
+      read_map(
+          root, "a cluster file", wrong,
+          {{"folder", read_folder},
+           {"programs", each_of([&](const YAML::Node& n) { read_program(n, beside, c, wrong); }, "programs")},
+           {"launcher", read_launcher},
+           {"roles", truth(c.roles, "roles", wrong)},
+           {"restarts", whole_number(c.restarts, 0, 1000, "restarts", wrong)},
+           {"grace_s", whole_number(c.grace_s, 0, 86400, "grace_s", wrong)},
+           {"nodes", each_of([&](const YAML::Node& n) { read_node(n, c, wrong); }, "nodes")}});
       check_whole(root, c, wrong);
     }
   } catch (const YAML::Exception& e) { wrong.add(e.mark, "this is no YAML: " + e.msg); }

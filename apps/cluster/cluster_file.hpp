@@ -32,9 +32,10 @@ struct cluster_file {
   std::filesystem::path folder;  ///< of data and runs, absolute; all nodes see it there
   std::vector<program> programs;
   cluster::launcher launcher = cluster::launcher::mpirun;
-  bool roles = false;  ///< whether jobs have processes for MemoryX, SwarmX and input workers, besides their wafers
-  int restarts = 3;    ///< of a job whose processes die, without a new checkpoint in between
-  int grace_s = 60;    ///< from SIGTERM, upon which trainers save a checkpoint, to SIGKILL
+  bool roles =
+      false;  ///< whether jobs have processes for MemoryX, SwarmX and input workers, besides their wafers
+  int restarts = 3;  ///< of a job whose processes die, without a new checkpoint in between
+  int grace_s = 60;  ///< from SIGTERM, upon which trainers save a checkpoint, to SIGKILL
   std::vector<node> nodes;
 
   const program* program_named(const std::string& name) const;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// wsl-clusterd manages a cluster: it takes jobs from wsl-ctl, and runs them on the nodes of a cluster file. See
-// docs/guide/cluster.md.
-#include <charconv>
+// wsl-clusterd manages a cluster: it takes jobs from wsl-ctl, and runs them on the nodes of a cluster file.
+// See docs/guide/cluster.md.
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 #include <signal.h>
+#include <charconv>
 
 #include <chrono>
 #include <cstdio>
@@ -25,9 +25,10 @@ void require_address(const std::string& listen) {
   const std::string port = listen.substr(listen.rfind(':') + 1);
   int number = -1;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (listen.find(':') == listen.npos || error != std::errc{} || end != port.data() + port.size() || number < 0 ||
-      number > 65535)
-    throw std::invalid_argument("--listen is HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:7373, not " + listen);
+  if (listen.find(':') == listen.npos || error != std::errc{} || end != port.data() + port.size() ||
+      number < 0 || number > 65535)
+    throw std::invalid_argument(
+        "--listen is HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:7373, not " + listen);
 }
 
 std::shared_ptr<grpc::ServerCredentials> credentials_of(const options& o) {
@@ -40,19 +41,25 @@ std::shared_ptr<grpc::ServerCredentials> credentials_of(const options& o) {
     return grpc::SslServerCredentials(tls);
   }
   if (!cluster::is_loopback(o.listen))
-    throw std::invalid_argument("--listen " + o.listen +
-                                " can be reached from other computers: give --certificate and --key, so that the token and the "
-                                "jobs are not to be read on the way, or listen on 127.0.0.1");
+    throw std::invalid_argument(
+        "--listen " + o.listen +
+        " can be reached from other computers: give --certificate and --key, so that the token and the "
+        "jobs are not to be read on the way, or listen on 127.0.0.1");
   return grpc::InsecureServerCredentials();
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Manages the jobs of a cluster of wafers. wsl-ctl submits jobs and shows them.", "wsl-clusterd");
+  CLI::App app("Manages the jobs of a cluster of wafers. wsl-ctl submits jobs and shows them.",
+               "wsl-clusterd");
   options o;
   app.add_option("--cluster", o.cluster, "the cluster file")->type_name("FILE")->required();
-  app.add_option("--state", o.state, "a folder for the manager's own files: jobs.sqlite, token, address")->type_name("FOLDER")->required();
-  app.add_option("--listen", o.listen, "where it listens; port 0 takes one that is free [" + o.listen + "]")->type_name("HOST:PORT");
-  app.add_option("--certificate", o.certificate, "of TLS, needed beyond this computer (PEM)")->type_name("FILE");
+  app.add_option("--state", o.state, "a folder for the manager's own files: jobs.sqlite, token, address")
+      ->type_name("FOLDER")
+      ->required();
+  app.add_option("--listen", o.listen, "where it listens; port 0 takes one that is free [" + o.listen + "]")
+      ->type_name("HOST:PORT");
+  app.add_option("--certificate", o.certificate, "of TLS, needed beyond this computer (PEM)")
+      ->type_name("FILE");
   app.add_option("--key", o.key, "the key of the certificate (PEM)")->type_name("FILE");
   app.allow_extras();
   int status = 0;
@@ -80,11 +87,13 @@ int run(int argc, char** argv) {
   builder.SetResourceQuota(quota);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || port == 0)
-    throw std::runtime_error("cannot listen on " + o.listen + ": is the port in use, or the certificate not that of the key?");
+    throw std::runtime_error("cannot listen on " + o.listen +
+                             ": is the port in use, or the certificate not that of the key?");
   manager.begin_work();
   const std::string address = o.listen.substr(0, o.listen.rfind(':') + 1) + std::to_string(port);
   app::write_file(std::filesystem::path(o.state) / "address", address + "\n");
-  std::printf("wsl-clusterd: %zu nodes; listening on %s; the token is in %s\n", manager.cluster().nodes.size(), address.c_str(),
+  std::printf("wsl-clusterd: %zu nodes; listening on %s; the token is in %s\n",
+              manager.cluster().nodes.size(), address.c_str(),
               (std::filesystem::path(o.state) / "token").c_str());
   std::fflush(stdout);
   int which = 0;

@@ -22,7 +22,8 @@ using cluster::text_of;
 using stub = client::stub;
 
 long long now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -44,10 +45,12 @@ struct options {
 };
 
 /// The words after a command, without csctl's word `job`.
-std::vector<std::string> names_of_jobs(const options& o, std::size_t least, std::size_t most, const char* form) {
+std::vector<std::string> names_of_jobs(const options& o, std::size_t least, std::size_t most,
+                                       const char* form) {
   std::vector<std::string> words = o.words;
   if (!words.empty() && (words.front() == "job" || words.front() == "jobs")) words.erase(words.begin());
-  if (words.size() < least || words.size() > most) throw std::invalid_argument(std::string("it is wsl-ctl ") + form);
+  if (words.size() < least || words.size() > most)
+    throw std::invalid_argument(std::string("it is wsl-ctl ") + form);
   return words;
 }
 
@@ -63,7 +66,8 @@ int submit(const options& o, const std::vector<std::string>& command) {
 int get(const options& o) {
   const std::string what = o.words.empty() ? "" : o.words.front();
   const bool jobs = what == "jobs" || what == "job", nodes = what == "nodes" || what == "node";
-  if (o.words.size() != 1 || (!jobs && !nodes)) throw std::invalid_argument("it is wsl-ctl get jobs [-a], or wsl-ctl get nodes");
+  if (o.words.size() != 1 || (!jobs && !nodes))
+    throw std::invalid_argument("it is wsl-ctl get jobs [-a], or wsl-ctl get nodes");
   client c(o.where);
   if (nodes) {
     const pb::Nodes all = c.call(&stub::ListNodes, pb::Nothing());
@@ -134,41 +138,65 @@ int logs(const options& o) {
 int run(int argc, char** argv) {
   cluster::block_interrupts();
   // What stands behind -- is the job's.
-  char** const end = std::find_if(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--"; });
+  char** const end =
+      std::find_if(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--"; });
   const std::vector<std::string> command(end == argv + argc ? end : end + 1, argv + argc);
 
-  CLI::App app("Submits jobs to a cluster that wsl-clusterd manages, shows and controls them.\n"
-               "wsl-ctl submit --num_csx 2 -- wsl-gpt train --params my.yaml; wsl-ctl get jobs -a", "wsl-ctl");
+  CLI::App app(
+      "Submits jobs to a cluster that wsl-clusterd manages, shows and controls them.\n"
+      "wsl-ctl submit --num_csx 2 -- wsl-gpt train --params my.yaml; wsl-ctl get jobs -a",
+      "wsl-ctl");
   options o;
-  app.add_option("--cluster", o.where.cluster, "the manager's address, or its state folder [WSL_CLUSTER]")->type_name("HOST:PORT|FOLDER");
-  app.add_option("--token", o.where.token_file, "a copy of the manager's token [WSL_CLUSTER_TOKEN]")->type_name("FILE");
-  app.add_option("--certificate", o.where.certificate_file, "by which a manager on another computer is known [WSL_CLUSTER_CERTIFICATE]")->type_name("FILE");
-  app.add_option("--patience", o.where.patience_s, "how many seconds it waits for a manager that does not answer [10]")->check(app::at_least(0))->type_name("SECONDS");
+  app.add_option("--cluster", o.where.cluster, "the manager's address, or its state folder [WSL_CLUSTER]")
+      ->type_name("HOST:PORT|FOLDER");
+  app.add_option("--token", o.where.token_file, "a copy of the manager's token [WSL_CLUSTER_TOKEN]")
+      ->type_name("FILE");
+  app.add_option("--certificate", o.where.certificate_file,
+                 "by which a manager on another computer is known [WSL_CLUSTER_CERTIFICATE]")
+      ->type_name("FILE");
+  app.add_option("--patience", o.where.patience_s,
+                 "how many seconds it waits for a manager that does not answer [10]")
+      ->check(app::at_least(0))
+      ->type_name("SECONDS");
   const auto add = [&](const char* name, const char* about) {
     CLI::App* c = app.add_subcommand(name, about);
     c->fallthrough()->allow_extras();
     return c;
   };
   CLI::App* s = add("submit", "put a job into the queue: submit [options] -- <program> <its arguments>");
-  s->add_option("--job_labels", o.submit.labels, "labels of the job, name=value")->type_name("NAME=VALUE")->take_all();
-  s->add_option("--job_priority", o.submit.priority, "p1, p2, p3, or a number from 0, the first, to 399 [p2]")->type_name("PRIORITY");
-  s->add_option("--job_time_sec", o.submit.time_s, "after so many seconds it is stopped")->check(app::at_least(1))->type_name("SECONDS");
-  s->add_option("--num_csx", o.submit.num_csx, "wafers [as the params say, or 1]")->check(app::at_least(1))->type_name("INT");
-  s->add_option("--cores", o.submit.cores, "cores of each wafer [the node's share]")->check(app::at_least(1))->type_name("INT");
-  s->add_option("--memory", o.submit.memory, "memory of each wafer, such as 8GB [the node's share]")->type_name("SIZE");
+  s->add_option("--job_labels", o.submit.labels, "labels of the job, name=value")
+      ->type_name("NAME=VALUE")
+      ->take_all();
+  s->add_option("--job_priority", o.submit.priority, "p1, p2, p3, or a number from 0, the first, to 399 [p2]")
+      ->type_name("PRIORITY");
+  s->add_option("--job_time_sec", o.submit.time_s, "after so many seconds it is stopped")
+      ->check(app::at_least(1))
+      ->type_name("SECONDS");
+  s->add_option("--num_csx", o.submit.num_csx, "wafers [as the params say, or 1]")
+      ->check(app::at_least(1))
+      ->type_name("INT");
+  s->add_option("--cores", o.submit.cores, "cores of each wafer [the node's share]")
+      ->check(app::at_least(1))
+      ->type_name("INT");
+  s->add_option("--memory", o.submit.memory, "memory of each wafer, such as 8GB [the node's share]")
+      ->type_name("SIZE");
   s->add_flag("-f,--follow", o.follow, "print the log until the job ends, and end with its status");
   CLI::App* g = add("get", "list the jobs or the nodes: get jobs, get nodes");
   g->add_flag("-a,--all", o.all, "jobs that have ended, too");
   CLI::App* d = add("describe", "show a job and what has happened to it: describe NAME");
   for (CLI::App* c : {g, d})
-    c->add_option("-o,--output", o.output, "table or json [table]")->check(CLI::IsMember({"table", "json"}))->type_name("FORM");
+    c->add_option("-o,--output", o.output, "table or json [table]")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->type_name("FORM");
   add("cancel", "end jobs: cancel NAME...");
   add("set-priority", "move a job in the queue: set-priority NAME p1|p2|p3|NUMBER");
   add("label", "label a job: label NAME key=value... key-...");
   CLI::App* l = add("logs", "print what a job has printed: logs [-f] NAME");
   l->add_flag("-f,--follow", o.follow, "until it ends, and end with its status");
   CLI::App* b = add("dashboard", "show the cluster on a page for browsers on this computer");
-  b->add_option("--port", o.port, "of the page; 0 takes one that is free [8080]")->check(CLI::Range(0, 65535))->type_name("PORT");
+  b->add_option("--port", o.port, "of the page; 0 takes one that is free [8080]")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("PORT");
   app.require_subcommand(0, 1)->allow_extras();
   app.set_version_flag("--version", "wsl-ctl " + app::version(), "print the version, and stop");
 
@@ -181,7 +209,8 @@ int run(int argc, char** argv) {
   }
   const auto chosen = app.get_subcommands();
   if (chosen.empty()) {
-    if (const auto extra = app.remaining(true); !extra.empty()) app::refuse_word(app, extra.front(), "command");
+    if (const auto extra = app.remaining(true); !extra.empty())
+      app::refuse_word(app, extra.front(), "command");
     std::fputs(app.help().c_str(), stderr);
     return 1;
   }
@@ -192,7 +221,8 @@ int run(int argc, char** argv) {
   const std::string name = chosen.front()->get_name();
   if (name != "submit" && !command.empty()) throw std::invalid_argument("-- is for submit, not for " + name);
   if (name == "submit" && !o.words.empty())
-    throw std::invalid_argument("the job's command stands behind --: wsl-ctl submit [options] -- " + o.words.front() + " ...");
+    throw std::invalid_argument("the job's command stands behind --: wsl-ctl submit [options] -- " +
+                                o.words.front() + " ...");
   if (name == "submit") return submit(o, command);
   if (name == "get") return get(o);
   if (name == "describe") return describe(o);

@@ -30,7 +30,8 @@ void read_losses(const std::string& csv, run_curves& to) {
   while (std::getline(lines, line)) {
     std::istringstream cells(line);
     curve_point p;
-    if (!std::getline(cells, step, ',') || !std::getline(cells, kind, ',') || !std::getline(cells, loss, ',')) continue;
+    if (!std::getline(cells, step, ',') || !std::getline(cells, kind, ',') || !std::getline(cells, loss, ','))
+      continue;
     if (!read_number(step, p.step) || !read_number(loss, p.value)) continue;
     (kind == "train" ? to.train : to.eval).push_back(p);
   }
@@ -40,7 +41,8 @@ void read_rates(const std::string& log, run_curves& to) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     curve_point p;
-    if (line.starts_with("| Train ") && number_after(line, " Step=", p.step) && number_after(line, " Rate=", p.value))
+    if (line.starts_with("| Train ") && number_after(line, " Step=", p.step) &&
+        number_after(line, " Rate=", p.value))
       to.rate.push_back(p);
   }
 }

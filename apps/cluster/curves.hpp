@@ -20,7 +20,8 @@ void read_losses(const std::string& csv, run_curves& to);
 void read_rates(const std::string& log, run_curves& to);
 /// At most so many points, evenly chosen; the first and the last stay.
 std::vector<curve_point> thinned(const std::vector<curve_point>& all, std::size_t most);
-/// The last table of a log that begins with "| MODULE NAME", with its lines above and below; empty if there is none.
+/// The last table of a log that begins with "| MODULE NAME", with its lines above and below; empty if there
+/// is none.
 std::string profile_in(const std::string& log);
 
 }  // namespace cluster

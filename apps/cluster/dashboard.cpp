@@ -30,7 +30,8 @@ std::optional<std::string> file_of(client& c, const std::string& job, pb::RunFil
     const pb::RunFile part = c.call(&client::stub::ReadRunFile, asked);
     if (!part.exists()) return {};
     text += part.part();
-    if (part.part().empty() || static_cast<long long>(text.size()) >= part.size() || text.size() >= 64u << 20) return text;
+    if (part.part().empty() || static_cast<long long>(text.size()) >= part.size() || text.size() >= 64u << 20)
+      return text;
     asked.set_offset(static_cast<long long>(text.size()));
   }
 }
@@ -97,7 +98,8 @@ bool asks_for_this_computer(const httplib::Request& r) {
 
 void serve(httplib::Server& server, client& c) {
   server.set_pre_routing_handler([](const httplib::Request& r, httplib::Response& to) {
-    to.set_header("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'");
+    to.set_header("Content-Security-Policy",
+                  "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'");
     to.set_header("X-Content-Type-Options", "nosniff");
     to.set_header("Cache-Control", "no-store");
     if (asks_for_this_computer(r)) return httplib::Server::HandlerResponse::Unhandled;
@@ -105,7 +107,9 @@ void serve(httplib::Server& server, client& c) {
     return httplib::Server::HandlerResponse::Handled;
   });
   for (const dashboard_file& file : dashboard_files)
-    server.Get(file.path, [&file](const httplib::Request&, httplib::Response& to) { to.set_content(file.text, file.type); });
+    server.Get(file.path, [&file](const httplib::Request&, httplib::Response& to) {
+      to.set_content(file.text, file.type);
+    });
   const auto answer = [&server](const char* path, const char* type, auto f) {
     server.Get(path, [=](const httplib::Request& r, httplib::Response& to) {
       try {
@@ -124,7 +128,8 @@ void serve(httplib::Server& server, client& c) {
   using asked = const httplib::Request&;
   using text = std::optional<std::string>;
   answer("/state.json", "application/json", [&c](asked) -> text { return state_of(c); });
-  answer(R"(/jobs/(wsjob-\d+)\.json)", "application/json", [&c](asked r) -> text { return details_of(c, r.matches[1]); });
+  answer(R"(/jobs/(wsjob-\d+)\.json)", "application/json",
+         [&c](asked r) -> text { return details_of(c, r.matches[1]); });
   answer(R"(/jobs/(wsjob-\d+)/chrome_trace\.json)", "application/json",
          [&c](asked r) { return file_of(c, r.matches[1], pb::RunFileAsked::TRACE); });
   answer(R"(/jobs/(wsjob-\d+)/loss\.csv)", "text/csv",
@@ -143,9 +148,12 @@ int show_dashboard(const manager_address& where, int port) {
   httplib::Server server;
   serve(server, c);
   server.set_socket_options([](auto) {});  // no other program shares the port
-  const int bound = port == 0 ? server.bind_to_any_port("127.0.0.1") : server.bind_to_port("127.0.0.1", port) ? port : -1;
+  const int bound = port == 0                                ? server.bind_to_any_port("127.0.0.1")
+                    : server.bind_to_port("127.0.0.1", port) ? port
+                                                             : -1;
   if (bound < 0)
-    throw std::runtime_error("cannot listen on port " + std::to_string(port) + ": is it in use? --port names another");
+    throw std::runtime_error("cannot listen on port " + std::to_string(port) +
+                             ": is it in use? --port names another");
   std::printf("wsl-ctl: the dashboard is at http://127.0.0.1:%d/ until this command is interrupted\n", bound);
   std::fflush(stdout);
   std::jthread waits([&server] {

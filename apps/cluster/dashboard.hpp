@@ -5,7 +5,8 @@
 
 namespace cluster {
 
-/// Serves the page on this computer alone, until it is interrupted. It changes nothing on the cluster. Returns the exit status.
+/// Serves the page on this computer alone, until it is interrupted. It changes nothing on the cluster.
+/// Returns the exit status.
 int show_dashboard(const manager_address& where, int port);
 
 }  // namespace cluster

@@ -103,11 +103,15 @@ int follow(client& c, const std::string& job) {
     if (last || here.was_interrupted()) break;
     const bool may_come_back = s.ok() || s.error_code() == grpc::StatusCode::UNAVAILABLE;
     // The job does not need the manager, so this waits longer than a command would.
-    if (!may_come_back || std::chrono::steady_clock::now() > heard + std::chrono::seconds(30 * c.patience_s())) c.fail(s);
+    if (!may_come_back ||
+        std::chrono::steady_clock::now() > heard + std::chrono::seconds(30 * c.patience_s()))
+      c.fail(s);
     if (!said && std::chrono::steady_clock::now() > heard + std::chrono::seconds(c.patience_s())) {
       said = true;
-      std::fprintf(stderr, "wsl-ctl: no manager answers at %s; the job goes on without it, and the log when it is back\n",
-                   c.address().c_str());
+      std::fprintf(
+          stderr,
+          "wsl-ctl: no manager answers at %s; the job goes on without it, and the log when it is back\n",
+          c.address().c_str());
     }
     c.look_again();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -119,13 +123,15 @@ int follow(client& c, const std::string& job) {
       c.call(&client::stub::Cancel, name);
       std::fprintf(stderr, "wsl-ctl: %s is cancelled\n", job.c_str());
     } else {
-      std::fprintf(stderr, "wsl-ctl: %s goes on: `wsl-ctl logs -f %s` follows it again, `wsl-ctl cancel %s` ends it\n",
-                   job.c_str(), job.c_str(), job.c_str());
+      std::fprintf(
+          stderr, "wsl-ctl: %s goes on: `wsl-ctl logs -f %s` follows it again, `wsl-ctl cancel %s` ends it\n",
+          job.c_str(), job.c_str(), job.c_str());
     }
     return 128 + here.signal();
   }
   if (last->phase() != "SUCCEEDED")
-    std::fprintf(stderr, "wsl-ctl: %s is %s; `wsl-ctl describe %s` says why\n", job.c_str(), last->phase().c_str(), job.c_str());
+    std::fprintf(stderr, "wsl-ctl: %s is %s; `wsl-ctl describe %s` says why\n", job.c_str(),
+                 last->phase().c_str(), job.c_str());
   return status_of(*last);
 }
 

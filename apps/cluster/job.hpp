@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A job of the cluster, as it is kept and as it is planned: what it asks for, where its processes are, and how
-// far it is. The names of phases and jobs are those of csctl, the command of a Cerebras cluster.
+// A job of the cluster, as it is kept and as it is planned: what it asks for, where its processes are, and
+// how far it is. The names of phases and jobs are those of csctl, the command of a Cerebras cluster.
 #pragma once
 #include <array>
 #include <charconv>

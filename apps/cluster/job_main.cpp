@@ -59,7 +59,8 @@ void write_down(const attempt_files& files, int status) {
                       std::chrono::system_clock::now().time_since_epoch())
                       .count();
   const std::string text = nlohmann::json{{"status", status}, {"time", now}}.dump();
-  // On a disk that is full it waits for room: how the job ended is known to nobody else. Without its folder nobody asks.
+  // On a disk that is full it waits for room: how the job ended is known to nobody else. Without its folder
+  // nobody asks.
   while (std::filesystem::exists(files.ended.parent_path())) try {
       return wsl::support::write_whole_file(files.ended.string(), text);
     } catch (const wsl::support::file_error&) { std::this_thread::sleep_for(std::chrono::seconds(1)); }
@@ -71,11 +72,13 @@ void send_output_to(const std::string& log) {
   ::dup2(file, 1), ::dup2(file, 2);
 }
 
-/// Waits for a child. Open MPI's mpirun may hang for ever at its end when a process was killed while it was starting (it locks
-/// what it has freed): one whose processes have all been dead for some seconds without its having waited for any is killed.
+/// Waits for a child. Open MPI's mpirun may hang for ever at its end when a process was killed while it was
+/// starting (it locks what it has freed): one whose processes have all been dead for some seconds without its
+/// having waited for any is killed.
 int status_of(pid_t child) {
   constexpr int seconds = 5;
-  const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));  // -1 where the kernel has none: then nobody looks
+  const auto handle = static_cast<int>(
+      ::syscall(SYS_pidfd_open, child, 0));  // -1 where the kernel has none: then nobody looks
   pollfd ended{handle, POLLIN, 0};
   for (int dead = 0; handle >= 0 && ::poll(&ended, 1, 1000) <= 0;) {
     const auto entry = entry_of(child);

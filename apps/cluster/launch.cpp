@@ -9,10 +9,12 @@
 namespace cluster {
 namespace {
 
-const node& node_of(const cluster_file& c, const placed_rank& r) { return c.nodes.at(static_cast<std::size_t>(r.node)); }
+const node& node_of(const cluster_file& c, const placed_rank& r) {
+  return c.nodes.at(static_cast<std::size_t>(r.node));
+}
 
-/// The threads of a process: the whole cores of its share, and where wafers wait for processes of other roles and the
-/// other way round, one more for what is left of a core.
+/// The threads of a process: the whole cores of its share, and where wafers wait for processes of other roles
+/// and the other way round, one more for what is left of a core.
 int threads_of(const cluster_file& c, const placed_rank& r) {
   return std::max(1, (r.millicores + (c.roles ? 999 : 0)) / 1000);
 }
@@ -39,17 +41,21 @@ std::vector<std::string> words_of(const cluster_file& c, const job& j, bool goes
   return words;
 }
 
-std::vector<std::string> with_mpirun(const cluster_file& c, const job& j, const std::vector<std::string>& program) {
-  // When a process has ended with a status, as all of a stopped run do, or was killed, mpirun tells the others to end and
-  // waits so many seconds, also if they have ended by then. A run that saves a checkpoint ends together, after it.
+std::vector<std::string> with_mpirun(const cluster_file& c, const job& j,
+                                     const std::vector<std::string>& program) {
+  // When a process has ended with a status, as all of a stopped run do, or was killed, mpirun tells the
+  // others to end and waits so many seconds, also if they have ended by then. A run that saves a checkpoint
+  // ends together, after it.
   constexpr const char* seconds_to_end = "2";
-  std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout",
-                                 seconds_to_end};
+  std::vector<std::string> words{"mpirun", "--oversubscribe",           "--bind-to",   "none",
+                                 "--mca",  "odls_base_sigkill_timeout", seconds_to_end};
   // Consecutive ranks with the same surroundings share a part of the command.
   for (std::size_t first = 0; first < j.ranks.size();) {
     std::size_t end = first;
     const placed_rank& r = j.ranks[first];
-    while (end < j.ranks.size() && j.ranks[end].node == r.node && threads_of(c, j.ranks[end]) == threads_of(c, r)) ++end;
+    while (end < j.ranks.size() && j.ranks[end].node == r.node &&
+           threads_of(c, j.ranks[end]) == threads_of(c, r))
+      ++end;
     const std::string count = std::to_string(end - first);
     if (first > 0) words.push_back(":");
     words.insert(words.end(), {"-np", count, "-host", node_of(c, r).host + ":" + count, "-x",
@@ -60,7 +66,8 @@ std::vector<std::string> with_mpirun(const cluster_file& c, const job& j, const 
   return words;
 }
 
-std::vector<std::string> with_srun(const cluster_file& c, const job& j, const std::vector<std::string>& program) {
+std::vector<std::string> with_srun(const cluster_file& c, const job& j,
+                                   const std::vector<std::string>& program) {
   const char* mpi = std::getenv("WSL_SRUN_MPI");
   std::vector<std::string> words{"srun",
                                  "--job-name=" + name_of_job(j.id),
@@ -81,7 +88,8 @@ std::filesystem::path folder_of(const cluster_file& c, i64 id) { return c.folder
 
 std::optional<std::size_t> mode_in(const std::vector<std::string>& arguments) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const bool is_value = k > 0 && arguments[k - 1].starts_with("-") && arguments[k - 1].find('=') == std::string::npos;
+    const bool is_value =
+        k > 0 && arguments[k - 1].starts_with("-") && arguments[k - 1].find('=') == std::string::npos;
     if (!is_value && !arguments[k].starts_with("-")) return k;
   }
   return {};
@@ -92,7 +100,8 @@ bool is_training(const program& p, const std::vector<std::string>& arguments) {
   return k && (arguments[*k] == "train" || arguments[*k] == "train_and_eval" || arguments[*k] == "fit");
 }
 
-std::map<std::string, std::string> environment_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {
+std::map<std::string, std::string> environment_of(const cluster_file& c,
+                                                  const std::vector<placed_rank>& ranks) {
   std::map<std::string, std::string> all{{"WSL_THREADS", std::to_string(threads_of(c, ranks.front()))}};
   if (ranks.size() == 1) return all;
   if (::geteuid() == 0) all["OMPI_ALLOW_RUN_AS_ROOT"] = all["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";

@@ -41,7 +41,8 @@ std::string text_of(const cluster_file& c, const std::vector<placed_rank>& ranks
       if (r.what == role::wafer) ++wafers;
       else parts += (parts.empty() ? "" : ", ") + std::string(name_of(r.what));
     }
-    if (wafers > 0) parts += (parts.empty() ? "" : ", ") + std::to_string(wafers) + (wafers > 1 ? " wafers" : " wafer");
+    if (wafers > 0)
+      parts += (parts.empty() ? "" : ", ") + std::to_string(wafers) + (wafers > 1 ? " wafers" : " wafer");
     if (!parts.empty()) all += (all.empty() ? "" : ", ") + c.nodes[k].name + " (" + parts + ")";
   }
   return all;
@@ -148,7 +149,8 @@ job manager::cancel(i64 id) {
     j.stop_asked = now_ms();
     store_.transaction([&] {
       store_.update(j);
-      add_event(j, "cancelled: its processes have " + std::to_string(cluster_.grace_s) + " s to save a checkpoint");
+      add_event(
+          j, "cancelled: its processes have " + std::to_string(cluster_.grace_s) + " s to save a checkpoint");
     });
   }
   changed_.notify_all();
@@ -233,7 +235,8 @@ void manager::start_those_in_turn() {
   i64 turn = s.turns;
   for (decision& d : decide(std::move(s))) {
     job& j = *std::find_if(waiting.begin(), waiting.end(), [&](const job& x) { return x.id == d.id; });
-    j.phase = phase::running, j.ranks = std::move(d.ranks), j.started = now_ms(), j.turn = ++turn, ++j.attempt;
+    j.phase = phase::running, j.ranks = std::move(d.ranks), j.started = now_ms(), j.turn = ++turn,
+    ++j.attempt;
     if (!j.model_dir.empty()) j.checkpoint = last_checkpoint(cluster_.folder / j.model_dir);
     store_.transaction([&] {
       store_.update(j);
@@ -259,8 +262,8 @@ void manager::begin(const job& j) {
     command.log_from = none ? 0 : static_cast<i64>(size);
     app::write_file(files.command, nlohmann::json(command).dump(1));
   }
-  w.child = cluster::start(
-      {beside_this_program("wsl-job").string(), folder.string(), std::to_string(j.attempt)});
+  w.child =
+      cluster::start({beside_this_program("wsl-job").string(), folder.string(), std::to_string(j.attempt)});
   w.is_known = true;
 }
 
@@ -305,12 +308,14 @@ void manager::tell_to_stop(const job& j, const process_identity& leader) {
   const auto rest = rest_of_session(leader);
   if (now_ms() > j.stop_asked + 1000 * cluster_.grace_s) {
     if (!std::exchange(w.is_killed, true) && cluster_.grace_s > 0)
-      add_event(j, "its processes have not ended in " + std::to_string(cluster_.grace_s) + " s, and are killed");
+      add_event(j,
+                "its processes have not ended in " + std::to_string(cluster_.grace_s) + " s, and are killed");
     for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
     return;
   }
   // Before it becomes the program, the child of wsl-job would lose the signal.
-  const bool begins = std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return p.name == "wsl-job"; });
+  const bool begins =
+      std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return p.name == "wsl-job"; });
   if (w.is_told || rest.empty() || begins) return;
   const bool has_others =
       std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return !is_launcher(p.name); });
@@ -322,7 +327,8 @@ void manager::tell_to_stop(const job& j, const process_identity& leader) {
 void manager::go_on_or_end(job& j, int status, i64 time) {
   j.exit_status = status;
   if (status == 0) return end(j, phase::succeeded, time, "ended with status 0");
-  if (j.stop_asked > 0) return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
+  if (j.stop_asked > 0)
+    return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
   const std::filesystem::path folder = folder_of(cluster_, j.id);
   const auto command = json_in(attempt_files(folder, j.attempt).command);
   std::string log = end_of(folder / "log", 64 << 10);
@@ -339,7 +345,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
     what = "rank " + std::to_string(lost->rank);
     if (const auto k = static_cast<std::size_t>(lost->rank); k < j.ranks.size()) {
       what += std::string(" (") + name_of(j.ranks[k].what);
-      if (const int n = j.ranks[k].node; n >= 0) what += " on " + cluster_.nodes[static_cast<std::size_t>(n)].name;
+      if (const int n = j.ranks[k].node; n >= 0)
+        what += " on " + cluster_.nodes[static_cast<std::size_t>(n)].name;
       what += ")";
     }
     what += " " + lost->how;
@@ -357,7 +364,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
                    " times and has saved no new checkpoint");
   if (const auto old = watched_.find(j.id); old != watched_.end() && old->second.child > 0)
     ending_.push_back(old->second.child);
-  const bool has_nodes = std::all_of(j.ranks.begin(), j.ranks.end(), [](const placed_rank& r) { return r.node >= 0; });
+  const bool has_nodes =
+      std::all_of(j.ranks.begin(), j.ranks.end(), [](const placed_rank& r) { return r.node >= 0; });
   if (has_nodes) ++j.attempt;
   else j.phase = phase::queued;
   store_.transaction([&] {

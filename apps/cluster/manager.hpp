@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The manager of a cluster: it takes jobs, starts them when it is their turn, watches over them, and starts those again whose
-// processes die. All that it knows is in its store and in the folders of the jobs; one that is killed and started again finds
-// its jobs as if it had been there all the time.
+// The manager of a cluster: it takes jobs, starts them when it is their turn, watches over them, and starts
+// those again whose processes die. All that it knows is in its store and in the folders of the jobs; one that
+// is killed and started again finds its jobs as if it had been there all the time.
 #pragma once
 #include <condition_variable>
 #include <filesystem>
@@ -33,7 +33,8 @@ struct node_use {
 
 class manager {
  public:
-  /// `state` is a folder for this manager alone. Throws file_error if another process works in it, and store_error.
+  /// `state` is a folder for this manager alone. Throws file_error if another process works in it, and
+  /// store_error.
   manager(cluster_file c, const std::filesystem::path& state);
   ~manager();
 
@@ -52,7 +53,8 @@ class manager {
   /// Ends a job; one that has ended stays as it is.
   job cancel(i64 id);
   job set_priority(i64 id, int priority);
-  job set_labels(i64 id, const std::map<std::string, std::string>& set, const std::vector<std::string>& remove);
+  job set_labels(i64 id, const std::map<std::string, std::string>& set,
+                 const std::vector<std::string>& remove);
   std::vector<node_use> use_of_nodes();
 
  private:
@@ -70,8 +72,8 @@ class manager {
 
   struct watched {
     int attempt = 0;
-    pid_t child = 0;       ///< the wsl-job that this manager has started; 0 if another one has
-    bool is_known = false; ///< whether this manager has started it, or has found it running
+    pid_t child = 0;        ///< the wsl-job that this manager has started; 0 if another one has
+    bool is_known = false;  ///< whether this manager has started it, or has found it running
     bool is_told = false, is_killed = false;
   };
 

@@ -68,7 +68,8 @@ class spawning {
 class a_pipe {
  public:
   a_pipe() {
-    if (::pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    if (::pipe2(ends_, O_CLOEXEC) != 0)
+      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   }
   a_pipe(const a_pipe&) = delete;
   a_pipe& operator=(const a_pipe&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes of this computer, told apart by their number, the time of their start and the boot they are of: a number alone
-// may belong to another process by now.
+// Processes of this computer, told apart by their number, the time of their start and the boot they are of: a
+// number alone may belong to another process by now.
 #pragma once
 #include <sys/types.h>
 
@@ -38,11 +38,12 @@ std::vector<process_entry> rest_of_session(const process_identity& p);
 /// Whether a process has children, all of which have ended, and has waited for none of them.
 bool waits_for_the_dead(pid_t pid);
 
-/// Whether a program of this name starts the processes of a job, and ends them at once when it is told to stop.
+/// Whether a program of this name starts the processes of a job, and ends them at once when it is told to
+/// stop.
 bool is_launcher(const std::string& name);
 
 struct finished {
-  int status = 0;      ///< as shells give it: 128 more than the signal's number if one ended it
+  int status = 0;  ///< as shells give it: 128 more than the signal's number if one ended it
   bool in_time = true;
   std::string said;    ///< standard output and error, at most the last 256 KiB
   std::string output;  ///< standard output alone

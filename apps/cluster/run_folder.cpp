@@ -35,8 +35,10 @@ std::string end_of(const std::filesystem::path& file, std::size_t bytes) {
 }
 
 std::optional<lost_rank> lost_rank_in(const std::string& log) {
-  static const std::regex mpirun(R"(process rank (\d+) with PID \d+ on node \S+ (exited on signal \d+ \([^)]*\)))");
-  static const std::regex srun(R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
+  static const std::regex mpirun(
+      R"(process rank (\d+) with PID \d+ on node \S+ (exited on signal \d+ \([^)]*\)))");
+  static const std::regex srun(
+      R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
   static const std::regex fabric(R"(rank (\d+) (has ended|has kept the others waiting))");
   for (const std::regex& r : {mpirun, srun, fabric})
     if (std::smatch m; std::regex_search(log, m, r)) return lost_rank{std::stoi(m[1].str()), m[2].str()};

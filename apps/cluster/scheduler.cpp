@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t index_of(role r) { return static_cast<std::size_t>(r); }
 
-/// What a process takes of a node by default. A wafer computes while the others have little to do, so that it has
-/// four times as many cores as each of them.
+/// What a process takes of a node by default. A wafer computes while the others have little to do, so that it
+/// has four times as many cores as each of them.
 placed_rank share_of(const capacity& node, bool roles, role what, int number) {
   constexpr int of_wafer = 4;
   const int wafers = node.slots[index_of(role::wafer)];
@@ -85,7 +85,8 @@ std::optional<std::vector<placed_rank>> place(const std::vector<capacity>& nodes
     if (asks.memory > 0) each.memory = asks.memory;
     if (const int room = room_for(left[k], each); room > 0) candidates.push_back({k, each, room});
   }
-  // The smallest node that has room for all, or else those with most room; the first in the file of those that are alike.
+  // The smallest node that has room for all, or else those with most room; the first in the file of those
+  // that are alike.
   std::sort(candidates.begin(), candidates.end(), [&](const candidate& a, const candidate& b) {
     const bool a_all = a.room >= asks.num_csx, b_all = b.room >= asks.num_csx;
     if (a_all != b_all) return a_all;
@@ -129,13 +130,14 @@ std::vector<waiting_job> in_order(const queue_state& s) {
   });
   // Every start changes whose turn it is.
   for (auto first = all.begin(); first != all.end();) {
-    const auto end = std::find_if(first, all.end(),
-                                  [&](const waiting_job& j) { return j.priority != first->priority; });
+    const auto end =
+        std::find_if(first, all.end(), [&](const waiting_job& j) { return j.priority != first->priority; });
     std::map<std::string, std::vector<const waiting_job*>> of_user;  // in reverse: the next is at the back
     for (auto j = end; j != first;) of_user[(--j)->user].push_back(&*j);
     while (!of_user.empty()) {
       const auto next = std::min_element(of_user.begin(), of_user.end(), [&](const auto& a, const auto& b) {
-        return std::pair(turn_of(a.first), a.second.back()->id) < std::pair(turn_of(b.first), b.second.back()->id);
+        return std::pair(turn_of(a.first), a.second.back()->id) <
+               std::pair(turn_of(b.first), b.second.back()->id);
       });
       ordered.push_back(*next->second.back());
       last[next->first] = ++turn;

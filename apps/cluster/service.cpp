@@ -63,13 +63,15 @@ grpc::Status service::answer(const context& from, F f) {
 
 i64 service::id_of(const std::string& name) const {
   const auto id = id_of_job(name);
-  if (!id) throw refused("'" + name.substr(0, 100) + "' is no name of a job: they are like " + name_of_job(12));
+  if (!id)
+    throw refused("'" + name.substr(0, 100) + "' is no name of a job: they are like " + name_of_job(12));
   return *id;
 }
 
 pb::Job service::message_of(const job& j) const {
   pb::Job m;
-  m.set_name(name_of_job(j.id)), m.set_phase(name_of(j.phase)), m.set_user(j.user), m.set_priority(j.priority);
+  m.set_name(name_of_job(j.id)), m.set_phase(name_of(j.phase)), m.set_user(j.user),
+      m.set_priority(j.priority);
   m.set_submitted(j.submitted), m.set_started(j.started), m.set_ended(j.ended), m.set_num_csx(j.asks.num_csx);
   m.set_program(j.program), m.set_model_dir(j.model_dir), m.set_time_limit_s(j.time_limit_s);
   m.set_attempt(j.attempt), m.set_exit_status(j.exit_status), m.set_restarts(j.restarts);
@@ -113,7 +115,8 @@ grpc::Status service::ListNodes(context* from, const pb::Nothing*, pb::Nodes* to
       const node& n = manager_.cluster().nodes[k];
       pb::Node* m = to->add_nodes();
       m->set_name(n.name), m->set_host(n.host), m->set_cores(n.capacity.millicores / 1000);
-      m->set_memory(n.capacity.memory), m->set_cores_used(use[k].millicores / 1000.), m->set_memory_used(use[k].memory);
+      m->set_memory(n.capacity.memory), m->set_cores_used(use[k].millicores / 1000.),
+          m->set_memory_used(use[k].memory);
       for (std::size_t r = 0; r < role_names.size(); ++r) {
         pb::Role* part = m->add_roles();
         part->set_name(role_names[r]), part->set_used(use[k].slots[r]), part->set_total(n.capacity.slots[r]);
@@ -164,8 +167,9 @@ grpc::Status service::ReadLog(context* from, const pb::LogAsked* a, grpc::Server
   const int before = followers_++;
   const counted here{followers_};
   if (before >= most_followers)
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the manager shows " + std::to_string(most_followers) +
-                                                      " logs already: try again when somebody has stopped reading"};
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+            "the manager shows " + std::to_string(most_followers) +
+                " logs already: try again when somebody has stopped reading"};
   return answer(*from, [&] {
     i64 offset = std::max<i64>(0, a->offset());
     const i64 id = id_of(a->name());

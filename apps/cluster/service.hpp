@@ -25,7 +25,8 @@ class service final : public wsl::cluster::Cluster::Service {
   status Cancel(context*, const wsl::cluster::JobName*, wsl::cluster::Job*) override;
   status SetPriority(context*, const wsl::cluster::PriorityOfJob*, wsl::cluster::Job*) override;
   status SetLabels(context*, const wsl::cluster::LabelsOfJob*, wsl::cluster::Job*) override;
-  status ReadLog(context*, const wsl::cluster::LogAsked*, grpc::ServerWriter<wsl::cluster::LogPart>*) override;
+  status ReadLog(context*, const wsl::cluster::LogAsked*,
+                 grpc::ServerWriter<wsl::cluster::LogPart>*) override;
   status ReadRunFile(context*, const wsl::cluster::RunFileAsked*, wsl::cluster::RunFile*) override;
 
  private:

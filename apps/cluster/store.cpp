@@ -87,8 +87,9 @@ store::store(const std::filesystem::path& folder, std::vector<std::string> names
     i64 version = 0;
     if (statement s(*this, "PRAGMA user_version"); s.step()) version = s.number();
     if (version > schema_version)
-      throw store_error(file_ + " is of a newer wsl-clusterd (version " + std::to_string(version) + " of its tables, not " +
-                        std::to_string(schema_version) + "): start that one, or take another --state");
+      throw store_error(file_ + " is of a newer wsl-clusterd (version " + std::to_string(version) +
+                        " of its tables, not " + std::to_string(schema_version) +
+                        "): start that one, or take another --state");
     if (version == 0)
       transaction([&] {
         execute(schema);
@@ -108,8 +109,10 @@ store::~store() { sqlite3_close(db_); }
 void store::fail() const {
   const int code = db_ ? sqlite3_errcode(db_) : SQLITE_NOMEM;
   const bool is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-  throw store_error("cannot use " + file_ + ": " + (db_ ? sqlite3_errmsg(db_) : "there is not enough memory") +
-                    (is_damaged ? "; bring it back from a copy, or take another --state, which knows nothing of its jobs" : ""));
+  throw store_error(
+      "cannot use " + file_ + ": " + (db_ ? sqlite3_errmsg(db_) : "there is not enough memory") +
+      (is_damaged ? "; bring it back from a copy, or take another --state, which knows nothing of its jobs"
+                  : ""));
 }
 
 void store::execute(const char* sql) {
@@ -132,13 +135,16 @@ void store::bind_columns(statement& s, const job& j) {
   json ranks = json::array();
   for (const placed_rank& r : j.ranks) {
     const auto n = static_cast<std::size_t>(r.node);
-    ranks.push_back({name_of(r.what), r.node >= 0 && n < names_.size() ? names_[n] : "", r.millicores, r.memory});
+    ranks.push_back(
+        {name_of(r.what), r.node >= 0 && n < names_.size() ? names_[n] : "", r.millicores, r.memory});
   }
   s.bind(j.request), s.bind(j.user), s.bind(j.program), s.bind(json(j.arguments).dump());
   if (j.params) s.bind(*j.params);
   else s.bind_nothing();
-  s.bind(j.model_dir), s.bind(json({j.asks.num_csx, j.asks.cores, j.asks.memory, j.asks.alone}).dump()), s.bind(i64{j.priority});
-  s.bind(j.time_limit_s), s.bind(json(j.labels).dump()), s.bind(std::string(name_of(j.phase))), s.bind(j.submitted);
+  s.bind(j.model_dir), s.bind(json({j.asks.num_csx, j.asks.cores, j.asks.memory, j.asks.alone}).dump()),
+      s.bind(i64{j.priority});
+  s.bind(j.time_limit_s), s.bind(json(j.labels).dump()), s.bind(std::string(name_of(j.phase))),
+      s.bind(j.submitted);
   s.bind(j.started), s.bind(j.ended), s.bind(j.turn), s.bind(i64{j.attempt}), s.bind(ranks.dump());
   s.bind(j.stop_asked), s.bind(i64{j.exit_status}), s.bind(i64{j.restarts}), s.bind(j.checkpoint);
 }
@@ -153,7 +159,8 @@ std::vector<job> store::select(const std::string& where, const std::function<voi
       j.arguments = json::parse(s.text()).get<std::vector<std::string>>();
       j.params = s.text_or_nothing(), j.model_dir = s.text();
       const json asks = json::parse(s.text());
-      j.asks = {asks.at(0).get<int>(), asks.at(1).get<int>(), asks.at(2).get<i64>(), asks.size() > 3 && asks.at(3).get<bool>()};
+      j.asks = {asks.at(0).get<int>(), asks.at(1).get<int>(), asks.at(2).get<i64>(),
+                asks.size() > 3 && asks.at(3).get<bool>()};
       j.priority = s.small_number(), j.time_limit_s = s.number();
       j.labels = json::parse(s.text()).get<std::map<std::string, std::string>>();
       const std::string phase = s.text();
@@ -166,8 +173,8 @@ std::vector<job> store::select(const std::string& where, const std::function<voi
         const auto what = std::find(role_names.begin(), role_names.end(), r.at(0).get<std::string>());
         const auto on = std::find(names_.begin(), names_.end(), r.at(1).get<std::string>());
         j.ranks.push_back({static_cast<role>(what - role_names.begin()),
-                           on == names_.end() ? -1 : static_cast<int>(on - names_.begin()), r.at(2).get<int>(),
-                           r.at(3).get<i64>()});
+                           on == names_.end() ? -1 : static_cast<int>(on - names_.begin()),
+                           r.at(2).get<int>(), r.at(3).get<i64>()});
       }
       j.stop_asked = s.number(), j.exit_status = s.small_number(), j.restarts = s.small_number();
       j.checkpoint = s.number();

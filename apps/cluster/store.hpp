@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the manager knows of its jobs, in a file of SQLite: each change is a transaction, so that a manager that is killed at
-// any moment finds the jobs again as they were.
+// What the manager knows of its jobs, in a file of SQLite: each change is a transaction, so that a manager
+// that is killed at any moment finds the jobs again as they were.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -25,8 +25,8 @@ class store_error : public std::runtime_error {
 /// One thread at a time uses it. All functions throw store_error.
 class store {
  public:
-  /// Opens the file `jobs.sqlite` of a folder, or makes it. `names` are those of the nodes: a process of a job on a
-  /// node that is not among them has the number -1.
+  /// Opens the file `jobs.sqlite` of a folder, or makes it. `names` are those of the nodes: a process of a
+  /// job on a node that is not among them has the number -1.
   store(const std::filesystem::path& folder, std::vector<std::string> names);
   store(const store&) = delete;
   store& operator=(const store&) = delete;

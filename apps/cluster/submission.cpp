@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_arguments = 500, most_bytes_of_arguments = 64 << 10, most_bytes_of_params = 1 << 20,
-                      most_labels = 32;
+constexpr std::size_t most_arguments = 500, most_bytes_of_arguments = 64 << 10,
+                      most_bytes_of_params = 1 << 20, most_labels = 32;
 constexpr int seconds_to_check = 300;
 
 bool is_word(const std::string& text, std::size_t most, std::string_view others) {
@@ -38,8 +38,9 @@ void require_sizes(const job& j) {
     if (a.find('\0') != a.npos) throw refused("an argument of the program has a zero byte");
   }
   if (j.arguments.size() > most_arguments || bytes > most_bytes_of_arguments)
-    throw refused("the program has more than " + std::to_string(most_arguments) + " arguments, or more than " +
-                  std::to_string(most_bytes_of_arguments >> 10) + " KiB of them: put them into its params file");
+    throw refused("the program has more than " + std::to_string(most_arguments) +
+                  " arguments, or more than " + std::to_string(most_bytes_of_arguments >> 10) +
+                  " KiB of them: put them into its params file");
   if (j.params && j.params->size() > most_bytes_of_params)
     throw refused("the params file has more than " + std::to_string(most_bytes_of_params >> 20) +
                   " MiB: --params names a small text with the settings of a run");
@@ -54,7 +55,8 @@ void require_sizes(const job& j) {
 /// Whether a text names a place outside of the cluster's folder, in which programs run.
 bool leads_outside(const cluster_file& c, const std::string& text) {
   const fs::path path(text);
-  const bool climbs = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+  const bool climbs =
+      std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (!path.is_absolute() && !climbs) return text.starts_with("~");
   const fs::path inside = (c.folder / path).lexically_normal().lexically_relative(c.folder);
   return inside.empty() || *inside.begin() == "..";
@@ -64,12 +66,13 @@ void require_inside(const cluster_file& c, const std::string& text, const std::s
   // Of --option=path, of a list, and of a map in one line, each part is looked at.
   std::size_t first = 0;
   for (std::size_t end = 0; end <= text.size(); ++end) {
-    if (end < text.size() && std::string_view("=,[]{}\"' \t\n").find(text[end]) == std::string_view::npos) continue;
+    if (end < text.size() && std::string_view("=,[]{}\"' \t\n").find(text[end]) == std::string_view::npos)
+      continue;
     const std::string part = text.substr(first, end - first);
     first = end + 1;
     if (part.size() > 1 && leads_outside(c, part))
-      throw refused(of + " names " + part + ", which is outside of the cluster's folder " + c.folder.string() +
-                    ": bring the file there, and give its path from there");
+      throw refused(of + " names " + part + ", which is outside of the cluster's folder " +
+                    c.folder.string() + ": bring the file there, and give its path from there");
   }
 }
 
@@ -122,7 +125,8 @@ std::string trimmed(std::string text) {
 /// Runs a job's program for a check, where the job would run; returns its standard output.
 std::string run_check(const cluster_file& c, const job& j, const program& p, const fs::path& params,
                       std::vector<std::string> arguments, const std::string& more, i64 memory) {
-  // Users may check as many jobs as they like at a time; two of them at once occupy the manager's computer enough.
+  // Users may check as many jobs as they like at a time; two of them at once occupy the manager's computer
+  // enough.
   static std::counting_semaphore<2> free(2);
   if (j.params) arguments.insert(arguments.end(), {"--params", (params / "params.yaml").string()});
   if (!more.empty()) arguments.push_back(more);
@@ -141,7 +145,8 @@ std::string run_check(const cluster_file& c, const job& j, const program& p, con
   if (!f.in_time)
     throw refused("the check of the configuration took more than " + std::to_string(seconds_to_check) + " s");
   if (f.status != 0)
-    throw refused(p.name + " refuses this configuration:\n" + trimmed(f.said.empty() ? "status " + std::to_string(f.status) : f.said));
+    throw refused(p.name + " refuses this configuration:\n" +
+                  trimmed(f.said.empty() ? "status " + std::to_string(f.status) : f.said));
   return f.output;
 }
 
@@ -168,7 +173,8 @@ std::vector<placed_rank> placed_when_free(const cluster_file& c, const job& j) {
 /// What a trainer says of the params, and of the whole job.
 void check_with_trainer(const cluster_file& c, job& j, const program& p) {
   const auto mode = mode_in(j.arguments);
-  if (!mode) throw refused("what shall " + p.name + " do? Its mode is missing: " + p.name + " train, for instance");
+  if (!mode)
+    throw refused("what shall " + p.name + " do? Its mode is missing: " + p.name + " train, for instance");
   const std::string& work = j.arguments[*mode];
   constexpr std::array of_several{"train", "train_and_eval", "fit", "eval", "eval_all"};
   j.asks.alone = std::find(of_several.begin(), of_several.end(), work) == of_several.end();
@@ -177,19 +183,21 @@ void check_with_trainer(const cluster_file& c, job& j, const program& p) {
     throw refused("--roles is the cluster's to say, by the nodes that it gives the job: leave it out");
   if (j.asks.num_csx > 0 && has_option(j.arguments, "num_csx"))
     throw refused("--num_csx is given to wsl-ctl and to the program: leave one out");
-  if (j.asks.num_csx > 0) j.arguments.insert(j.arguments.end(), {"--num_csx", std::to_string(j.asks.num_csx)});
+  if (j.asks.num_csx > 0)
+    j.arguments.insert(j.arguments.end(), {"--num_csx", std::to_string(j.asks.num_csx)});
   const folder_for_check params(c, j);
   const std::string shown = run_check(c, j, p, params.path(), j.arguments, "--show_params", 0);
   try {
     const YAML::Node root = YAML::Load(shown), run = root["runconfig"];
     require_inside(c, root);
     j.asks.num_csx = run["num_csx"].as<int>();
-    if (run["execution_strategy"] && run["execution_strategy"].as<std::string>() == "pipeline") j.asks.alone = true;
+    if (run["execution_strategy"] && run["execution_strategy"].as<std::string>() == "pipeline")
+      j.asks.alone = true;
     if (j.asks.alone && j.asks.num_csx > 1)
       throw refused(p.name + " " + work + (is_training(p, j.arguments) ? " in a pipeline" : "") +
                     " is the work of one process: leave num_csx out");
-    const bool names_folder =
-        has_option(j.arguments, "model_dir") || (j.params && j.params->find("model_dir") != std::string::npos);
+    const bool names_folder = has_option(j.arguments, "model_dir") ||
+                              (j.params && j.params->find("model_dir") != std::string::npos);
     if (names_folder) j.model_dir = run["model_dir"].as<std::string>();
   } catch (const YAML::Exception& e) {
     throw refused(p.name + " --show_params prints no params that can be read: " + e.msg);
@@ -200,17 +208,20 @@ void check_with_trainer(const cluster_file& c, job& j, const program& p) {
   arguments[*mode] = "validate";
   i64 memory = 0;
   for (const placed_rank& r : ranks) memory = std::max(memory, r.memory);
-  if (j.model_dir.empty()) arguments.insert(arguments.end(), {"--model_dir", (params.path() / "run").string()});
+  if (j.model_dir.empty())
+    arguments.insert(arguments.end(), {"--model_dir", (params.path() / "run").string()});
   run_check(c, j, p, params.path(), arguments, "", c.launcher == launcher::slurm ? 0 : memory);
 }
 
 }  // namespace
 
 void require_labels(const std::map<std::string, std::string>& labels) {
-  if (labels.size() > most_labels) throw refused("a job has at most " + std::to_string(most_labels) + " labels");
+  if (labels.size() > most_labels)
+    throw refused("a job has at most " + std::to_string(most_labels) + " labels");
   for (const auto& [key, value] : labels)
     if (!is_word(key, 63, "-_./") || !(value.empty() || is_word(value, 63, "-_.")))
-      throw refused("'" + key + "=" + value + "' is no label: name and value are words of letters, digits, - _ and .");
+      throw refused("'" + key + "=" + value +
+                    "' is no label: name and value are words of letters, digits, - _ and .");
 }
 
 void require_priority(i64 priority) {
@@ -228,7 +239,8 @@ job checked(const cluster_file& c, job j) {
     for (const program& x : c.programs) names.push_back(x.name);
     std::string list;
     for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
-    throw refused("the cluster does not run " + j.program + app::nearest_words(j.program, names) + "; it runs " + list);
+    throw refused("the cluster does not run " + j.program + app::nearest_words(j.program, names) +
+                  "; it runs " + list);
   }
   for (const std::string& a : j.arguments) require_inside(c, a, "an argument");
   if (p->trainer) check_with_trainer(c, j, *p);

@@ -31,7 +31,8 @@ void take_params(wsl::cluster::Submission& s, const std::vector<std::string>& ar
     const bool is_there = !file.empty() && std::filesystem::is_regular_file(file);
     if (!is_there) {
       if (file.find('/') != file.npos || file.ends_with(".yaml") || file.ends_with(".yml"))
-        throw std::invalid_argument("--params: there is no file " + file + " on this computer, from which it is sent to the cluster");
+        throw std::invalid_argument("--params: there is no file " + file +
+                                    " on this computer, from which it is sent to the cluster");
       s.add_arguments(word);
       continue;
     }
@@ -49,7 +50,8 @@ int priority_of(const std::string& text) {
   int x = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), x);
   const bool is_class = number.size() != text.size();
-  if (error != std::errc{} || end != number.data() + number.size() || x < 0 || x > (is_class ? 3 : lowest_priority))
+  if (error != std::errc{} || end != number.data() + number.size() || x < 0 ||
+      x > (is_class ? 3 : lowest_priority))
     throw std::invalid_argument("a priority is p1, p2, p3 or a number from 0 to 399, not '" + text + "'");
   return is_class ? 100 * x + 99 : x;
 }
@@ -61,7 +63,9 @@ std::pair<std::string, std::string> label_of(const std::string& text) {
 }
 
 wsl::cluster::Submission submission_of(const submit_options& o, const std::vector<std::string>& command) {
-  if (command.empty()) throw std::invalid_argument("what shall the job run? wsl-ctl submit -- wsl-gpt train --params my.yaml, for instance");
+  if (command.empty())
+    throw std::invalid_argument(
+        "what shall the job run? wsl-ctl submit -- wsl-gpt train --params my.yaml, for instance");
   wsl::cluster::Submission s;
   s.set_request(random_word(16)), s.set_user(name_of_user());
   s.set_program(std::filesystem::path(command.front()).filename().string());
@@ -71,10 +75,12 @@ wsl::cluster::Submission submission_of(const submit_options& o, const std::vecto
     if (!s.mutable_labels()->insert({key, value}).second)
       throw std::invalid_argument("the label " + key + " is given twice: a job has one value of each");
   }
-  s.set_priority(priority_of(o.priority)), s.set_time_limit_s(o.time_s), s.set_num_csx(o.num_csx), s.set_cores(o.cores);
+  s.set_priority(priority_of(o.priority)), s.set_time_limit_s(o.time_s), s.set_num_csx(o.num_csx),
+      s.set_cores(o.cores);
   if (!o.memory.empty()) {
     const auto bytes = bytes_of(o.memory);
-    if (!bytes || *bytes <= 0) throw std::invalid_argument("--memory is a size such as 8GB, not '" + o.memory + "'");
+    if (!bytes || *bytes <= 0)
+      throw std::invalid_argument("--memory is a size such as 8GB, not '" + o.memory + "'");
     s.set_memory(*bytes);
   }
   return s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What wsl-ctl submit makes of a command line: the params file of this computer is sent along, all else is for the program.
+// What wsl-ctl submit makes of a command line: the params file of this computer is sent along, all else is
+// for the program.
 #pragma once
 #include <string>
 #include <vector>

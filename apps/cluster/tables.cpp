@@ -94,15 +94,18 @@ std::string table_of(const wsl::cluster::Jobs& jobs, long long now) {
 }
 
 std::string table_of(const wsl::cluster::Nodes& nodes) {
-  std::vector<row> rows{{"NAME", "HOST", "WAFERS", "MEMORYX", "SWARMX", "INPUTS", "CORES", "MEMORY", "LOAD", "JOBS"}};
+  std::vector<row> rows{
+      {"NAME", "HOST", "WAFERS", "MEMORYX", "SWARMX", "INPUTS", "CORES", "MEMORY", "LOAD", "JOBS"}};
   for (const auto& n : nodes.nodes()) {
     std::map<std::string, std::string> roles;
-    for (const auto& r : n.roles()) roles[r.name()] = std::to_string(r.used()) + "/" + std::to_string(r.total());
+    for (const auto& r : n.roles())
+      roles[r.name()] = std::to_string(r.used()) + "/" + std::to_string(r.total());
     char cores[64], load[32] = "-";
     std::snprintf(cores, sizeof cores, "%.3g/%d", n.cores_used(), n.cores());
     if (n.load() >= 0) std::snprintf(load, sizeof load, "%.2f", n.load());
-    rows.push_back({n.name(), n.host(), roles["wafer"], roles["memoryx"], roles["swarmx"], roles["input"], cores,
-                    text_of_bytes(n.memory_used()) + "/" + text_of_bytes(n.memory()), load, list_of(n.jobs(), ",")});
+    rows.push_back({n.name(), n.host(), roles["wafer"], roles["memoryx"], roles["swarmx"], roles["input"],
+                    cores, text_of_bytes(n.memory_used()) + "/" + text_of_bytes(n.memory()), load,
+                    list_of(n.jobs(), ",")});
   }
   return aligned(rows);
 }
@@ -112,17 +115,20 @@ std::string text_of(const wsl::cluster::Description& d, long long now) {
   std::string ranks;
   for (int k = 0; k < j.ranks_size(); ++k)
     ranks += (k ? ", " : "") + std::to_string(k) + " " + j.ranks(k).role() + " on " + j.ranks(k).node();
-  std::vector<row> rows{{"Name:", j.name()},
-                        {"Phase:", j.phase()},
-                        {"User:", j.user()},
-                        {"Priority:", priority_of(j.priority())},
-                        {"Labels:", labels_of(j)},
-                        {"Program:", j.program() + (j.arguments_size() ? " " : "") + list_of(j.arguments(), " ")},
-                        {"Wafers:", std::to_string(j.num_csx())},
-                        {"Ranks:", ranks},
-                        {"Submitted:", text_of_date(j.submitted())}};
-  if (j.started() > 0) rows.push_back({"Started:", text_of_date(j.started()) + ", start " + std::to_string(j.attempt())});
-  if (j.ended() > 0) rows.push_back({"Ended:", text_of_date(j.ended()) + ", status " + std::to_string(j.exit_status())});
+  std::vector<row> rows{
+      {"Name:", j.name()},
+      {"Phase:", j.phase()},
+      {"User:", j.user()},
+      {"Priority:", priority_of(j.priority())},
+      {"Labels:", labels_of(j)},
+      {"Program:", j.program() + (j.arguments_size() ? " " : "") + list_of(j.arguments(), " ")},
+      {"Wafers:", std::to_string(j.num_csx())},
+      {"Ranks:", ranks},
+      {"Submitted:", text_of_date(j.submitted())}};
+  if (j.started() > 0)
+    rows.push_back({"Started:", text_of_date(j.started()) + ", start " + std::to_string(j.attempt())});
+  if (j.ended() > 0)
+    rows.push_back({"Ended:", text_of_date(j.ended()) + ", status " + std::to_string(j.exit_status())});
   if (j.started() > 0) rows.push_back({"Duration:", duration_of(j, now)});
   if (j.time_limit_s() > 0) rows.push_back({"Time limit:", text_of_time(1000 * j.time_limit_s())});
   rows.push_back({"Folder:", d.folder()});

@@ -35,7 +35,9 @@ std::string read_token(const std::filesystem::path& file) {
     throw std::runtime_error(file.string() + " can be read by others: chmod 600 " + file.string());
   std::string word = app::read_file(file);
   while (!word.empty() && (word.back() == '\n' || word.back() == '\r' || word.back() == ' ')) word.pop_back();
-  if (word.size() < 32) throw std::runtime_error(file.string() + " holds no token: it has " + std::to_string(word.size()) + " letters, not 32 or more");
+  if (word.size() < 32)
+    throw std::runtime_error(file.string() + " holds no token: it has " + std::to_string(word.size()) +
+                             " letters, not 32 or more");
   return word;
 }
 
@@ -45,7 +47,9 @@ std::string token_of(const std::filesystem::path& file) {
   ::unlink(made.c_str());
   const int out = ::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const std::string line = word + "\n";
-  const bool written = out >= 0 && ::write(out, line.data(), line.size()) == static_cast<ssize_t>(line.size()) && ::fsync(out) == 0;
+  const bool written = out >= 0 &&
+                       ::write(out, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+                       ::fsync(out) == 0;
   if (out >= 0) ::close(out);
   if (!written || ::rename(made.c_str(), file.c_str()) != 0)
     throw std::runtime_error("cannot write " + file.string() + ": " + std::strerror(errno));

@@ -74,7 +74,7 @@ struct example_conversion {
   std::string text_key = "text", prompt_key, completion_key;  ///< columns
   std::string eos_token, pad_token, sep_token;                ///< empty: the tokenizer's
   bool packs = true, lines = false, gzip = true;
-  int least = 10;  ///< tokens of an example
+  int least = 10;               ///< tokens of an example
   unsigned long long seed = 1;  ///< of bert and t5: what is hidden, and the spans that are left out
   bool do_lower = false;        ///< of bert and t5: a list of tokens is of lower case
   // Of bert.

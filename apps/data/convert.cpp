@@ -93,7 +93,8 @@ void tokenize(const tokenizing& how) {
   for (const char* name : {"train.bin", "val.bin"}) app::require_free(fs::path(how.out) / name, "--out");
   if (how.tokenizer.empty()) {
     if (tokenizer::is_in(how.out))
-      refuse(how.out + " has a tokenizer, which would be taken for that of these characters: give another --out");
+      refuse(how.out +
+             " has a tokenizer, which would be taken for that of these characters: give another --out");
     app::require_free(fs::path(how.out) / "vocab.json", "--out");
     const characters letters = characters::of(text);
     write_split(how, text, 0, [&](std::string_view part) { return letters.encode(part); });

@@ -180,12 +180,9 @@ class language_maker final : public example_maker {
   // All examples that are left are of the document that was added last: it is added again, and those of its
   // examples that were taken are dropped.
   nlohmann::json state() const override {
-    return {{"document", next_ - 1},
-            {"taken", of_last_ - packer_.count()},
-            {"waiting", before_.waiting},
-            {"too_short", before_.too_short},
-            {"too_long", before_.too_long},
-            {"empty", empty_before_}};
+    return {{"document", next_ - 1},        {"taken", of_last_ - packer_.count()},
+            {"waiting", before_.waiting},   {"too_short", before_.too_short},
+            {"too_long", before_.too_long}, {"empty", empty_before_}};
   }
   bool resume(const nlohmann::json& state) override {
     packer_.resume({state.at("waiting").get<std::vector<i32>>(), state.at("too_short").get<i64>(),
@@ -248,9 +245,9 @@ class language_maker final : public example_maker {
   documents from_;
   encoder_of_text by_;
   example_packer packer_;
-  example_packer::state before_;  // the document that was added last
+  example_packer::state before_;      // the document that was added last
   i64 empty_ = 0, empty_before_ = 0;  // documents without a text, and those before the last document
-  i64 next_ = 0, of_last_ = 0;    // the document that comes next, and the examples of the last one
+  i64 next_ = 0, of_last_ = 0;        // the document that comes next, and the examples of the last one
   std::deque<std::vector<std::vector<i32>>> encoded_;
   i64 first_encoded_ = 0;
 };

@@ -62,9 +62,10 @@ void declare_tokenizer(CLI::App* all, words& w) {
   t->add_option("--words", w.training.words, "how texts are divided into words: as for gpt2 or as for llama3")
       ->check(CLI::IsMember({"gpt2", "llama3"}))
       ->capture_default_str();
-  t->add_flag("--chat", w.training.chats,
-              "for a model that answers: with the tokens <|im_start|> and <|im_end|>, and beside the file a "
-              "chat template, ChatML, in tokenizer_config.json and what ends a text in generation_config.json");
+  t->add_flag(
+      "--chat", w.training.chats,
+      "for a model that answers: with the tokens <|im_start|> and <|im_end|>, and beside the file a "
+      "chat template, ChatML, in tokenizer_config.json and what ends a text in generation_config.json");
   t->add_option("--least-count", w.training.least_count, "a pair that is rarer does not become a token")
       ->check(app::at_least(0))
       ->capture_default_str();

@@ -32,7 +32,8 @@ constexpr const char *begin_of_turn = "<|im_start|>", *end_of_turn = "<|im_end|>
 
 constexpr const char *chat_file = "tokenizer_config.json", *ends_file = "generation_config.json";
 
-/// Throws std::invalid_argument if a training would write over a file, or has no place for the files of chats.
+/// Throws std::invalid_argument if a training would write over a file, or has no place for the files of
+/// chats.
 void check_places(const tokenizer_training& how) {
   app::require_free(how.out, "--out");
   if (!how.chats) return;

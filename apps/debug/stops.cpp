@@ -54,15 +54,15 @@ struct giver {
 };
 
 constexpr layout stopping = layout{wse2, 4, 2}
-                            .place<adder>(row(0))
-                            .place<giver>(row(1))
-                            .path(values, at(0, 0), ramp >> (ramp | east))
-                            .path(values, columns(1, 3).row(0), west >> (ramp | east))
-                            .path(values, at(3, 0), west >> ramp)
-                            .path(answer, at(0, 1), ramp >> east)
-                            .path(answer, columns(1, 3).row(1), west >> east)
-                            .path(answer, at(3, 1), west >> north)
-                            .path(answer, at(3, 0), south >> ramp);
+                                .place<adder>(row(0))
+                                .place<giver>(row(1))
+                                .path(values, at(0, 0), ramp >> (ramp | east))
+                                .path(values, columns(1, 3).row(0), west >> (ramp | east))
+                                .path(values, at(3, 0), west >> ramp)
+                                .path(answer, at(0, 1), ramp >> east)
+                                .path(answer, columns(1, 3).row(1), west >> east)
+                                .path(answer, at(3, 1), west >> north)
+                                .path(answer, at(3, 0), south >> ramp);
 static_assert(routed<stopping>());
 
 template <class Engine>

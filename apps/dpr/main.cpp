@@ -254,6 +254,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace dpr_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-dpr", argc, argv, dpr_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-dpr", argc, argv, dpr_app::run); }

@@ -71,11 +71,10 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   if (format != ml::precision::bfloat16) format = ml::precision::f32;
   ml::writer by(m.config, std::move(m.weights),
                 {.columns = p.columns, .precision = format, .threads = threads});
-  ml::text_settings how{
-      .max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
-      .temperature = p.temperature,
-      .stop_tokens = {asked.end},
-      .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
+  ml::text_settings how{.max_tokens = p.max_new_tokens ? p.max_new_tokens : static_cast<int>(asked.longest),
+                        .temperature = p.temperature,
+                        .stop_tokens = {asked.end},
+                        .known_tokens = std::min(asked.words.size(), m.config.vocabulary)};
   say_left_out(asked);
   const std::size_t count =
       p.limit ? std::min(asked.all.size(), static_cast<std::size_t>(p.limit)) : asked.all.size();
@@ -114,8 +113,9 @@ void complete_all(stored_model& m, const prompts& asked, const completing_params
   if (count)
     std::printf("The completions have a mean length of %.2f tokens%s\n",
                 static_cast<f64>(tokens_written) / static_cast<f64>(count),
-                known ? fmt::format(", those that are right {:.2f}", static_cast<f64>(tokens_right) / n).c_str()
-                      : "");
+                known
+                    ? fmt::format(", those that are right {:.2f}", static_cast<f64>(tokens_right) / n).c_str()
+                    : "");
   to.write(lines);
 }
 

@@ -42,11 +42,11 @@ struct prompts {
   wsl::i64 left_out = 0, cut = 0;  ///< records without room, and with a prompt that has lost its beginning
 };
 
-/// Completes prompts, with the best token or with tokens that are drawn, and writes them to a file, an object in
-/// JSON in each line, with `prediction`, and `completion`, what is right. Prints how many records are left out,
-/// ROUGE-1, 2 and L of those whose completion is known, how many are equal to it, how many fit the pattern, and
-/// the mean lengths. Throws std::invalid_argument, and wsl::ml::file_error for a model whose logits are NaN or
-/// infinite.
+/// Completes prompts, with the best token or with tokens that are drawn, and writes them to a file, an object
+/// in JSON in each line, with `prediction`, and `completion`, what is right. Prints how many records are left
+/// out, ROUGE-1, 2 and L of those whose completion is known, how many are equal to it, how many fit the
+/// pattern, and the mean lengths. Throws std::invalid_argument, and wsl::ml::file_error for a model whose
+/// logits are NaN or infinite.
 void write_completions(stored_model m, const prompts& asked, const completing_params& p,
                        wsl::ml::precision format, int threads, train_app::file_of_predictions& to);
 

@@ -90,12 +90,14 @@ void require_one_vocabulary(const std::vector<std::string>& files, const std::st
     const std::string of_first = first->folder.string();
     throw std::invalid_argument(
         tokenizer_dir.empty()
-            ? fmt::format("the examples in {} are of {} there, and those in {} of {} there: a run has one "
-                          "vocabulary; convert the texts of one of them again with the --tokenizer of the other",
-                          of_first, kind_of(*first), x.folder.string(), kind_of(x))
-            : fmt::format("the examples in {0} are of {1} there, and the run's tokenizer is that in {2}, which "
-                          "has other tokens: convert the texts again with `wsl-data convert --tokenizer {2}`",
-                          x.folder.string(), kind_of(x), of_first));
+            ? fmt::format(
+                  "the examples in {} are of {} there, and those in {} of {} there: a run has one "
+                  "vocabulary; convert the texts of one of them again with the --tokenizer of the other",
+                  of_first, kind_of(*first), x.folder.string(), kind_of(x))
+            : fmt::format(
+                  "the examples in {0} are of {1} there, and the run's tokenizer is that in {2}, which "
+                  "has other tokens: convert the texts again with `wsl-data convert --tokenizer {2}`",
+                  x.folder.string(), kind_of(x), of_first));
   }
 }
 

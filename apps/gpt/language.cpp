@@ -541,13 +541,15 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
 void check_loss(const language_params& p) {
   const model_params& m = p.model;
   if (m.loss_scaling == "num_tokens" && m.loss_weight != 1)
-    throw std::invalid_argument(fmt::format(
-        "model.loss_weight {} would change the result: with loss_scaling num_tokens it is 1: leave it out, or "
-        "give loss_scaling batch_size",
-        m.loss_weight));
+    throw std::invalid_argument(
+        fmt::format("model.loss_weight {} would change the result: with loss_scaling num_tokens it is 1: "
+                    "leave it out, or "
+                    "give loss_scaling batch_size",
+                    m.loss_weight));
   if (m.loss_scaling == "batch_size" && !p.train.chosen_key.empty())
     throw std::invalid_argument(
-        "model.loss_scaling batch_size divides the losses of tokens, and with train_input.chosen_key the loss "
+        "model.loss_scaling batch_size divides the losses of tokens, and with train_input.chosen_key the "
+        "loss "
         "is of pairs: take loss_scaling num_tokens and loss_weight 1");
 }
 

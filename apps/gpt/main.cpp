@@ -198,6 +198,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace gpt_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-gpt", argc, argv, gpt_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-gpt", argc, argv, gpt_app::run); }

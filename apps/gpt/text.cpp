@@ -155,7 +155,8 @@ meaning meaning_of(const fs::path& file) {
   const std::string here = folder.empty() ? "." : folder.string();
   if (ml::tokenizer::is_in(here)) return {"gpt2", "the words beside " + file.string(), {}, here};
   if (fs::exists(letters)) return {"characters", letters.string(), ml::read_characters(letters)};
-  if (const int size = ml::vocabulary_of_tokens(file)) return {"", "the header of " + file.string(), {}, "", size};
+  if (const int size = ml::vocabulary_of_tokens(file))
+    return {"", "the header of " + file.string(), {}, "", size};
   const wsl::i32 magic = in.left() >= 4 ? in.take<wsl::i32>(1, "the magic number")[0] : 0;
   if (magic == ml::gpt2_tokens.magic) return {"gpt2", "the header of " + file.string(), {}};
   if (magic == ml::llama3_tokens.magic) return {"llama3", "the header of " + file.string(), {}};
@@ -169,7 +170,8 @@ meaning meaning_of(const names& files) {
   const meaning first = meaning_of(fs::path(files.front()));
   for (const std::string& file : files)
     if (!are_same(meaning_of(fs::path(file)), first))
-      contradiction(files.front() + " and " + file + " have tokens of two vocabularies: make both with one tokenizer");
+      contradiction(files.front() + " and " + file +
+                    " have tokens of two vocabularies: make both with one tokenizer");
   return first;
 }
 
@@ -207,9 +209,11 @@ corpus of_tokens(const names& train, const names& held_out, const corpus_words& 
     contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are " +
                   t.kind + ": take --vocabulary " + (t.kind == "llama3" ? "null" : t.kind));
   if (t.size && asked.tokenizer_dir.empty() && !asked.kind.empty())
-    contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are of another of " +
-                  std::to_string(t.size) + ": give its folder with --tokenizer_dir, or take --vocabulary null");
-  if (!t.tokenizer.empty() && !asked.tokenizer_dir.empty() && !have_same_tokens(t.tokenizer, asked.tokenizer_dir))
+    contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from +
+                  " the tokens are of another of " + std::to_string(t.size) +
+                  ": give its folder with --tokenizer_dir, or take --vocabulary null");
+  if (!t.tokenizer.empty() && !asked.tokenizer_dir.empty() &&
+      !have_same_tokens(t.tokenizer, asked.tokenizer_dir))
     contradiction(words_of(train) + " has tokens of the tokenizer in " + t.tokenizer +
                   ", and that of the run is in " + asked.tokenizer_dir +
                   ": they are not the same; make the tokens again with `wsl-data tokenize --tokenizer " +
@@ -243,10 +247,10 @@ corpus of_tokens(const names& train, const names& held_out, const corpus_words& 
                                           : "the tokenizer in " + folder;
   check_range(train, c.train, c.words, by), check_range(held_out, c.held_out, c.words, by);
   const std::string what = !folder.empty() ? " (by " + by + ")"
-                           : t.size        ? " (of a vocabulary of " + std::to_string(t.size) + ", by their header)"
-                           : kind.empty()  ? ""
-                           : t.letters     ? " (characters)"
-                                           : " (" + kind + (t.kind.empty() ? ")" : ", by their header)");
+                           : t.size ? " (of a vocabulary of " + std::to_string(t.size) + ", by their header)"
+                           : kind.empty() ? ""
+                           : t.letters    ? " (characters)"
+                                          : " (" + kind + (t.kind.empty() ? ")" : ", by their header)");
   c.about = "tokens" + what + " of " + words_of(train) + " and " + words_of(held_out);
   return c;
 }

@@ -87,9 +87,9 @@ bool have_same_tokens(const std::string& one, const std::string& other);
 struct corpus {
   wsl::ml::tokens train, held_out;
   vocabulary words;
-  int vocab_size = 0;         ///< that of a vocabulary of which only the size is known; 0: words.size()
+  int vocab_size = 0;              ///< that of a vocabulary of which only the size is known; 0: words.size()
   std::string tokenizer_dir = {};  ///< the folder of the tokenizer beside the tokens; empty: none
-  std::string about;  ///< a description for people
+  std::string about;               ///< a description for people
   /// no file or option names the vocabulary, so it is the characters of the text
   bool is_vocabulary_assumed = false;
 };
@@ -97,7 +97,7 @@ struct corpus {
 struct corpus_words {
   /// Files or folders, of tokens also lists and patterns (data_dir); both empty: this project's own pages.
   std::string train, held_out;
-  std::string kind;             ///< the kind of vocabulary: characters, gpt2; empty: that of the data
+  std::string kind;  ///< the kind of vocabulary: characters, gpt2; empty: that of the data
   std::string tokenizer_dir;
   /// the vocabulary of the weights that a run begins with, as a checkpoint stores it; a text of characters is
   /// encoded with it

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
 #include <optional>
-#include <wsl/support/progress.hpp>
 #include <wsl/kernel/monte_carlo/lookups.hpp>
+#include <wsl/support/progress.hpp>
 
 #include "../command_line.hpp"
 #include "../memory.hpp"

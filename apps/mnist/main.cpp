@@ -77,6 +77,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mnist_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-mnist", argc, argv, mnist_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-mnist", argc, argv, mnist_app::run); }

@@ -340,6 +340,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace t5_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-t5", argc, argv, t5_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-t5", argc, argv, t5_app::run); }

@@ -3,9 +3,9 @@
 // compares with the dense product. It prints a rate only if the difference is within its bound.
 #include <chrono>
 #include <cstdio>
-#include <wsl/support/progress.hpp>
 #include <wsl/kernel/tlr.hpp>
 #include <wsl/kernel/tlr/compress.hpp>
+#include <wsl/support/progress.hpp>
 
 #include "../command_line.hpp"
 #include "../memory.hpp"

@@ -215,10 +215,11 @@ void take_roles(const program_words& words, const std::string& mode, fields& f) 
     // These only say what a run would do, and need no other process for that.
     if (mode == "validate" || mode == "compile" || mode == "config") return;
     if (!ranks::has_mpi())
-      throw std::invalid_argument(fmt::format(
-          "--roles {} is of {} processes, and this program was built without MPI, which starts several: build "
-          "it with MPI, or leave --roles out",
-          list.front()->text(), all.size()));
+      throw std::invalid_argument(
+          fmt::format("--roles {} is of {} processes, and this program was built without MPI, which starts "
+                      "several: build "
+                      "it with MPI, or leave --roles out",
+                      list.front()->text(), all.size()));
     throw std::invalid_argument(fmt::format(
         "--roles {} is of {} processes, and this one was started alone: start {} by mpirun -np {}, or leave "
         "--roles out",
@@ -254,8 +255,10 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
         ->fallthrough()
         ->allow_extras()
         ->footer(own_options(f, name) + "with any of the options of " + words.name + " --help");
-  app.footer("--cluster HOST:PORT|FOLDER submits the same command to a cluster, with --job_priority, --job_labels and --job_time_sec\n"
-             "if they are given, and follows its log: see docs/guide/cluster.md.");
+  app.footer(
+      "--cluster HOST:PORT|FOLDER submits the same command to a cluster, with --job_priority, --job_labels "
+      "and --job_time_sec\n"
+      "if they are given, and follows its log: see docs/guide/cluster.md.");
   app.require_subcommand(0, 1)->allow_extras();
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);

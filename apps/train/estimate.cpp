@@ -88,8 +88,8 @@ f64 own_work(const ml::network& model, int length) {
   return sum / 2;
 }
 
-/// The patterns with which sparse parameters begin, as far as they are known without weights: where these decide,
-/// as many random places stand for them, and all where their number is not known.
+/// The patterns with which sparse parameters begin, as far as they are known without weights: where these
+/// decide, as many random places stand for them, and all where their number is not known.
 class first_patterns {
  public:
   first_patterns(const ml::network& model, const ml::optimizer& rule, const ml::sparsity_settings& how)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Input workers make the batches of processes that do not open the data. A process asks one of them for a batch
-// ahead of time, by its place in the data and its size, on which alone it depends; so nothing has to be undone
-// when a run ends early or goes on elsewhere. Which worker makes a batch follows from that place, too. All
-// processes need the same batch at about the same time: it is made once, kept until each has had it, and each
-// gets the features of its own wafers; ids and classes, on which losses and the rows of tables depend, go to
-// all.
+// Input workers make the batches of processes that do not open the data. A process asks one of them for a
+// batch ahead of time, by its place in the data and its size, on which alone it depends; so nothing has to be
+// undone when a run ends early or goes on elsewhere. Which worker makes a batch follows from that place, too.
+// All processes need the same batch at about the same time: it is made once, kept until each has had it, and
+// each gets the features of its own wafers; ids and classes, on which losses and the rows of tables depend,
+// go to all.
 //
 //   process of the fabric          input worker
 //   batches: thread of a batch ->  request (which data, where, how many)
 //                              <-  head (bytes), then the numbers
 #pragma once
 #include <atomic>
-#include <cstdint>
 #include <csignal>
+#include <cstdint>
 #include <deque>
 #include <future>
 #include <list>
@@ -50,10 +50,10 @@ class patience {
 struct input_request {
   enum class kind { batch, example, end } what = kind::end;
   int reply_tag = 0;
-  u64 data = 0;           ///< its number among those of the run
+  u64 data = 0;               ///< its number among those of the run
   ml::batch_request of = {};  ///< a batch
   i64 which = 0, epoch = 0;
-  u64 key = 0;            ///< an example
+  u64 key = 0;  ///< an example
 };
 /// Precedes the numbers, or the sentence of an exception.
 struct input_reply {
@@ -85,7 +85,9 @@ class pieces {
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 30;
-  static int size_of(std::span<const std::byte> bytes) { return static_cast<int>(std::min(bytes.size(), most)); }
+  static int size_of(std::span<const std::byte> bytes) {
+    return static_cast<int>(std::min(bytes.size(), most));
+  }
   std::vector<MPI_Request> open_;
 };
 
@@ -120,7 +122,8 @@ inline void put(wsl::mpi::message& m, const ml::loaded_batch& b, const ml::batch
   m.put(b.sequences), m.put(b.length);
   put_numbers(m, std::span<const i32>(b.ids)), put_numbers(m, std::span<const i32>(b.targets));
   m.put(b.by_name.size());
-  for (const ml::loaded_batch::named& x : b.by_name) m.put(x.name), put_numbers(m, std::span<const i32>(x.numbers));
+  for (const ml::loaded_batch::named& x : b.by_name)
+    m.put(x.name), put_numbers(m, std::span<const i32>(x.numbers));
   const std::size_t each = b.sequences ? b.features.size() / static_cast<std::size_t>(b.sequences) : 0,
                     first = static_cast<std::size_t>(part.begin_in(b.sequences)),
                     end = static_cast<std::size_t>(part.end_in(b.sequences));
@@ -251,8 +254,9 @@ class input_server {
     return true;
   }
   static bool is_same(const input_request& a, const input_request& b) {
-    return a.what == input_request::kind::batch && b.what == a.what && a.data == b.data && a.of.at == b.of.at &&
-           a.of.size == b.of.size && a.of.shuffle == b.of.shuffle && a.of.part.of == b.of.part.of;
+    return a.what == input_request::kind::batch && b.what == a.what && a.data == b.data &&
+           a.of.at == b.of.at && a.of.size == b.of.size && a.of.shuffle == b.of.shuffle &&
+           a.of.part.of == b.of.part.of;
   }
   void begin(const input_request& r, int from) {
     auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& k) { return is_same(k->by, r); });

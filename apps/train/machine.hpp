@@ -39,7 +39,8 @@ class machine {
   virtual void keep_timeline(bool yes) = 0;
   /// Adds the last step, which has waited some seconds for its batch, to a profile.
   virtual void add_to(wsl::ml::op_profile& p, wsl::f64 waited) const = 0;
-  /// The PEs as a heat map of the last training step, SVG; empty for a pipeline, whose threads are not followed.
+  /// The PEs as a heat map of the last training step, SVG; empty for a pipeline, whose threads are not
+  /// followed.
   virtual std::string busy_map() = 0;
   virtual wsl::ml::trainer_base& run() = 0;
   /// The part of a batch that this process needs.

@@ -664,9 +664,10 @@ void declare_checkpoint_options(fields& f, common_params& p) {
         "few steps on one thread")
       .of_one_command();
   f.options_of("processes");
-  f.add("roles", p.run.roles,
-        "of the processes that mpirun starts, one for each in order: memoryx, swarmx, wafer or input, such as "
-        "memoryx,wafer*2,input; null: each has wafers and reads its data, and the first has the memory")
+  f.add(
+       "roles", p.run.roles,
+       "of the processes that mpirun starts, one for each in order: memoryx, swarmx, wafer or input, such as "
+       "memoryx,wafer*2,input; null: each has wafers and reads its data, and the first has the memory")
       .of_one_command();
   f.refuses([&p, &f] { check_strategy_options(f, p.run), p.run.threads_to_predict(); });
   // Of a file it is that of another machine.

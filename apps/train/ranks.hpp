@@ -28,8 +28,8 @@ bool root();
 
 /// Whether this program knows MPI.
 bool has_mpi();
-/// Gives the processes roles, one for each in the order of mpirun; collective, and called at most once. Returns
-/// a line that says who is who.
+/// Gives the processes roles, one for each in the order of mpirun; collective, and called at most once.
+/// Returns a line that says who is who.
 std::string take_roles(const std::vector<wsl::ml::role>& all);
 
 /// Whether this process opens data: all do, unless some are input workers.
@@ -46,10 +46,12 @@ void tell(T& x, To to, From from) {
   if (!reads_data()) x = from(text);
 }
 inline void tell(i64& number) {
-  tell(number, [](i64 n) { return std::to_string(n); }, [](const std::string& text) { return std::stoll(text); });
+  tell(
+      number, [](i64 n) { return std::to_string(n); },
+      [](const std::string& text) { return std::stoll(text); });
 }
-/// The same for the shape of a dataset, whose examples input workers have; where they are not, single ones are
-/// brought from there.
+/// The same for the shape of a dataset, whose examples input workers have; where they are not, single ones
+/// are brought from there.
 void tell(wsl::ml::dataset& data);
 /// A dataset that is read where data are read, and has its shape elsewhere; collective.
 inline wsl::ml::dataset read_data(const std::function<wsl::ml::dataset()>& read) {

@@ -70,10 +70,11 @@ std::string take_roles(const std::vector<role>& all) {
   };
   std::vector<role> of_fabric{of_memory};
   for (int k = 0; k < static_cast<int>(all.size()); ++k)
-    if (const role r = all[static_cast<std::size_t>(k)]; k != memory && r != role::input) of_fabric.push_back(r);
+    if (const role r = all[static_cast<std::size_t>(k)]; k != memory && r != role::input)
+      of_fabric.push_back(r);
   const mpi::spread_over without_memory{mpi::ranks(world()->who.group())};
-  roles().emplace(company{of_fabric, without_memory.split(0, place(me)).who, world()->split(is_input, place(me)),
-                          ml::count_of(role::input, all), is_input});
+  roles().emplace(company{of_fabric, without_memory.split(0, place(me)).who,
+                          world()->split(is_input, place(me)), ml::count_of(role::input, all), is_input});
   roles()->of_requests.emplace(without_memory.split(0, place(me)).who);
   std::vector<std::string> names;
   std::string text;
@@ -87,7 +88,8 @@ std::string take_roles(const std::vector<role>& all) {
   MPI_Query_thread(&threads);
   if (roles()->inputs > 0 && threads < MPI_THREAD_MULTIPLE)
     throw std::runtime_error(
-        "input workers need an MPI that several threads may call (MPI_THREAD_MULTIPLE), and this one is none: "
+        "input workers need an MPI that several threads may call (MPI_THREAD_MULTIPLE), and this one is "
+        "none: "
         "leave input out of --roles");
   return text;
 }

@@ -26,8 +26,8 @@ std::vector<std::pair<const char*, wsl::f64>> named(const wsl::ml::preference_me
 
 class run_log {
  public:
-  /// In the folder of a run, whose params are its configuration. Throws support::file_error if files cannot be
-  /// made.
+  /// In the folder of a run, whose params are its configuration. Throws support::file_error if files cannot
+  /// be made.
   run_log(const common_params& p, const std::filesystem::path& folder, const std::string& params,
           bool and_eval);
 

@@ -293,9 +293,10 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "layout.svg" || name == "performance.json" ||
-        name == "train" || name == "eval" || name == "best" || name == "activations" || name == "wandb" ||
-        name == "chrome_trace.json" || name.starts_with("checkpoint_"))
+    if (name == "params.yaml" || name == "loss.csv" || name == "loss.svg" || name == "layout.svg" ||
+        name == "performance.json" || name == "train" || name == "eval" || name == "best" ||
+        name == "activations" || name == "wandb" || name == "chrome_trace.json" ||
+        name.starts_with("checkpoint_"))
       files.push_back(entry.path());
   }
   int n = 1;
@@ -312,16 +313,18 @@ std::filesystem::path set_aside(const std::filesystem::path& folder) {
   return to;
 }
 
-/// A file that stands in the way of a new run: not hidden, no log, script or configuration of a user, no file of a
-/// reference, which runs may share, and none that a run was writing when it was killed. Empty if there is none.
+/// A file that stands in the way of a new run: not hidden, no log, script or configuration of a user, no file
+/// of a reference, which runs may share, and none that a run was writing when it was killed. Empty if there
+/// is none.
 std::string file_of_others(const std::filesystem::path& folder) {
   std::string first;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool may_stay =
         name.starts_with(".") || name.starts_with("reference_") || name.starts_with("log") ||
-        std::ranges::any_of(std::array{".log", ".out", ".err", ".sh", ".sbatch", ".yaml", ".yml", ".unfinished"},
-                            [&](const char* end) { return name.ends_with(end); });
+        std::ranges::any_of(
+            std::array{".log", ".out", ".err", ".sh", ".sbatch", ".yaml", ".yml", ".unfinished"},
+            [&](const char* end) { return name.ends_with(end); });
     if (entry.is_regular_file() && !may_stay && (first.empty() || name < first)) first = name;
   }
   return first;
@@ -534,8 +537,8 @@ bool session::is_sparse(const std::vector<std::string>& checkpoints) const {
   });
 }
 
-/// What becomes of the masks of a checkpoint from which a run goes on or begins, in words; empty if it has none
-/// and needs none.
+/// What becomes of the masks of a checkpoint from which a run goes on or begins, in words; empty if it has
+/// none and needs none.
 std::string session::masks_of(const std::string& checkpoint) const {
   const std::size_t there = ml::checkpoint(checkpoint).masked().size();
   if (!params_.sparsity.are_given())
@@ -916,8 +919,8 @@ void session::resume_data(ml::batches& data, const ml::data_position& at,
   }
 }
 
-/// Throws std::invalid_argument if a new run begins with the dense weights of another program, and its params do
-/// not say that masks are to be made of them, or if it begins with random weights and they do.
+/// Throws std::invalid_argument if a new run begins with the dense weights of another program, and its params
+/// do not say that masks are to be made of them, or if it begins with random weights and they do.
 void session::require_masks_of_beginning() const {
   if (!params_.sparsity.are_given()) return;
   if (task_.begins_with.empty()) {

@@ -56,7 +56,8 @@ struct task {
   i64 tokens_of_example = 0;  ///< those that the speed of training counts; 0: the length of the example
   /// groups of parameters: a name, and patterns of the parameters' names
   named_groups groups = {};
-  /// the names of a parameter in the Model Zoo, by which patterns may choose it; none: it is known by ours only
+  /// the names of a parameter in the Model Zoo, by which patterns may choose it; none: it is known by ours
+  /// only
   zoo_names names_in_zoo = {};
   /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};

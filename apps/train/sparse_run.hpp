@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sparse weights of a run: what becomes of their patterns, in words, and whether the masks of a checkpoint
-// are those that the params want.
+// The sparse weights of a run: what becomes of their patterns, in words, and whether the masks of a
+// checkpoint are those that the params want.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,8 +27,8 @@ class sparse_run {
   /// Throws std::invalid_argument if an update of the pattern until the last step leaves a parameter without
   /// weights.
   void require_weights(i64 last) const;
-  /// Requires that patterns which no update changes after a step are as sparse as the settings want them, to a
-  /// hundredth. `remade`: the command wants masks to be made of dense weights.
+  /// Requires that patterns which no update changes after a step are as sparse as the settings want them, to
+  /// a hundredth. `remade`: the command wants masks to be made of dense weights.
   void require_same_share(wsl::ml::checkpoint& c, i64 step, bool remade) const;
 
   /// How many weights are there, what a pass sends of them, and what the updates after step `first` until the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The section `sparsity` of a params file, with the names of the Cerebras Model Zoo: a map, a list of maps for
-// groups of parameters, or a number, which makes the usual parameters sparse with a pattern that stays.
+// The section `sparsity` of a params file, with the names of the Cerebras Model Zoo: a map, a list of maps
+// for groups of parameters, or a number, which makes the usual parameters sparse with a pattern that stays.
 #pragma once
 #include <functional>
 #include <string>

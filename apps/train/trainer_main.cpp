@@ -19,7 +19,8 @@
 namespace train_app {
 namespace {
 
-/// The options of wsl-ctl that a trainer's command line may have; those of the first line are of all its commands.
+/// The options of wsl-ctl that a trainer's command line may have; those of the first line are of all its
+/// commands.
 constexpr std::array general{"--cluster", "--token", "--certificate", "--patience"};
 constexpr std::array of_job{"--job_labels", "--job_priority", "--job_time_sec"};
 
@@ -29,12 +30,12 @@ bool is_one_of(std::string_view word, const auto& options) {
 }
 
 bool is_for_cluster(int argc, char** argv) {
-  return std::any_of(argv + std::min(1, argc), argv + argc, [](const char* word) {
-    return is_one_of(word, std::array{general[0]});
-  });
+  return std::any_of(argv + std::min(1, argc), argv + argc,
+                     [](const char* word) { return is_one_of(word, std::array{general[0]}); });
 }
 
-/// Becomes wsl-ctl, which is beside this program or on the path. Throws std::runtime_error if it is not there.
+/// Becomes wsl-ctl, which is beside this program or on the path. Throws std::runtime_error if it is not
+/// there.
 void become_wsl_ctl(const char* program, int argc, char** argv) {
   std::vector<std::string> before{"wsl-ctl"}, after{"submit", "--follow"}, command{"--", program};
   for (int k = 1; k < argc; ++k) {
@@ -57,7 +58,8 @@ void become_wsl_ctl(const char* program, int argc, char** argv) {
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "wsl-ctl";
   ::execv(beside.c_str(), words.data());
   ::execvp("wsl-ctl", words.data());
-  throw std::runtime_error(std::string("--cluster needs wsl-ctl, which is not installed beside ") + program + ": " + std::strerror(errno));
+  throw std::runtime_error(std::string("--cluster needs wsl-ctl, which is not installed beside ") + program +
+                           ": " + std::strerror(errno));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace train_app {
 
-/// Runs a trainer and returns its exit status. With the option --cluster the process becomes wsl-ctl, which submits the same
-/// command, without the options that are wsl-ctl's own, and follows its log.
+/// Runs a trainer and returns its exit status. With the option --cluster the process becomes wsl-ctl, which
+/// submits the same command, without the options that are wsl-ctl's own, and follows its log.
 int run_trainer(const char* program, int argc, char** argv, int (*f)(int, char**));
 
 }  // namespace train_app

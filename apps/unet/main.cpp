@@ -283,6 +283,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace unet_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-unet", argc, argv, unet_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-unet", argc, argv, unet_app::run); }

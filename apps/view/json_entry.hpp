@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A value in a JSON file from elsewhere, with its place in the file: everything that is read from it is checked, and what
-// is wrong is named as "plate.json: paths[3].color is 99; it is a whole number from 0 to 23".
+// A value in a JSON file from elsewhere, with its place in the file: everything that is read from it is
+// checked, and what is wrong is named as "plate.json: paths[3].color is 99; it is a whole number from 0 to
+// 23".
 #pragma once
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -25,13 +26,16 @@ class json_entry {
     if (found == value_.end()) refuse(std::string("has no \"") + key + "\"");
     return {*found, *this, place_.empty() ? key : place_ + "." + key};
   }
-  json_entry operator[](std::size_t k) const { return {value_[k], *this, place_ + "[" + std::to_string(k) + "]"}; }
+  json_entry operator[](std::size_t k) const {
+    return {value_[k], *this, place_ + "[" + std::to_string(k) + "]"};
+  }
 
   /// The number of entries of a list of at most so many.
   std::size_t list(std::size_t most) const {
     if (!value_.is_array()) refuse("is no list");
     if (value_.size() > most)
-      refuse("has " + std::to_string(value_.size()) + " entries, and there is room for " + std::to_string(most));
+      refuse("has " + std::to_string(value_.size()) + " entries, and there is room for " +
+             std::to_string(most));
     return value_.size();
   }
   std::size_t list_of(std::size_t size) const {
@@ -45,7 +49,8 @@ class json_entry {
     const bool large = whole && value_.is_number_unsigned() && value_.get<unsigned long long>() > 1ull << 62;
     const long long n = whole && !large ? value_.get<long long>() : 0;
     if (!whole || large || n < least || n > most)
-      refuse("is " + shown() + "; it is a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+      refuse("is " + shown() + "; it is a whole number from " + std::to_string(least) + " to " +
+             std::to_string(most));
     return static_cast<int>(n);
   }
   bool flag() const {

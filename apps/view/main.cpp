@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// wsl-view: shows a layout, or a traced run, as a page for the browser (`wsl-view layout`, `wsl-view trace`), and writes a
-// layout as a skeleton in CSL (`wsl-view csl`).
+// wsl-view: shows a layout, or a traced run, as a page for the browser (`wsl-view layout`, `wsl-view trace`),
+// and writes a layout as a skeleton in CSL (`wsl-view csl`).
 #include <cstdio>
 #include <functional>
-#include <wsl/layout/draw/csl.hpp>
 #include <wsl/layout/draw/census.hpp>
+#include <wsl/layout/draw/csl.hpp>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -17,12 +17,14 @@ namespace {
 
 std::string layout_text(const std::string& file) {
   if (!std::filesystem::is_regular_file(file))
-    throw std::invalid_argument(file + " is no file; a program writes one with save_layout(l, \"" + file + "\")");
+    throw std::invalid_argument(file + " is no file; a program writes one with save_layout(l, \"" + file +
+                                "\")");
   if (std::filesystem::file_size(file) > stored_layout::most_bytes)
     throw std::invalid_argument(file + " is larger than 32 MiB, as no layout file is");
   std::string text = app::read_file(file);
   if (text.starts_with("WSLDUMP")) throw std::invalid_argument(file + " is a dump: wsl-debug shows it");
-  if (text.starts_with("wsltrace")) throw std::invalid_argument(file + " is a trace: wsl-view trace shows it");
+  if (text.starts_with("wsltrace"))
+    throw std::invalid_argument(file + " is a trace: wsl-view trace shows it");
   return text;
 }
 
@@ -90,7 +92,8 @@ std::function<int()> declare_csl(CLI::App& app) {
     app::require_free(o->out, "--out");
     app::make_folder(o->out);
     for (const wsl::csl_file& f : files) app::write_file(std::filesystem::path(o->out) / f.name, f.text);
-    std::printf("%s: layout.csl and %s\n", o->out.c_str(), wsl::support::counted(files.size() - 1, "program").c_str());
+    std::printf("%s: layout.csl and %s\n", o->out.c_str(),
+                wsl::support::counted(files.size() - 1, "program").c_str());
     return 0;
   };
 }
@@ -108,7 +111,9 @@ int run(int argc, char** argv) {
   command("csl", "a layout as a skeleton in CSL", declare_csl);
   int status = 0;
   if (!app::parse(app, argc, argv, "command", status)) return status;
-  if (!chosen) throw std::invalid_argument("what is there to show? wsl-view layout FILE -o page.html, for instance; see --help");
+  if (!chosen)
+    throw std::invalid_argument(
+        "what is there to show? wsl-view layout FILE -o page.html, for instance; see --help");
   return chosen();
 }
 

@@ -42,7 +42,8 @@ std::string base64(std::string_view bytes) {
     unsigned three = 0;
     for (std::size_t j = 0; j < 3; ++j)
       three = three << 8 | (k + j < bytes.size() ? static_cast<unsigned char>(bytes[k + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += k + j <= bytes.size() ? digits[three >> (18 - 6 * j) & 63] : '=';
+    for (std::size_t j = 0; j < 4; ++j)
+      text += k + j <= bytes.size() ? digits[three >> (18 - 6 * j) & 63] : '=';
   }
   return text;
 }

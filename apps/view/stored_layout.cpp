@@ -20,7 +20,9 @@ constexpr int most_pes_a_side = 32767, most_bytes_of_pe = 2'000'000'000;
 constexpr std::size_t most_entries = 32'000, most_tasks = 1000, most_members = 10'000;
 
 json parsed(std::string_view text, const std::string& file) {
-  const auto refuse = [&](const std::string& what) -> json { throw std::invalid_argument(file + " " + what + remedy); };
+  const auto refuse = [&](const std::string& what) -> json {
+    throw std::invalid_argument(file + " " + what + remedy);
+  };
   if (text.size() > stored_layout::most_bytes)
     return refuse("has " + std::to_string(text.size() >> 20) + " MiB, and a layout file has 32 at most");
   constexpr int deepest = 10;
@@ -40,7 +42,8 @@ void require_version(const json_entry& all) {
   all["format"].word(formats);
   constexpr int known = wsl::detail::layout_file_version, most = 1'000'000;
   if (const int version = all["version"].number(1, most); version != known)
-    all["version"].refuse("is " + std::to_string(version) + "; this wsl-view reads version " + std::to_string(known));
+    all["version"].refuse("is " + std::to_string(version) + "; this wsl-view reads version " +
+                          std::to_string(known));
 }
 
 /// Calls make(); what is a fault of a layout is refused at its place in the file.
@@ -61,7 +64,8 @@ wsl::ports ports_of(const json_entry& e) {
     wsl::ports one;
     for (const wsl::port p : wsl::every_port)
       if (*wsl::name_of(p) == letter - 'A' + 'a') one = p;
-    if (one.empty() || (all.bits & one.bits)) e.refuse("is \"" + e.text() + "\"; it has some of R, E, W, N and S, each once");
+    if (one.empty() || (all.bits & one.bits))
+      e.refuse("is \"" + e.text() + "\"; it has some of R, E, W, N and S, each once");
     all = all | one;
   }
   if (all.empty()) e.refuse("has no port");
@@ -80,13 +84,15 @@ struct path_options {
     p.swaps = of.swaps, p.injects = of.injects;
     const int path = l.paths().size() - 1;
     if (switches) {
-      if (l.switches().full()) wsl::faults::the_layout_has_more_switches_than_it_can_hold(wsl::layout::max_switches);
+      if (l.switches().full())
+        wsl::faults::the_layout_has_more_switches_than_it_can_hold(wsl::layout::max_switches);
       wsl::detail::switch_record s = way;
       s.path = static_cast<short>(path);
       l.add(s, wsl::rules::of_changes);
     }
     if (filters) {
-      if (l.filters().full()) wsl::faults::the_layout_has_more_filters_than_it_can_hold(wsl::layout::max_filters);
+      if (l.filters().full())
+        wsl::faults::the_layout_has_more_filters_than_it_can_hold(wsl::layout::max_filters);
       wsl::detail::filter_record f = filter;
       f.path = path;
       l.add(f, wsl::rules::of_changes);
@@ -145,7 +151,8 @@ stored_layout::stored_layout(const json_entry& all) : plan_(grid_of(all)) {
 wsl::layout stored_layout::grid_of(const json_entry& all) {
   require_version(all);
   const wsl::machine m = machine_of(all["machine"]);
-  const int width = all["width"].number(1, most_pes_a_side), height = all["height"].number(1, most_pes_a_side);
+  const int width = all["width"].number(1, most_pes_a_side),
+            height = all["height"].number(1, most_pes_a_side);
   return checked(all["width"], [&] { return wsl::layout{m, width, height}; });
 }
 
@@ -239,7 +246,8 @@ region stored_layout::where_of(const json_entry& e) const {
   const int sx = at(4, 1, longest_stride), sy = at(5, 1, longest_stride);
   const region r{x, x + (columns - 1) * sx + 1, y, y + (rows - 1) * sy + 1, sx, sy};
   if (r.x1 > plan_.width() || r.y1 > plan_.height())
-    where.refuse("leaves the grid of " + std::to_string(plan_.width()) + " x " + std::to_string(plan_.height()) + " PEs");
+    where.refuse("leaves the grid of " + std::to_string(plan_.width()) + " x " +
+                 std::to_string(plan_.height()) + " PEs");
   return r;
 }
 
@@ -264,7 +272,8 @@ void stored_layout::read_path(const json_entry& e) {
   options.of.type = payload_of(e);
   if (!options.of.type) e.refuse("has no payload");
   options.of.merges = has_true("merges"), options.of.closed = has_true("closed");
-  if (e.has("phase")) options.of.phase = static_cast<wsl::u8>(e["phase"].number(0, wsl::phase::max_phases - 1));
+  if (e.has("phase"))
+    options.of.phase = static_cast<wsl::u8>(e["phase"].number(0, wsl::phase::max_phases - 1));
   if (e.has("injects")) options.of.injects = static_cast<wsl::i8>(e["injects"].number(-1, 1));
   if (e.has("swaps")) options.of.swaps = ports_of(e["swaps"]);
   if (e.has("switch")) options.switches = true, options.way = switch_of(e["switch"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout that is read from a layout file: a value like any other, built with the same functions, which check it. Its
-// programs can be shown, not run.
+// A layout that is read from a layout file: a value like any other, built with the same functions, which
+// check it. Its programs can be shown, not run.
 #pragma once
 #include <deque>
 #include <string>

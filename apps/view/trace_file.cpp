@@ -26,13 +26,16 @@ trace_file::trace_file(std::string name) : name_(std::move(name)), buffer_(std::
   size_ = std::filesystem::file_size(name_);
   in_.open(name_, std::ios::binary);
   if (!in_) refuse("it cannot be read");
-  const std::string torn = "it ends in the middle, or is no trace: copy it again, or run the program again with WSL_TRACE";
+  const std::string torn =
+      "it ends in the middle, or is no trace: copy it again, or run the program again with WSL_TRACE";
   limit_ = std::min(size_, head);
   std::string first;
   while (first.size() < std::min<std::uint64_t>(magic.size(), size_)) first += static_cast<char>(byte());
   if (first.starts_with("WSLDUMP")) refuse("it is a dump: wsl-debug shows it");
   if (first.starts_with('{'))
-    refuse("it is no file of wsl-view but one for Perfetto, or a layout: give WSL_TRACE a name that ends in .wtrace");
+    refuse(
+        "it is no file of wsl-view but one for Perfetto, or a layout: give WSL_TRACE a name that ends in "
+        ".wtrace");
   if (first != magic) refuse("it is no trace: the timed engine writes one, with WSL_TRACE=run.wtrace");
   if (size_ < head + 1 + sums) refuse(torn);
   if (const std::uint64_t version = fixed(4); version != trace_writer::version)
@@ -83,7 +86,8 @@ std::uint64_t trace_file::number() {
 std::uint64_t trace_file::number(std::uint64_t most, const char* what) {
   const std::uint64_t n = number();
   if (n > most)
-    refuse(std::string("it is damaged: ") + what + " is " + std::to_string(n) + ", and at most " + std::to_string(most));
+    refuse(std::string("it is damaged: ") + what + " is " + std::to_string(n) + ", and at most " +
+           std::to_string(most));
   return n;
 }
 std::uint64_t trace_file::difference(std::uint64_t& before) {
@@ -113,7 +117,9 @@ std::string trace_file::text(std::size_t longest, const char* what) {
 
 void trace_file::read_pipe() {
   trace_pipe p{static_cast<wsl::engines::trace_pipe>(number(3, "the kind of a pipe")),
-               static_cast<int>(number(wsl::detail::max_colors - 1, "a color")), place(), {}};
+               static_cast<int>(number(wsl::detail::max_colors - 1, "a color")),
+               place(),
+               {}};
   rank at = p.from;
   for (std::uint64_t left = number(1 << 17, "the number of links of a pipe"); left > 0; --left) {
     const auto side = wsl::every_port[number(4, "a side")];
@@ -146,7 +152,8 @@ void trace_file::read(int width, int height, trace_visitor& to) {
   for (;; ++found) {
     switch (const auto what = static_cast<trace_tag>(byte()); what) {
       case trace_tag::end:
-        if (read_ - filled_ + at_ != limit_ || found != records_) refuse("it is damaged: it ends before its end");
+        if (read_ - filled_ + at_ != limit_ || found != records_)
+          refuse("it is damaged: it ends before its end");
         return;
       case trace_tag::name:
         if (names_.size() == most_names) refuse("it is damaged: it has more than a million names");
@@ -168,15 +175,14 @@ void trace_file::read(int width, int height, trace_visitor& to) {
         to.words(w);
         break;
       }
-      case trace_tag::run:
-        time(), number(end_, "the length of a run");
-        break;
+      case trace_tag::run: time(), number(end_, "the length of a run"); break;
       case trace_tag::ending: to.ending(text(longest_sentence, "the length of a sentence")); break;
       case trace_tag::wait: {
         trace_wait w;
         w.why = static_cast<int>(number(100, "a reason to wait")), w.pe = place();
         w.color = static_cast<int>(number(wsl::detail::max_colors, "a color")) - 1;
-        w.program = text(longest_name, "the length of a name"), w.what = text(longest_name, "the length of a name");
+        w.program = text(longest_name, "the length of a name"),
+        w.what = text(longest_name, "the length of a name");
         w.count = number(), w.position = static_cast<int>(number(1 << 30, "a position")) - 1;
         to.wait(std::move(w));
         break;
@@ -184,7 +190,8 @@ void trace_file::read(int width, int height, trace_visitor& to) {
       case trace_tag::link: {
         trace_link l;
         l.what = static_cast<int>(number(100, "the kind of a wait")), l.from = place(), l.to = place();
-        l.color = static_cast<int>(number(wsl::detail::max_colors, "a color")), l.from_host = number(1, "a flag") != 0;
+        l.color = static_cast<int>(number(wsl::detail::max_colors, "a color")),
+        l.from_host = number(1, "a flag") != 0;
         to.link(l);
         break;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads a trace file, record by record, in memory that does not grow with the number of its events. Whatever is in the file is
-// checked before it is used.
+// Reads a trace file, record by record, in memory that does not grow with the number of its events. Whatever
+// is in the file is checked before it is used.
 #pragma once
 #include <cstdint>
 #include <fstream>
@@ -59,7 +59,8 @@ class trace_visitor {
 
 class trace_file {
  public:
-  /// Reads what the file says about itself. Throws std::invalid_argument, with the file's name and a remedy, as `read` does.
+  /// Reads what the file says about itself. Throws std::invalid_argument, with the file's name and a remedy,
+  /// as `read` does.
   explicit trace_file(std::string name);
 
   const std::string& layout_text() const { return layout_; }
@@ -94,7 +95,8 @@ class trace_file {
 
   std::string name_;
   std::ifstream in_;
-  std::uint64_t size_ = 0, read_ = 0, limit_ = 0;  // bytes of the file, read so far, and those before the sums
+  std::uint64_t size_ = 0, read_ = 0,
+                limit_ = 0;  // bytes of the file, read so far, and those before the sums
   std::size_t at_ = 0, filled_ = 0;
   std::vector<char> buffer_;
   std::string layout_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A trace of any length in a bounded number of numbers: time is cut into bins and the grid into cells of one or more PEs, and of
-// each cell in each bin there are the shares of its cycles that it computed, was starved or was held up, and that its links were
-// used. Sums are kept for each PE. Single events are kept as well if they are few enough.
+// A trace of any length in a bounded number of numbers: time is cut into bins and the grid into cells of one
+// or more PEs, and of each cell in each bin there are the shares of its cycles that it computed, was starved
+// or was held up, and that its links were used. Sums are kept for each PE. Single events are kept as well if
+// they are few enough.
 #pragma once
 #include <cstdint>
 #include <string>

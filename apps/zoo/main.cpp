@@ -90,8 +90,8 @@ std::vector<readers> options_of_program() {
                          {"dpo", together({m.trains, m.evaluates, {"predict"}})},
                          {"eval", {"eval"}},
                          {"lora.adapter", together({m.trains, {"eval", "sample", "predict"}})}});
-  // Runs of a grid are those of fit that begin with random weights; a coordinate check takes some steps, and has
-  // no run.
+  // Runs of a grid are those of fit that begin with random weights; a coordinate check takes some steps, and
+  // has no run.
   for (readers& r : all) {
     const bool is_of_others = r.of == "runconfig.hf" || r.of.starts_with("lora") || r.of == "dpo" ||
                               r.of == "runconfig.load_checkpoint_states";
@@ -209,6 +209,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace zoo_app
 
-int main(int argc, char** argv) {
-  return train_app::run_trainer("wsl-zoo", argc, argv, zoo_app::run);
-}
+int main(int argc, char** argv) { return train_app::run_trainer("wsl-zoo", argc, argv, zoo_app::run); }

@@ -232,10 +232,11 @@ void require_rest_unchanged(read_file& before, read_file& after, const std::vect
 
 std::string converted(const std::string& text, const mup_options& how, std::vector<change>& changes) {
   if (const YAML::Node root = YAML::Load(text); root.IsMap() && root["trainer"])
-    throw std::invalid_argument(fmt::format(
-        "{}:{}: this is the V2 form (trainer:), and muP is written into the V1 form: `wsl-zoo config convert -i "
-        "{} -o FILE` makes it",
-        how.input, root["trainer"].Mark().line + 1, how.input));
+    throw std::invalid_argument(
+        fmt::format("{}:{}: this is the V2 form (trainer:), and muP is written into the V1 form: `wsl-zoo "
+                    "config convert -i "
+                    "{} -o FILE` makes it",
+                    how.input, root["trainer"].Mark().line + 1, how.input));
   read_file in(text, how.input);
   const gpt_app::model_params& m = in.o.model;
   for (const auto& [name, size] : {std::pair("hidden_size", m.hidden_size), {"num_hidden_layers", m.layers}})

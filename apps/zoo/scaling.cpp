@@ -36,8 +36,8 @@ rung rung_of(const std::string& word) {
   return {width, layers};
 }
 
-/// The weights of a model that there are: of sparse layers the nonzeros. Throws std::invalid_argument if they are
-/// not as many in all steps.
+/// The weights of a model that there are: of sparse layers the nonzeros. Throws std::invalid_argument if they
+/// are not as many in all steps.
 i64 weights_of(const ml::network& n, const train_app::sparsity_params& sparse, const train_app::task& t) {
   if (!sparse.are_given()) return n.parameter_count();
   const ml::sparsity_settings how = train_app::sparsity_of(sparse, n, t.groups, t.names_in_zoo);

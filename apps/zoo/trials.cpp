@@ -45,8 +45,8 @@ extern "C" void stop_child(int signal) {
 }
 
 /// Runs a command with both of its outputs in a file. Returns its exit status, 128 plus the number of a
-/// signal that ended it. It is asked to stop if this process is, or ends. Throws std::runtime_error if a signal
-/// has come, when the command has ended.
+/// signal that ended it. It is asked to stop if this process is, or ends. Throws std::runtime_error if a
+/// signal has come, when the command has ended.
 int run_command(const std::vector<std::string>& words, const std::string& log) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

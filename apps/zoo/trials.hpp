@@ -30,8 +30,8 @@ class trials {
  public:
   static constexpr f64 diverged = std::numeric_limits<f64>::infinity();
 
-  /// Runs that differ from `params` in a few fields. Throws std::invalid_argument if the folder was begun with
-  /// other params.
+  /// Runs that differ from `params` in a few fields. Throws std::invalid_argument if the folder was begun
+  /// with other params.
   trials(std::string folder, std::string params, std::vector<trial> all);
 
   const std::vector<trial>& all() const { return all_; }

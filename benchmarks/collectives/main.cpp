@@ -29,7 +29,8 @@ std::string kind_of(const bench::cycles_of_case& r) { return r.collective.substr
 double best_of_kind(const std::vector<bench::cycles_of_case>& rows, const bench::cycles_of_case& at) {
   double best = at.measured;
   for (const auto& r : rows)
-    if (r.pes == at.pes && r.words == at.words && kind_of(r) == kind_of(at)) best = std::min(best, r.measured);
+    if (r.pes == at.pes && r.words == at.words && kind_of(r) == kind_of(at))
+      best = std::min(best, r.measured);
   return best;
 }
 

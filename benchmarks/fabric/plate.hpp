@@ -49,7 +49,7 @@ template <int n>
 struct plate_tile {
   using line = std::array<wsl::f32, std::size_t{n}>;
   std::array<line, std::size_t{n}> u{}, next{};  // rows
-  line out[5]{}, in[5]{};           // by side
+  line out[5]{}, in[5]{};                        // by side
   wsl::side_exchange<halo, plate_tile> sides;
 
   void heat(wsl::pe&, int x, int y, wsl::f32 to) { cell(x, y) = to; }

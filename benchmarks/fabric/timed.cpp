@@ -121,7 +121,8 @@ struct steps {
       largest = std::max(largest, std::abs(truth.field()[i]));
       difference = std::max(difference, std::abs(truth.field()[i] - f64{ours[i]}));
     }
-    bench::require(largest > 0 && difference < 1e-5 * largest, "the wave is another than the serial reference's");
+    bench::require(largest > 0 && difference < 1e-5 * largest,
+                   "the wave is another than the serial reference's");
   }
 
  private:

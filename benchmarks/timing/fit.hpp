@@ -31,8 +31,9 @@ struct constants {
 
   int& operator[](int i) { return *members()[static_cast<std::size_t>(i)]; }
   static const char* name(int i) {
-    static const char* names[]{"task_start", "operation_setup", "operation_least", "descriptor_load",
-                               "instructions.multiply32", "clock_reading",   "ramp_latency of wse3"};
+    static const char* names[]{"task_start",          "operation_setup",         "operation_least",
+                               "descriptor_load",     "instructions.multiply32", "clock_reading",
+                               "ramp_latency of wse3"};
     return names[i];
   }
   // A descriptor has four words of 16 bits, so it takes four cycles at least to load it.
@@ -53,8 +54,8 @@ struct constants {
 
  private:
   std::array<int*, count> members() {
-    return {&task_start, &operation_setup, &operation_least, &descriptor_load, &multiply32, &clock_reading,
-            &ramp_latency3};
+    return {&task_start, &operation_setup, &operation_least, &descriptor_load,
+            &multiply32, &clock_reading,   &ramp_latency3};
   }
 };
 

@@ -216,8 +216,8 @@ kernel_row wave_row(const char* what, const machine& m, const std::string& publi
   s.run(1);
   const f64 cycles = static_cast<f64>(s.run(steps)) / steps;
   char text[64];
-  std::snprintf(text, sizeof text, published.empty() ? "%s%.0f TFLOP/s here" : "%s; %.0f here", published.c_str(),
-                51 * nz * f64{755 * 994} / cycles * m.clock_hz / 1e12);
+  std::snprintf(text, sizeof text, published.empty() ? "%s%.0f TFLOP/s here" : "%s; %.0f here",
+                published.c_str(), 51 * nz * f64{755 * 994} / cycles * m.clock_hz / 1e12);
   return {what, m, cycles, 51 / 2. * nz, program_v<Program>.bytes, m == wse2 ? text : ""};
 }
 
@@ -249,7 +249,8 @@ f64 fft_cycles_of_parts(const machine& m) {
   l.place<transposing<n>>(all);
   transposing<n>::turn.wire(l);
   const u64 exchange = fabric{l, timed{}}.launch().cycles;
-  return 3 * static_cast<f64>(fft::pencil<fft::one_line(n)>::phase_cycles(m, n)) + 2 * static_cast<f64>(exchange);
+  return 3 * static_cast<f64>(fft::pencil<fft::one_line(n)>::phase_cycles(m, n)) +
+         2 * static_cast<f64>(exchange);
 }
 template <int n>
 kernel_row fft_row(const char* what, const machine& m, const std::string& published, f64& error) {
@@ -274,8 +275,9 @@ struct fuel_cycles {
   f64 sort, diffuse, circulate;
 };
 inline fuel_cycles count_lookups(const machine& m, int wide, int high) {
-  const auto p = monte_carlo::make_fuel_problem(std::size_t{fuel_particles} * static_cast<std::size_t>(wide * high),
-                                                fuel_room.nuclides * wide, fuel_points * high);
+  const auto p =
+      monte_carlo::make_fuel_problem(std::size_t{fuel_particles} * static_cast<std::size_t>(wide * high),
+                                     fuel_room.nuclides * wide, fuel_points * high);
   monte_carlo::wafer_fabric<fuel_room> w{
       p.material, {.columns = wide, .rows = high, .diffusion_rounds = diffusion_rounds}, m, timed{}};
   const monte_carlo::wafer_result r = w.look_up(p.energies);
@@ -288,7 +290,8 @@ inline fuel_cycles count_lookups(const machine& m, int wide, int high) {
 /// The published tile of 125 x 90 PEs, 66 of which fill a wafer. A particle is sorted in as many steps as
 /// there are rows, and visits every column. The error is that for 24 x 24 PEs from 8 x 8 and 16 x 16.
 inline kernel_row lookups_row(const char* what, const machine& m, f64& error) {
-  const fuel_cycles few = count_lookups(m, 8, 8), more = count_lookups(m, 16, 16), test = count_lookups(m, 24, 24);
+  const fuel_cycles few = count_lookups(m, 8, 8), more = count_lookups(m, 16, 16),
+                    test = count_lookups(m, 24, 24);
   const auto of_tile = [&](int wide, int high) {
     return more.sort + (high - 16) * (more.sort - few.sort) / 8 + more.diffuse + more.circulate +
            (wide - 16) * (more.circulate - few.circulate) / 8;
@@ -508,8 +511,8 @@ inline void print_kernels() {
                                                            "443 TFLOP/s"));
     print_row(wave_row<400, wave25::rotating_wave_pe<400>>("wave25, a step, 400 cells, senders in turn", *m,
                                                            "490 TFLOP/s"));
-    print_row(wave_row<400, wave25::wave_pe<wave25::one_line<400>>>("wave25, a step, 400 cells, relays", *m,
-                                                                    ""));
+    print_row(
+        wave_row<400, wave25::wave_pe<wave25::one_line<400>>>("wave25, a step, 400 cells, relays", *m, ""));
   }
   for (const machine* m : {&wse2, &wse3}) {
     print_row(fft_row<16>("fft, 16^3 complex numbers, 16 x 16 PEs", *m, "", error_of_fft));

@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
              [](int p, int b) -> f64 { return b + (2 * ramp_cycles + 2) * (p - 1); });
   for (const program_case& c : cases) {
     const f64 counted = c.run(*c.target);
-    const bool hit = all_of_it.compare(c.name, c.target->name, c.published, counted, c.bound,
-                                       c.fitted ? "fit" : "apart");
+    const bool hit =
+        all_of_it.compare(c.name, c.target->name, c.published, counted, c.bound, c.fitted ? "fit" : "apart");
     if (c.fitted) continue;
     ++apart.cases, apart.within += hit;
     apart.worst = std::max(apart.worst, 100 * std::abs(counted - c.published) / c.published);

@@ -120,11 +120,10 @@ struct multiplier {
     return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
   }
 
-  using tasks =
-      task_list<launch<&multiplier::start>, local<&multiplier::skewed, blocked>,
-                local<&multiplier::x_finished, blocked>, local<&multiplier::w_finished, blocked>,
-                local<&multiplier::both_finished, blocked>, local<&multiplier::next_step, blocked>,
-                sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
+  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::skewed, blocked>,
+                          local<&multiplier::x_finished, blocked>, local<&multiplier::w_finished, blocked>,
+                          local<&multiplier::both_finished, blocked>, local<&multiplier::next_step, blocked>,
+                          sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
 };
 
 /// The cycles of the product on P x P PEs.

@@ -107,8 +107,7 @@ struct difference {
       mul(mem(twice), mem(x), 2.f);
       me.async(sub(mem(less), mem(twice), fabin(me.x() % 2 ? even : odd)), unblocks<&difference::heard>());
     }
-    if (!me.east_edge())
-      me.async(mov(fabout(me.x() % 2 ? odd : even), mem(x)), then<&difference::sent>());
+    if (!me.east_edge()) me.async(mov(fabout(me.x() % 2 ? odd : even), mem(x)), then<&difference::sent>());
     else me.activate<&difference::heard>();
   }
   void sent(pe& me) {
@@ -121,9 +120,8 @@ struct difference {
   }
   void exit(pe& me) { end = read_clock(me); }
   using tasks = task_list<launch<&difference::receive>, local<&difference::exchange>,
-                          local<&difference::sent>,
-                          local<&difference::heard, blocked>, local<&difference::exit>, sends<even, odd>,
-                          reads<even, odd>>;
+                          local<&difference::sent>, local<&difference::heard, blocked>,
+                          local<&difference::exit>, sends<even, odd>, reads<even, odd>>;
 };
 
 template <class Program>

@@ -57,19 +57,23 @@ f64 print_step(const char* exchange, int wide, int high, int threads, bool parts
   const f64 built = seconds_now(), pes = f64{1} * wide * high;
   const f64 courant = p.time_step() * p.velocity[0] / p.spacing;
   const test_wave wave{p.size, courant * courant};
-  const auto tile_at = [&](int x, int y) -> auto& { return s.wafer().template program_at<Program>({x, y}).here; };
+  const auto tile_at = [&](int x, int y) -> auto& {
+    return s.wafer().template program_at<Program>({x, y}).here;
+  };
   for (int y = 0; y < high; ++y)
     for (int x = 0; x < wide; ++x)
       for (int z = 0; z < nz; ++z)
-        tile_at(x, y).now(x, y)[z] = wave.now(x, y, z), tile_at(x, y).before(x, y)[z] = test_wave::before(x, y, z);
+        tile_at(x, y).now(x, y)[z] = wave.now(x, y, z),
+                             tile_at(x, y).before(x, y)[z] = test_wave::before(x, y, z);
   const auto& engine = static_cast<const engines::timed_engine&>(s.wafer().engine_in_use());
   const f64 start = seconds_now();
   const u64 cycles = s.run(1);
   const f64 took = seconds_now() - start, visits = static_cast<f64>(engine.visits());
-  std::printf("%-7s %3d x %3d PEs, %3d cells a PE, %d threads: built in %5.1f s, a step of %llu cycles in %6.2f s, "
-              "%.2f million visits/s\n",
-              exchange, wide, high, nz, threads, built - begin, static_cast<unsigned long long>(cycles), took,
-              visits / took / 1e6);
+  std::printf(
+      "%-7s %3d x %3d PEs, %3d cells a PE, %d threads: built in %5.1f s, a step of %llu cycles in %6.2f s, "
+      "%.2f million visits/s\n",
+      exchange, wide, high, nz, threads, built - begin, static_cast<unsigned long long>(cycles), took,
+      visits / took / 1e6);
   for (int y = 0; y < high; y += y < 8 || y >= high - 9 ? 1 : 17)
     for (int x = 0; x < wide; x += x < 8 || x >= wide - 9 ? 1 : 19)
       for (int z = 0; z < nz; ++z)
@@ -83,7 +87,8 @@ f64 print_step(const char* exchange, int wide, int high, int threads, bool parts
   for (const engines::memory_use& part : engine.memory())
     if (part.bytes) std::printf("%9.0f bytes a PE: %s\n", static_cast<f64>(part.bytes) / pes, part.what);
   const f64 peak = memory_of_process("VmHWM");
-  std::printf("%9.0f bytes a PE: the most that the process has had; %.2f GB\n", (peak - before) / pes, peak / 1e9);
+  std::printf("%9.0f bytes a PE: the most that the process has had; %.2f GB\n", (peak - before) / pes,
+              peak / 1e9);
   return took;
 }
 

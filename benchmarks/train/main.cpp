@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char,
-// 124m (4 sequences of 64), 124m-16 (16 of them), bert, t5 and unet. The ways are streaming; bf16 (the same in mixed precision); pipeline; resident
-// (no wafer: two threads, all weights where they lie); and loops, a program of plain loops, whose first
-// losses must be those of streaming. The batch is made up, and learned by heart: a run whose loss does not
-// fall is an error. `run` prints it beside PyTorch. `predicted` is a way of its own: bench_train <model>
+// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char, 124m
+// (4 sequences of 64), 124m-16 (16 of them), bert, t5 and unet. The ways are streaming; bf16 (the same in
+// mixed precision); pipeline; resident (no wafer: two threads, all weights where they lie); and loops, a
+// program of plain loops, whose first losses must be those of streaming. The batch is made up, and learned by
+// heart: a run whose loss does not fall is an error. `run` prints it beside PyTorch. `predicted` is a way of
+// its own: bench_train <model>
 // <steps> predicted <threads> prints how many times as fast a step would be on that many threads and as
 // many cores as on one.
 #include <algorithm>

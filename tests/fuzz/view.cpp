@@ -34,7 +34,9 @@ void reads_trace(std::string_view bytes) {
     if (l.plan().grid().count() > 1000) return;
     const view::trace_summary summary(file.name(), {.most_details = 10'000});
     fuzz::holds(!summary.meta().empty() && !summary.bytes().empty());
-  } catch (const std::invalid_argument& e) { fuzz::holds(std::string_view(e.what()).starts_with(file.name())); }
+  } catch (const std::invalid_argument& e) {
+    fuzz::holds(std::string_view(e.what()).starts_with(file.name()));
+  }
 }
 
 const fuzz::enter readers{{"layout", reads_layout}, {"trace", reads_trace}};

@@ -127,9 +127,9 @@ shares all_reduce_shares(const contest& c, const region& r, int n) {
   shares s = reduce_shares(c, r, n);
   for (int i = 0; i < r.count(); ++i) {
     share& mine = s[static_cast<std::size_t>(i)];
-    mine.take = s[static_cast<std::size_t>(
-                      crowd_of(r, i, c.among).members[static_cast<std::size_t>(c.root_rank(r))])]
-                    .take,
+    mine.take =
+        s[static_cast<std::size_t>(crowd_of(r, i, c.among).members[static_cast<std::size_t>(c.root_rank(r))])]
+            .take,
     mine.compared = true;
   }
   return s;
@@ -331,12 +331,10 @@ TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
                      40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
-  costs_what_it_says<all_reduce<f32>{.first = 0,
-                                     .among = each_row,
-                                     .words = 5,
-                                     .how = tactic::automatic,
-                                     .place = total_at::centre},
-                     40>(widths, false);
+  costs_what_it_says<
+      all_reduce<f32>{
+          .first = 0, .among = each_row, .words = 5, .how = tactic::automatic, .place = total_at::centre},
+      40>(widths, false);
   costs_what_it_says<scattered_all_reduce<f32>{.first = 0}, 40>({1, 4, 20, 33}, false);
   costs_what_it_says<collective::reduce<f32>{
                          .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},

@@ -277,15 +277,16 @@ struct actor {
     return j.where.reversed ? all_of_it.reversed() : all_of_it;
   }
 
-  // Sweeps, repeats and jumps over an array, with more descriptors than a machine has registers for; a part of
-  // the sums goes by an array of the task.
+  // Sweeps, repeats and jumps over an array, with more descriptors than a machine has registers for; a part
+  // of the sums goes by an array of the task.
   void compute_in_memory(const job& j) {
     u32 own[8];
     for (u32 k = 0; k < j.factor % 50; ++k) {
       const u32 places[] = {k * 8 % 24, k / 3 % 24, k * k % 24};
       const int at = static_cast<int>(places[j.plus % 3]);
       add(mem(scratch).part(at, 8), mem(scratch).part(at, 8), mem(scratch).part(static_cast<int>(k % 24), 8));
-      if (k % 7 == j.plus % 7) mov(mem(own), mem(scratch).part(at, 8)), mov(mem(scratch).part(at, 8), mem(own));
+      if (k % 7 == j.plus % 7)
+        mov(mem(own), mem(scratch).part(at, 8)), mov(mem(scratch).part(at, 8), mem(own));
       if (k % 5 == 0) scratch[k] = (wsl::counted<u32>(scratch[k]) * j.factor + j.plus).value();
     }
   }
@@ -355,8 +356,8 @@ struct actor {
       case job::sub_both: return begin(me, sub(part(j), in, other), j, i);
       case job::fold_both:
         return begin(
-            me, map_each([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other),
-            j, i);
+            me, map_each([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j,
+            i);
       case job::relay_both: return begin(me, sub(out, in, other), j, i);
       case job::relay_fifo:
       case job::fill_fifo:

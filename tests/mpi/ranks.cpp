@@ -54,8 +54,9 @@ mpi::spread_over placed_at_random(const threaded& how, unsigned seed) {
   std::vector<mpi::placed_area> places{{all, draw(mpi::world().size())}};
   for (int k = 0; k < 3; ++k) {
     const int every = 1 + draw(3);
-    const area some[] = {rows(0, edge, every), rows(every, edge), row(edge - 1), columns(1, edge, every),
-                         column(0),            column(edge - 1), at(0, edge - 1)};
+    const area some[] = {rows(0, edge, every),    rows(every, edge), row(edge - 1),
+                         columns(1, edge, every), column(0),         column(edge - 1),
+                         at(0, edge - 1)};
     places.push_back({some[draw(7)], draw(mpi::world().size())});
   }
   return mpi::world().with(how).place(places);
@@ -237,14 +238,16 @@ TEST_CASE("placements that cannot be are refused") {
     return thrown([&] { fabric f{sums(4), mpi::world().place(std::move(places))}; });
   };
   const int size = mpi::world().size();
-  CHECK(says({{all, 0}, {rows(1, 3), size}}) ==
-        "wsl: columns 0 to 3 and rows 1 to 2 are placed on rank " + std::to_string(size) + ", and there are " +
-            std::to_string(size) + " ranks, numbered from 0");
+  CHECK(says({{all, 0}, {rows(1, 3), size}}) == "wsl: columns 0 to 3 and rows 1 to 2 are placed on rank " +
+                                                    std::to_string(size) + ", and there are " +
+                                                    std::to_string(size) + " ranks, numbered from 0");
   CHECK_THAT(says({{all, -1}}), Catch::Contains("placed on rank -1"));
-  CHECK_THAT(says({{all, 0}, {columns(2, 5), 0}}),
-             Catch::Contains("columns 2 to 4 and rows 0 to 3 are placed on rank 0, and the grid has 4 columns"));
-  CHECK_THAT(says({{columns(0, 3), 0}}), Catch::Contains("PE(3, 0) of ") &&
-                                             Catch::Contains("is placed on no rank: give an area that has it"));
+  CHECK_THAT(
+      says({{all, 0}, {columns(2, 5), 0}}),
+      Catch::Contains("columns 2 to 4 and rows 0 to 3 are placed on rank 0, and the grid has 4 columns"));
+  CHECK_THAT(
+      says({{columns(0, 3), 0}}),
+      Catch::Contains("PE(3, 0) of ") && Catch::Contains("is placed on no rank: give an area that has it"));
 }
 
 TEST_CASE("ranks go apart in groups") {

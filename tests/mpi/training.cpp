@@ -129,8 +129,7 @@ TEST_CASE("the memory, the nodes and the wafers are on ranks of their own") {
     ml::trainer spread(model.build(), ml::optimizer::adamw(), how, world);
     const learned expected = learn(alone, text), got = learn(spread, text);
     const ml::role mine = roles[static_cast<std::size_t>(world.rank())];
-    const bool has_memory =
-        world.rank() == ml::role_placement(roles, s.num_csx).memory();
+    const bool has_memory = world.rank() == ml::role_placement(roles, s.num_csx).memory();
     CHECK(got.losses == expected.losses);
     CHECK(got.logits == expected.logits);
     CHECK(got.numbers == (has_memory ? expected.numbers : std::vector<f32>{}));
@@ -179,12 +178,11 @@ TEST_CASE("roles that cannot be are refused") {
     CHECK_THROWS_WITH(ml::roles_of(list), Contains(words));
   CHECK(ml::roles_of(" memoryx, wafer * 2 ,input") ==
         std::vector{ml::role::memoryx, ml::role::wafer, ml::role::wafer, ml::role::input});
-  for (const auto& [list, wafers, words] :
-       {std::tuple("memoryx,input", 1, "no wafer, which computes"),
-        {"memoryx,memoryx,wafer", 1, "memoryx 2 times"},
-        {"memoryx,swarmx,wafer", 1, "a single wafer's gradients"},
-        {"memoryx,swarmx*2,wafer", 2, "2 wafers have 1 nodes"},
-        {"wafer*3", 2, "3 processes for wafers, and there are 2 wafers"}})
+  for (const auto& [list, wafers, words] : {std::tuple("memoryx,input", 1, "no wafer, which computes"),
+                                            {"memoryx,memoryx,wafer", 1, "memoryx 2 times"},
+                                            {"memoryx,swarmx,wafer", 1, "a single wafer's gradients"},
+                                            {"memoryx,swarmx*2,wafer", 2, "2 wafers have 1 nodes"},
+                                            {"wafer*3", 2, "3 processes for wafers, and there are 2 wafers"}})
     CHECK_THROWS_WITH(ml::require_possible(ml::roles_of(list), wafers), Contains(words));
   const ml::decoder model{.vocabulary = 8, .positions = 8, .layers = 1, .heads = 2, .width = 16};
   const auto with = [&](const char* roles) {

@@ -33,11 +33,11 @@ struct part {
   void stop(pe&, u16) {}
   void from_module(pe&, f32, port) {}
   task wait(pe&, f32) { co_return; }
-  using tasks = task_list<launch<&part::start>, on<red, &part::hear>, local<&part::step, blocked>,
-                          launch<&part::begin>, on<pairs, &part::pair, blocked>, local<&part::last, active>,
-                          control<7, &part::stop>, control<9, &part::step>, reads<blue>,
-                          sends_after<green, red, blue>, sends<red>, on<both, &part::from_module, blocked>,
-                          sends<both>, on<blue, &part::wait>>;
+  using tasks =
+      task_list<launch<&part::start>, on<red, &part::hear>, local<&part::step, blocked>, launch<&part::begin>,
+                on<pairs, &part::pair, blocked>, local<&part::last, active>, control<7, &part::stop>,
+                control<9, &part::step>, reads<blue>, sends_after<green, red, blue>, sends<red>,
+                on<both, &part::from_module, blocked>, sends<both>, on<blue, &part::wait>>;
 };
 constexpr const auto& entries = table_of<part>.entries;
 

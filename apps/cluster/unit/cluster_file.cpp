@@ -9,8 +9,10 @@ using namespace cluster;
 namespace {
 
 const std::string whole =
-    "folder: /tmp\nprograms: [/bin/sh, {path: /bin/true, trainer: false}]\nlauncher: slurm\nroles: true\nrestarts: 5\n"
-    "grace_s: 7\nnodes:\n  - {name: a, host: a.example.org, cores: 16, memory: 64GB, wafers: 2, memoryx: true}\n"
+    "folder: /tmp\nprograms: [/bin/sh, {path: /bin/true, trainer: false}]\nlauncher: slurm\nroles: "
+    "true\nrestarts: 5\n"
+    "grace_s: 7\nnodes:\n  - {name: a, host: a.example.org, cores: 16, memory: 64GB, wafers: 2, memoryx: "
+    "true}\n"
     "  - name: b\n    cores: 4\n    memory: 2 GiB\n    inputs: 3\n";
 
 std::string mistakes_of(const std::string& text) {
@@ -43,30 +45,33 @@ TEST_CASE("a cluster file says which nodes there are and what they may be") {
 }
 
 TEST_CASE("all mistakes of a cluster file are named at once, with their lines") {
-  CHECK(mistakes_of("folder: /nowhere\nprogram: [/bin/sh]\nroles: perhaps\nnodes:\n"
-                    "  - {name: a, cores: 0, memory: much, waffers: 1}\n  - {name: a b, memory: 1GB}\n"
-                    "  - {name: c, cores: 2, cores: 3, memory: 1GB}\n  - {name: c, cores: 1, memory: 1GB}\n") ==
-        "c.yaml:1: there is no folder /nowhere: make it first\n"
-        "c.yaml:1: programs is missing: the paths of the programs that jobs may run\n"
-        "c.yaml:2: program is no field of a cluster file; the nearest is programs\n"
-        "c.yaml:3: roles is true or false\n"
-        "c.yaml:5: cores is a whole number from 1 to 100000, not '0'\n"
-        "c.yaml:5: memory is a size such as 64GB, not 'much'\n"
-        "c.yaml:5: waffers is no field of a node; the nearest is wafers\n"
-        "c.yaml:5: no node has wafers: give one `wafers: 1`\n"
-        "c.yaml:6: the name of a node is a word of letters, digits and -_.\n"
-        "c.yaml:6: this node has no cores\n"
-        "c.yaml:7: a node has cores twice: leave one out\n"
-        "c.yaml:8: there are two nodes with the name c");
+  CHECK(
+      mistakes_of("folder: /nowhere\nprogram: [/bin/sh]\nroles: perhaps\nnodes:\n"
+                  "  - {name: a, cores: 0, memory: much, waffers: 1}\n  - {name: a b, memory: 1GB}\n"
+                  "  - {name: c, cores: 2, cores: 3, memory: 1GB}\n  - {name: c, cores: 1, memory: 1GB}\n") ==
+      "c.yaml:1: there is no folder /nowhere: make it first\n"
+      "c.yaml:1: programs is missing: the paths of the programs that jobs may run\n"
+      "c.yaml:2: program is no field of a cluster file; the nearest is programs\n"
+      "c.yaml:3: roles is true or false\n"
+      "c.yaml:5: cores is a whole number from 1 to 100000, not '0'\n"
+      "c.yaml:5: memory is a size such as 64GB, not 'much'\n"
+      "c.yaml:5: waffers is no field of a node; the nearest is wafers\n"
+      "c.yaml:5: no node has wafers: give one `wafers: 1`\n"
+      "c.yaml:6: the name of a node is a word of letters, digits and -_.\n"
+      "c.yaml:6: this node has no cores\n"
+      "c.yaml:7: a node has cores twice: leave one out\n"
+      "c.yaml:8: there are two nodes with the name c");
   CHECK(mistakes_of("[1, 2]") == "c.yaml:1: a cluster file is a map with folder, programs and nodes");
-  CHECK(mistakes_of("a: [1") .starts_with("c.yaml:1: this is no YAML: "));
+  CHECK(mistakes_of("a: [1").starts_with("c.yaml:1: this is no YAML: "));
   CHECK(mistakes_of("").find("a cluster file is a map") != std::string::npos);
-  CHECK(mistakes_of("folder: /tmp\nprograms: [/etc/passwd, /bin/sh, /usr/../bin/sh]\nroles: true\nnodes: [{name: a, cores: 1, memory: 1, wafers: 1}]") ==
+  CHECK(mistakes_of("folder: /tmp\nprograms: [/etc/passwd, /bin/sh, /usr/../bin/sh]\nroles: true\nnodes: "
+                    "[{name: a, cores: 1, memory: 1, wafers: 1}]") ==
         "c.yaml:2: there is no program /etc/passwd\n"
         "c.yaml:2: another program is called sh already: jobs ask for programs by this name\n"
         "c.yaml:4: with `roles: true` a node has `memoryx: true`, and none has");
   // A host that mpirun or a shell of another computer would take for something else.
-  CHECK(mistakes_of("folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, host: '-x;ls', cores: 1, memory: 1, wafers: 1}]") ==
+  CHECK(mistakes_of("folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, host: '-x;ls', cores: 1, memory: "
+                    "1, wafers: 1}]") ==
         "c.yaml:3: the host of a node is a word of letters, digits and -_.:");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many jobs, eight clients that submit and cancel at random, and a manager that is killed at random moments: no job is lost, and
-// none runs twice. The oracle is a file to which the first process of each job adds a line when it begins and one when it ends.
+// Many jobs, eight clients that submit and cancel at random, and a manager that is killed at random moments:
+// no job is lost, and none runs twice. The oracle is a file to which the first process of each job adds a
+// line when it begins and one when it ends.
 //   many <wsl-clusterd> <jobs> <kills> [seed]
 #include <signal.h>
 #include <sys/wait.h>
@@ -34,7 +35,9 @@ constexpr int wafers = 6;
 
 class daemon {
  public:
-  daemon(std::string program, fs::path here) : program_(std::move(program)), here_(std::move(here)) { start("127.0.0.1:0"); }
+  daemon(std::string program, fs::path here) : program_(std::move(program)), here_(std::move(here)) {
+    start("127.0.0.1:0");
+  }
   ~daemon() { kill(SIGTERM); }
   void kill_and_start() {
     kill(SIGKILL);
@@ -70,18 +73,22 @@ class daemon {
 };
 
 /// One client: it submits jobs with numbers of its own, and cancels some of those that it knows.
-void submit_and_cancel(const fs::path& here, int first, int count, unsigned seed, std::map<std::string, int>& numbers,
-                       std::mutex& mutex) {
+void submit_and_cancel(const fs::path& here, int first, int count, unsigned seed,
+                       std::map<std::string, int>& numbers, std::mutex& mutex) {
   std::mt19937 random(seed);
-  client c({.cluster = (here / "state").string(), .token_file = {}, .certificate_file = {}, .patience_s = 120});
+  client c(
+      {.cluster = (here / "state").string(), .token_file = {}, .certificate_file = {}, .patience_s = 120});
   std::vector<std::string> own;
   for (int k = first; k < first + count; ++k) {
     pb::Submission s;
-    s.set_request("n" + std::to_string(k)), s.set_user("user" + std::to_string(random() % 3)), s.set_program("work");
+    s.set_request("n" + std::to_string(k)), s.set_user("user" + std::to_string(random() % 3)),
+        s.set_program("work");
     s.add_arguments(std::to_string(k)), s.add_arguments("0.0" + std::to_string(random() % 10));
-    s.set_num_csx(static_cast<int>(random() % 8 == 0 ? 3 : 1)), s.set_priority(static_cast<int>(random() % 400));
+    s.set_num_csx(static_cast<int>(random() % 8 == 0 ? 3 : 1)),
+        s.set_priority(static_cast<int>(random() % 400));
     const pb::Job j = c.call(&client::stub::Submit, s);
-    if (random() % 4 == 0 && c.call(&client::stub::Submit, s).name() != j.name()) fail("a request was taken twice");
+    if (random() % 4 == 0 && c.call(&client::stub::Submit, s).name() != j.name())
+      fail("a request was taken twice");
     own.push_back(j.name());
     {
       const std::lock_guard lock(mutex);
@@ -108,15 +115,18 @@ void judge(const fs::path& here, const pb::Jobs& all, const std::map<std::string
     else open.erase(number);
     if (open.size() > wafers) fail("more jobs run than there are wafers");
   }
-  if (static_cast<std::size_t>(all.jobs_size()) != numbers.size()) fail("there are " + std::to_string(all.jobs_size()) + " jobs");
+  if (static_cast<std::size_t>(all.jobs_size()) != numbers.size())
+    fail("there are " + std::to_string(all.jobs_size()) + " jobs");
   std::map<std::string, int> phases;
   for (const pb::Job& j : all.jobs()) {
     const int k = numbers.at(j.name());
     ++phases[j.phase()];
     if (begun[k] > 1) fail(j.name() + " was started " + std::to_string(begun[k]) + " times");
-    if (j.phase() == "SUCCEEDED" && (begun[k] != 1 || ended[k] != 1)) fail(j.name() + " succeeded, and has run " + std::to_string(begun[k]) + " times");
+    if (j.phase() == "SUCCEEDED" && (begun[k] != 1 || ended[k] != 1))
+      fail(j.name() + " succeeded, and has run " + std::to_string(begun[k]) + " times");
     if (j.phase() != "SUCCEEDED" && j.phase() != "CANCELLED") fail(j.name() + " is " + j.phase());
-    if (j.phase() == "CANCELLED" && j.attempt() == 0 && begun[k] > 0) fail(j.name() + " was cancelled before it began, and ran");
+    if (j.phase() == "CANCELLED" && j.attempt() == 0 && begun[k] > 0)
+      fail(j.name() + " was cancelled before it began, and ran");
     begun.erase(k);
   }
   if (!begun.empty()) fail("something ran that was no job");
@@ -126,10 +136,13 @@ void judge(const fs::path& here, const pb::Jobs& all, const std::map<std::string
 
 void run(const std::string& program, int jobs, int kills, unsigned seed, const fs::path& here) {
   fs::create_directories(here / "files");
-  std::ofstream(here / "work") << "#!/bin/sh\n[ \"${OMPI_COMM_WORLD_RANK:-0}\" = 0 ] || exec sleep $2\necho begin $1 >>lines\nsleep $2\necho end $1 >>lines\n";
+  std::ofstream(here / "work") << "#!/bin/sh\n[ \"${OMPI_COMM_WORLD_RANK:-0}\" = 0 ] || exec sleep $2\necho "
+                                  "begin $1 >>lines\nsleep $2\necho end $1 >>lines\n";
   fs::permissions(here / "work", fs::perms::owner_all);
-  std::ofstream(here / "cluster.yaml") << "folder: files\nprograms: [{path: work, trainer: false}]\ngrace_s: 20\n"
-                                       << "nodes: [{name: a, cores: 4, memory: 64GB, wafers: 4}, {name: b, cores: 2, memory: 64GB, wafers: 2}]\n";
+  std::ofstream(here / "cluster.yaml")
+      << "folder: files\nprograms: [{path: work, trainer: false}]\ngrace_s: 20\n"
+      << "nodes: [{name: a, cores: 4, memory: 64GB, wafers: 4}, {name: b, cores: 2, memory: 64GB, wafers: "
+         "2}]\n";
   daemon manager(program, here);
   std::map<std::string, int> numbers;
   std::mutex mutex;
@@ -140,14 +153,16 @@ void run(const std::string& program, int jobs, int kills, unsigned seed, const f
   for (int k = 0; k < count; ++k)
     clients.emplace_back([&, k] {
       try {
-        submit_and_cancel(here, k * jobs / count, (k + 1) * jobs / count - k * jobs / count, seed + static_cast<unsigned>(k), numbers, mutex);
+        submit_and_cancel(here, k * jobs / count, (k + 1) * jobs / count - k * jobs / count,
+                          seed + static_cast<unsigned>(k), numbers, mutex);
       } catch (...) {
         const std::lock_guard lock(mutex);
         trouble = std::current_exception();
       }
     });
   std::mt19937 random(seed);
-  client c({.cluster = (here / "state").string(), .token_file = {}, .certificate_file = {}, .patience_s = 120});
+  client c(
+      {.cluster = (here / "state").string(), .token_file = {}, .certificate_file = {}, .patience_s = 120});
   std::thread waits([&] {
     for (std::thread& t : clients) t.join();
     over = true;
@@ -179,7 +194,8 @@ int main(int argc, char** argv) {
   char name[] = "/tmp/wsl_many_XXXXXX";
   const fs::path here = ::mkdtemp(name);
   try {
-    run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1, here);
+    run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]),
+        argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1, here);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "many: %s; see %s\n", e.what(), here.c_str());
     return 1;

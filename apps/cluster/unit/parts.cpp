@@ -61,8 +61,9 @@ TEST_CASE("jobs have the names of csctl") {
   CHECK(name_of_job(1) == "wsjob-000000000001");
   CHECK(id_of_job("wsjob-000000000042") == 42);
   CHECK(id_of_job("wsjob-1234567890123") == 1234567890123);
-  for (const char* bad : {"", "wsjob-", "wsjob-1", "wsjob-00000000000x", "wsjob-000000000000", "wsjob--00000000001", "wsjob-0000000000012",
-                          "wsjob-99999999999999999999999", "job-000000000001"})
+  for (const char* bad :
+       {"", "wsjob-", "wsjob-1", "wsjob-00000000000x", "wsjob-000000000000", "wsjob--00000000001",
+        "wsjob-0000000000012", "wsjob-99999999999999999999999", "job-000000000001"})
     CHECK(!id_of_job(bad));
 }
 
@@ -72,19 +73,26 @@ TEST_CASE("one process starts alone, several with mpirun, and under Slurm with s
   j.params = "x";
   j.ranks = {{role::wafer, 0, 2500, 40}};
   const start_command alone = command_of(c, j, false);
-  CHECK(joined(alone.words) == "/bin/sh train --max_steps 5 --params /srv/jobs/wsjob-000000000012/params.yaml");
+  CHECK(joined(alone.words) ==
+        "/bin/sh train --max_steps 5 --params /srv/jobs/wsjob-000000000012/params.yaml");
   CHECK(alone.environment.at("WSL_THREADS") == "2");
   CHECK(alone.memory == 40);
   CHECK(alone.folder == "/srv");
 
   j.params.reset();
-  j.ranks = {{role::memoryx, 0, 1000, 1}, {role::wafer, 0, 2000, 9}, {role::wafer, 0, 2000, 9}, {role::wafer, 1, 2000, 9}};
+  j.ranks = {{role::memoryx, 0, 1000, 1},
+             {role::wafer, 0, 2000, 9},
+             {role::wafer, 0, 2000, 9},
+             {role::wafer, 1, 2000, 9}};
   c.roles = true;
   CHECK(joined(command_of(c, j, false).words) ==
         "mpirun --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 2 "
-        "-np 1 -host localhost:1 -x WSL_THREADS=1 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
-        "-np 2 -host localhost:2 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer : "
-        "-np 1 -host b.example.org:1 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer");
+        "-np 1 -host localhost:1 -x WSL_THREADS=1 /bin/sh train --max_steps 5 --roles "
+        "memoryx,wafer,wafer,wafer : "
+        "-np 2 -host localhost:2 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles "
+        "memoryx,wafer,wafer,wafer : "
+        "-np 1 -host b.example.org:1 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles "
+        "memoryx,wafer,wafer,wafer");
   c.launcher = launcher::slurm, c.roles = false;
   j.time_limit_s = 90;
   CHECK(joined(command_of(c, j, false).words) ==
@@ -121,11 +129,13 @@ TEST_CASE("the mode of a trainer is the first word that belongs to no option") {
 TEST_CASE("the files of a run say how far it is and who has died") {
   const folder here;
   CHECK(last_checkpoint(here.path / "none") == -1);
-  for (const char* name : {"checkpoint_50.safetensors", "checkpoint_1000.safetensors", "checkpoint_2000.safetensors.unfinished",
-                           "checkpoint_x.safetensors", "checkpoint_.safetensors"})
+  for (const char* name :
+       {"checkpoint_50.safetensors", "checkpoint_1000.safetensors", "checkpoint_2000.safetensors.unfinished",
+        "checkpoint_x.safetensors", "checkpoint_.safetensors"})
     here.put(name, "");
   CHECK(last_checkpoint(here.path) == 1000);
-  const auto mpirun = lost_rank_in("a\nmpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed).\n");
+  const auto mpirun = lost_rank_in(
+      "a\nmpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed).\n");
   REQUIRE(mpirun);
   CHECK(mpirun->rank == 1);
   CHECK(mpirun->how == "exited on signal 9 (Killed)");
@@ -143,7 +153,8 @@ TEST_CASE("the files of a run say how far it is and who has died") {
 TEST_CASE("the store keeps every field of a job, and a request once") {
   const folder here;
   job j = a_job();
-  j.params = "a: 'b'\n\xc3\xa4", j.model_dir = "run", j.asks = {3, 2, 7}, j.priority = 199, j.time_limit_s = 60;
+  j.params = "a: 'b'\n\xc3\xa4", j.model_dir = "run", j.asks = {3, 2, 7}, j.priority = 199,
+  j.time_limit_s = 60;
   j.labels = {{"k", "v"}, {"l", ""}};
   j.submitted = 5;
   {
@@ -160,7 +171,8 @@ TEST_CASE("the store keeps every field of a job, and a request once") {
     CHECK_THROWS_AS(s.transaction([&] {
       s.add_event(1, {8, "gone"});
       throw std::runtime_error("no");
-    }), std::runtime_error);
+    }),
+                    std::runtime_error);
   }
   // The cluster file has lost the node a meanwhile.
   store s(here.path, {"b"});
@@ -172,8 +184,9 @@ TEST_CASE("the store keeps every field of a job, and a request once") {
   CHECK(found->asks.num_csx == 3);
   CHECK(found->asks.memory == 7);
   CHECK(found->ranks == std::vector<placed_rank>{{role::memoryx, 0, 10, 20}, {role::wafer, -1, 30, 40}});
-  CHECK(std::tuple(found->user, found->program, found->model_dir, found->priority, found->time_limit_s, found->phase, found->submitted,
-                   found->started, found->turn, found->attempt, found->stop_asked, found->exit_status, found->restarts, found->checkpoint) ==
+  CHECK(std::tuple(found->user, found->program, found->model_dir, found->priority, found->time_limit_s,
+                   found->phase, found->submitted, found->started, found->turn, found->attempt,
+                   found->stop_asked, found->exit_status, found->restarts, found->checkpoint) ==
         std::tuple("ann", "sh", "run", 199, 60, phase::running, 5, 6, 9, 2, 8, 137, 1, 50));
   CHECK(s.last_turns() == std::map<std::string, i64>{{"ann", 9}});
   REQUIRE(s.events_of(1).size() == 1);
@@ -220,7 +233,8 @@ TEST_CASE("of many that begin the same start of a job one does, and writes down 
   c.folder = here.path.string(), c.log = (here.path / "log").string(), c.memory = 512 << 20;
   here.put("attempt_1.json", nlohmann::json(c).dump());
   std::vector<pid_t> all;
-  for (int k = 0; k < 20; ++k) all.push_back(start({beside_this_program("wsl-job").string(), here.path.string(), "1"}));
+  for (int k = 0; k < 20; ++k)
+    all.push_back(start({beside_this_program("wsl-job").string(), here.path.string(), "1"}));
   for (int k = 0; k < 1000 && !all.empty(); ++k) {
     std::erase_if(all, [](pid_t p) { return has_ended(p); });
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -277,8 +291,9 @@ TEST_CASE("a token is a secret of its file") {
 TEST_CASE("a command becomes a submission with the text of its params") {
   const folder here;
   here.put("my.yaml", "model: {}\n");
-  const auto s = submission_of({.labels = {"a=b=c"}, .priority = "p1", .memory = "2GB", .time_s = 5, .num_csx = 2},
-                               {"/usr/bin/wsl-gpt", "train", "--params", (here.path / "my.yaml").string(), "--x", "1"});
+  const auto s =
+      submission_of({.labels = {"a=b=c"}, .priority = "p1", .memory = "2GB", .time_s = 5, .num_csx = 2},
+                    {"/usr/bin/wsl-gpt", "train", "--params", (here.path / "my.yaml").string(), "--x", "1"});
   CHECK(s.program() == "wsl-gpt");
   CHECK(s.params() == "model: {}\n");
   CHECK(joined({s.arguments().begin(), s.arguments().end()}) == "train --x 1");
@@ -286,22 +301,30 @@ TEST_CASE("a command becomes a submission with the text of its params") {
   CHECK(s.labels().at("a") == "b=c");
   CHECK(s.memory() == 2'000'000'000);
   CHECK(!submission_of({}, {"wsl-gpt", "train", "--params", "char_cpu"}).has_params());
-  CHECK_THROWS_WITH(submission_of({}, {"wsl-gpt", "train", "--params=no/such.yaml"}), Catch::Contains("there is no file no/such.yaml on this computer"));
+  CHECK_THROWS_WITH(submission_of({}, {"wsl-gpt", "train", "--params=no/such.yaml"}),
+                    Catch::Contains("there is no file no/such.yaml on this computer"));
   CHECK_THROWS_AS(submission_of({}, {}), std::invalid_argument);
-  for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"}) CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
+  for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"})
+    CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
   CHECK(priority_of("p3") == 399);
   CHECK(priority_of("0") == 0);
 }
 
 TEST_CASE("curves come from loss.csv and the log") {
   run_curves c;
-  read_losses("step,kind,loss,learning_rate,mean_loss\n50,train,0.5,0.1,1\n50,eval,0.75,,\n100,train,nan,0.1,1\n150,tr", c);
+  read_losses(
+      "step,kind,loss,learning_rate,mean_loss\n50,train,0.5,0.1,1\n50,eval,0.75,,\n100,train,nan,0.1,1\n150,"
+      "tr",
+      c);
   REQUIRE(c.train.size() == 1);
   CHECK(c.train[0].step == 50);
   CHECK(c.train[0].value == 0.5);
   REQUIRE(c.eval.size() == 1);
   CHECK(c.eval[0].value == 0.75);
-  read_rates("| Train Device=fabric, Step=50, Loss=0.1, Rate=75017.02 samples/sec, GlobalRate=1 samples/sec\n| Eval Device=fabric, Step=1, Rate=2\nRate=3", c);
+  read_rates(
+      "| Train Device=fabric, Step=50, Loss=0.1, Rate=75017.02 samples/sec, GlobalRate=1 samples/sec\n| Eval "
+      "Device=fabric, Step=1, Rate=2\nRate=3",
+      c);
   REQUIRE(c.rate.size() == 1);
   CHECK(c.rate[0].value == 75017.02);
   std::vector<curve_point> many(1000);
@@ -310,7 +333,8 @@ TEST_CASE("curves come from loss.csv and the log") {
   REQUIRE(some.size() == 10);
   CHECK(some.front().step == 0);
   CHECK(some.back().step == 999);
-  CHECK(profile_in("x\n| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n| Train Device=fabric\nend") == "| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n");
+  CHECK(profile_in("x\n| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n| Train Device=fabric\nend") ==
+        "| MODULE NAME | TIME |\n+---+\n| a | 1 |\n+---+\n");
   CHECK(profile_in("nothing").empty());
 }
 

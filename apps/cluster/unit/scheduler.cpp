@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The law of the queue, on random clusters and jobs: no node ever holds more than it offers, no job starts before one that is
-// ahead of it, and none waits for ever. The oracle counts and compares by itself.
+// The law of the queue, on random clusters and jobs: no node ever holds more than it offers, no job starts
+// before one that is ahead of it, and none waits for ever. The oracle counts and compares by itself.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -32,7 +32,8 @@ std::vector<capacity> drawn_nodes(drawn& d, bool roles) {
 }
 
 /// What all processes take of the nodes, counted anew.
-void require_within(const std::vector<capacity>& nodes, const std::vector<std::vector<placed_rank>>& running) {
+void require_within(const std::vector<capacity>& nodes,
+                    const std::vector<std::vector<placed_rank>>& running) {
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     std::array<int, 4> slots{};
     i64 millicores = 0, memory = 0;
@@ -47,7 +48,8 @@ void require_within(const std::vector<capacity>& nodes, const std::vector<std::v
 }
 
 int wafers_in(const std::vector<placed_rank>& ranks) {
-  return static_cast<int>(std::count_if(ranks.begin(), ranks.end(), [](auto& r) { return r.what == role::wafer; }));
+  return static_cast<int>(
+      std::count_if(ranks.begin(), ranks.end(), [](auto& r) { return r.what == role::wafer; }));
 }
 
 }  // namespace
@@ -73,10 +75,14 @@ TEST_CASE("no node holds more than it offers, the queue keeps its order, and no 
     const bool one_priority = d.from(0, 1) == 1;
     for (int round = 0; round < 60; ++round) {
       for (int k = d.from(0, round < 40 ? 3 : 0); k > 0; --k) {
-        waiting_job j{next++, "user" + std::to_string(d.from(1, users)), one_priority ? 299 : 100 * d.from(1, 3) + 99, {}};
+        waiting_job j{next++,
+                      "user" + std::to_string(d.from(1, users)),
+                      one_priority ? 299 : 100 * d.from(1, 3) + 99,
+                      {}};
         j.asks = {d.from(1, 5), d.from(0, 3), d.from(0, 3) * 1'000'000'000LL};
         if (!place(s.nodes, s.nodes, s.roles, j.asks)) continue;  // refused when it is submitted
-        const auto own = std::count_if(s.waiting.begin(), s.waiting.end(), [&](auto& w) { return w.user == j.user; });
+        const auto own =
+            std::count_if(s.waiting.begin(), s.waiting.end(), [&](auto& w) { return w.user == j.user; });
         bound[j.id] = (static_cast<int>(own) + 1) * users;
         s.waiting.push_back(j);
       }
@@ -113,7 +119,8 @@ TEST_CASE("no node holds more than it offers, the queue keeps its order, and no 
       }
       require_within(s.nodes, s.running);
       // The next in the queue did not fit.
-      if (!s.waiting.empty()) REQUIRE(!place(s.nodes, left_of(s.nodes, s.running), s.roles, in_order(s).front().asks));
+      if (!s.waiting.empty())
+        REQUIRE(!place(s.nodes, left_of(s.nodes, s.running), s.roles, in_order(s).front().asks));
       for (running_job& r : running) --r.left;
       std::erase_if(running, [](const running_job& r) { return r.left == 0; });
     }
@@ -122,7 +129,8 @@ TEST_CASE("no node holds more than it offers, the queue keeps its order, and no 
       const auto starts = decide(s);
       REQUIRE(!starts.empty());  // on a cluster that is free the first one always starts
       for (const decision& start : starts) {
-        const auto user = std::find_if(s.waiting.begin(), s.waiting.end(), [&](auto& w) { return w.id == start.id; })->user;
+        const auto user =
+            std::find_if(s.waiting.begin(), s.waiting.end(), [&](auto& w) { return w.id == start.id; })->user;
         s.last_turn[user] = ++s.turns;
         started.push_back(start.id);
         std::erase_if(s.waiting, [&](auto& w) { return w.id == start.id; });
@@ -131,14 +139,16 @@ TEST_CASE("no node holds more than it offers, the queue keeps its order, and no 
     REQUIRE(s.waiting.empty());
     std::sort(started.begin(), started.end());
     REQUIRE(std::adjacent_find(started.begin(), started.end()) == started.end());
-    // With one priority, a job waits at most until each user has had as many turns as it has jobs ahead of it.
+    // With one priority, a job waits at most until each user has had as many turns as it has jobs ahead of
+    // it.
     if (one_priority)
       for (const auto& [id, count] : passed_by) REQUIRE(count <= bound[id]);
   }
 }
 
 TEST_CASE("a job takes few nodes, and the smallest that holds it") {
-  const std::vector<capacity> nodes{{{0, 0, 4, 0}, 8000, 64}, {{0, 0, 2, 0}, 4000, 32}, {{1, 1, 0, 1}, 4000, 32}};
+  const std::vector<capacity> nodes{
+      {{0, 0, 4, 0}, 8000, 64}, {{0, 0, 2, 0}, 4000, 32}, {{1, 1, 0, 1}, 4000, 32}};
   const auto two = place(nodes, nodes, false, {.num_csx = 2});
   REQUIRE(two);
   CHECK(*two == std::vector<placed_rank>{{role::wafer, 1, 2000, 16}, {role::wafer, 1, 2000, 16}});

@@ -27,8 +27,8 @@ struct cell {
   void hear(pe&, f32) {}
   void step(pe&) {}
   void stop(pe&, u16) {}
-  using tasks = task_list<launch<&cell::begin>, on<in, &cell::hear>, joins<2, &cell::step>, control<7, &cell::stop>,
-                          sends<red>>;
+  using tasks = task_list<launch<&cell::begin>, on<in, &cell::hear>, joins<2, &cell::step>,
+                          control<7, &cell::stop>, sends<red>>;
   using exports = export_list<&cell::u, &cell::count>;
 };
 
@@ -36,9 +36,11 @@ layout plate() {
   layout l{wse2, 12, 8};
   l.place<cell>(columns(0, edge, 2), given_colors(cell::in, red));
   l.place<cell>(columns(1, edge, 2), given_colors(cell::in, green));
-  l.path(red, column(0), ramp >> west, switches{.pos1 = {.to = north}, .start = 1, .ring = true, .pop = pop::always});
+  l.path(red, column(0), ramp >> west,
+         switches{.pos1 = {.to = north}, .start = 1, .ring = true, .pop = pop::always});
   l.path(red, column(1), west >> ramp, range_filter{.first = 2, .last = 9, .per_column = 10});
-  l.path(green, all, (west | ramp) >> east, merges, injects_last).path(blue, row(1), west >> ramp, phase{2}, starts_closed);
+  l.path(green, all, (west | ramp) >> east, merges, injects_last)
+      .path(blue, row(1), west >> ramp, phase{2}, starts_closed);
   l.stream_in(blue, at(0, 1), west).stream_out(green, column(edge - 1), east);
   l.claim_colors("halo", 4, 8, l.grid());
   return l;
@@ -103,20 +105,27 @@ TEST_CASE("what is no layout file is refused") {
 
 TEST_CASE("a wrong entry of a layout file is named") {
   const std::string text = layout_json(plate());
-  refuses(with(text, "\"width\":12", "\"width\":123456789012345678901234567890"), "width is 1.2345678901234568e+29; it is a whole number");
-  refuses(with(text, "\"width\":12", "\"width\":18446744073709551615"), "width is 18446744073709551615; it is a whole number");
+  refuses(with(text, "\"width\":12", "\"width\":123456789012345678901234567890"),
+          "width is 1.2345678901234568e+29; it is a whole number");
+  refuses(with(text, "\"width\":12", "\"width\":18446744073709551615"),
+          "width is 18446744073709551615; it is a whole number");
   refuses(with(text, "\"width\":12", "\"width\":800"), "width makes no layout (");
   refuses(with(text, "\"width\":12", "\"width\":-1"), "width is -1; it is a whole number from 1 to 32767");
-  refuses(with(text, "[0,0,6,8,2,1],\"program\":0", "[0,0,6,8,2,1],\"program\":1"), "placements[0].program is 1; it is a whole number from 0 to 0");
+  refuses(with(text, "[0,0,6,8,2,1],\"program\":0", "[0,0,6,8,2,1],\"program\":1"),
+          "placements[0].program is 1; it is a whole number from 0 to 0");
   refuses(with(text, "[0,0,6,8,2,1]", "[0,0,7,8,2,1]"), "placements[0].where leaves the grid of 12 x 8 PEs");
   refuses(with(text, "[0,0,6,8,2,1]", "[0,0,6,8,2]"), "placements[0].where has 5 entries, not 6");
-  refuses(with(text, "\"color\":0", "\"color\":24"), "paths[0].color is 24; it is a whole number from 0 to 23");
-  refuses(with(text, "\"from\":\"R\"", "\"from\":\"Q\""), "paths[0].from is \"Q\"; it has some of R, E, W, N and S");
+  refuses(with(text, "\"color\":0", "\"color\":24"),
+          "paths[0].color is 24; it is a whole number from 0 to 23");
+  refuses(with(text, "\"from\":\"R\"", "\"from\":\"Q\""),
+          "paths[0].from is \"Q\"; it has some of R, E, W, N and S");
   refuses(with(text, "\"from\":\"R\"", "\"from\":\"\""), "paths[0].from has no port");
-  refuses(with(text, "\"start\":1", "\"start\":2"), "paths[0].switch.start is 2; it is a whole number from 0 to 1");
+  refuses(with(text, "\"start\":1", "\"start\":2"),
+          "paths[0].switch.start is 2; it is a whole number from 0 to 1");
   refuses(with(text, "\"pop\":\"always\"", "\"pop\":\"often\""), "it is one of never, always, on_advance");
   refuses(with(text, "\"last\":9", "\"last\":1"), "paths[1].filter keeps nothing");
   refuses(with(text, "\"51\"", "\"47\""), "is given to no symbolic color");
-  refuses(with(text, "\"side\":\"W\"", "\"side\":\"S\""), "streams[0] makes no layout (bind the host stream of color 2 to PEs at an edge");
+  refuses(with(text, "\"side\":\"W\"", "\"side\":\"S\""),
+          "streams[0] makes no layout (bind the host stream of color 2 to PEs at an edge");
   refuses(with(text, "\"count\":8", "\"count\":80"), "claims[0].count is 80");
 }

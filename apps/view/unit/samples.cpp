@@ -41,9 +41,11 @@ layout plate() {
   l.place<border>(column(0)).place<border>(column(edge - 1)).place<cell>(columns(1, edge - 1));
   l.path(red, column(1), ramp >> (ramp | east)).path(red, columns(2, edge - 2), west >> (ramp | east));
   l.path(red, column(edge - 2), west >> ramp);
-  l.path(green, column(0).row(0), ramp >> east, switches{.pos1 = {.to = south}, .ring = true, .pop = pop::always});
+  l.path(green, column(0).row(0), ramp >> east,
+         switches{.pos1 = {.to = south}, .ring = true, .pop = pop::always});
   l.path(green, columns(1, edge - 1).row(0), west >> east).path(green, column(edge - 1).row(0), west >> ramp);
-  l.path(blue, row(edge - 1), west >> (ramp | east), counter_filter{.keep = 1, .period = 12, .per_column = 1});
+  l.path(blue, row(edge - 1), west >> (ramp | east),
+         counter_filter{.keep = 1, .period = 12, .per_column = 1});
   l.stream_in(blue, at(0, edge - 1), west).stream_out(blue, at(edge - 1, edge - 1), east);
   l.path(gray, column(0), south >> ramp).path(gray, column(0), north >> ramp, phase{1});
   return l;
@@ -55,8 +57,10 @@ layout wafer() {
   l.path(red, column(1), ramp >> (ramp | east)).path(red, columns(2, edge - 2), west >> (ramp | east));
   l.path(red, column(edge - 2), west >> ramp);
   for (int id = 4; id < 20; id += 2) {
-    l.path(color<f32>{id}, columns(0, edge - 1, 2), ramp >> east).path(color<f32>{id}, columns(1, edge, 2), west >> ramp);
-    l.path(color<f32>{id + 1}, rows(0, edge - 1, 2), ramp >> south).path(color<f32>{id + 1}, rows(1, edge, 2), north >> ramp);
+    l.path(color<f32>{id}, columns(0, edge - 1, 2), ramp >> east)
+        .path(color<f32>{id}, columns(1, edge, 2), west >> ramp);
+    l.path(color<f32>{id + 1}, rows(0, edge - 1, 2), ramp >> south)
+        .path(color<f32>{id + 1}, rows(1, edge, 2), north >> ramp);
   }
   return l;
 }
@@ -105,7 +109,8 @@ struct partner {
       co_await mov(fabout(green), mem(x));
     }
   }
-  using tasks = task_list<launch<&partner::begin>, local<&partner::exchange>, sends<red, green>, reads<red, green>>;
+  using tasks =
+      task_list<launch<&partner::begin>, local<&partner::exchange>, sends<red, green>, reads<red, green>>;
 };
 layout partners(int width) {
   layout l{wse2, width, 1};
@@ -119,8 +124,7 @@ int run(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[1] : "";
   const char* const file = argc > 2 ? argv[2] : "";
   const int size = argc > 3 ? std::atoi(argv[3]) : 0;
-  if (what == "plate")
-    save_layout(plate(), file);
+  if (what == "plate") save_layout(plate(), file);
   else if (what == "wafer") save_layout(wafer(), file);
   else if (what == "relay") run_relay(file, size ? size : 8, 1, 3);
   else if (what == "large") run_relay(file, size, size, size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Traces of the timed engine: what is in a file adds up to what the engine counts, and broken files are refused.
+// Traces of the timed engine: what is in a file adds up to what the engine counts, and broken files are
+// refused.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -51,7 +52,8 @@ struct partner {
     else co_await mov(mem(x), fabin(red));
     me.send(me.west_edge() ? red : green, 1.f);
   }
-  using tasks = task_list<launch<&partner::begin>, local<&partner::exchange>, sends<red, green>, reads<red, green>>;
+  using tasks =
+      task_list<launch<&partner::begin>, local<&partner::exchange>, sends<red, green>, reads<red, green>>;
 };
 constexpr layout pair = layout{wse2, 2, 1}
                             .place<partner>(all)
@@ -190,7 +192,8 @@ TEST_CASE("a summary has the sums of the events, whatever the bins") {
   const json first = json::parse(trace_summary(file.name, part).meta());
   CHECK(first["bins"] == 4);
   CHECK(first["slowest"][0]["computing"] == 4);
-  // 100 words cross a ramp, five links in a row and another ramp; whatever the cuts, none is lost or counted twice
+  // 100 words cross a ramp, five links in a row and another ramp; whatever the cuts, none is lost or counted
+  // twice
   const auto words_of = [](const trace_summary& s) {
     const std::string t = s.sentence();
     const std::size_t end = t.find(" words"), from = t.rfind(' ', end - 1) + 1;
@@ -285,7 +288,6 @@ TEST_CASE("a broken trace is refused") {
       const trace_summary read(file.name, {});
       CHECK_FALSE(read.meta().empty());
       CHECK_FALSE(read.bytes().empty());
-    } catch (const std::invalid_argument&) {
-    }
+    } catch (const std::invalid_argument&) {}
   }
 }

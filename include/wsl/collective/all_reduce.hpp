@@ -37,7 +37,9 @@ struct all_reduce {
   total_at place = total_at::corner;  ///< a single color and a reducer have it in the corner
 
   constexpr bool uses_single_color() const { return colors == 1; }
-  constexpr root_position root() const { return {edge - 1, edge - 1, centred_from(place, reduce_to(in_the_middle), name)}; }
+  constexpr root_position root() const {
+    return {edge - 1, edge - 1, centred_from(place, reduce_to(in_the_middle), name)};
+  }
   constexpr reduce<T, Combine> reduce_to(root_position to) const {
     return {first, where, among, to, words, uses_single_color() ? tactic::star : how, colors};
   }

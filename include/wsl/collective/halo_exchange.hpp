@@ -7,10 +7,11 @@
 // examples/23_game_of_life.cpp, and 37_torus.cpp for sizes that are known when the program runs.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
-// A PE handles one word a cycle, and S cycles begin and end each of its four operations along an axis. What is
-// received goes first, so the last word is on its way for 2 T + 2 cycles more. With R rows, C columns and
+// A PE handles one word a cycle, and S cycles begin and end each of its four operations along an axis. What
+// is received goes first, so the last word is on its way for 2 T + 2 cycles more. With R rows, C columns and
 // width W that is W (4 (R + S) + 2 T + 2) + 4 (W (C + 2 W) + S) + 2 T + 2 cycles, and 2 (R + S) or its like
-// along an axis with two PEs. Around a periodic axis a word goes back past all PEs. Eight colors, those of `neighbours`, and two more for each periodic axis.
+// along an axis with two PEs. Around a periodic axis a word goes back past all PEs. Eight colors, those of
+// `neighbours`, and two more for each periodic axis.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -150,7 +151,8 @@ struct halo_exchange {
   /// back past all PEs.
   static constexpr f64 exchange(int pes, int words, bool around) {
     const int sides = around || pes > 2 ? 2 : pes - 1;
-    const f64 last = sides == 2 ? handling + 1 : 0;  // the way of the last word, for which nothing else is left
+    const f64 last =
+        sides == 2 ? handling + 1 : 0;  // the way of the last word, for which nothing else is left
     const f64 handled = 2 * sides * (words + restart) + last, back = words + pes - 1 + handling + restart;
     return around && back > handled ? back : handled;
   }

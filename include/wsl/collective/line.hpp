@@ -21,8 +21,8 @@ inline constexpr team each_row = team::row, each_column = team::column, everyone
 /// run to run.
 enum class axis : int { x, y };
 
-/// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges
-/// with `edge`. Along an axis of at least `centred_from` PEs it is in the middle instead, at half their number.
+/// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges with
+/// `edge`. Along an axis of at least `centred_from` PEs it is in the middle instead, at half their number.
 struct root_position {
   bound x = 0, y = 0;
   int centred_from = never;
@@ -64,7 +64,8 @@ inline region rectangle_of(const pe& me, const area& where, const char* module) 
 /// The coordinates of a root in the rectangle. Those that a team does not use are 0: a row has no y.
 constexpr coord root_in(const region& r, root_position root, team who, const char* module) {
   const auto in = [&](bound b, int extent) { return extent < root.centred_from ? b.in(extent) : extent / 2; };
-  const coord c{who == team::column ? 0 : in(root.x, r.columns()), who == team::row ? 0 : in(root.y, r.rows())};
+  const coord c{who == team::column ? 0 : in(root.x, r.columns()),
+                who == team::row ? 0 : in(root.y, r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
     faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
   return c;

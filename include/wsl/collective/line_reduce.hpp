@@ -83,8 +83,7 @@ class line_reduce {
           wire_hops<T>(l, a, {first + color_of(side, d)}, d, a.reach + 1, tree_.chain(), 1);
         for (int hop = tree_.chain(); hop <= a.reach; hop *= 2)
           wire_hops<T>(l, a, {first + color_of(side, hop)}, hop, a.reach + 1, 2 * hop, hop);
-      }
-      else
+      } else
         for (int i = 0; i < leaders_[side].size(); ++i) wire_group<T>(l, a, side, i, first);
     }
   }

@@ -39,7 +39,8 @@ struct reduce {
   /// can use the second. A tree of more than one level needs both.
   constexpr bool shares() const {
     const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
-    return among == team::rectangle && root.centred_from == root_position::never && at_edge && colors == 2 && how != tactic::tree;
+    return among == team::rectangle && root.centred_from == root_position::never && at_edge && colors == 2 &&
+           how != tactic::tree;
   }
 
   /// `as` names the module for which it works, in messages.

@@ -8,8 +8,8 @@
 //   constexpr scattered_all_reduce<f32> sum{.first = 0, .among = each_row};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // The owner k of a chunk joins (((x0 + x1) + ...) + xk) + (xk+1 + (... + xn)), so the operation need not be
-// commutative. On P PEs a processor handles (2 P + 4) B / P words. On long lines with a word or a few for each
-// chunk that is quicker than a chain and a broadcast, which handle 2 B.
+// commutative. On P PEs a processor handles (2 P + 4) B / P words. On long lines with a word or a few for
+// each chunk that is quicker than a chain and a broadcast, which handle 2 B.
 #pragma once
 #include "../layout/switches.hpp"
 #include "combine.hpp"
@@ -49,9 +49,9 @@ struct scattered_all_reduce {
     return P < 8 ? 1 : (n - 1) / (longest_chunk * P) + 1;
   }
 
-  /// The cost on a layout, in cycles, for `n` words. In a slice with chunks of c words, a sum and a command of
-  /// each PE pass all PEs, and so do the words: those of both ways meet at the ramps, where every other one
-  /// waits. Eight tasks and operations follow each other.
+  /// The cost on a layout, in cycles, for `n` words. In a slice with chunks of c words, a sum and a command
+  /// of each PE pass all PEs, and so do the words: those of both ways meet at the ramps, where every other
+  /// one waits. Eight tasks and operations follow each other.
   constexpr f64 cycles(const layout& l, int n) const {
     const int P = length(rectangle_of(l, where, name), direction()), slices = slices_of(P, n);
     if (P == 1) return 0;

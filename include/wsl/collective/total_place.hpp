@@ -8,8 +8,8 @@
 namespace wsl::collective {
 
 /// In the last PE of a row, of a column, or of the rectangle; in its centre, to which all ways are half as
-/// long but which receives from both sides; or, axis by axis, in whichever is the cheaper by the cost model on
-/// a line of as many PEs. The centre of a rectangle takes one color more than the corner.
+/// long but which receives from both sides; or, axis by axis, in whichever is the cheaper by the cost model
+/// on a line of as many PEs. The centre of a rectangle takes one color more than the corner.
 enum class total_at : int { corner, centre, cheaper };
 
 /// Whether the total of a line of PEs and its broadcast take less time from the centre, by a reduce of the

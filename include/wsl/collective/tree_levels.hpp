@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The levels of a tree on both arms of a line, and their colors: at level k every odd multiple of 2^k sends to
-// the multiple before it, on a color of its own. A root receives all of them, so where it would receive more
-// colors than a PE has queues, the lowest levels are chains, all on the first two colors.
+// The levels of a tree on both arms of a line, and their colors: at level k every odd multiple of 2^k sends
+// to the multiple before it, on a color of its own. A root receives all of them, so where it would receive
+// more colors than a PE has queues, the lowest levels are chains, all on the first two colors.
 #pragma once
 #include "../core/machine.hpp"
 

@@ -19,11 +19,11 @@ struct simd_widths {
 
 /// Cycles of scalar instructions. The machine's registers have 16 bits, so whole numbers of 32 take several.
 struct instruction_cycles {
-  int simple;  ///< add, sub, logic, shift, compare, move of 16 bits or of a float; a move of 32 bits
+  int simple;    ///< add, sub, logic, shift, compare, move of 16 bits or of a float; a move of 32 bits
   int simple32;  ///< the same on whole numbers of 32 bits, but a move
   int multiply16, multiply32;  ///< of whole numbers; a product of floats is simple
-  int divide;          ///< there is no instruction: a function of the vendor's library
-  int branch;          ///< a jump that depends on a comparison
+  int divide;                  ///< there is no instruction: a function of the vendor's library
+  int branch;                  ///< a jump that depends on a comparison
   friend constexpr bool operator==(const instruction_cycles&, const instruction_cycles&) = default;
 };
 

@@ -80,9 +80,9 @@ class engine : public engine_port {
   /// From the next run on tells a debugger of each step; null for none. Throws fault if it cannot.
   virtual void observe(step_observer* by) {
     if (by)
-      throw fault(
-          "wsl: the " + std::string(name()) +
-          " engine cannot be stepped: a debugger needs fabric f{plan, reference{}} or fabric f{plan, timed{}}");
+      throw fault("wsl: the " + std::string(name()) +
+                  " engine cannot be stepped: a debugger needs fabric f{plan, reference{}} or fabric f{plan, "
+                  "timed{}}");
   }
 
   const layout& plan() const { return plan_; }

@@ -11,9 +11,9 @@ namespace wsl {
 
 /// Selects the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
-  /// The file for a trace: if its name ends in .wtrace, one of any length for wsl-view, which ends with the first
-  /// deadlock or fault; otherwise one in the format of trace_json.hpp. If it is null, the environment variable
-  /// WSL_TRACE may name one; the second fabric of a process then adds ".2" to the name, and so on.
+  /// The file for a trace: if its name ends in .wtrace, one of any length for wsl-view, which ends with the
+  /// first deadlock or fault; otherwise one in the format of trace_json.hpp. If it is null, the environment
+  /// variable WSL_TRACE may name one; the second fabric of a process then adds ".2" to the name, and so on.
   const char* trace = nullptr;
   /// 0 means default_threads(): WSL_THREADS, or one for each core. Cycles, results, reports and faults are
   /// the same on any number. Several threads run where the grid has at least 64 rows or columns and a cycle

@@ -16,9 +16,10 @@
 
 namespace wsl {
 
-/// An SVG of the measured part of a run on the threaded engine: how much of the time a thread worked on a PE, or
-/// moved its words. The PEs of a partition share a value. Where the fabric is spread over processes, nothing is
-/// measured and the squares are gray, as they are before the first measured run. Throws fault if the fabric has another engine.
+/// An SVG of the measured part of a run on the threaded engine: how much of the time a thread worked on a PE,
+/// or moved its words. The PEs of a partition share a value. Where the fabric is spread over processes,
+/// nothing is measured and the squares are gray, as they are before the first measured run. Throws fault if
+/// the fabric has another engine.
 inline std::string busy_map(fabric& f, const thread_times& times, const std::string& title) {
   auto* const engine = dynamic_cast<engines::threaded_engine*>(&f.resting_engine());
   if (!engine)

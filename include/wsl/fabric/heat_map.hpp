@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A picture of a fabric whose PEs are squares, the darker the busier. time_report draws the cycles of the timed
-// engine with it, and busy_map the wall time of the threaded engine.
+// A picture of a fabric whose PEs are squares, the darker the busier. time_report draws the cycles of the
+// timed engine with it, and busy_map the wall time of the threaded engine.
 #pragma once
 #include <algorithm>
 #include <cstdio>

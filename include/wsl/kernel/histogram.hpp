@@ -3,11 +3,12 @@
 // its column and then along a row. A PE sends what lies to the south, or to the east, on one color, and what
 // lies to the north, or to the west, on another; words of all PEs of a line merge on their way. A word passes
 // all routers to the end of its line, and a filter in front of each processor compares the word's index with
-// the PE's row, or column, so that only the PE to which it belongs takes it. Marks on the same colors, which therefore come behind the words, tell a PE that no
-// more words come. A line is divided into groups, about as many as a group has PEs. When a PE's words have
-// left, and its neighbor behind has told it so of the group's PEs before it, it tells the next one; the last
-// of a group tells the first PEs of all groups ahead, and those their own groups, from PE to PE. So a long
-// line is done soon after its last word: a mark passes a group's tasks, and the routers of all others.
+// the PE's row, or column, so that only the PE to which it belongs takes it. Marks on the same colors, which
+// therefore come behind the words, tell a PE that no more words come. A line is divided into groups, about as
+// many as a group has PEs. When a PE's words have left, and its neighbor behind has told it so of the group's
+// PEs before it, it tells the next one; the last of a group tells the first PEs of all groups ahead, and
+// those their own groups, from PE to PE. So a long line is done soon after its last word: a mark passes a
+// group's tasks, and the routers of all others.
 //   wafer_histogram<{.values = 100, .buckets = 64, .passing = 300}> h(8, 8, wse2, timed{});
 //   h(values, counts);
 // Nothing waits for anything but the fabric, and a PE takes each word into its memory, so words of opposite
@@ -26,9 +27,9 @@
 
 namespace wsl {
 
-/// A PE has room for so many values, which are numbers of buckets; it has so many buckets of the whole histogram
-/// (a power of two), and room for the values that come to its row by its column and go on to another PE of the
-/// row. If values are spread evenly, these are about as many as its own.
+/// A PE has room for so many values, which are numbers of buckets; it has so many buckets of the whole
+/// histogram (a power of two), and room for the values that come to its row by its column and go on to
+/// another PE of the row. If values are spread evenly, these are about as many as its own.
 struct histogram_shape {
   int values, buckets, passing;
 };

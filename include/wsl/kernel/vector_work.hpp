@@ -24,8 +24,8 @@ class vector_work {
   constexpr vector_work& products(int operations, i64 n, banks of = banks::apart) {
     return add(operations, n, machine_.simd.multiply32, of);
   }
-  /// Multiply-adds of numbers of 16 bits to sums of 32 (@fmachs), which the vendor's table of widths has among
-  /// the additions of 32 bits.
+  /// Multiply-adds of numbers of 16 bits to sums of 32 (@fmachs), which the vendor's table of widths has
+  /// among the additions of 32 bits.
   constexpr vector_work& mixed_products(int operations, i64 n, banks of = banks::apart) {
     return add(operations, n, machine_.simd.add32, of);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A bell in memory that the ranks of one computer share. A rank that has nothing to do until a message comes
-// sleeps there, and whoever writes the message rings. A rank that polled instead would hold a core that another
-// rank's threads need: where ranks have more threads than there are cores, supersteps then take several times as
-// long.
+// sleeps there, and whoever writes the message rings. A rank that polled instead would hold a core that
+// another rank's threads need: where ranks have more threads than there are cores, supersteps then take
+// several times as long.
 #pragma once
 #include <linux/futex.h>
 #include <sys/syscall.h>

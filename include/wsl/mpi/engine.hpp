@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The threaded engine on several ranks. The grid is cut into the same partitions as on one rank; each rank
 // runs a contiguous range of them, or those of the areas that are placed on it, and their messages for
-// partitions of other ranks travel in each superstep. Everything that the host sees is the same on every rank.
+// partitions of other ranks travel in each superstep. Everything that the host sees is the same on every
+// rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -107,8 +108,8 @@ class spread_engine final : public engines::threaded_engine {
     for (const placed_area& p : places) {
       const region r = plan.inside(p.where);
       if (p.rank < 0 || p.rank >= support::min(size, int{nowhere}))
-        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) + ", and there are " +
-                    std::to_string(size) + " ranks, numbered from 0");
+        throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) +
+                    ", and there are " + std::to_string(size) + " ranks, numbered from 0");
       if (!r.empty() && (!plan.has(coord{r.x0, r.y0}) || !plan.has(coord{r.x1 - 1, r.y1 - 1})))
         throw fault("wsl: " + wsl::text_of(r) + " are placed on rank " + std::to_string(p.rank) +
                     ", and the grid has " + std::to_string(plan.width()) + " columns and " +
@@ -130,8 +131,9 @@ class spread_engine final : public engines::threaded_engine {
     std::vector<int> all(net.partitions);
     for (u32 w = 0; w < net.writers(); ++w) {
       const coord c = net.place_of(w);
-      all[net.visits[w].partition] = ranks[static_cast<std::size_t>(c.y) * static_cast<std::size_t>(plan.width()) +
-                                           static_cast<std::size_t>(c.x)];
+      all[net.visits[w].partition] =
+          ranks[static_cast<std::size_t>(c.y) * static_cast<std::size_t>(plan.width()) +
+                static_cast<std::size_t>(c.x)];
     }
     return all;
   }

@@ -213,7 +213,8 @@ class exchange {
       if (p.is_missing()) return false;
     return true;
   }
-  /// Gives the channels to ranks of this computer slots in shared memory, as long as there is some. Collective.
+  /// Gives the channels to ranks of this computer slots in shared memory, as long as there is some.
+  /// Collective.
   void find_slots() {
     constexpr u32 nowhere = ~u32{0};
     std::vector<u32> mine(2 * static_cast<std::size_t>(who_.size()), nowhere), theirs = mine;

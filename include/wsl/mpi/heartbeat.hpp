@@ -54,7 +54,8 @@ class rank_names {
   }
   std::string operator[](int rank) {
     const std::scoped_lock alone(mutex_);
-    const std::string name = static_cast<std::size_t>(rank) < names_.size() ? names_[static_cast<std::size_t>(rank)] : "";
+    const std::string name =
+        static_cast<std::size_t>(rank) < names_.size() ? names_[static_cast<std::size_t>(rank)] : "";
     return "rank " + std::to_string(rank) + (name.empty() ? "" : " (" + name + ")");
   }
 
@@ -182,7 +183,8 @@ class heartbeat {
       if (silence_ > 0 && since(heard) > silence_)
         end_all("%s has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
       if (limit_ > 0 && since(moved) > limit_)
-        end_all("%s has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_, limit_);
+        end_all("%s has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_,
+                limit_);
     }
     MPI_Cancel(&coming);
     MPI_Wait(&coming, MPI_STATUS_IGNORE);

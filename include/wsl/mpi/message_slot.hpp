@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the ranks of one computer leave messages for each other without MPI: each rank writes into slots of its
-// own part of the shared memory, and the reader finds the latest one by the number of its superstep.
+// Where the ranks of one computer leave messages for each other without MPI: each rank writes into slots of
+// its own part of the shared memory, and the reader finds the latest one by the number of its superstep.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The messages between ranks in a superstep: one message on the channel to each neighbour, and tree
 // broadcasts, which their readers forward among themselves. All calls are nonblocking, so messages are on
-// their way while partitions run. Between ranks of one computer the first bytes of a message, as a rule all of
-// them, go through shared memory.
+// their way while partitions run. Between ranks of one computer the first bytes of a message, as a rule all
+// of them, go through shared memory.
 #pragma once
 #include <mpi.h>
 

@@ -147,10 +147,10 @@ struct spread_over {
 
   /// With other settings: `mpi::world().with({.threads = 2})`.
   spread_over with(const threaded& settings) const { return {who, settings, places}; }
-  /// With areas placed on ranks: `mpi::world().place({{all, 0}, {rows(1, edge, 2), 1}})`. Of several areas that
-  /// have a PE the last one counts. A partition that would lie on several ranks is cut, so each rank runs
-  /// whole partitions, and the results are those of any other placement. A fabric throws fault for a rank that
-  /// there is not, and for a PE that is on none.
+  /// With areas placed on ranks: `mpi::world().place({{all, 0}, {rows(1, edge, 2), 1}})`. Of several areas
+  /// that have a PE the last one counts. A partition that would lie on several ranks is cut, so each rank
+  /// runs whole partitions, and the results are those of any other placement. A fabric throws fault for a
+  /// rank that there is not, and for a PE that is on none.
   spread_over place(std::vector<placed_area> areas) const { return {who, how, std::move(areas)}; }
   /// Groups of ranks: those that give the same color, in the order of their keys; they have what
   /// `mpi::world()` has, without the others. Collective.

@@ -56,8 +56,8 @@ struct mux_head {
 
 /// `count` PEs that take `words` words each from their input in turn, the first PE first: the n-th PE of the
 /// output that is connected, row by row, has the n-th turn. All inputs bring the same number of words, a
-/// multiple of `words`: a run that ends inside a round, when those of one PE have come and those of a PE before
-/// it have not, is a deadlock.
+/// multiple of `words`: a run that ends inside a round, when those of one PE have come and those of a PE
+/// before it have not, is a deadlock.
 template <payload T, int count, int words>
   requires(count > 0 && words > 0)
 class mux {

@@ -138,8 +138,8 @@ struct pe_state {
     return image->send_windows + static_cast<u32>(first_send_window);
   }
   engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
-  /// The color of the fabric that a color of the program stands for. Mostly it is known while compiling that a
-  /// color is not symbolic, and nothing is left of this.
+  /// The color of the fabric that a color of the program stands for. Mostly it is known while compiling that
+  /// a color is not symbolic, and nothing is left of this.
   [[gnu::always_inline]] int color(int named) const {
     return is_symbolic(named) ? image->colors(named) : named;
   }

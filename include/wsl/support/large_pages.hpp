@@ -24,7 +24,8 @@ inline void delete_in_large_pages(void* memory) { ::operator delete(memory, std:
 
 /// Memory for an array, in large pages if it is worth it. Throws std::bad_alloc.
 inline void* new_array(std::size_t bytes, std::size_t alignment) {
-  return bytes >= large_array ? new_in_large_pages(bytes) : ::operator new(bytes, std::align_val_t{alignment});
+  return bytes >= large_array ? new_in_large_pages(bytes)
+                              : ::operator new(bytes, std::align_val_t{alignment});
 }
 /// Of as many bytes as it was made for.
 inline void delete_array(void* memory, std::size_t bytes, std::size_t alignment) {

@@ -159,9 +159,8 @@ struct careless {
   void ask(pe& me) { x = short_lane.has_next(me) ? 1 : short_lane.has_previous(me) ? 2 : 3; }
   void send_wide(pe& me, long value) { short_lane.send(me, value); }
   i32 x = 0;
-  using tasks =
-      task_list<launch<&careless::send>, launch<&careless::listen>, launch<&careless::ask>,
-                launch<&careless::send_wide>, sends<short_lane>, reads<short_lane>>;
+  using tasks = task_list<launch<&careless::send>, launch<&careless::listen>, launch<&careless::ask>,
+                          launch<&careless::send_wide>, sends<short_lane>, reads<short_lane>>;
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <vector>
 
 using namespace wsl;
-using wsl::detail::command_bit, wsl::detail::command_list, wsl::detail::control_word;
 using Catch::Contains;
+using wsl::detail::command_bit, wsl::detail::command_list, wsl::detail::control_word;
 
 namespace {
 

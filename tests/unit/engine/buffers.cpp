@@ -14,8 +14,8 @@
 #include <vector>
 
 using namespace wsl;
-using wsl::detail::initially;
 using engines::size_class;
+using wsl::detail::initially;
 
 TEST_CASE("memory of a pool has its size for itself and is lent again, the newest first") {
   engines::buffer_pool pool;

@@ -11,10 +11,10 @@
 #include <string>
 
 using namespace wsl;
-using wsl::engines::wait, wsl::engines::waits;
 using Catch::Contains;
 using Catch::EndsWith;
 using Catch::StartsWith;
+using wsl::engines::wait, wsl::engines::waits;
 
 namespace {
 
@@ -310,8 +310,7 @@ struct link {
 
 layout chain(int width) {
   layout l{wse2, width, 1};
-  l.place<link<blue, red>>(columns(0, edge, 2))
-      .place<link<red, blue>>(columns(1, edge, 2));
+  l.place<link<blue, red>>(columns(0, edge, 2)).place<link<red, blue>>(columns(1, edge, 2));
   l.path(red, columns(0, edge - 1, 2), ramp >> east).path(red, columns(1, edge, 2), west >> ramp);
   l.path(blue, columns(1, edge - 1, 2), ramp >> east).path(blue, columns(2, edge, 2), west >> ramp);
   return l;
@@ -482,8 +481,8 @@ struct joiner {
   void step(pe& me) {
     if (++done == 2) me.send(color<f32>{3}, x + y);
   }
-  using tasks = task_list<launch<&joiner::go>, local<&joiner::step>, reads<red, blue, green>,
-                          sends<color<f32>{3}>>;
+  using tasks =
+      task_list<launch<&joiner::go>, local<&joiner::step>, reads<red, blue, green>, sends<color<f32>{3}>>;
 };
 struct joiners_partner {
   std::array<f32, 30> z{};
@@ -536,8 +535,8 @@ TEMPLATE_LIST_TEST_CASE("calls that cannot begin, and words that the host has no
   f.start<&talker::listen>(all);
   f.start<&talker::talk>(all, 2);
   f.start<&talker::talk>(all, 1);
-  CHECK_THAT(report_of([&] { f.run(); }), Contains("talker: 2 host calls (the first: talk) cannot begin") &&
-                                              !Contains("has not read"));
+  CHECK_THAT(report_of([&] { f.run(); }),
+             Contains("talker: 2 host calls (the first: talk) cannot begin") && !Contains("has not read"));
   fabric g{between_streams, TestType{}};
   g.start<&talker::talk>(all, 3);
   CHECK_THAT(report_of([&] { g.launch<&talker::listen>(all); }),

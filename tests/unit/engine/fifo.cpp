@@ -38,8 +38,8 @@ struct narrow {
   }
   void all_in(pe&) { pushes += 1000; }
   void moved(pe&) { ++pushes; }
-  using tasks = task_list<launch<&narrow::go>, local<&narrow::all_in>, local<&narrow::moved>, reads<in>,
-                          sends<out>>;
+  using tasks =
+      task_list<launch<&narrow::go>, local<&narrow::all_in>, local<&narrow::moved>, reads<in>, sends<out>>;
 };
 
 struct sink {

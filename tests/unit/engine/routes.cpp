@@ -14,8 +14,8 @@
 #include <vector>
 
 using namespace wsl;
-using wsl::engines::wait, wsl::engines::waits;
 using Catch::Contains;
+using wsl::engines::wait, wsl::engines::waits;
 
 namespace {
 

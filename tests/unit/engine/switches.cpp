@@ -11,8 +11,8 @@
 #include <vector>
 
 using namespace wsl;
-using wsl::detail::command_list;
 using Catch::Contains;
+using wsl::detail::command_list;
 
 namespace {
 

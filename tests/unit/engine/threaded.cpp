@@ -14,9 +14,9 @@
 #include <vector>
 
 using namespace wsl;
-using wsl::engines::sends_of_a_data_task, wsl::engines::sends_of_a_task;
 using Catch::Contains;
 using Catch::StartsWith;
+using wsl::engines::sends_of_a_data_task, wsl::engines::sends_of_a_task;
 
 namespace {
 
@@ -192,9 +192,7 @@ struct asks_often {
 TEMPLATE_LIST_TEST_CASE("what a task may send counts anew after each wait, also when it need not wait", "",
                         every_engine) {
   layout l{wse2, 3, 1};
-  l.place<asks_often>(column(0))
-      .place<tripler>(column(1))
-      .place<counter>(column(2));
+  l.place<asks_often>(column(0)).place<tripler>(column(1)).place<counter>(column(2));
   l.path(blue, column(0), ramp >> east)
       .path(blue, column(1), west >> ramp)
       .path(red, column(1), ramp >> east)
@@ -231,14 +229,12 @@ struct soliloquy {
     me.send(blue, 7u);
   }
   void hear(pe&, u32) { ++heard; }
-  using tasks = task_list<launch<&soliloquy::waits>, launch<&soliloquy::beside>,
-                          launch<&soliloquy::long_speech>, local<&soliloquy::done>,
-                          on<blue, &soliloquy::hear>, reads<red>, sends<red, blue>>;
+  using tasks =
+      task_list<launch<&soliloquy::waits>, launch<&soliloquy::beside>, launch<&soliloquy::long_speech>,
+                local<&soliloquy::done>, on<blue, &soliloquy::hear>, reads<red>, sends<red, blue>>;
 };
-constexpr layout alone = layout{wse2, 1, 1}
-                             .place<soliloquy>(all)
-                             .path(red, all, ramp >> ramp)
-                             .path(blue, all, ramp >> ramp);
+constexpr layout alone =
+    layout{wse2, 1, 1}.place<soliloquy>(all).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
 
 }  // namespace
 
@@ -278,9 +274,9 @@ struct endless {
     ++rounds;
     by_operation(me);
   }
-  using tasks = task_list<launch<&endless::by_waiting>, launch<&endless::by_task>,
-                          launch<&endless::by_operation>, local<&endless::again>, local<&endless::more>,
-                          sends<red>>;
+  using tasks =
+      task_list<launch<&endless::by_waiting>, launch<&endless::by_task>, launch<&endless::by_operation>,
+                local<&endless::again>, local<&endless::more>, sends<red>>;
 };
 
 /// Takes so many words, and then no more.
@@ -388,9 +384,7 @@ struct crowd {
 /// From the north-west corner along row 0, and from there down every column.
 layout to_all(int w, int h) {
   layout l{host, w, h};
-  l.place<herald>(at(0, 0))
-      .place<crowd>(row(0).columns(1))
-      .place<crowd>(rows(1));
+  l.place<herald>(at(0, 0)).place<crowd>(row(0).columns(1)).place<crowd>(rows(1));
   l.path(red, at(0, 0), ramp >> (east | south))
       .path(red, row(0).columns(1, edge - 1), west >> (ramp | east | south));
   l.path(red, at(edge - 1, 0), west >> (ramp | south))
@@ -670,9 +664,7 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
     f.launch<&tripler::go>(at(1, 0), 8);
   };
   layout l{wse2, 3, 1};
-  l.place<asks_often>(column(0))
-      .place<tripler>(column(1))
-      .place<counter>(column(2));
+  l.place<asks_often>(column(0)).place<tripler>(column(1)).place<counter>(column(2));
   l.path(blue, column(0), ramp >> east)
       .path(blue, column(1), west >> ramp)
       .path(red, column(1), ramp >> east)
@@ -693,9 +685,7 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
 TEMPLATE_LIST_TEST_CASE("where data tasks wait for room the report follows them to the culprit", "",
                         threaded_engines) {
   layout l{wse2, 3, 1};
-  l.place<endless>(column(0))
-      .place<doubler>(column(1))
-      .place<patient>(column(2));
+  l.place<endless>(column(0)).place<doubler>(column(1)).place<patient>(column(2));
   l.path(red, column(0), ramp >> east)
       .path(red, column(1), west >> ramp)
       .path(blue, column(1), ramp >> east)

@@ -289,8 +289,8 @@ TEST_CASE("a descriptor of a task's own array is in a register until the task en
   one.place<clears_own_arrays>(all);
   fabric f{one, timed{}};
   for (const bool both : {false, false, true, false}) f.launch<&clears_own_arrays::clear>(all, both);
-  // The member's descriptor is in a register at the beginning. The array's is loaded in each task, over its own
-  // old one, which leaves the member's where it is until another member's takes its place.
+  // The member's descriptor is in a register at the beginning. The array's is loaded in each task, over its
+  // own old one, which leaves the member's where it is until another member's takes its place.
   const u64 clear = 5 + 4, load = 11;
   CHECK(f.program_at<clears_own_arrays>({0, 0}).cycles ==
         std::vector<u64>{load + 3 * clear, load + 3 * clear, 2 * load + 3 * clear, 2 * load + 3 * clear});

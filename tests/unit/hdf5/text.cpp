@@ -159,9 +159,7 @@ TEST_CASE("forms that are no hidden words are refused") {
   CHECK_THAT(refusal([&] { hdf5_masked({.paths = {here / "c.h5"}}); }),
              Contains("dataset 'labels': it has 1 rows, and dataset 'data' 2"));
   CHECK_THAT(
-      refusal([&] {
-        hdf5_masked({.paths = {here / "a.h5", here / "b.h5"}});
-      }),
+      refusal([&] { hdf5_masked({.paths = {here / "a.h5", here / "b.h5"}}); }),
       Contains("files that are read together have examples of one form, and these have 'labels' as well"));
   {
     const make::hdf5 in(here / "d.h5");

@@ -25,9 +25,7 @@ struct rather_large {
 
 TEST_CASE("a report names machine, programs and outcome", "[report]") {
   layout l{wse2, 4, 3};
-  l.place<small>(columns(0, 2))
-      .place<rather_large>(at(2, 0))
-      .place<small>(column(3));
+  l.place<small>(columns(0, 2)).place<rather_large>(at(2, 0)).place<small>(column(3));
   const fabric f{l};
   const std::string text =
       to_text(report(f, {.cycles = 1700, .tasks = 9, .wavelets = 42, .hops = 126, .delivered = 40}));

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 #include <wsl/core/half.hpp>
-#include <wsl/program/convert.hpp>
 #include <wsl/host/symbol.hpp>
+#include <wsl/program/convert.hpp>
 
 #include "mentions.hpp"
 

@@ -5,8 +5,8 @@
 #include "../../checker_shapes.hpp"
 
 using namespace wsl;
-using wsl::detail::binding, wsl::detail::payload_type_of, wsl::detail::role;
 using Catch::Matchers::Contains;
+using wsl::detail::binding, wsl::detail::payload_type_of, wsl::detail::role;
 
 namespace {
 

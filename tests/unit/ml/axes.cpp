@@ -324,8 +324,7 @@ TEST_CASE("Encoders of each task: gradients, and the same training on grids and 
                     .deviation = 0.3f,
                     .task = task,
                     .loss_factor = 0.5f};
-      if (is_roberta)
-        e.unused_positions = 2, e.padding = 1, e.token_types = 0, e.loss_by_sequences = true;
+      if (is_roberta) e.unused_positions = 2, e.padding = 1, e.token_types = 0, e.loss_by_sequences = true;
       const encoder_texts t(task == token_classes ? e.classes : e.vocabulary);
       ml::batch b = t.all(task);
       if (is_roberta)

@@ -272,7 +272,8 @@ trained train(const ml::dual_encoder& d, const ml::streaming_settings& how, int 
   return {all, by.parameters()};
 }
 
-TEST_CASE("Passages are compared with all questions of the batch on any rows, columns and wafers", "[large]") {
+TEST_CASE("Passages are compared with all questions of the batch on any rows, columns and wafers",
+          "[large]") {
   struct variant {
     bool shared;
     int passages, projection;

@@ -303,7 +303,7 @@ TEST_CASE("Tokens are divided evenly among rows, in order, and a row knows those
           for (int row = wafer * height; row < (wafer + 1) * height; ++row) {
             const ml::row_tokens t = rows.tokens_of(row);
             CHECK(t.count() <= (sequences < height ? (all + height - 1) / height
-                                                 : (sequences + height - 1) / height * length));
+                                                   : (sequences + height - 1) / height * length));
             if (t.count() == 0) continue;
             CHECK(t.first_of_batch(0, length, 0) == next);
             next = t.first_of_batch(0, length, 1);

@@ -429,8 +429,7 @@ TEST_CASE("Settings of sparse weights that contradict themselves") {
       says("makes a pattern that is not balanced"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::exponential{.init = 0, .gamma = 0.1}}),
                     says("gamma is negative"));
-  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::power{.init = 0.5, .beta = 0}}),
-                    says(".beta is above 0"));
+  CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::power{.init = 0.5, .beta = 0}}), says(".beta is above 0"));
   CHECK_THROWS_WITH(sp::rigl({.sparsity = 0.5, .drop_fraction = sp::cosine{.init = 0.3}}),
                     says("drop_fraction.half_period is a number of steps above 0"));
   CHECK_THROWS_WITH(sp::gmp({.sparsity = sp::cycling{}}), says("is an empty list"));

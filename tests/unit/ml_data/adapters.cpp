@@ -295,21 +295,13 @@ TEST_CASE("Adapters have ranks and alphas that differ from layer to layer") {
     change(other);
     return files::refusal<std::invalid_argument>([&] { adapters_of(other, family, d); });
   };
-  CHECK_THAT(refused([](lora_settings& x) {
-               x.rank_pattern = {{"o_proj", 3}};
-             }),
+  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"o_proj", 3}}; }),
              Contains("rank_pattern has o_proj, and no layer with an adapter is called so"));
-  CHECK_THAT(refused([](lora_settings& x) {
-               x.alpha_pattern = {{"proj", 3.f}};
-             }),
+  CHECK_THAT(refused([](lora_settings& x) { x.alpha_pattern = {{"proj", 3.f}}; }),
              Contains("alpha_pattern has proj, and no layer with an adapter is called so"));
-  CHECK_THAT(refused([](lora_settings& x) {
-               x.rank_pattern = {{"(?i)Q_PROJ", 3}};
-             }),
+  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"(?i)Q_PROJ", 3}}; }),
              Contains("has (?, which is not known here"));
-  CHECK_THAT(refused([](lora_settings& x) {
-               x.rank_pattern = {{"(q", 3}};
-             }),
+  CHECK_THAT(refused([](lora_settings& x) { x.rank_pattern = {{"(q", 3}}; }),
              Contains("'(q' is neither the end of a layer's name nor a regular expression"));
   CHECK_THAT(files::refusal<std::invalid_argument>([&] {
                d.build(adapters_of(

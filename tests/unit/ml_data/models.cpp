@@ -297,7 +297,8 @@ decoder like(const hugging_face::family& f) {
   throw std::logic_error("no small decoder is one of this family");
 }
 
-TEST_CASE("A model of each family is written whole or in several files, and comes back from either", "[large]") {
+TEST_CASE("A model of each family is written whole or in several files, and comes back from either",
+          "[large]") {
   const files::folder here;
   for (const hugging_face::family* f : hugging_face::families) {
     INFO(f->model_type);
@@ -607,7 +608,7 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
   const std::vector<named_array> arrays{{"w", {100, 200}, w}};
   std::mt19937 random(1);
   i64 last = 0;
-  unsigned longest = 8000; // microseconds; doubled while that is too little for the first checkpoint
+  unsigned longest = 8000;  // microseconds; doubled while that is too little for the first checkpoint
   for (int life = 0; life < 50; ++life) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);

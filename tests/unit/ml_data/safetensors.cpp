@@ -133,11 +133,10 @@ TEST_CASE("What it refuses is refused, by a sentence") {
              Contains("'dtype' of 't' is there twice"));
   CHECK_THAT(tensor(R"("dtype":"I32","shape":[2,2],"data_offsets":[0,16],"more":1)"),
              Contains("unknown property 'more'"));
-  CHECK_THAT(
-      says(with_length(R"({"t":{"dtype":"U8","shape":[],"data_offsets":[0,1]},)"
-                       R"("t":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
-                       "a")),
-      Contains("'t' is there twice"));
+  CHECK_THAT(says(with_length(R"({"t":{"dtype":"U8","shape":[],"data_offsets":[0,1]},)"
+                              R"("t":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
+                              "a")),
+             Contains("'t' is there twice"));
   CHECK_THAT(says(with_length(R"({"__metadata__":{"a":1}})")), Contains("'__metadata__' has a number"));
   CHECK_THAT(says(with_length(R"({"__metadata__":{"a":{}}})")), Contains("'__metadata__' has an object"));
   CHECK_THAT(says(with_length(std::string(1'000'000, '{'))), Contains("no JSON"));

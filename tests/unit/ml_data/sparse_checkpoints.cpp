@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints of sparse weights: a run goes on bit for bit, sparse ones become dense and dense ones sparse, and
-// what has no masks, or those of other parameters, is refused.
+// Checkpoints of sparse weights: a run goes on bit for bit, sparse ones become dense and dense ones sparse,
+// and what has no masks, or those of other parameters, is refused.
 #include <map>
 #include <wsl/ml/io/safetensors.hpp>
 #include <wsl/ml/model/decoder.hpp>

@@ -142,9 +142,7 @@ TEST_CASE("Shards of tokens are the stream that one file of them is") {
   files::write(mixed, files::bytes_of(header));
   CHECK_THAT(files::refusal([&] { read_token_files(token_files_of({here / "data"}, "train")); }),
              Contains(mixed) && Contains("have version 7, not 9"));
-  CHECK_THAT(files::refusal([&] {
-               token_files_of({first, first}, "train");
-             }),
+  CHECK_THAT(files::refusal([&] { token_files_of({first, first}, "train"); }),
              Contains(first + " is named twice"));
   CHECK_THAT(files::refusal([&] { token_files_of({here / "no*.bin"}, "train"); }),
              Contains("no file has such a name"));

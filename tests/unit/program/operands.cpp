@@ -15,9 +15,9 @@
 #include <vector>
 
 using namespace wsl;
+using Catch::Contains;
 using wsl::detail::to_bits;
 using wsl::engines::transfer;
-using Catch::Contains;
 
 namespace {
 
@@ -97,7 +97,7 @@ TEST_CASE("an operation on a box may move in pieces") {
   while (!t.complete()) {
     const u32* input = words.data() + t.done;
     t.move_elements(&input, nullptr,
-           static_cast<u32>(std::min<u64>(t.length - t.done, static_cast<u64>(between(0, 9)))));
+                    static_cast<u32>(std::min<u64>(t.length - t.done, static_cast<u64>(between(0, 9)))));
   }
   CHECK(a == expected);
 }

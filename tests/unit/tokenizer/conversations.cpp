@@ -235,9 +235,8 @@ chat_list read(const std::string& file, const std::string& lines, const std::str
 }
 
 bool same(const std::vector<chat_message>& a, const std::vector<chat_message>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.role == y.role && x.content == y.content;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.role == y.role && x.content == y.content; });
 }
 
 TEST_CASE("Chats are read in the forms of the field") {
@@ -281,7 +280,8 @@ TEST_CASE("The last question of a chat is asked, with or without an answer that 
   const chat_question first = chats.question(0), second = chats.question(1);
   CHECK((same(first.messages, {{"user", "a"}}) && first.answer == "b"));
   CHECK((same(second.messages, {{"user", "a"}, {"assistant", "b"}, {"user", "c"}}) && !second.answer));
-  CHECK_THAT(refusal([&] { chats.question(2); }), Contains("a.jsonl, line 3: 'messages': the chat has no question"));
+  CHECK_THAT(refusal([&] { chats.question(2); }),
+             Contains("a.jsonl, line 3: 'messages': the chat has no question"));
   // In the order of the file, whatever their kind.
   CHECK(chats.fields(0).dump().starts_with(R"({"id":3,"messages":[{"role":"user")"));
   CHECK(chats.fields(0)["by"][0] == 1);

@@ -10,9 +10,8 @@
 //   f.run();       // with tasks that say: const thread_times::span working(layer, kind);
 //   times.stop();
 //   times.share(layer, kind);
-// It can keep each stretch of time as well, for a timeline (`keep_events`). fabric/busy_map.hpp draws the share of
-// each PE, train/streaming/step_report.hpp
-// makes the table of a training step of it.
+// It can keep each stretch of time as well, for a timeline (`keep_events`). fabric/busy_map.hpp draws the
+// share of each PE, train/streaming/step_report.hpp makes the table of a training step of it.
 #pragma once
 #include <utility>
 

@@ -33,8 +33,8 @@ struct partitioning {
   bool cut_lines = false;  ///< within rows or columns, if there are fewer of these
   /// an array for several readers goes from memory to memory as well, if all are in other partitions
   bool grants_multicasts = true;
-  /// the group of each place of the grid, row by row: PEs of two groups are never in one partition; empty: all
-  /// are of one group
+  /// the group of each place of the grid, row by row: PEs of two groups are never in one partition; empty:
+  /// all are of one group
   support::flat_vector<u16> groups = {};
 };
 

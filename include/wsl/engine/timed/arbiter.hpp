@@ -24,7 +24,7 @@ struct arbiter {
   u32 router = 0;
 
   // Of a virtual channel that is alone:
-  u32 down = none;      ///< the pipe to the PE
+  u32 down = none;  ///< the pipe to the PE
   /// the pipe to another channel, which this one keeps moving if it is alone as well
   u32 next = none;
   bool others = false;  ///< whether it has further targets

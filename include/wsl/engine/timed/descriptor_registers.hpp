@@ -14,8 +14,8 @@ namespace wsl::engines {
 
 class descriptor_registers {
  public:
-  /// Puts the descriptor of an operand into a register of a file of so many, if it is in none. Returns whether
-  /// that is a load.
+  /// Puts the descriptor of an operand into a register of a file of so many, if it is in none. Returns
+  /// whether that is a load.
   bool load_if_absent(const memory_operand& d, int registers, bool is_member) {
     support::flat_vector<held>& file = files_[static_cast<int>(d.as)];
     for (std::size_t k = 0; k < file.size(); ++k)

@@ -232,8 +232,9 @@ class timed_engine final : public engine, trace_recorder::listener {
     recorder_.still_waits(open);
     write_trace();
   }
-  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again. One that cannot
-  // be written is only reported: neither may a destructor throw, nor may it hide the reason of an ending.
+  // A file for wsl-view has an end; one for Perfetto is written anew if the fabric runs again. One that
+  // cannot be written is only reported: neither may a destructor throw, nor may it hide the reason of an
+  // ending.
   void write_trace() {
     try {
       recorder_.finish();

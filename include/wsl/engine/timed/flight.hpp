@@ -17,10 +17,10 @@ struct flight {
   u32 hold = 1;             ///< cycles for which a move occupies the datapath
   u8 width = 1;             ///< elements it moves at most in a cycle
   priority level = priority::low;
-  u8 room = 0;              ///< bytes for operands, divided by 16
-  u64 sharing_queue = 0;    ///< the colors that share the output's queue
+  u8 room = 0;            ///< bytes for operands, divided by 16
+  u64 sharing_queue = 0;  ///< the colors that share the output's queue
   u64 since = 0;
-  flight* next = nullptr;   ///< in a list of the PE
+  flight* next = nullptr;  ///< in a list of the PE
 
   const void* operands() const { return this + 1; }
   void move(const u32* const* input, u32* output, u32 n) { op.move(op, operands(), input, output, n); }
@@ -41,6 +41,7 @@ class flight_list {
     first_ = f.next;
     return f;
   }
+
  private:
   flight *first_ = nullptr, *last_ = nullptr;
 };

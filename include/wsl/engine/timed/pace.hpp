@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The pace of a PE in the timed engine that has operations in flight and no task: it is visited once for
-// several cycles. This is exact. A word that leaves the router takes a ramp's latency to the PE, so what comes
-// in the next cycles is known; what the PE sends has no effect before a ramp's latency has passed; and what it
-// takes has none as long as there is room for more words. So a visit simulates the cycles that the PE is late,
-// at most a ramp's latency, and as many that it can look ahead.
+// several cycles. This is exact. A word that leaves the router takes a ramp's latency to the PE, so what
+// comes in the next cycles is known; what the PE sends has no effect before a ramp's latency has passed; and
+// what it takes has none as long as there is room for more words. So a visit simulates the cycles that the PE
+// is late, at most a ramp's latency, and as many that it can look ahead.
 #pragma once
 #include <bit>
 

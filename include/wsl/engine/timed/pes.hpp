@@ -18,7 +18,8 @@ class timed_pes {
  public:
   /// The thread with this number sends into the windows with that number.
   timed_pes(const layout& plan, tiles& t, support::flat_vector<timed_processor>& all, mesh& m,
-            event_queue& when, engine_port& engine, journal_windows& windows, flight_store& flights, u32 number)
+            event_queue& when, engine_port& engine, journal_windows& windows, flight_store& flights,
+            u32 number)
       : tiles_(&t),
         mesh_(m),
         events_(when),
@@ -164,7 +165,8 @@ class timed_pes {
     if (ahead && unknown_) return p.become(timed_processor::state::idle, now), now;
     const u64 until = who < 0 ? never : beat(p, s, who, now);
     if (who < 0) p.since = now;
-    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) return std::min(for_tasks, rest_.rest(p));
+    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s))
+      return std::min(for_tasks, rest_.rest(p));
     drain(p, s, now);
     return std::min(until, wake_);
   }
@@ -392,7 +394,8 @@ class timed_pes {
 
   // Does what takes one turn of the main thread.
   void do_at_once(timed_processor& p, const pe_state& s, const act& a, u64 now) {
-    if (a.what() == act::kind::send) p.outbox.push({static_cast<u32>(a.value), static_cast<u8>(a.color), a.control != 0});
+    if (a.what() == act::kind::send)
+      p.outbox.push({static_cast<u32>(a.value), static_cast<u8>(a.color), a.control != 0});
     else if (a.what() == act::kind::prioritize) p.of_tasks = static_cast<main_priority>(a.value);
     else mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;

@@ -55,7 +55,8 @@ struct flight_gate {
 
   flight_gate() = default;
   explicit flight_gate(const flight& f)
-      : output(f.op.output), has_more(f.op.uses_fifo() || f.sharing_queue || (f.op.output >= 0 && f.width > 1)) {
+      : output(f.op.output),
+        has_more(f.op.uses_fifo() || f.sharing_queue || (f.op.output >= 0 && f.width > 1)) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) in[k] = f.in[k];
     if (f.op.output >= 0) out = f.out;
@@ -91,8 +92,8 @@ struct alignas(64) timed_processor {
   u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
   pe_cycles spent;
   support::flat_queue<host_call> calls;
-  flight_list asked;                  ///< operations that the running task will start
-  spare_flights spare;                ///< memory for the next operations
+  flight_list asked;    ///< operations that the running task will start
+  spare_flights spare;  ///< memory for the next operations
   descriptor_registers registers;
   u64 task_since = 0;
   const char* task = "";

@@ -213,7 +213,8 @@ class timed_simulation {
   template <int lines>
   static void fetch(const void* from) {
     const auto first = reinterpret_cast<std::uintptr_t>(from);
-    for (std::uintptr_t n = 0; n < lines; ++n) __builtin_prefetch(reinterpret_cast<const void*>(first + 64 * n), 1);
+    for (std::uintptr_t n = 0; n < lines; ++n)
+      __builtin_prefetch(reinterpret_cast<const void*>(first + 64 * n), 1);
   }
   void visit_router(timed_worker& w, u32 router) {
     all_.events.next[router] = event_table::none;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a trace file, the record of a run that wsl-view shows: numbers of few bytes, written as they come, so
-// that a trace takes neither memory nor a limit. docs/guide/view.md describes the format.
+// Writes a trace file, the record of a run that wsl-view shows: numbers of few bytes, written as they come,
+// so that a trace takes neither memory nor a limit. docs/guide/view.md describes the format.
 #pragma once
 #include <cstring>
 #include <string>
@@ -59,7 +59,8 @@ class trace_writer {
     bytes(t.data(), t.size());
   }
 
-  /// Ends the file, unless it could not be written before: `begin` and `end` are those of all that is in it, in cycles.
+  /// Ends the file, unless it could not be written before: `begin` and `end` are those of all that is in it,
+  /// in cycles.
   void finish(u64 begin, u64 end) {
     byte(static_cast<u8>(trace_tag::end));
     fixed(begin, 8), fixed(end, 8), fixed(records_, 8);

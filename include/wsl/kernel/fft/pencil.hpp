@@ -223,7 +223,8 @@ class pencil {
   }
   /// The time on a wafer of a PE's lines along an axis: they are gathered, transformed and put into blocks.
   void charge(pe& me, int axis, int lines) {
-    if constexpr (r.volume > 0) me.spend(static_cast<u64>(lines) * phase_cycles(me.machine(), lines_[axis].length()));
+    if constexpr (r.volume > 0)
+      me.spend(static_cast<u64>(lines) * phase_cycles(me.machine(), lines_[axis].length()));
   }
   int plane0() const { return decomposition_.plane_of(at_.y, plane_); }
   host_lines<const f32> from_host(int i0, int i1, int i2, int axis, i64 across, int live) const {

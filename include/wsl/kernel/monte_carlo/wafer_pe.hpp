@@ -227,7 +227,8 @@ class wafer_pe {
   /// A merge sort: each of its comparisons is followed by a move, and by the next turn of a loop. Then the
   /// energies are copied and the sums set to zero.
   u64 cycles_of_sort(const machine& m) const {
-    const u64 n = home_.size(), each = static_cast<u64>(3 * m.instructions.simple + 2 * m.instructions.branch);
+    const u64 n = home_.size(),
+              each = static_cast<u64>(3 * m.instructions.simple + 2 * m.instructions.branch);
     u64 passes = 0;
     while (u64{1} << passes < n) ++passes;
     return each * n * passes + kernel::vector_work(m).sums(1 + channels, static_cast<i64>(n)).cycles();

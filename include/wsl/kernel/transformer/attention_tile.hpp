@@ -85,8 +85,8 @@ class attention_tile {
     const f32 *queries_by_token, *gradient_by_token;  // (tokens, features)
     f32* of_queries;                                  // (tokens, features)
   };
-  /// Adds the derivatives of the scores with a block, of the row `from` of `rows`, to those of the queries and to
-  /// those that travel with the block: keys, values, and the derivatives of both, `unit` numbers each.
+  /// Adds the derivatives of the scores with a block, of the row `from` of `rows`, to those of the queries
+  /// and to those that travel with the block: keys, values, and the derivatives of both, `unit` numbers each.
   void add_derivative(const pe& me, int row, int from, int rows, const own_side& own, f32* block) {
     kernel::vector_work work(me.machine());
     const f32 *keys = block, *values = block + unit;

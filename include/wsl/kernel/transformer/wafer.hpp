@@ -26,9 +26,9 @@ class wafer_layer {
   /// The bytes of a PE's SRAM that the program takes.
   static constexpr int bytes = program_v<program>.bytes;
 
-  /// Throws std::invalid_argument for fewer than two columns, or more than 2 * shape.features, since the sums of
-  /// all columns' tokens go through a PE's four buffers; for fewer than one row or sequence; and fault if the
-  /// machine is too small for the grid or its PEs for the layer.
+  /// Throws std::invalid_argument for fewer than two columns, or more than 2 * shape.features, since the sums
+  /// of all columns' tokens go through a PE's four buffers; for fewer than one row or sequence; and fault if
+  /// the machine is too small for the grid or its PEs for the layer.
   template <class Engine = threaded>
   wafer_layer(int columns, int rows, int sequences, const machine& target = wse2, const Engine& engine = {})
       : columns_(checked(columns, rows, sequences)),

@@ -56,7 +56,7 @@ struct microkernels {
   void (*transpose)(const square&);
   const microkernels* of_pairs = nullptr;  ///< those of pairs of bf16, if the processor has them
   int whole_rows = 1;                      ///< blocks have a multiple of so many rows where they can
-  void (*prepare)() = nullptr;             ///< called on the thread before a product, if there is something to do
+  void (*prepare)() = nullptr;  ///< called on the thread before a product, if there is something to do
 
   /// The width of the blocks, in vectors, for a C with this many columns, or for its first columns, so that
   /// little of a block is computed in vain. Wide blocks have few rows and need an A whose rows are

@@ -160,8 +160,7 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
   constexpr int side = Tiles::columns;
   if (sets) Tiles::template zero<0>();
   else Tiles::template load<0>(c[0], c_row[0]);
-  if constexpr (right)
-    sets ? Tiles::template zero<1>() : Tiles::template load<1>(c[0] + side, c_row[0]);
+  if constexpr (right) sets ? Tiles::template zero<1>() : Tiles::template load<1>(c[0] + side, c_row[0]);
   if constexpr (lower) sets ? Tiles::template zero<2>() : Tiles::template load<2>(c[1], c_row[1]);
   if constexpr (lower && right)
     sets ? Tiles::template zero<3>() : Tiles::template load<3>(c[1] + side, c_row[1]);
@@ -225,8 +224,7 @@ void multiply_block_of_tiles(const block& x) {
   }
   if constexpr (!is_whole)
     for (int i = 0; i < rest; ++i)
-      std::memcpy(x.c + (last * side + i) * x.c_row, of_c + i * vectors * side,
-                  vectors * side * sizeof(f32));
+      std::memcpy(x.c + (last * side + i) * x.c_row, of_c + i * vectors * side, vectors * side * sizeof(f32));
 }
 
 template <class Tiles>
@@ -245,8 +243,7 @@ constexpr void enter(microkernels& u) {
     u.copy[vectors - 1] = &Set::template copy<vectors>;
     [&]<int... r>(std::integer_sequence<int, r...>) {
       ((u.multiply[r][vectors - 1] = &Set::template multiply<r + 1, vectors>), ...);
-    }
-    (std::make_integer_sequence<int, Set::rows[vectors - 1]>{});
+    }(std::make_integer_sequence<int, Set::rows[vectors - 1]>{});
   }
 }
 
@@ -256,8 +253,9 @@ template <class Set>
 inline constexpr microkernels microkernels_of = [] {
   microkernels u{Set::lanes, {}, {}, {}, &Set::transpose};
   for (int v = 0; v < max_vectors; ++v) u.rows[v] = Set::rows[v];
-  [&]<int... v>(std::integer_sequence<int, v...>) { (detail::enter<Set, v + 1>(u), ...); }
-  (std::make_integer_sequence<int, max_vectors>{});
+  [&]<int... v>(std::integer_sequence<int, v...>) {
+    (detail::enter<Set, v + 1>(u), ...);
+  }(std::make_integer_sequence<int, max_vectors>{});
   return u;
 }();
 

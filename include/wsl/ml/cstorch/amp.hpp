@@ -27,8 +27,8 @@ struct gradient_bounds {
   f64 max_gradient_norm = 0, max_gradient_value = 0;
 };
 
-/// Scales the loss, makes its gradients, bounds them, and lets the optimizer take a step, which is skipped where a
-/// gradient is not finite. Throws std::invalid_argument for two bounds, or for one that is negative.
+/// Scales the loss, makes its gradients, bounds them, and lets the optimizer take a step, which is skipped
+/// where a gradient is not finite. Throws std::invalid_argument for two bounds, or for one that is negative.
 inline void optimizer_step(const tensor& loss, const optim::optimizer& by, const grad_scaler& scaler,
                            const gradient_bounds& most = {}) {
   if (most.max_gradient_norm < 0 || most.max_gradient_value < 0 ||

@@ -21,9 +21,9 @@ inline std::string save(const checkpoints& to, const model& m, const batches& lo
   return save_checkpoint(to, m.trainer(), loader.position(), std::move(facts));
 }
 
-/// Lets the model begin with a checkpoint, at its place in the data. Throws file_error if the file is damaged or no
-/// checkpoint; whether it is one of this model is seen when the model first runs, before its first step. Throws
-/// std::logic_error for a model that has run.
+/// Lets the model begin with a checkpoint, at its place in the data. Throws file_error if the file is damaged
+/// or no checkpoint; whether it is one of this model is seen when the model first runs, before its first
+/// step. Throws std::logic_error for a model that has run.
 inline void load(const std::string& file, const model& m, batches& loader) {
   if (m.shared()->is_running())
     throw std::logic_error(

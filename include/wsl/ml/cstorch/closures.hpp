@@ -16,8 +16,8 @@ class closure {
  public:
   closure(F f, const char* what) : f_(std::move(f)), what_(what) {}
 
-  /// Calls the function if it is due; what it returns is lost. Throws std::logic_error outside of the loop of an
-  /// executor, and in a traced function.
+  /// Calls the function if it is due; what it returns is lost. Throws std::logic_error outside of the loop of
+  /// an executor, and in a traced function.
   template <class... A>
   void operator()(A&&... with) {
     if (recording::is_on())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loop of a program: it takes batches from a loader, and says which steps log and which save.
-//   cstorch::data_executor executor(loader, {.num_steps = 1000, .checkpoint_steps = 100, .config = {.num_csx = 2}});
+//   cstorch::data_executor executor(loader,
+//                                   {.num_steps = 1000, .checkpoint_steps = 100, .config = {.num_csx = 2}});
 //   for (const auto& [step, batch] : executor) ...
 #pragma once
 #include <fmt/format.h>

@@ -123,8 +123,8 @@ class model {
  public:
   explicit model(std::shared_ptr<program> p) : program_(std::move(p)) {}
 
-  /// The loss of a batch, which has the targets. Throws std::logic_error outside of a traced function, or for a
-  /// second call in one.
+  /// The loss of a batch, which has the targets. Throws std::logic_error outside of a traced function, or for
+  /// a second call in one.
   tensor operator()(const batch& b) const {
     recording& r = recording::of("a model");
     if (r.model)
@@ -156,8 +156,8 @@ class model {
     program_->how.sparsity = how;
   }
 
-  /// The trainer behind it, with the parameters and the report of the last step. Throws std::logic_error if the
-  /// model has not run yet, and while a function is traced.
+  /// The trainer behind it, with the parameters and the report of the last step. Throws std::logic_error if
+  /// the model has not run yet, and while a function is traced.
   ml::trainer& trainer() const {
     if (recording::is_on())
       throw std::logic_error(

@@ -26,8 +26,8 @@ class optimizer {
     program_->rate = [rate](i64) { return rate; };
   }
 
-  /// Takes the gradients of the loss. Throws std::logic_error outside of a traced function, without gradients,
-  /// and the second time.
+  /// Takes the gradients of the loss. Throws std::logic_error outside of a traced function, without
+  /// gradients, and the second time.
   void step() const {
     recording& r = recording::of("optimizer.step()");
     if (!r.backward || r.model != program_.get())
@@ -36,8 +36,8 @@ class optimizer {
     if (r.steps) throw std::logic_error("wsl: a step calls optimizer.step() twice");
     r.steps = true;
   }
-  /// Each step has gradients of its own; a step without this call is refused. Throws std::logic_error outside of
-  /// a traced function, and between the gradients and the step, which would have none.
+  /// Each step has gradients of its own; a step without this call is refused. Throws std::logic_error outside
+  /// of a traced function, and between the gradients and the step, which would have none.
   void zero_grad() const {
     recording& r = recording::of("optimizer.zero_grad()");
     if (r.backward && !r.steps)
@@ -55,7 +55,8 @@ class optimizer {
 
 class lr_scheduler {
  public:
-  /// The rates by the number of calls of `step`. Throws std::logic_error for an optimizer that has a scheduler.
+  /// The rates by the number of calls of `step`. Throws std::logic_error for an optimizer that has a
+  /// scheduler.
   lr_scheduler(const optimizer& of, rate::schedule rates) : program_(of.shared()) {
     if (std::exchange(program_->has_scheduler, true))
       throw std::logic_error(
@@ -64,8 +65,8 @@ class lr_scheduler {
           "are a ml::rate::sequence");
     program_->rate = std::move(rates);
   }
-  /// Goes on to the next rate when the step has run. Throws std::logic_error outside of a traced function, and
-  /// the second time.
+  /// Goes on to the next rate when the step has run. Throws std::logic_error outside of a traced function,
+  /// and the second time.
   void step() const {
     recording& r = recording::of("lr_scheduler.step()");
     if (r.schedules) throw std::logic_error("wsl: a step calls lr_scheduler.step() twice");
@@ -86,8 +87,9 @@ class lr_scheduler {
 
 namespace wsl::ml::cstorch {
 
-/// Bounds the norm of all gradients together, between backward() and optimizer.step(). Throws std::logic_error
-/// outside of a traced function, without gradients and after the step, std::invalid_argument for a bound that is not above 0.
+/// Bounds the norm of all gradients together, between backward() and optimizer.step(). Throws
+/// std::logic_error outside of a traced function, without gradients and after the step, std::invalid_argument
+/// for a bound that is not above 0.
 inline void clip_grad_norm(const model& of, f64 most) {
   recording& r = recording::of("clip_grad_norm");
   if (!r.backward || r.model != of.shared().get())

@@ -32,8 +32,8 @@ class tensor {
   /// The numbers of logits, (tokens, classes). Throws std::logic_error outside of a closure.
   std::span<const f32> values() const { return known().all; }
 
-  /// Asks for the gradients of this loss. Throws std::logic_error outside of a traced function, for what is no
-  /// loss of it, and the second time.
+  /// Asks for the gradients of this loss. Throws std::logic_error outside of a traced function, for what is
+  /// no loss of it, and the second time.
   void backward() const {
     recording& r = recording::of("backward()");
     if (!r.loss || r.loss != numbers_)

@@ -24,7 +24,8 @@ class traced {
  public:
   explicit traced(F f) : f_(std::move(f)) {}
 
-  /// Throws std::logic_error in a closure, if the function's step is not whole, or does something else than the first time.
+  /// Throws std::logic_error in a closure, if the function's step is not whole, or does something else than
+  /// the first time.
   template <class... A>
   auto operator()(A&&... of) {
     data_executor& executor = data_executor::running("a traced function");

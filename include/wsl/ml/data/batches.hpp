@@ -169,8 +169,7 @@ class batches {
   void begin_one() {
     const data_position at = begin_of(made_);
     const auto policy = how_.prefetch ? std::launch::async : std::launch::deferred;
-    coming_.push_back(
-        std::async(policy, make_, batch_request{at, size_at(at), how_.shuffle, how_.part}));
+    coming_.push_back(std::async(policy, make_, batch_request{at, size_at(at), how_.shuffle, how_.part}));
     made_ = after(made_);
   }
 

@@ -168,9 +168,9 @@ inline int vocabulary_of_tokens(const std::string& name) {
   return std::max(0, in.take<i32>(4, "the header of 256 words")[3]);
 }
 
-/// Writes a file; `vocabulary` is the size of one that is neither GPT-2's nor Llama 3's, which a header keeps.
-/// Throws std::invalid_argument if a token does not fit the format, or the number of tokens
-/// the header of llm.c; file_error if the file cannot be written.
+/// Writes a file; `vocabulary` is the size of one that is neither GPT-2's nor Llama 3's, which a header
+/// keeps. Throws std::invalid_argument if a token does not fit the format, or the number of tokens the header
+/// of llm.c; file_error if the file cannot be written.
 inline void write_tokens(const std::string& name, const tokens& x, token_format how, int vocabulary = 0) {
   const bool wide = how == token_format::llmc_llama3;
   if (!wide && x.largest() > std::numeric_limits<u16>::max())

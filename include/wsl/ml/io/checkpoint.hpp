@@ -25,8 +25,8 @@ struct named_array {
   std::span<f32> numbers;
 };
 
-/// The places of a sparse array that may be other than zero, with the name and shape of the array: 1 there, and
-/// 0 elsewhere. In the file it is a tensor of the type BOOL, with "_mask" after the array's name.
+/// The places of a sparse array that may be other than zero, with the name and shape of the array: 1 there,
+/// and 0 elsewhere. In the file it is a tensor of the type BOOL, with "_mask" after the array's name.
 struct named_mask {
   static constexpr std::string_view suffix = "_mask";
 
@@ -99,9 +99,9 @@ class checkpoints {
   /// Keeps the `keep` newest checkpoints; 0 keeps all. Throws std::invalid_argument if it is negative.
   explicit checkpoints(std::string folder, int keep = 0);
 
-  /// Writes a checkpoint, with the masks of sparse arrays, and returns the name of its file. Older ones are removed only when it is on the
-  /// disk. Throws file_error, with the system's reason, if it cannot be written; then the others
-  /// stay.
+  /// Writes a checkpoint, with the masks of sparse arrays, and returns the name of its file. Older ones are
+  /// removed only when it is on the disk. Throws file_error, with the system's reason, if it cannot be
+  /// written; then the others stay.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts,
                    std::span<const named_mask> masks = {}) const;
 

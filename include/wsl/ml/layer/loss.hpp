@@ -65,12 +65,12 @@ class loss_stage : public stage {
   }
 
   // The network sets these when it takes the loss.
-  int which = 0;             ///< index among the losses of the model
-  int first_statistic = 0;   ///< index of its first sum among those of all losses
-  f32 factor = 1;            ///< of this loss in their sum
+  int which = 0;              ///< index among the losses of the model
+  int first_statistic = 0;    ///< index of its first sum among those of all losses
+  f32 factor = 1;             ///< of this loss in their sum
   bool by_sequences = false;  ///< in that sum it is divided by the sequences and not by what counts
-  int mask = -1;             ///< the value that weighs its tokens; -1: the batch's mask
-  std::vector<int> targets;  ///< the values that only losses read
+  int mask = -1;              ///< the value that weighs its tokens; -1: the batch's mask
+  std::vector<int> targets;   ///< the values that only losses read
 };
 
 /// The settings of cross-entropy. Labels are smoothed, and classes ignored, as by torch.nn.CrossEntropyLoss;

@@ -93,8 +93,8 @@ struct decoder {
   /// their tokens see no other document, and their positions begin anew.
   bool packed = false;
   f32 balance = 0;  ///< factor of the loss that keeps the experts equally busy (layer/balance.hpp); 0: none
-  decoder_starts starts = {};  ///< of groups of layers, beside `deviation`
-  decoder_rates rates = {};    ///< the same
+  decoder_starts starts = {};      ///< of groups of layers, beside `deviation`
+  decoder_rates rates = {};        ///< the same
   f32 loss_factor = 1;             ///< of the loss of tokens
   bool loss_by_sequences = false;  ///< it is divided by the sequences and not by the tokens that count
 

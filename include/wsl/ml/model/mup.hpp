@@ -2,12 +2,12 @@
 // muP, the maximal update parametrization (Yang et al., arXiv 2203.03466), as the Cerebras Model Zoo has it
 // (Release_2.10.0, models/nlp/gpt2/gpt2_model.py): settings that were tuned for a small base model hold for
 // wider ones. Deviations of initial weights, learning rates and the logits get factors that follow from the
-// widths of both; then neither activations nor what a step changes of them grow with the width.
-// Encoders (models/nlp/bert/bert_model.py) and encoders with a decoder (models/nlp/t5/t5_model.py) have it, too.
+// widths of both; then neither activations nor what a step changes of them grow with the width. Encoders
+// (models/nlp/bert/bert_model.py) and encoders with a decoder (models/nlp/t5/t5_model.py) have it, too.
 //   const decoder wide = with_mup({.layers = 10, .heads = 12, .width = 768, .deviation = 0.08f,
 //                                  .embedding_scale = 10, ...}, {.width = 256, .filter = 1024});
-// The result is a decoder like any other. The factors of rates are for optimizers whose steps do not depend on
-// the size of a gradient, such as Adam's, and not for SGD. See docs/guide/mup.md.
+// The result is a decoder like any other. The factors of rates are for optimizers whose steps do not depend
+// on the size of a gradient, such as Adam's, and not for SGD. See docs/guide/mup.md.
 #pragma once
 #include <fmt/format.h>
 
@@ -107,8 +107,8 @@ inline encoder with_mup(encoder e, const mup_base& base) {
 }
 
 /// An encoder with a decoder under the muP of the Zoo's T5, whose weights start as its widths say, whatever
-/// the base. With w features of a token, h of a head, f inside the feed-forward part, L blocks of a side and m
-/// as above, these are
+/// the base. With w features of a token, h of a head, f inside the feed-forward part, L blocks of a side and
+/// m as above, these are
 ///   deviation of tables and head  w^-1/2            learning rate  m^-1/2
 ///   of queries                    (w h)^-1/2        m^-1/2
 ///   of keys and values            w^-1/2            m^-1/2
@@ -118,9 +118,9 @@ inline encoder with_mup(encoder e, const mup_base& base) {
 /// The embedding has the factor w^1/2, and queries, keys and values m^-1/2, which for values the output takes
 /// back: so scores have the factor 1 / m. If heads vary, too, they have none of these factors, the output of
 /// an attention of n heads has the deviation (2 L n h)^-1/2, and the learning rates are 1 / m, and 1 over the
-/// ratio of the heads for the output. (The Zoo's file multiplies outputs by 2 L where its other models divide by
-/// the root, which is taken for a slip.) The factors of scores and embedding that m has already multiply these;
-/// scores without one are divided by the features of a head. Throws what mup_factors_for throws.
+/// ratio of the heads for the output. (The Zoo's file multiplies outputs by 2 L where its other models divide
+/// by the root, which is taken for a slip.) The factors of scores and embedding that m has already multiply
+/// these; scores without one are divided by the features of a head. Throws what mup_factors_for throws.
 inline encoder_decoder with_mup(encoder_decoder m, const mup_base& base) {
   const mup_factors of_encoder = mup_factors_for(m.width, m.inner_width(), m.layers, base);
   const f64 ratio = m.width / base.width, head = m.width_of_head(), width = m.width;

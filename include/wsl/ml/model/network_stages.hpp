@@ -204,8 +204,7 @@ WSL_ML_COMPILED_PART void network::adapt(const adapter_settings& how) {
           "wsl: adapters have a rank of at least 1 and a finite alpha, not {} and {}", rank, alpha));
   };
   check(how.rank, how.alpha);
-  for (const adapted_layers& of : how.layers)
-    check(of.rank.value_or(how.rank), of.alpha.value_or(how.alpha));
+  for (const adapted_layers& of : how.layers) check(of.rank.value_or(how.rank), of.alpha.value_or(how.alpha));
   check_probability("the dropout of adapters", how.dropout);
   adapting_ = how;
 }
@@ -245,9 +244,9 @@ WSL_ML_COMPILED_PART int network::adapter_of(const std::string& name, const std:
                                              int outputs, int weight, const adapted_layers& how) {
   const int rank = how.rank.value_or(adapting_.rank), inside = rank * static_cast<int>(how.parts.size());
   const f32 factor = how.alpha.value_or(adapting_.alpha) / static_cast<f32>(rank);
-  const int h = add(
-      name + " lora_A", linear_stage(from, next_value(), false), {from}, inside,
-      {{"weight", inside, width(from), initial::uniform(1 / std::sqrt(static_cast<f32>(width(from))))}});
+  const int h =
+      add(name + " lora_A", linear_stage(from, next_value(), false), {from}, inside,
+          {{"weight", inside, width(from), initial::uniform(1 / std::sqrt(static_cast<f32>(width(from))))}});
   const int a = stages_[stage_count() - 1]->parameters.back();
   const int z =
       add(name + " lora_B", low_rank_stage(rank, how.parts), {scale(name + " lora_scale", h, factor)},

@@ -7,8 +7,8 @@
 
 namespace wsl::ml {
 
-/// The operations of a stage for each token of sequences of `length`, with those of its parameters. share(p) is
-/// the part of a parameter's that are made, such as the density of sparse weights.
+/// The operations of a stage for each token of sequences of `length`, with those of its parameters. share(p)
+/// is the part of a parameter's that are made, such as the density of sparse weights.
 template <class Share>
 f64 operations_per_token(const network& n, const stage& s, int length, Share share) {
   f64 sum = s.operations(-1, 0, n.width(s.output), length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The activations of a model for a batch, as a file of tensors: what each layer gives, (sequences, tokens,
-// axes of its values), in f32. They are computed by a forward pass of their own, without a fabric, in the order
-// of the stages, so that no trainer keeps them; sums of many numbers are rounded otherwise than there.
+// axes of its values), in f32. They are computed by a forward pass of their own, without a fabric, in the
+// order of the stages, so that no trainer keeps them; sums of many numbers are rounded otherwise than there.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   ml::dump_activations("step_10.safetensors", t, b, {"layer 0 *", "head"});
 #pragma once
@@ -45,9 +45,9 @@ inline std::vector<const stage*> stages_matching(const network& n, const std::ve
 }
 
 /// Writes the activations of the stages that match, and replaces the file of that name when they are whole.
-/// Throws std::invalid_argument for a batch that does not fit the model, or a pattern that matches no layer, and
-/// file_error if the file cannot be written. The trainer keeps all parameters: of several processes that is the
-/// first.
+/// Throws std::invalid_argument for a batch that does not fit the model, or a pattern that matches no layer,
+/// and file_error if the file cannot be written. The trainer keeps all parameters: of several processes that
+/// is the first.
 inline void dump_activations(const std::string& file, trainer_base& t, batch b,
                              const std::vector<std::string>& patterns = {}, text_by_name about = {}) {
   const network& n = t.model();

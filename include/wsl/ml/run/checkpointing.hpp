@@ -40,8 +40,8 @@ inline void add_facts(text_by_name& to, const std::optional<grad_scaler_state>& 
 /// Reads it again; none for a checkpoint without one. Throws file_error if it is damaged.
 std::optional<grad_scaler_state> loss_scale_in(const checkpoint& from);
 
-/// What a sparse trainer does with a checkpoint that has no masks, whose weights are dense: refuses it, or makes
-/// the first patterns of the weights, as the init_method of its settings says (topk: one-shot pruning).
+/// What a sparse trainer does with a checkpoint that has no masks, whose weights are dense: refuses it, or
+/// makes the first patterns of the weights, as the init_method of its settings says (topk: one-shot pruning).
 enum class without_masks : u8 { refused, made };
 
 /// The patterns of the sparse parameters of a checkpoint, by their names; none if it is of a dense run.
@@ -70,8 +70,8 @@ bool leaves_out_velocities(const checkpoint& from, const std::vector<state_array
 /// checkpoint is damaged, or of another model or optimizer; then nothing has changed. sgd without momentum
 /// takes the checkpoints of sgd with it, and leaves out the velocities. A checkpoint of earlier versions does
 /// not name its update rule, and is taken for this trainer's if the arrays fit. Throws std::invalid_argument
-/// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either. A dense trainer
-/// takes the checkpoints of sparse ones, and all weights are trained from there on.
+/// for a dynamic loss scale beyond the limits of the trainer's; then nothing has changed, either. A dense
+/// trainer takes the checkpoints of sparse ones, and all weights are trained from there on.
 data_position load_checkpoint(const std::string& file, trainer_base& t,
                               without_masks dense = without_masks::refused);
 
@@ -88,8 +88,8 @@ void load_weights(const std::string& file, trainer_base& t, without_masks dense 
 
 /// Sets the trainer to evaluate, predict or export a checkpoint of any optimizer: the parameters, the
 /// averages of the weights if this trainer keeps them, and the number of steps. Throws file_error if the
-/// checkpoint is damaged, of another model, or has no averages, or no masks for sparse parameters; then nothing
-/// has changed.
+/// checkpoint is damaged, of another model, or has no averages, or no masks for sparse parameters; then
+/// nothing has changed.
 void load_model(const std::string& file, trainer_base& t);
 
 }  // namespace wsl::ml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scalars, histograms and images for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws them while training
-// goes on. A record is a length, its checksum, an Event message in protocol-buffer format
+// Scalars, histograms and images for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws
+// them while training goes on. A record is a length, its checksum, an Event message in protocol-buffer format
 // (tensorboard/compat/proto/event.proto and summary.proto), and its checksum.
 //   ml::event_file events{"model_dir/train"};
 //   events.scalar("loss", step, loss);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory of a training step by layer, which is known before one is made: the bytes of a layer's training
-// state (parameters, gradients and what the optimizer keeps, in the memory beside the wafer), and those of the
-// activations that it gives, with their gradients, on a wafer.
+// state (parameters, gradients and what the optimizer keeps, in the memory beside the wafer), and those of
+// the activations that it gives, with their gradients, on a wafer.
 //   fmt::print("{}", ml::memory_table(ml::memory_by_layer(net, rule, 12, 64)));
 #pragma once
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 //   ml::offline_run run("model_dir", {.project = "pages"}, "model: {...}");
 //   run.scalar("train/loss", 10, 2.5), run.scalar("train/lr", 10, 1e-3);
 // makes model_dir/wandb/offline-run-20260102_030405-1a2b3c4d/files/ with
-//   wandb-history.jsonl  {"_step":10,"_runtime":0.8,"_timestamp":1767322800.1,"train/loss":2.5,"train/lr":0.001}
+//   wandb-history.jsonl  {"_step":10,"_runtime":0.8,"_timestamp":1767322800.1,"train/loss":2.5,...}
 //   wandb-summary.json   the last value of each
 //   config.yaml          the configuration, and wandb-metadata.json what names the run
 // A line has all values of a step; it is written when those of a later one come, or the run ends.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A profile of some steps: which modules take the time, as a table that adds up to 100 %, and a timeline of the
-// threads in the form of Chrome's tracing (chrome://tracing, ui.perfetto.dev), with a group of rows for the
-// wafer, for the memory (MemoryX), for the way between them (SwarmX), and for the host.
+// A profile of some steps: which modules take the time, as a table that adds up to 100 %, and a timeline of
+// the threads in the form of Chrome's tracing (chrome://tracing, ui.perfetto.dev), with a group of rows for
+// the wafer, for the memory (MemoryX), for the way between them (SwarmX), and for the host.
 //   ml::op_profile profile(t.model());
 //   t.keep_timeline(true);
 //   for (int k = 0; k < 3; ++k) t.step(b, rate), profile.add(t.report());
@@ -28,8 +28,8 @@ class op_profile {
     for (const auto& s : n.stages()) names_.push_back(s->name);
   }
 
-  /// Adds a step, which came after `waited` seconds in which its batch was awaited. Its report has layers, and
-  /// for the timeline a timeline.
+  /// Adds a step, which came after `waited` seconds in which its batch was awaited. Its report has layers,
+  /// and for the timeline a timeline.
   void add(const step_report& r, f64 waited = 0) {
     ++steps_, seconds_ += waited + r.seconds, lost_ += r.lost_events;
     add(input, waited);
@@ -53,9 +53,9 @@ class op_profile {
   }
   int steps() const { return steps_; }
 
-  /// The modules that take the most time, then all others, and what is no module: the update of a module is in
-  /// the memory, its transfer the way of its weights and gradients, its exchange that of activations; threads
-  /// are idle while others work. The rows sum to the time of the steps, the mean of all threads.
+  /// The modules that take the most time, then all others, and what is no module: the update of a module is
+  /// in the memory, its transfer the way of its weights and gradients, its exchange that of activations;
+  /// threads are idle while others work. The rows sum to the time of the steps, the mean of all threads.
   std::string table(int most = 10) const {
     std::vector<std::pair<std::string, f64>> modules, rest;
     for (const auto& [name, seconds] : rows_)

@@ -4,8 +4,8 @@
 // the first being 1,
 //   if (sparsity::updates_at(g, step))
 //     pattern = sparsity::updated_pattern(g, name, step, weights, gradients, pattern);
-// Weights that the new pattern lacks become 0 and lose their state; those that only the new one has begin with
-// 0, and so does their state; a weight that was dropped and grew again in the same update keeps both.
+// Weights that the new pattern lacks become 0 and lose their state; those that only the new one has begin
+// with 0, and so does their state; a weight that was dropped and grew again in the same update keeps both.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -51,9 +51,9 @@ struct counts_of_update {
 ///   In each block of places that compete, of which most parameters have one, the pattern keeps the nonzeros
 /// with the largest weights: (1 - drop_fraction) of them with RigL and SET, and with GMP as many as its
 /// sparsity leaves. Then it grows until it has as many places as the sparsity leaves: with RigL those with
-/// the largest gradients, with SET and GMP random ones. Of equal numbers the first place of the row-major array
-/// is taken. All counts are rounded down. Where the sparsity leaves fewer than were kept, nothing grows; the
-/// next updates drop more.
+/// the largest gradients, with SET and GMP random ones. Of equal numbers the first place of the row-major
+/// array is taken. All counts are rounded down. Where the sparsity leaves fewer than were kept, nothing
+/// grows; the next updates drop more.
 inline sparse_pattern updated_pattern(const group& g, std::string_view name, i64 step,
                                       std::span<const f32> weights, std::span<const f32> gradients,
                                       const sparse_pattern& now) {

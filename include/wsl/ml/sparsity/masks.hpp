@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The first pattern of a sparse parameter, and what the patterns of all algorithms are made of: how many
 // weights a sparsity leaves, and which places come first by a score. Counts are those of cerebras.pytorch, to
-// the f32 arithmetic. Everything is a function of its arguments, random places of the seed and the parameter's
-// name, so patterns depend neither on the number of threads nor on other parameters.
+// the f32 arithmetic. Everything is a function of its arguments, random places of the seed and the
+// parameter's name, so patterns depend neither on the number of threads nor on other parameters.
 //   const sparse_pattern p = sparsity::initial_pattern(g, "layer 0 qkv.weight", 384, 128, w);
 // W is (outputs, inputs), row-major.
 #pragma once
@@ -160,9 +160,9 @@ inline sparse_pattern checkerboard(int rows, int columns, f32 s) {
 
 }  // namespace detail
 
-/// The pattern with which a parameter (outputs, inputs) begins. The weights w, of which init_method may choose
-/// the largest, may be empty if it does not look at them. Throws std::invalid_argument for another number of
-/// them, and for groups that do not divide the parameter.
+/// The pattern with which a parameter (outputs, inputs) begins. The weights w, of which init_method may
+/// choose the largest, may be empty if it does not look at them. Throws std::invalid_argument for another
+/// number of them, and for groups that do not divide the parameter.
 inline sparse_pattern initial_pattern(const group& g, std::string_view name, int rows, int columns,
                                       std::span<const f32> w) {
   if (!g.starts_sparse()) return sparse_pattern::all(rows, columns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A number that changes over a training run, such as the share of zeros or the share of weights that an update
-// drops. The forms, their names and their f32 arithmetic are those of cerebras.pytorch (sparse/utils.py).
+// A number that changes over a training run, such as the share of zeros or the share of weights that an
+// update drops. The forms, their names and their f32 arithmetic are those of cerebras.pytorch
+// (sparse/utils.py).
 //   sparsity::schedule s = sparsity::cosine{.init = 0.3, .half_period = 1000};
 //   s.at(500, 5)   // 0.15: step 500, before which there were 5 updates of the pattern
 #pragma once
@@ -89,8 +90,8 @@ class schedule {
     return value < 0 ? 0.f : value > 1 ? 1.f : value;
   }
 
-  /// Throws std::invalid_argument for a form whose numbers make no share between 0 and 1. `what` is the name of
-  /// the setting, such as "drop_fraction".
+  /// Throws std::invalid_argument for a form whose numbers make no share between 0 and 1. `what` is the name
+  /// of the setting, such as "drop_fraction".
   void check(const std::string& what) const {
     const auto share = [&](const char* name, f64 x) {
       if (!(x >= 0 && x <= 1))

@@ -2,8 +2,9 @@
 // Which weights of a model are sparse, how sparse, and how the pattern of their nonzeros changes in training:
 // the settings of cerebras.pytorch.sparse, under its names. `static` is a word of C++, so the algorithm that
 // keeps its pattern is `fixed` here.
-//   ml::trainer t{net, ml::optimizer::adamw(),
-//                 {.sparsity = ml::sparsity::rigl({.sparsity = 0.9, .update = {.freq = 100, .stop = 1000}})}};
+//   const ml::sparsity::settings rigl =
+//       ml::sparsity::rigl({.sparsity = 0.9, .update = {.freq = 100, .stop = 1000}});
+//   ml::trainer t{net, ml::optimizer::adamw(), {.sparsity = rigl}};
 // masks.hpp makes the first pattern of a parameter, and algorithms.hpp each next one. See
 // docs/guide/sparsity.md.
 #pragma once
@@ -24,10 +25,10 @@
 
 namespace wsl::ml::sparsity {
 
-/// What an update does with a pattern: `fixed` has none; `rigl` drops the smallest weights and grows where the
-/// gradients of absent weights are the largest (Evci et al., arXiv 1911.11134); `set` grows at random places
-/// (Mocanu et al., arXiv 1707.04780); `gmp` keeps the largest weights, of which there are fewer and fewer (Zhu
-/// and Gupta, arXiv 1710.01878).
+/// What an update does with a pattern: `fixed` has none; `rigl` drops the smallest weights and grows where
+/// the gradients of absent weights are the largest (Evci et al., arXiv 1911.11134); `set` grows at random
+/// places (Mocanu et al., arXiv 1707.04780); `gmp` keeps the largest weights, of which there are fewer and
+/// fewer (Zhu and Gupta, arXiv 1710.01878).
 enum class algorithm : u8 { fixed, rigl, set, gmp };
 inline const char* name_of(algorithm a) {
   constexpr const char* names[] = {"static", "rigl", "set", "gmp"};

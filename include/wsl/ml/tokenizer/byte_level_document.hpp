@@ -13,9 +13,8 @@ namespace detail {
 
 // Meta's expression (llama-models, models/llama3/tokenizer.py): endings in any case, numbers of up to three
 // digits, a sign before a word, and lines.
-constexpr const char* llama3_words =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
-    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* llama3_words = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+                                     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 inline nlohmann::json byte_level_document(nlohmann::json vocabulary, nlohmann::json merges,
                                           nlohmann::json added, word_style style) {

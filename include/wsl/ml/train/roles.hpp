@@ -36,22 +36,25 @@ inline int count_of(role r, const std::vector<role>& all) {
 /// of the trees than wafers that have one.
 inline void require_possible(const std::vector<role>& all, int wafers) {
   const int of_wafers = count_of(role::wafer, all), nodes = count_of(role::swarmx, all);
-  if (of_wafers == 0) throw std::invalid_argument("wsl: the roles have no wafer, which computes: name one or more");
+  if (of_wafers == 0)
+    throw std::invalid_argument("wsl: the roles have no wafer, which computes: name one or more");
   if (count_of(role::memoryx, all) > 1)
-    throw std::invalid_argument(fmt::format(
-        "wsl: the roles have memoryx {} times: one process keeps all weights, so that it is named once, or not "
-        "at all",
-        count_of(role::memoryx, all)));
-  if (wafers < of_wafers)
     throw std::invalid_argument(
-        fmt::format("wsl: the roles have {} processes for wafers, and there are {} wafers (num_csx): each of them "
-                    "has one or more",
-                    of_wafers, wafers));
-  if (nodes > wafers - 1)
+        fmt::format("wsl: the roles have memoryx {} times: one process keeps all weights, so that it is "
+                    "named once, or not "
+                    "at all",
+                    count_of(role::memoryx, all)));
+  if (wafers < of_wafers)
     throw std::invalid_argument(fmt::format(
-        "wsl: the roles have swarmx {} times, and {}: leave {} out, or take more wafers", nodes,
-        wafers == 1 ? "a single wafer's gradients are not added to others" : fmt::format("{} wafers have {} nodes between them", wafers, wafers - 1),
-        nodes > 1 && wafers > 1 ? "some" : "it"));
+        "wsl: the roles have {} processes for wafers, and there are {} wafers (num_csx): each of them "
+        "has one or more",
+        of_wafers, wafers));
+  if (nodes > wafers - 1)
+    throw std::invalid_argument(
+        fmt::format("wsl: the roles have swarmx {} times, and {}: leave {} out, or take more wafers", nodes,
+                    wafers == 1 ? "a single wafer's gradients are not added to others"
+                                : fmt::format("{} wafers have {} nodes between them", wafers, wafers - 1),
+                    nodes > 1 && wafers > 1 ? "some" : "it"));
 }
 
 /// The roles that a list names, as "memoryx,swarmx,wafer*2,input", one for each rank in order. Throws

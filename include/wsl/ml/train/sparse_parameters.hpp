@@ -164,8 +164,8 @@ inline std::string why_not_sparse(const network& n, std::size_t k) {
   return "";
 }
 
-/// Throws std::invalid_argument for a group that leaves nothing of a parameter, or is to change the pattern of
-/// one that is frozen.
+/// Throws std::invalid_argument for a group that leaves nothing of a parameter, or is to change the pattern
+/// of one that is frozen.
 inline void require_weights(const sparsity::group& g, const parameter& p) {
   if (p.frozen && g.changes())
     throw std::invalid_argument(

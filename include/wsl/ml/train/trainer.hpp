@@ -100,7 +100,8 @@ class trainer : public trainer_base {
 
   /// A breakdown of the time of the last training step. On several processes it covers the part of this one.
   const step_report& report() const { return report_; }
-  /// From the next step on the report has, or has not, a timeline of the threads: run/op_profile.hpp draws it.
+  /// From the next step on the report has, or has not, a timeline of the threads: run/op_profile.hpp draws
+  /// it.
   void keep_timeline(bool yes) { keeps_timeline_ = yes; }
   /// A picture of the PEs, the darker the longer a thread worked on each in the last training step: SVG. On
   /// several processes nothing is measured, and PEs are gray.

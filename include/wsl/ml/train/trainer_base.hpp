@@ -87,8 +87,8 @@ class trainer_base {
     arrays_.measures_gradients = yes;
     if (!yes) gradient_norms_.clear();
   }
-  /// Of the last step the norm of the gradient of each parameter of the model, before it is clipped; 0 for those
-  /// that are not trained. Empty if it was not measured, and on all processes but the first.
+  /// Of the last step the norm of the gradient of each parameter of the model, before it is clipped; 0 for
+  /// those that are not trained. Empty if it was not measured, and on all processes but the first.
   const std::vector<f64>& gradient_norms() const { return gradient_norms_; }
   /// The name of the optimizer's update rule: "adam".
   const std::string& optimizer_name() const { return arrays_.rule_name; }
@@ -133,8 +133,8 @@ class trainer_base {
   }
 
  protected:
-  /// Keeps the norms of a step's gradients, if they are measured. `add(squares)` adds the sums of the squares of
-  /// each parameter's gradients, which come with the factor of the loss.
+  /// Keeps the norms of a step's gradients, if they are measured. `add(squares)` adds the sums of the squares
+  /// of each parameter's gradients, which come with the factor of the loss.
   template <class Add>
   void measure_gradients(const optimizer_step& o, Add add) {
     if (!arrays_.measures_gradients || arrays_.parameters.size() == 0) return;

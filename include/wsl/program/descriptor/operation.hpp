@@ -270,8 +270,8 @@ class [[nodiscard(
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
     t.operand_bytes = sizeof(operation);
-    t.move = [](engines::operation_in_flight& self, const void* operands, const u32* const* input, u32* output,
-                u32 n) {
+    t.move = [](engines::operation_in_flight& self, const void* operands, const u32* const* input,
+                u32* output, u32 n) {
       const auto* const op = std::launder(static_cast<const operation*>(operands));
       // an engine that counts cycles moves words one by one: then no block is copied
       n == 1 ? op->move(self.done, input, output, 1) : op->move(self.done, input, output, n);
@@ -416,9 +416,8 @@ class [[nodiscard(
     if (length_ == 0) return;
     describe(counter, dst_, as::destination);
     as role = as::first_source;
-    detail::with(src_, [&](const auto&... s) {
-      ((describe(counter, s, role), role = as::second_source), ...);
-    });
+    detail::with(src_,
+                 [&](const auto&... s) { ((describe(counter, s, role), role = as::second_source), ...); });
   }
   template <class X>
   void describe(detail::cycle_counter& counter, const X& x, detail::memory_operand::role as) const {
@@ -427,8 +426,9 @@ class [[nodiscard(
         if constexpr (detail::is_memory<X>) return x.first();
         else return x.place(0);
       }();
-      counter.describe({reinterpret_cast<std::uintptr_t>(first), static_cast<i64>(x.stride()) *
-                            static_cast<i64>(sizeof(typename X::element)), length_, as});
+      counter.describe({reinterpret_cast<std::uintptr_t>(first),
+                        static_cast<i64>(x.stride()) * static_cast<i64>(sizeof(typename X::element)), length_,
+                        as});
     }
   }
   // Of several rows the first counts. A FIFO is excepted because the position of its elements changes.

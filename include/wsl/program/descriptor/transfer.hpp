@@ -23,8 +23,8 @@ struct fifo_state {
 struct operation_in_flight {
   /// Moves elements done .. done + n - 1 of the operation with these operands: input[k] are n words of the
   /// k-th fabric source, output takes n words.
-  using mover = void (*)(operation_in_flight& self, const void* operands, const u32* const* input, u32* output,
-                         u32 n);
+  using mover = void (*)(operation_in_flight& self, const void* operands, const u32* const* input,
+                         u32* output, u32 n);
 
   mover move = nullptr;
   u64 length = 0;          ///< elements in all; the largest value never completes
@@ -37,7 +37,7 @@ struct operation_in_flight {
   i8 each_time = -1;       ///< local task that is activated each time elements have moved
   /// the microthread that the program chose, -1 if it left that to the library
   i8 microthread = -1;
-  i8 priority = -1;  ///< that the program chose, -1 if it left that to the machine
+  i8 priority = -1;                    ///< that the program chose, -1 if it left that to the machine
   u8 operand_bytes = 0;                ///< of its operands
   bool serves = false;                 ///< a run may end before its first element has come
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
@@ -63,9 +63,9 @@ struct operation_in_flight {
 struct transfer : operation_in_flight {
   static constexpr int most_operand_bytes = 128;
 
-  u32 granted = 0;                ///< elements that move as soon as its PE is visited again
-  operation_cost cost;            ///< for an engine that counts cycles; others leave it as it is
-  const u32* source = nullptr;    ///< all words that it sends, if memory holds them unchanged
+  u32 granted = 0;              ///< elements that move as soon as its PE is visited again
+  operation_cost cost;          ///< for an engine that counts cycles; others leave it as it is
+  const u32* source = nullptr;  ///< all words that it sends, if memory holds them unchanged
   /// the destination of all words that it reads, if it stores them unchanged
   u32* target = nullptr;
   /// the destination of what it makes of each word that it reads, if that is contiguous memory of words

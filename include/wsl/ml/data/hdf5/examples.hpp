@@ -71,8 +71,7 @@ class hdf5_examples {
   i64 count() const { return count_; }
   /// The examples of a file; 0 if it is none of these.
   i64 count_in(const std::string& file) const {
-    const auto at =
-        std::find_if(parts_.begin(), parts_.end(), [&](const part& p) { return p.file == file; });
+    const auto at = std::find_if(parts_.begin(), parts_.end(), [&](const part& p) { return p.file == file; });
     return at == parts_.end() ? 0 : at->count;
   }
   const std::vector<std::string>& files() const { return files_; }
@@ -257,11 +256,11 @@ inline void require_whole(const hdf5_examples& all, const std::vector<std::strin
     i64 there = 0;
     for (const std::string& file : files) there += all.count_in(file);
     if (const i64 said = params["n_examples"].get<i64>(); there < said)
-      throw file_error(
-          fmt::format("wsl: {}: data_params.json counts {} examples, and the {} files there have {}: a file is "
-                      "missing; fetch it or convert the texts again, or name the files one by one in data_dir "
-                      "to take a part",
-                      path, said, files.size(), there));
+      throw file_error(fmt::format(
+          "wsl: {}: data_params.json counts {} examples, and the {} files there have {}: a file is "
+          "missing; fetch it or convert the texts again, or name the files one by one in data_dir "
+          "to take a part",
+          path, said, files.size(), there));
   }
 }
 

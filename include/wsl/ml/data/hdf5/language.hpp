@@ -80,8 +80,8 @@ inline bool are_hidden(const hdf5_examples& all, const hdf5_field& ids, const hd
 }  // namespace detail
 
 /// Targets are the labels, or decoder::no_label where the mask is 0 or the label -100. Throws file_error for
-/// files of another form or objective, and std::invalid_argument for settings that do not fit them; `get` throws
-/// file_error for a token beyond the vocabulary and a mask of other numbers than 0 and 1.
+/// files of another form or objective, and std::invalid_argument for settings that do not fit them; `get`
+/// throws file_error for a token beyond the vocabulary and a mask of other numbers than 0 and 1.
 inline dataset hdf5_text(const hdf5_text_settings& how) {
   const std::vector<std::string> files = hdf5_files_of(how.paths);
   if (hdf5_corpus::is_in(files.front())) return detail::hdf5_sequences(files, how);

@@ -22,7 +22,8 @@
 
 namespace wsl::ml {
 
-/// A question to a model: the messages of a chat, of which the last is a user's, and the answer that is right.
+/// A question to a model: the messages of a chat, of which the last is a user's, and the answer that is
+/// right.
 struct chat_question {
   std::vector<chat_message> messages;
   std::optional<std::string> answer;  ///< none if the chat ends with the question
@@ -54,8 +55,8 @@ class chat_list {
       throw error(which, "the chat has no answer to learn: leave the example out");
     return all;
   }
-  /// The last question of a chat, which needs no answer, with what comes before it. Throws file_error for what
-  /// is no chat.
+  /// The last question of a chat, which needs no answer, with what comes before it. Throws file_error for
+  /// what is no chat.
   chat_question question(i64 which) const {
     chat_question q{any_messages(which), {}};
     if (q.messages.size() == begin_of(q.messages))

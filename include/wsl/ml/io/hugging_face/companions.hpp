@@ -49,9 +49,9 @@ inline json copy_companions(const std::string& from, const std::string& to) {
   const json all = generation_of(from);
   if (!all.empty()) {
     const std::string there = from + "/" + generation_file;
-    support::write_whole_file(to + "/" + generation_file,
-                              file_exists(there) && config_file(there).fields() == all ? read_whole(there)
-                                                                                      : all.dump(2) + "\n");
+    support::write_whole_file(
+        to + "/" + generation_file,
+        file_exists(there) && config_file(there).fields() == all ? read_whole(there) : all.dump(2) + "\n");
   }
   return token_ids_of(all);
 }

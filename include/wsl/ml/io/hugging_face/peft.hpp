@@ -36,14 +36,14 @@ struct lora_settings {
   template <class T>
   using by_pattern = std::vector<std::pair<std::string, T>>;
 
-  int rank = 8;                        ///< r
-  f32 alpha = 8;                       ///< lora_alpha
-  f32 dropout = 0;                     ///< lora_dropout
-  bool rank_stabilized = false;        ///< use_rslora: alpha / sqrt(rank) instead of alpha / rank
+  int rank = 8;                  ///< r
+  f32 alpha = 8;                 ///< lora_alpha
+  f32 dropout = 0;               ///< lora_dropout
+  bool rank_stabilized = false;  ///< use_rslora: alpha / sqrt(rank) instead of alpha / rank
   /// target_modules: with what layers' names end, or regular expressions for these, or "all-linear".
   std::vector<std::string> targets{};
-  std::string base = {};  ///< base_model_name_or_path: where the model comes from, if it is known
-  by_pattern<int> rank_pattern = {};   ///< ranks of layers that have another than the others
+  std::string base = {};              ///< base_model_name_or_path: where the model comes from, if it is known
+  by_pattern<int> rank_pattern = {};  ///< ranks of layers that have another than the others
   by_pattern<f32> alpha_pattern = {};  ///< alphas of such layers
 };
 
@@ -100,8 +100,8 @@ std::vector<adapted_module> adapted_modules(const lora_settings& how, const std:
   return all;
 }
 
-/// The rank and the alpha of a layer; of adapters that are rank-stabilized, the alpha by which alpha / rank is
-/// their factor.
+/// The rank and the alpha of a layer; of adapters that are rank-stabilized, the alpha by which alpha / rank
+/// is their factor.
 struct adapter_size {
   int rank = 0;
   f32 alpha = 0;
@@ -236,9 +236,10 @@ inline void refuse_other_parameters(const config_file& c) {
     throw c.error("'bias' is {}, so biases have been trained beside the adapters, which are none: {}",
                   printable(c.fields()["bias"]), remedy);
   if (c.has("modules_to_save") && c.fields()["modules_to_save"] != json::array())
-    throw c.error("'modules_to_save' is {}, so these layers have been trained as a whole, and are no adapters: "
-                  "{}",
-                  printable(c.fields()["modules_to_save"]), remedy);
+    throw c.error(
+        "'modules_to_save' is {}, so these layers have been trained as a whole, and are no adapters: "
+        "{}",
+        printable(c.fields()["modules_to_save"]), remedy);
 }
 
 }  // namespace hugging_face
@@ -281,8 +282,8 @@ void each_adapter_tensor(const lora_settings& how, const std::string& model_type
     const auto found = std::find_if(n.adapters().begin(), n.adapters().end(), [&](const adapter& a) {
       if (a.layer != x.layer) return false;
       if (!x.is_part()) return true;
-      part = static_cast<std::size_t>(std::find(a.parts.begin(), a.parts.end(), x.outputs()) -
-                                      a.parts.begin());
+      part =
+          static_cast<std::size_t>(std::find(a.parts.begin(), a.parts.end(), x.outputs()) - a.parts.begin());
       return part < a.parts.size();
     });
     if (found == n.adapters().end())

@@ -65,7 +65,8 @@ inline std::vector<layer_times> layers_of(const network& n, const thread_times& 
   for (const auto& s : n.stages()) row(s->name, s->number);
   row("host", times.host());
   if (rows.back().all() == 0) rows.clear();
-  // The step's clock and that of the threads do not start and stop at one moment: all threads wait in between.
+  // The step's clock and that of the threads do not start and stop at one moment: all threads wait in
+  // between.
   else rows.back().waiting = std::max(0., rows.back().waiting + seconds - times.seconds());
   return rows;
 }

@@ -144,10 +144,11 @@ WSL_ML_COMPILED_PART std::vector<named_loss> trainer::losses() {
 
 WSL_ML_COMPILED_PART std::string trainer::busy_map() {
   build();
-  return wsl::busy_map(*fabric_, *times_,
-                       fmt::format("the last step: rows of memory servers and of {} x {} workers by turns{}",
-                                   grid_.rows, grid_.columns,
-                                   grid_.wafers > 1 ? fmt::format(", {} wafers beside each other", grid_.wafers) : ""));
+  return wsl::busy_map(
+      *fabric_, *times_,
+      fmt::format("the last step: rows of memory servers and of {} x {} workers by turns{}", grid_.rows,
+                  grid_.columns,
+                  grid_.wafers > 1 ? fmt::format(", {} wafers beside each other", grid_.wafers) : ""));
 }
 
 WSL_ML_COMPILED_PART layout trainer::plan(const wafer_grid& g) {
@@ -195,8 +196,8 @@ WSL_ML_COMPILED_PART const streaming_settings& trainer::checked(const streaming_
     throw std::invalid_argument(
         fmt::format("wsl: cores is 1 or more, or 0 for those of this computer, not {}", how.cores));
   if (!how.roles.empty() && static_cast<int>(how.roles.size()) != processes)
-    throw std::invalid_argument(fmt::format("wsl: there are {} processes, and roles for {}: name one for each",
-                                            processes, how.roles.size()));
+    throw std::invalid_argument(fmt::format(
+        "wsl: there are {} processes, and roles for {}: name one for each", processes, how.roles.size()));
   if (how.roles.empty() && how.num_csx < processes)
     throw std::invalid_argument(fmt::format(
         "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",
@@ -421,7 +422,8 @@ WSL_ML_COMPILED_PART void trainer::measure_pass(stopwatch& watch, const optimize
   }
   report_.activations = total.activations, report_.micro_batches = last_of_.of;
   const auto at = [&](f64 since) {
-    return watch.began() + std::chrono::duration_cast<wall_clock::duration>(std::chrono::duration<f64>(since));
+    return watch.began() +
+           std::chrono::duration_cast<wall_clock::duration>(std::chrono::duration<f64>(since));
   };
   watch.phase("forward", total.forward, at(total.forward_done));
   watch.phase("backward", total.backward, at(total.backward_done));
