@@ -13,20 +13,20 @@ namespace wsl {
 
 /// A vector of `lanes` numbers. Loads and stores through a reference need no alignment. Functions also take
 /// them by reference: how vectors are passed by value depends on the instruction set.
-template <int lanes>
+template <int lanes, class T = f32>
 struct vector_of {
-  typedef f32 type __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
+  typedef T type __attribute__((vector_size(lanes * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
-template <int lanes>
-using vec = typename vector_of<lanes>::type;
+template <int lanes, class T = f32>
+using vec = typename vector_of<lanes, T>::type;
 
-template <int lanes>
-[[gnu::always_inline]] inline vec<lanes>& vec_at(f32* p) {
-  return *reinterpret_cast<vec<lanes>*>(p);
+template <int lanes, class T>
+[[gnu::always_inline]] inline vec<lanes, T>& vec_at(T* p) {
+  return *reinterpret_cast<vec<lanes, T>*>(p);
 }
-template <int lanes>
-[[gnu::always_inline]] inline const vec<lanes>& vec_at(const f32* p) {
-  return *reinterpret_cast<const vec<lanes>*>(p);
+template <int lanes, class T>
+[[gnu::always_inline]] inline const vec<lanes, T>& vec_at(const T* p) {
+  return *reinterpret_cast<const vec<lanes, T>*>(p);
 }
 
 /// out = the elements n, n + 1, ... of low and high side by side.

@@ -17,6 +17,7 @@ class huge_array {
   explicit huge_array(std::size_t n) : data_(allocate(n)), size_(n) {}
 
   float* data() { return data_.get(); }
+  const float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
  private:

@@ -13,12 +13,16 @@
 
 namespace wsl::fft {
 
-/// `room` f32; 0 is no limit.
-template <int capacity>
+/// `room` numbers, real or imaginary parts; 0 is no limit.
+template <int capacity, class T = f32>
 class buffer {
+  static_assert(sizeof(T) == sizeof(f32), "wsl: the PEs of a wafer have no numbers of 64 bits");
+
  public:
-  f32* data() { return numbers_; }
-  std::span<f32> all() { return {numbers_, size_}; }
+  T* data() { return numbers_; }
+  const T* data() const { return numbers_; }
+  /// All of it, as the words that travel.
+  std::span<f32> words() { return {numbers_, size_}; }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(capacity))
       throw fault(support::joined({"wsl: a PE has room for ", capacity, " numbers of a transform that needs ",
@@ -27,17 +31,20 @@ class buffer {
   }
 
  private:
-  f32 numbers_[static_cast<std::size_t>(capacity)]{};
+  T numbers_[static_cast<std::size_t>(capacity)]{};
   std::size_t size_ = 0;
 };
 
-template <>
-class buffer<0> {
+template <class T>
+class buffer<0, T> {
+  static constexpr std::size_t words_each = sizeof(T) / sizeof(f32);
+
  public:
-  f32* data() { return numbers_.data(); }
-  std::span<f32> all() { return {numbers_.data(), numbers_.size()}; }
+  T* data() { return reinterpret_cast<T*>(numbers_.data()); }
+  const T* data() const { return reinterpret_cast<const T*>(numbers_.data()); }
+  std::span<f32> words() { return {numbers_.data(), numbers_.size()}; }
   void resize(std::size_t n) {
-    if (n != numbers_.size()) numbers_ = support::huge_array(n);
+    if (n * words_each != numbers_.size()) numbers_ = support::huge_array(n * words_each);
   }
 
  private:

@@ -21,6 +21,9 @@ struct decomposition {
   int wide, high;
   int width;
   int max_parts = 1;
+  /// So many of the first axes are not transformed: arrays of fewer axes lie side by side, and a PE has whole
+  /// ones.
+  int batched = 0;
 
   static constexpr int share(int n, int parts, int width) {
     return ((n + parts - 1) / parts + width - 1) / width * width;
@@ -39,17 +42,17 @@ struct decomposition {
   /// the length of a part of n2, one for each PE of a row, in whole groups
   constexpr int lines2() const { return share(n2, wide, width); }
 
-  /// The f32 that a PE sends to its column: in each round an array (turn, part1, lines2) of complex numbers
-  /// for each of its PEs.
-  constexpr i64 volume() const { return i64{2} * high * part0() * row0(); }
+  /// Whether lines along n1 come from the host, or go there, because none along n0 are transformed.
+  constexpr bool flat() const { return n0 == 1 || batched > 0; }
+  /// The real numbers that a PE sends to its column: in each round an array (turn, part1, lines2) of complex
+  /// numbers for each of its PEs.
+  constexpr i64 volume() const { return batched ? 0 : i64{2} * high * part0() * row0(); }
   /// The complex numbers from one plane of n0 to the next: not a multiple of a page, as planes would then
   /// compete for the same sets of a cache.
   constexpr i64 row0() const { return i64{part1()} * lines2() + (width > 1 ? 4 * width : 0); }
-  /// The f32 that a PE sends to its row, for one plane: an array (lines1, lines2) of complex numbers for
-  /// each of its PEs.
-  constexpr i64 plane() const { return i64{2} * wide * lines1() * lines2(); }
-  /// The longest line that a group holds.
-  constexpr int longest() const { return n0 > n1 ? (n0 > n2 ? n0 : n2) : (n1 > n2 ? n1 : n2); }
+  /// The real numbers that a PE sends to its row, for one plane: an array (lines1, lines2) of complex numbers
+  /// for each of its PEs.
+  constexpr i64 plane() const { return batched == 2 ? 0 : i64{2} * wide * lines1() * lines2(); }
 
   static constexpr range part(int n, int share, int which) {
     const int from = which * share < n ? which * share : n;

@@ -20,27 +20,28 @@ enum class kind : u8 {
   four_step,
 };
 
-/// The arguments of a launch: the arrays of the host, and the strides of their axes in f32.
+/// The arguments of a launch: the arrays of the host, and the strides of their axes in real numbers.
+template <class T>
 struct job {
   kind what;
   bool inverse;  ///< real and imaginary parts are exchanged on the way in and on the way out
-  f32 factor;    ///< the factor of the result
-  const f32* from;
-  f32* to;
+  T factor;      ///< the factor of the result
+  const T* from;
+  T* to;
   i64 from_stride[3]{}, to_stride[3]{};
 };
 
-/// The memory of a PE: `width` lines side by side, and the f32 of each buffer. 0 is no limit.
+/// The memory of a PE: `width` lines side by side, and the real numbers of each buffer. 0 is no limit.
 struct capacity {
   int width = widest_lanes, parts = 4;
   int volume = 0, plane = 0, group = 0;
 };
 
-template <capacity r>
+template <capacity r, class T = f32>
 class pencil {
   static constexpr all_to_all<f32> along_rows{.first = 0, .among = each_row};
   static constexpr split_all_to_all<r.parts> along_columns{.first = 4, .among = each_column};
-  using of = group<r.width>;
+  using of = group<r.width, T>;
 
  public:
   static constexpr layout plan(const machine& target, int wide, int high) {
@@ -61,19 +62,24 @@ class pencil {
     decomposition_ = shape, at_ = at;
     const bool real = what == kind::from_real || what == kind::to_real;
     const int n[3] = {shape.n0, shape.n1, real ? shape.n2 - 1 : shape.n2};
-    for (int axis : {0, 1, 2}) lines_[axis].prepare(n[axis]);
-    for (buffer<r.volume>* w : {&give_, &take_}) w->resize(static_cast<std::size_t>(shape.volume()));
-    for (buffer<r.plane>* w : {&give_plane_, &take_plane_})
+    int room = shape.n2;
+    for (int axis : {0, 1, 2}) {
+      lines_[axis].prepare(axis < shape.batched ? 1 : n[axis]);
+      room = std::max(room, lines_[axis].room());
+    }
+    for (buffer<r.volume, T>* w : {&give_, &take_}) w->resize(static_cast<std::size_t>(shape.volume()));
+    for (buffer<r.plane, T>* w : {&give_plane_, &take_plane_})
       w->resize(static_cast<std::size_t>(shape.plane()));
-    const int rounded = (shape.longest() + r.width - 1) / r.width * r.width;
-    for (buffer<r.group>* w : {&x_, &y_}) w->resize(static_cast<std::size_t>(rounded * of::number));
+    const i64 rounded = (room + r.width - 1) / r.width * r.width;
+    for (buffer<r.group, T>* w : {&x_, &y_}) w->resize(static_cast<std::size_t>(rounded * of::number));
     if (real) prepare_half_roots(n[2]);
     if (what == kind::four_step) prepare_twiddles();
   }
 
-  void begin(pe& me, const job& j) {
+  void begin(pe& me, const job<T>& j) {
     job_ = j, plane_ = 0;
-    if (j.what == kind::from_real || decomposition_.n0 == 1) return next_plane(me);
+    if (decomposition_.batched == 2) return along_n2_only();
+    if (j.what == kind::from_real || decomposition_.flat()) return next_plane(me);
     along_n0_from_host();
     charge(me, 0, decomposition_.part1() * decomposition_.lines2());
     give_to_column(me);
@@ -84,7 +90,7 @@ class pencil {
 
   void give_to_column(pe& me) {
     if (decomposition_.high > 1)
-      return to_column_.start(me, give_.all(), take_.all(), decomposition_.parts(),
+      return to_column_.start(me, give_.words(), take_.words(), decomposition_.parts(),
                               then<&pencil::column_has_given>());
     std::swap(give_, take_);
     me.activate<&pencil::column_has_given>();
@@ -104,7 +110,7 @@ class pencil {
     if (job_.what == kind::from_real) charge(me, 2, decomposition_.lines1());
     else charge(me, 1, decomposition_.lines2());
     if (decomposition_.wide > 1)
-      return to_row_.start(me, mem(give_plane_.all()), mem(take_plane_.all()),
+      return to_row_.start(me, mem(give_plane_.words()), mem(take_plane_.words()),
                            then<&pencil::row_has_given>());
     std::swap(give_plane_, take_plane_);
     me.activate<&pencil::row_has_given>();
@@ -118,14 +124,14 @@ class pencil {
     me.activate<&pencil::next_plane>();
   }
   void ended(pe& me) {
-    if (job_.what == kind::from_real && decomposition_.n0 > 1) give_to_column(me);
+    if (job_.what == kind::from_real && !decomposition_.flat()) give_to_column(me);
   }
 
   // ---- lines of n0: a part of n1, and groups along n2 -------------------------------------------
 
   void along_n0_from_host() {
     each_line_of_n0(
-        [&](int i1, int i2, int live, const places& here) {
+        [&](int i1, int i2, int live, const places<T>& here) {
           of::load(x_.data(), from_host(0, i1, i2, 0, 2, live), decomposition_.n0, job_.inverse);
           of::scatter(here, lines_[0].transform(x_.data(), y_.data()), decomposition_.n0);
         },
@@ -133,19 +139,19 @@ class pencil {
   }
   void along_n0_to_host() {
     each_line_of_n0(
-        [&](int i1, int i2, int live, const places& here) {
+        [&](int i1, int i2, int live, const places<T>& here) {
           of::gather(x_.data(), here, decomposition_.n0);
           store(lines_[0].transform(x_.data(), y_.data()), decomposition_.n0, to_host(0, i1, i2, 0, 2, live));
         },
         take_.data());
   }
   template <class F>
-  void each_line_of_n0(F f, f32* box) {
+  void each_line_of_n0(F f, T* box) {
     const range mine = decomposition::part(decomposition_.n1, decomposition_.part1(), at_.y);
     for (int i1 = mine.from; i1 < mine.to; ++i1)
       each_group(decomposition_.n2, decomposition_.lines2(), [&](int i2, int g, int live) {
-        f32* first = box + (i64{i1 - mine.from} * decomposition_.lines2() + g) * 2;
-        f(i1, i2, live, places{first, decomposition_.n0, 0, decomposition_.row0() * 2});
+        T* first = box + (i64{i1 - mine.from} * decomposition_.lines2() + g) * 2;
+        f(i1, i2, live, places<T>{first, decomposition_.n0, 0, decomposition_.row0() * 2});
       });
   }
 
@@ -153,10 +159,10 @@ class pencil {
 
   void along_n1_forth() {
     each_group(decomposition_.n2, decomposition_.lines2(), [&](int i2, int g, int live) {
-      if (decomposition_.n0 == 1)
-        of::load(x_.data(), from_host(0, 0, i2, 1, 2, live), decomposition_.n1, job_.inverse);
+      if (decomposition_.flat())
+        of::load(x_.data(), from_host(plane0(), 0, i2, 1, 2, live), decomposition_.n1, job_.inverse);
       else of::gather(x_.data(), line_of_n1(take_.data(), g), decomposition_.n1);
-      f32* done = lines_[1].transform(x_.data(), y_.data());
+      T* done = lines_[1].transform(x_.data(), y_.data());
       if (job_.what == kind::four_step)
         of::twiddle(done, decomposition_.n1, twiddles_of_group(i2), twiddles_of_lines_.data());
       const i64 across = i64{2} * decomposition_.lines1();
@@ -172,12 +178,12 @@ class pencil {
           x_.data(),
           {take_plane_.data() + g * 2, decomposition_.lines1(), across * decomposition_.lines1(), across},
           decomposition_.n1);
-      f32* done = lines_[1].transform(x_.data(), y_.data());
-      if (decomposition_.n0 == 1) store(done, decomposition_.n1, to_host(0, 0, i2, 1, 2, live));
+      T* done = lines_[1].transform(x_.data(), y_.data());
+      if (decomposition_.flat()) store(done, decomposition_.n1, to_host(plane0(), 0, i2, 1, 2, live));
       else of::scatter(line_of_n1(give_.data(), g), done, decomposition_.n1);
     });
   }
-  places line_of_n1(f32* box, int g) {
+  places<T> line_of_n1(T* box, int g) {
     const int round = plane_ / decomposition_.turn(), nth = plane_ % decomposition_.turn();
     const i64 block = decomposition_.row0() * 2 * decomposition_.turn();
     return {box + round * decomposition_.high * block + nth * decomposition_.row0() * 2 + g * 2,
@@ -203,12 +209,26 @@ class pencil {
     each_group(decomposition_.n1, decomposition_.lines1(), [&](int i1, int g, int live) {
       const int n = lines_[2].length();
       of::load(x_.data(), from_host(plane0(), i1, 0, 2, job_.from_stride[1], live), n, false);
-      f32* done = lines_[2].transform(x_.data(), y_.data());
+      T* done = lines_[2].transform(x_.data(), y_.data());
       of::split(done, n, half_roots_.data());
       const i64 across = i64{2} * decomposition_.lines2();
       of::scatter_transposed({give_plane_.data() + g * across, decomposition_.lines2(),
                               across * decomposition_.lines1(), across},
                              done, decomposition_.n2);
+    });
+  }
+
+  // ---- lines of n2 alone, of a batch ------------------------------------------------------------
+
+  void along_n2_only() {
+    each_group(decomposition_.n1, decomposition_.lines1(), [&](int i1, int, int live) {
+      const int n = lines_[2].length();
+      const int loaded = job_.what == kind::to_real ? n + 1 : n;
+      of::load(x_.data(), from_host(0, i1, 0, 2, job_.from_stride[1], live), loaded, job_.inverse);
+      if (job_.what == kind::to_real) of::join(x_.data(), n, half_roots_.data());
+      T* done = lines_[2].transform(x_.data(), y_.data());
+      if (job_.what == kind::from_real) of::split(done, n, half_roots_.data());
+      store(done, job_.what == kind::from_real ? n + 1 : n, to_host(0, i1, 0, 2, job_.to_stride[1], live));
     });
   }
 
@@ -227,22 +247,22 @@ class pencil {
       me.spend(static_cast<u64>(lines) * phase_cycles(me.machine(), lines_[axis].length()));
   }
   int plane0() const { return decomposition_.plane_of(at_.y, plane_); }
-  host_lines<const f32> from_host(int i0, int i1, int i2, int axis, i64 across, int live) const {
+  host_lines<const T> from_host(int i0, int i1, int i2, int axis, i64 across, int live) const {
     const i64* s = job_.from_stride;
     return {job_.from + i0 * s[0] + i1 * s[1] + i2 * s[2], s[axis], across, live};
   }
-  host_lines<f32> to_host(int i0, int i1, int i2, int axis, i64 across, int live) const {
+  host_lines<T> to_host(int i0, int i1, int i2, int axis, i64 across, int live) const {
     const i64* s = job_.to_stride;
     return {job_.to + i0 * s[0] + i1 * s[1] + i2 * s[2], s[axis], across, live};
   }
-  void store(f32* done, int n, const host_lines<f32>& to) {
+  void store(T* done, int n, const host_lines<T>& to) {
     of::finish(done, n, job_.factor, job_.inverse);
     of::store(to, done, n);
   }
 
   void prepare_half_roots(int h) {
     half_roots_.resize(static_cast<std::size_t>(2 * h + 2));
-    for (int k = 0; k <= h; ++k) put_root(half_roots_.data() + 2 * k, k, 2 * h);
+    for (int k = 0; k <= h; ++k) root_of_unity(k, 2 * i64{h}).put(half_roots_.data() + 2 * k);
   }
   void prepare_twiddles() {
     const i64 n = i64{decomposition_.n1} * decomposition_.n2;
@@ -251,31 +271,27 @@ class pencil {
     for (int k = 0; k < decomposition_.n1; ++k)
       for (int l = 0; l < r.width; ++l) {
         const root_of_unity w(i64{k} * l, n);
-        twiddles_of_lines_.data()[k * of::number + l] = static_cast<f32>(w.re),
-                                                   twiddles_of_lines_.data()[k * of::number + r.width + l] =
-                                                       static_cast<f32>(w.im);
+        T* at = twiddles_of_lines_.data() + k * of::number + l;
+        at[0] = static_cast<T>(w.re), at[r.width] = static_cast<T>(w.im);
       }
   }
-  const f32* twiddles_of_group(int i2) {
+  const T* twiddles_of_group(int i2) {
+    const i64 n = i64{decomposition_.n1} * decomposition_.n2;
     for (int k = 0; k < decomposition_.n1; ++k)
-      put_root(twiddles_of_numbers_.data() + 2 * k, i64{k} * i2, i64{decomposition_.n1} * decomposition_.n2);
+      root_of_unity(i64{k} * i2, n).put(twiddles_of_numbers_.data() + 2 * k);
     return twiddles_of_numbers_.data();
-  }
-  static void put_root(f32* to, i64 k, i64 n) {
-    const root_of_unity w(k, n);
-    to[0] = static_cast<f32>(w.re), to[1] = static_cast<f32>(w.im);
   }
 
   decomposition decomposition_{};
   coord at_{};
-  job job_{};
+  job<T> job_{};
   int plane_ = 0;
-  line<r.width, r.group / (r.width ? r.width : 1)> lines_[3];
-  buffer<r.volume> give_, take_;
-  buffer<r.plane> give_plane_, take_plane_;
-  buffer<r.group> x_, y_;
+  line<r.width, r.group / (r.width ? r.width : 1), T> lines_[3];
+  buffer<r.volume, T> give_, take_;
+  buffer<r.plane, T> give_plane_, take_plane_;
+  buffer<r.group, T> x_, y_;
   // roots that transforms of real numbers and of single lines need, which run on this computer only
-  buffer<0> half_roots_, twiddles_of_lines_, twiddles_of_numbers_;
+  buffer<0, T> half_roots_, twiddles_of_lines_, twiddles_of_numbers_;
   endpoint<along_rows> to_row_;
   endpoint<along_columns> to_column_;
 

@@ -20,30 +20,27 @@ namespace wsl::fft {
 
 using number = std::complex<f32>;
 
-/// The resources of this computer for a transform; 0 leaves a choice to the library.
+/// The resources of this computer for a transform, and how arrays lie; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
   int threads = 0;         ///< as threaded{.threads}
+  /// so many arrays, one after the other, each of which is transformed
+  int batch = 1;
+  /// real arrays have room for two more numbers at the end of each line along the last axis, so that the
+  /// spectrum may take the place of the array
+  bool padded = false;
 };
 
 namespace checks {
 
 inline void length(int n) {
   if (n < 1) support::bad_argument({"an axis of a transform has at least 1 number, not ", n});
-  if (transformable(n)) return;
-  i64 longer = n;
-  while (!transformable(longer)) ++longer;
-  support::bad_argument(
-      {"lines of ", n,
-       " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
-       "longer one is ",
-       longer});
 }
 
 }  // namespace checks
 
 /// The common part of complex and real transforms: the axes, the grid, and a launch.
-template <capacity r>
+template <capacity r, class T = f32>
 class transform_on {
  public:
   /// Throws std::invalid_argument for invalid axes or an invalid grid, and fault if the machine is too
@@ -51,36 +48,46 @@ class transform_on {
   template <class Engine>
   transform_on(const std::vector<int>& axes, bool real, const options& how, const machine& target,
                const Engine& engine)
-      : axes_(checked(axes, real)),
+      : axes_(checked(axes, real, how)),
         real_(real),
+        padded_(how.padded),
+        batch_(how.batch),
         decomposition_(decompose(axes, real, how)),
-        fabric_(pencil<r>::plan(target, decomposition_.wide, decomposition_.high), engine) {
+        fabric_(pencil<r, T>::plan(target, decomposition_.wide, decomposition_.high), engine) {
     for (int y = 0; y < decomposition_.high; ++y)
       for (int x = 0; x < decomposition_.wide; ++x)
-        fabric_.template program_at<pencil<r>>({x, y}).prepare(decomposition_, what(false), {x, y});
+        fabric_.template program_at<pencil<r, T>>({x, y}).prepare(decomposition_, what(false), {x, y});
   }
 
   /// The distribution of the array over the PEs.
   const decomposition& distribution() const { return decomposition_; }
-  /// The numbers of the array, complex or real, and of its spectrum.
-  std::size_t size() const { return count(axes_.back()); }
-  std::size_t spectrum_size() const { return count(real_ ? axes_.back() / 2 + 1 : axes_.back()); }
+  /// The numbers of all arrays, complex or real, with those that a padded one leaves unused; and of their
+  /// spectra.
+  std::size_t size() const { return batches() * count(padded_ ? 2 * last() : axes_.back()); }
+  std::size_t spectrum_size() const { return batches() * count(last()); }
 
  protected:
-  outcome run(const f32* from, std::size_t from_size, f32* to, std::size_t to_size, bool inverse) {
+  outcome run(const T* from, std::size_t from_size, T* to, std::size_t to_size, bool inverse) {
     check_size(from_size, real_ && inverse ? spectrum_size() : size(), "is given");
     check_size(to_size, real_ && !inverse ? spectrum_size() : size(), "gets");
-    job j{.what = what(inverse),
-          .inverse = inverse,
-          .factor = inverse ? 1 / static_cast<f32>(size()) : 1.f,
-          .from = from,
-          .to = to};
-    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : decomposition_.n2),
-              row = real_ ? axes_.back() : spectrum_row;
+    job<T> j{.what = what(inverse),
+             .inverse = inverse,
+             .factor = inverse ? T{1} / static_cast<T>(count(axes_.back())) : T{1},
+             .from = from,
+             .to = to};
+    const i64 spectrum_row = i64{2} * last(), row = !real_ || padded_ ? spectrum_row : axes_.back();
     strides(j.from_stride, inverse ? spectrum_row : row);
     strides(j.to_stride, inverse ? row : spectrum_row);
-    if (j.what == kind::four_step) j.to_stride[1] = 2, j.to_stride[2] = i64{2} * decomposition_.n1;
-    return fabric_.template launch<&pencil<r>::begin>(all, j);
+    if (j.what == kind::four_step)
+      j.from_stride[1] = i64{2} * decomposition_.n2, j.to_stride[1] = 2,
+      j.to_stride[2] = i64{2} * decomposition_.n1;
+    // A batch of arrays with three axes is transformed one by one: each keeps all PEs busy.
+    outcome all{};
+    for (int b = 0; b < (axes_.size() == 3 ? batch_ : 1); ++b) {
+      all = fabric_.template launch<&pencil<r, T>::begin>(wsl::all, j);
+      j.from += j.from_stride[0] * axes_[0], j.to += j.to_stride[0] * axes_[0];
+    }
+    return all;
   }
 
  private:
@@ -89,17 +96,23 @@ class transform_on {
     for (std::size_t i = 0; i < axes.size(); ++i) s += support::joined({i ? ", " : "", axes[i]});
     return s + ")";
   }
-  static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
+  static const std::vector<int>& checked(const std::vector<int>& axes, bool real, const options& how) {
     if (axes.empty() || axes.size() > 3)
       support::bad_argument({"a transform has one to three axes, not ", axes.size()});
     for (int n : axes) checks::length(n);
     if (real && axes.back() % 2)
       support::bad_argument(
           {"the last axis of a transform of real numbers has an even length, not ", axes.back()});
+    if (!real && how.padded)
+      support::bad_argument(
+          {"only arrays of real numbers are padded; complex ones are transformed in place "
+           "without"});
+    if (how.batch < 1) support::bad_argument({"a batch has at least 1 array, not ", how.batch});
     return axes;
   }
-  /// A long line becomes the most nearly square array.
+  /// A long line becomes the most nearly square array. One whose length has no radices stays a line.
   static int divisor_below_the_root(int n) {
+    if (!has_radices(n)) return 1;
     int best = 1;
     for (int d = 1; i64{d} * d <= n; ++d)
       if (n % d == 0) best = d;
@@ -114,17 +127,21 @@ class transform_on {
                     .high = 1,
                     .width = r.width,
                     .max_parts = r.parts};
-    if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
+    if (d < 3 && how.batch > 1) c.batched = d == 2 ? 1 : 2, (d == 2 ? c.n0 : c.n1) = how.batch;
+    else if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
     const int cores = how.threads > 0 ? how.threads : default_threads();
+    const bool in_columns = d == 3 || c.batched == 1;
     c.wide = how.wide ? how.wide
-             : d == 3 ? 1
-                      : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
-    c.high = how.high ? how.high : d == 3 ? std::min({cores, c.n0, c.n1}) : 1;
+             : in_columns
+                 ? 1
+                 : std::max(1, std::min({cores, c.n1 / r.width, c.batched ? cores : c.n2 / r.width}));
+    c.high = how.high ? how.high : in_columns ? std::min({cores, c.n0, c.batched ? cores : c.n1}) : 1;
     if (c.wide < 1 || c.high < 1)
       support::bad_argument({"a transform runs on at least 1 x 1 PEs, not on ", c.wide, " x ", c.high});
-    if (d < 3 && c.high > 1)
+    if (!in_columns && c.high > 1)
       support::bad_argument({"a transform of ", text(axes), " runs on one row of PEs, not on ", c.high});
-    if (std::max(c.volume(), c.plane()) > std::numeric_limits<int>::max())
+    if (std::max(c.volume(), c.plane()) >
+        i64{std::numeric_limits<int>::max()} * i64{sizeof(f32)} / i64{sizeof(T)})
       support::bad_argument({"a transform of ", text(axes), " on ", c.wide, " x ", c.high,
                              " PEs gives each more numbers than it can count; use more PEs"});
     return c;
@@ -132,10 +149,13 @@ class transform_on {
 
   kind what(bool inverse) const {
     if (real_) return inverse ? kind::to_real : kind::from_real;
-    return axes_.size() == 1 ? kind::four_step : kind::complex;
+    return axes_.size() == 1 && batch_ == 1 ? kind::four_step : kind::complex;
   }
-  std::size_t count(int last) const {
-    std::size_t n = static_cast<std::size_t>(last);
+  /// The length of the last axis of the spectrum.
+  int last() const { return real_ ? axes_.back() / 2 + 1 : axes_.back(); }
+  std::size_t batches() const { return static_cast<std::size_t>(batch_); }
+  std::size_t count(int of_last) const {
+    std::size_t n = static_cast<std::size_t>(of_last);
     for (std::size_t i = 0; i + 1 < axes_.size(); ++i) n *= static_cast<std::size_t>(axes_[i]);
     return n;
   }
@@ -147,52 +167,65 @@ class transform_on {
   }
 
   std::vector<int> axes_;
-  bool real_;
+  bool real_, padded_;
+  int batch_;
   decomposition decomposition_;
   fabric fabric_;
 };
 
 /// Transforms of complex numbers, on this computer. `to` and `from` are the same array or do not overlap.
-class transform : public transform_on<capacity{}> {
+template <class T>
+class basic_transform : public transform_on<capacity{}, T> {
  public:
-  explicit transform(const std::vector<int>& axes, const options& how = {})
-      : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+  using number = std::complex<T>;
 
-  outcome forward(std::span<number> to, std::span<const number> from) {
-    return run(parts(from), from.size(), parts(to), to.size(), false);
-  }
-  outcome inverse(std::span<number> to, std::span<const number> from) {
-    return run(parts(from), from.size(), parts(to), to.size(), true);
-  }
+  explicit basic_transform(const std::vector<int>& axes, const options& how = {})
+      : transform_on<capacity{}, T>(axes, false, how, host,
+                                    threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+
+  outcome forward(std::span<number> to, std::span<const number> from) { return go(to, from, false); }
+  outcome inverse(std::span<number> to, std::span<const number> from) { return go(to, from, true); }
 
  private:
-  static f32* parts(std::span<number> x) { return reinterpret_cast<f32*>(x.data()); }
-  static const f32* parts(std::span<const number> x) { return reinterpret_cast<const f32*>(x.data()); }
+  outcome go(std::span<number> to, std::span<const number> from, bool inverse) {
+    return this->run(reinterpret_cast<const T*>(from.data()), from.size(), reinterpret_cast<T*>(to.data()),
+                     to.size(), inverse);
+  }
 };
+using transform = basic_transform<f32>;
 
 /// Transforms of real numbers, whose last axis has an even length n: along it the spectrum has n / 2 + 1
-/// numbers; the others are their conjugates. Arrays do not overlap. A single line is transformed by one PE.
-class real_transform : public transform_on<capacity{}> {
+/// numbers; the others are their conjugates. Arrays do not overlap, unless they are padded: then the field
+/// and the spectrum may be the same memory. A single line is transformed by one PE.
+template <class T>
+class basic_real_transform : public transform_on<capacity{}, T> {
  public:
-  explicit real_transform(const std::vector<int>& axes, const options& how = {})
-      : transform_on(axes, true, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+  using number = std::complex<T>;
 
-  outcome forward(std::span<number> spectrum, std::span<const f32> field) {
-    return run(field.data(), field.size(), reinterpret_cast<f32*>(spectrum.data()), spectrum.size(), false);
+  explicit basic_real_transform(const std::vector<int>& axes, const options& how = {})
+      : transform_on<capacity{}, T>(axes, true, how, host,
+                                    threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+
+  outcome forward(std::span<number> spectrum, std::span<const T> field) {
+    return this->run(field.data(), field.size(), reinterpret_cast<T*>(spectrum.data()), spectrum.size(),
+                     false);
   }
-  outcome inverse(std::span<f32> field, std::span<const number> spectrum) {
-    return run(reinterpret_cast<const f32*>(spectrum.data()), spectrum.size(), field.data(), field.size(),
-               true);
+  outcome inverse(std::span<T> field, std::span<const number> spectrum) {
+    return this->run(reinterpret_cast<const T*>(spectrum.data()), spectrum.size(), field.data(), field.size(),
+                     true);
   }
 };
+using real_transform = basic_real_transform<f32>;
 
 /// The memory of a PE with one line of n complex numbers in each phase.
 constexpr capacity one_line(int n) {
   return {.width = 1, .parts = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n};
 }
 
-/// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program.
+/// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program. n has no other
+/// prime factors than 2, 3, 5, 7, 11 and 13.
 template <int n>
+  requires(has_radices(n))
 class wafer_transform : public transform_on<one_line(n)> {
  public:
   template <class Engine = threaded>
