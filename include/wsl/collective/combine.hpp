@@ -14,8 +14,7 @@ struct plus {
   template <class T>
   constexpr T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
-                            static_cast<std::make_unsigned_t<T>>(b));
+      return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
     else return static_cast<T>(a + b);
   }
 };

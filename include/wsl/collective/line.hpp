@@ -62,10 +62,9 @@ inline region rectangle_of(const pe& me, const area& where, const char* module) 
 }
 
 /// The coordinates of a root in the rectangle. Those that a team does not use are 0: a row has no y.
-constexpr coord root_in(const region& r, root_position root, team who, const char* module) {
+constexpr coord root_in(const region& r, root_position root, team of, const char* module) {
   const auto in = [&](bound b, int extent) { return extent < root.centred_from ? b.in(extent) : extent / 2; };
-  const coord c{who == team::column ? 0 : in(root.x, r.columns()),
-                who == team::row ? 0 : in(root.y, r.rows())};
+  const coord c{of == team::column ? 0 : in(root.x, r.columns()), of == team::row ? 0 : in(root.y, r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
     faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
   return c;

@@ -38,9 +38,8 @@ struct reduce {
   /// A root at the west or east edge receives its row on the first color only, so the column of the roots
   /// can use the second. A tree of more than one level needs both.
   constexpr bool shares() const {
-    const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
-    return among == team::rectangle && root.centred_from == root_position::never && at_edge && colors == 2 &&
-           how != tactic::tree;
+    const bool at_edge = root.centred_from == root_position::never && root.x.offset == (root.x.far ? -1 : 0);
+    return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
   }
 
   /// `as` names the module for which it works, in messages.
