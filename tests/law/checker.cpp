@@ -163,7 +163,7 @@ void judge(unsigned seed, bool changing, counts& sum) {
   if (!l.changes()) nothing_gets_lost(l, truth);
 }
 
-constexpr law::seeds plain{"layout", 2'500, 15'000}, changing{"changing layout", 1'250, 7'500};
+constexpr law::seeds plain{"layout", 2'500, 7'500}, changing{"changing layout", 1'250, 4'000};
 
 }  // namespace
 

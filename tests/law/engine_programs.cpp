@@ -136,7 +136,7 @@ void judge_all(const char* what, const law::seeds& programs, Judge judge) {
 }  // namespace
 
 TEST_CASE("programs without races end the same on every engine") {
-  judge_all("without races", {"program", 200, 800}, judge_without_races);
+  judge_all("without races", {"program", 200, 600}, judge_without_races);
 }
 TEST_CASE("programs with races end the same on any number of threads") {
   judge_all("with races", {"program with races", 75, 300}, judge_with_races);

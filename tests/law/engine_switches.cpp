@@ -91,7 +91,7 @@ void judge(unsigned seed, counts& sum) {
 
 TEST_CASE(
     "what a layout with changing routes does, does not depend on the engine, the threads or the order") {
-  constexpr law::seeds layouts{"changing layout", 6'000, 60'000};
+  constexpr law::seeds layouts{"changing layout", 6'000, 20'000};
   counts sum;
   layouts.each([&](unsigned seed) { judge(seed, sum); });
   std::printf("%ld layouts, %ld of them stop, %ld only on the reference engine; %llu wavelets delivered\n",

@@ -355,13 +355,13 @@ void judge_all_changing(const law::seeds& layouts) {
 }  // namespace
 
 TEST_CASE("random programs take the same cycles as in a simulation of every cycle") {
-  judge_all({"program", 40, 400});
+  judge_all({"program", 40, 160});
 }
 TEST_CASE("random programs take the same cycles on any number of threads") {
-  judge_all_threads({"program", 40, 1'000});
+  judge_all_threads({"program", 40, 200});
 }
 TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") {
-  judge_all_changing({"changing layout", 400, 4'000});
+  judge_all_changing({"changing layout", 400, 1'600});
 }
 TEST_CASE("colors that share an output queue take the same cycles as in a simulation of every cycle") {
   const auto truth = run_sharing(wse3, simulation{}), one = run_sharing(wse3, timed{});
