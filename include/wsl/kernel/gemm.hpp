@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The matrix product C = A B on a column or a square of PEs, for matrices of the host of any sizes. Each PE
+// The matrix product C = A B, or alpha A B + beta C, on a column or a square of PEs, for matrices of the host of any sizes. Each PE
 // owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
@@ -26,7 +26,14 @@ struct gemm_options {
   /// PEs of a column. 0 chooses: for `rows` one PE for each thread, with at least 64 rows each; for a square
   /// the smallest power of two whose tiles are not larger than 512 x 512, and one PE below 128
   int side = 0;
-  int threads = 0;  ///< 0: WSL_THREADS, or one for each core; more than `side` do not help
+  int threads = 0;          ///< 0: WSL_THREADS, or one for each core; more than `side` do not help
+  f32 alpha = 1, beta = 0;  ///< as gemm_factors
+};
+
+/// C = alpha A B + beta C, as in BLAS: with beta = 0 what C was does not matter, with alpha = 0 neither do A
+/// and B, even if they are not finite.
+struct gemm_factors {
+  f32 alpha = 1, beta = 0;
 };
 
 namespace detail {
@@ -77,9 +84,13 @@ class gemm_fabric {
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
   /// differs from the exact one by at most k * 2^-24 * |A| |B| (multiply_add says what bf16 may lose beyond).
   /// Throws std::invalid_argument if the shapes do not fit.
-  outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
+  outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b,
+                     const gemm_factors& by = {}) {
     detail::check_shapes(c, a, b);
-    const detail::gemm_problem<T> p{c, a, b};
+    // Without the product nothing is left of A and B but their shapes.
+    const bool any = by.alpha != 0;
+    const detail::gemm_problem<T> p{c, any ? a : a.part(0, 0, a.rows(), 0),
+                                    any ? b : b.part(0, 0, 0, b.columns()), any ? by.alpha : 1, by.beta};
     return detail::with_tile<T>(
         method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
   }
@@ -99,11 +110,11 @@ class gemm_fabric {
   fabric fabric_;
 };
 
-/// C = A B once; see gemm_fabric for shapes, error and exceptions.
+/// C = A B once, or C = alpha A B + beta C; see gemm_fabric for shapes, error and exceptions.
 template <class T>
 outcome gemm(const matrix<f32>& c, const matrix<T>& a, const matrix<T>& b, const gemm_options& how = {}) {
   const int side = detail::gemm_side(c.rows(), std::max({c.rows(), c.columns(), a.columns()}), how);
-  return gemm_fabric<std::remove_const_t<T>>(side, how.method, how.threads)(c, a, b);
+  return gemm_fabric<std::remove_const_t<T>>(side, how.method, how.threads)(c, a, b, {how.alpha, how.beta});
 }
 
 }  // namespace wsl

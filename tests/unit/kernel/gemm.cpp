@@ -114,6 +114,47 @@ TEST_CASE("Transposed matrices and parts are operands like others") {
   x.check();
 }
 
+TEMPLATE_TEST_CASE("Factors of the product and of what C was", "", f32, bf16) {
+  const f32 nan = std::nanf("");
+  for (gemm_method method : methods)
+    for (int side : {1, 3})
+      for (const auto& [alpha, beta] :
+           {std::pair{1.f, 1.f}, {1.f, -0.5f}, {2.5f, 0.f}, {-1.f, 1.f}, {0.75f, 3.f}}) {
+        example<TestType> x{37, 300, 29};
+        const std::vector<f32> before = random_numbers<f32>(37 * 29, 5);
+        if (beta != 0) x.of_c = before;
+        gemm(x.c(), x.a(), x.b(), {.method = method, .side = side, .alpha = alpha, .beta = beta});
+        for (int i = 0; i < x.m; ++i)
+          for (int j = 0; j < x.n; ++j) {
+            const dense::exact_element exact = dense::serial_element(x.a(), x.b(), i, j);
+            const f64 was = beta == 0 ? 0 : f64{before[static_cast<std::size_t>(i * x.n + j)]};
+            const f64 expected = f64{alpha} * exact.value + f64{beta} * was;
+            REQUIRE(std::abs(f64{x.c()(i, j)} - expected) <=
+                    std::abs(f64{alpha}) * exact.bound(x.k) +
+                        4e-7 * (std::abs(f64{beta} * was) + std::abs(exact.value)));
+          }
+      }
+  // What does not count is not read.
+  example<TestType> x{9, 7, 5};
+  std::fill(x.of_a.begin(), x.of_a.end(), static_cast<TestType>(nan));
+  for (gemm_method method : methods) {
+    std::fill(x.of_c.begin(), x.of_c.end(), 2.f);
+    gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0, .beta = 3});
+    CHECK(x.of_c == std::vector<f32>(45, 6.f));
+    std::fill(x.of_c.begin(), x.of_c.end(), nan);
+    gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0});
+    CHECK(x.of_c == std::vector<f32>(45, 0.f));
+  }
+  // C may lie by columns.
+  example<TestType> y{6, 8, 4};
+  std::vector<f32> turned(24, 1.f);
+  gemm(y.c(), y.a(), y.b());
+  gemm(matrix(turned.data(), 4, 6).transposed(), y.a(), y.b(), {.side = 2, .alpha = 2, .beta = 1});
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 4; ++j)
+      CHECK(turned[static_cast<std::size_t>(j * 6 + i)] == Approx(2 * y.c()(i, j) + 1));
+}
+
 TEST_CASE("The number of threads does not change a bit") {
   for (gemm_method method : methods) {
     example<f32> one{203, 101, 150}, other = one;

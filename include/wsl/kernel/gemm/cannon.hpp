@@ -42,6 +42,7 @@ struct cannon_tile {
       me.async(mov(fabout(along_columns.out(me.y(), n)), tiles.b()), then<&cannon_tile::advance>());
     }
     tiles.add_product();
+    if (step == n) tiles.finish();
   }
   void advance(pe& me) {
     tiles.advance();

@@ -35,7 +35,7 @@ struct row_tile {
     step = 0;
     parts = std::clamp(p.a.columns() / least_depth, 1, std::min(me.height(), most_parts));
     const int depth = sum.depth<T>(p.a.columns(), parts);
-    sum.begin(p.c, {1, me.height()}, {0, me.y()});
+    sum.begin(p, {1, me.height()}, {0, me.y()});
     a = p.a.part(sum.at().y, 0, sum.tile().rows(), p.a.columns());
     if (a.column_stride() != 1) turned.resize(sum.rows_at_once, depth, gemm_stride(depth));
     const auto resize = [&](travelling_tile<T>& t) { t.resize(depth, p.b.columns(), sum.panel_width); };
@@ -68,6 +68,7 @@ struct row_tile {
       return turned.panel(0).part(0, 0, rows, columns);
     });
     expect<place>(me, ++step + 1);
+    if (step == parts) sum.finish();
     me.unblock<&row_tile::multiply<1 - place>>();
   }
 

@@ -56,6 +56,7 @@ struct summa_tile {
     me.block<&summa_tile::multiply>();
     tiles.add_product(me.x() == step, me.y() == step);
     if (++step < me.width()) exchange(me);
+    else tiles.finish();
   }
 
   template <int k>

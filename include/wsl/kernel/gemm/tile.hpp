@@ -73,14 +73,16 @@ class travelling_tile {
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 
-/// The arguments of a launch: the matrices of the host.
+/// The arguments of a launch: the matrices of the host, and the factors of C = alpha A B + beta C.
 template <class T>
 struct gemm_problem {
   matrix<f32> c;
   matrix<const T> a, b;
+  f32 alpha = 1, beta = 0;
 };
 
-/// A PE's tile of C, which it sums in the memory of the host's matrix.
+/// A PE's tile of C, which it sums in the memory of the host's matrix; in memory of its own if both factors
+/// count.
 class gemm_sum {
  public:
   static constexpr int panel_width = dense::widest_panel;  ///< columns of a panel of a tile of B
@@ -88,12 +90,27 @@ class gemm_sum {
   static constexpr int rows_at_once = 108;
 
   /// The tile at `place` if the host's C is divided into cuts.x by cuts.y tiles.
-  void begin(const matrix<f32>& whole, coord cuts, coord place) {
+  template <class T>
+  void begin(const gemm_problem<T>& p, coord cuts, coord place) {
+    const matrix<f32>& whole = p.c;
     rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
-    begun_ = false;
+    alpha_ = p.alpha, beta_ = p.beta;
     at_ = {std::min(place.x * columns_, whole.columns()), std::min(place.y * rows_, whole.rows())};
     tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y),
                        std::min(columns_, whole.columns() - at_.x));
+    sum_ = tile_;
+    begun_ = beta_ != 0 && alpha_ == 1;
+    if (begun_ && beta_ != 1) each([&](f32& c, f32&) { c *= beta_; });
+    if (beta_ == 0 || alpha_ == 1) return;
+    const std::size_t n = static_cast<std::size_t>(tile_.rows()) * static_cast<std::size_t>(tile_.columns());
+    if (own_.size() < n) own_ = support::huge_array(n);
+    sum_ = matrix<f32>(own_.data(), tile_.rows(), tile_.columns());
+  }
+  /// All products have been added.
+  void finish() {
+    if (alpha_ == 1) return;
+    if (beta_ == 0) each([&](f32& c, f32&) { c *= alpha_; });
+    else each([&](f32& c, f32& sum) { c = alpha_ * sum + beta_ * c; });
   }
   /// The length of each of n parts; the last may be shorter.
   static int cut(int length, int n) { return (length + n - 1) / n; }
@@ -121,7 +138,7 @@ class gemm_sum {
         const matrix<const T> right = b.panel(p);
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
-        dense::product(tile_.part(i, p * panel_width, rows, columns), left,
+        dense::product(sum_.part(i, p * panel_width, rows, columns), left,
                        right.part(0, 0, left.columns(), columns), !begun_, dense::best_microkernels(), next);
       }
     }
@@ -133,10 +150,23 @@ class gemm_sum {
   }
 
  private:
+  /// Calls f(an element of the tile, the same one of the sum).
+  template <class F>
+  void each(F f) {
+    for (int i = 0; i < tile_.rows(); ++i)
+      if (tile_.column_stride() == 1)
+        for (f32 *c = tile_.row(i), *end = c + tile_.columns(), *s = sum_.row(i); c < end; ++c, ++s)
+          f(*c, *s);
+      else
+        for (int j = 0; j < tile_.columns(); ++j) f(tile_(i, j), sum_(i, j));
+  }
+
   int rows_ = 0, columns_ = 0;
   coord at_;
   bool begun_ = false;
-  matrix<f32> tile_{nullptr, 0, 0};
+  f32 alpha_ = 1, beta_ = 0;
+  matrix<f32> tile_{nullptr, 0, 0}, sum_{nullptr, 0, 0};
+  support::huge_array own_;
 };
 
 /// The tiles of a PE of a square on this computer: as large as a cache, multiplied by the microkernels. Each
@@ -147,7 +177,7 @@ class host_tiles {
   /// Loads the tiles of a square of n x n PEs whose columns and rows these are.
   void load(const gemm_problem<T>& p, int n, coord of_c, coord of_a, coord of_b) {
     const int depth = sum_.depth<T>(p.a.columns(), n);
-    sum_.begin(p.c, {n, n}, of_c);
+    sum_.begin(p, {n, n}, of_c);
     for (travelling_tile<T>* t : {&a_, &next_a_}) t->resize(sum_.rows(), depth, gemm_stride(depth));
     for (travelling_tile<T>* t : {&b_, &next_b_}) t->resize(depth, sum_.columns(), sum_.panel_width);
     a_.load(p.a, of_a.y, of_a.x);
@@ -159,6 +189,7 @@ class host_tiles {
   auto next_b() { return mem(next_b_.words()); }
   /// The tiles that have come take the place of the others.
   void advance() { a_.swap(next_a_), b_.swap(next_b_); }
+  void finish() { sum_.finish(); }
   /// C += A B, of each the PE's own tile or the one that has come.
   void add_product(bool own_a = true, bool own_b = true) {
     sum_.add_product(own_a ? a_ : next_a_, own_b ? b_ : next_b_);
