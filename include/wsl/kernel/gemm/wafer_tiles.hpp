@@ -49,6 +49,7 @@ class wafer_tiles {
     for (counted<i16> k = i16{0}; k < i16{shape.depth}; ++k, column += shape.rows, row += shape.columns)
       kernel::add_outer_product(c_, kernel::numbers(column, shape.rows), kernel::numbers(row, shape.columns));
   }
+  void finish() {}  // a wafer's product has no factors
   /// The tile of C.
   matrix<const f32> c() const { return matrix<const f32>(c_, shape.columns, shape.rows).transposed(); }
 
