@@ -23,6 +23,8 @@ struct options {
   double tolerance = 1e-4;
   tlr::operation which = tlr::operation::forward;
   tlr::options how;
+  bool solves = false;
+  tlr::least_squares_options solving;
 };
 
 template <class... X>
@@ -67,6 +69,20 @@ std::vector<tlr::wide<T>> dense_product(const options& o, const std::vector<T>& 
   return y;
 }
 
+/// Finds a vector from its product.
+template <class T>
+void solve(const options& o, tlr::multiplier<T>& product) {
+  std::vector<T> x(std::size_t(o.size.columns)), b(std::size_t(o.size.rows));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(float(i * 7919 % 1000) / 500 - 1);
+  product(b, x);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto found = tlr::least_squares<T>(product, o.size.columns, b, o.solving);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const char* const ends[] = {"A x = b", "no x comes closer", "not converged"};
+  print("least squares", "%d steps, %.3g s: |A x - b| is %.3g of |b|; %s", found.steps, took,
+        found.residual / norm(b), ends[static_cast<int>(found.ending)]);
+}
+
 template <class T>
 int go(const options& o, std::vector<T> (*make)(const shape&)) {
   check_memory(o, sizeof(T));
@@ -77,8 +93,9 @@ int go(const options& o, std::vector<T> (*make)(const shape&)) {
         o.size.length, o.size.apart);
   const double took = seconds([&] {
     support::progress p("tiles", static_cast<u64>(tiles));
-    compressed = tlr::compress<T>(matrix<const T>(a.data(), o.size.rows, o.size.columns), o.tile, o.tolerance,
-                                  [&] { p.tick(); });
+    compressed = tlr::compress<T>(
+        matrix<const T>(a.data(), o.size.rows, o.size.columns), o.tile, o.tolerance, [&] { p.tick(); },
+        o.how.threads);
   });
   print("compressed", "%d tiles of %d, ranks %.3g on average, %.3g s", tiles, o.tile,
         double(compressed.ranks()) / tiles, took);
@@ -108,6 +125,7 @@ int go(const options& o, std::vector<T> (*make)(const shape&)) {
   print("product", "%.4g us on %d PEs, %s", each * 1e6, product.pes(),
         o.how.how == tlr::schedule::stacked ? "stacked" : "with an exchange");
   print("rate", "%.4g GB/s of bases", double(compressed.numbers()) * sizeof(T) / each / 1e9);
+  if (o.solves) solve(o, product);
   return 0;
 }
 
@@ -160,6 +178,16 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--times", o.times, "products to measure")
       ->check(app::at_least(0, true))
+      ->capture_default_str();
+  CLI::Option* const solves =
+      app.add_flag("--solve", o.solves, "also find a vector from its product, by least squares (LSQR)");
+  app.add_option("--max-steps", o.solving.max_steps, "of --solve")
+      ->check(CLI::Range(1, 1'000'000))
+      ->needs(solves)
+      ->capture_default_str();
+  app.add_option("--residual", o.solving.tolerance, "at which --solve ends, of the right side's norm")
+      ->check(CLI::Range(0., 1.))
+      ->needs(solves)
       ->capture_default_str();
   app.allow_extras();
   int status = 0;

@@ -1,20 +1,69 @@
 // SPDX-License-Identifier: MIT
 // Compression of a dense matrix into tiles of low rank: a singular value decomposition of each tile in f64,
-// of which the largest values are kept. Needs Eigen (CMake: the component `low_rank`). See
-// examples/89_low_rank.cpp.
+// of which the largest values are kept. Tiles are compressed on all cores. Needs Eigen (CMake: the component
+// `low_rank`). See examples/89_low_rank.cpp.
 #pragma once
 #include <Eigen/QR>
 #include <Eigen/SVD>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <functional>
+#include <mutex>
+#include <thread>
 
+#include "../../engine/threaded.hpp"
 #include "../../linalg/matrix.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../../support/split_mix.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {
 
 namespace detail {
+
+/// A matrix as Q B, up to a rest whose squared norm is at most `allowed`, with few columns of Q, which are
+/// orthonormal.
+template <class Dense>
+struct range_of {
+  Dense q, b;
+  f64 rest = 0;
+
+  range_of(const Dense& a, f64 allowed) {
+    const Eigen::Index size = std::min(a.rows(), a.cols());
+    // Most tiles have few significant columns, which products with random vectors find (Halko, Martinsson and
+    // Tropp, SIAM Review 53, 2011). The vectors are the same for all tiles of a shape.
+    for (Eigen::Index k = 16; 3 * k <= size; k *= 2) {
+      q = orthonormal(a * random_vectors(a.cols(), k));
+      q = orthonormal(a * orthonormal(a.adjoint() * q));
+      b = q.adjoint() * a;
+      rest = (a - q * b).squaredNorm();
+      if (rest <= allowed) return;
+    }
+    const Eigen::ColPivHouseholderQR<Dense> qr(a);
+    const Dense upper = qr.matrixR().topRows(size).template triangularView<Eigen::Upper>();
+    Eigen::Index rank = size;
+    rest = 0;
+    for (; rank > 0 && rest + upper.row(rank - 1).squaredNorm() <= allowed; --rank)
+      rest += upper.row(rank - 1).squaredNorm();
+    q = qr.householderQ() * Dense::Identity(a.rows(), rank);
+    b = upper.topRows(rank) * qr.colsPermutation().inverse();
+  }
+
+ private:
+  static Dense orthonormal(const Dense& of) {
+    return Eigen::HouseholderQR<Dense>(of).householderQ() * Dense::Identity(of.rows(), of.cols());
+  }
+  static Dense random_vectors(Eigen::Index n, Eigen::Index k) {
+    Dense x(n, k);
+    u64 state = 1;
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      x.data()[i] =
+          static_cast<f64>(static_cast<i64>(support::split_mixed(state += support::split_mix_step))) *
+          0x1p-63;
+    return x;
+  }
+};
 
 /// A matrix as U S V^H with the fewest singular values such that the squared norm of the rest is at most
 /// `allowed`; `rest` is that squared norm.
@@ -24,47 +73,55 @@ struct decomposition {
   Eigen::VectorXd values;
   f64 rest = 0;
 
-  // Most tiles have few significant columns: a QR decomposition with pivoting finds them, and only they are
-  // decomposed further.
   decomposition(const Dense& a, f64 allowed) {
-    const Eigen::ColPivHouseholderQR<Dense> qr(a);
-    const Eigen::Index size = std::min(a.rows(), a.cols());
-    const Dense upper = qr.matrixR().topRows(size).template triangularView<Eigen::Upper>();
-    Eigen::Index rank =
-        leave_out(size, 1e-4 * allowed, [&](Eigen::Index k) { return upper.row(k).squaredNorm(); });
-    if (rank == 0) return;
-    const Dense tall = qr.colsPermutation() * upper.topRows(rank).adjoint();
-    const Eigen::JacobiSVD<Dense> svd(tall, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    const f64 nothing = 1e-30 * svd.singularValues()[0] * svd.singularValues()[0];
-    const Eigen::Index whole = rank;
-    rank = leave_out(rank, std::max(allowed, rest + nothing),
-                     [&](Eigen::Index k) { return svd.singularValues()[k] * svd.singularValues()[k]; });
-    values = svd.singularValues().head(rank);
+    const range_of<Dense> range(a, 1e-4 * allowed);
+    rest = range.rest;
+    if (range.b.rows() == 0) return;
+    const Eigen::JacobiSVD<Dense> svd(range.b.adjoint(), Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Eigen::VectorXd& all = svd.singularValues();
+    const f64 nothing = 1e-30 * all[0] * all[0], most = std::max(allowed, rest + nothing);
+    Eigen::Index rank = all.size();
+    for (; rank > 0 && rest + all[rank - 1] * all[rank - 1] <= most; --rank)
+      rest += all[rank - 1] * all[rank - 1];
+    values = all.head(rank);
     v = svd.matrixU().leftCols(rank);
-    u = Dense::Zero(a.rows(), rank);
-    u.topRows(whole) = svd.matrixV().leftCols(rank);
-    u.applyOnTheLeft(qr.householderQ());
-  }
-
- private:
-  /// Drops the last of `count` terms as long as the sum of the dropped squares is allowed; returns how many
-  /// are kept.
-  template <class Square>
-  Eigen::Index leave_out(Eigen::Index count, f64 allowed, Square square) {
-    for (; count > 0 && rest + square(count - 1) <= allowed; --count) rest += square(count - 1);
-    return count;
+    u = range.q * svd.matrixV().leftCols(rank);
   }
 };
+
+/// Calls each(0) to each(n - 1) on so many threads, in any order, and throws what one of them has thrown.
+template <class Each>
+void on_threads(int threads, int n, Each each) {
+  std::atomic<int> next = 0;
+  std::exception_ptr thrown;
+  std::mutex keeping;
+  const auto work = [&] {
+    for (int i; (i = next++) < n;) try {
+        each(i);
+      } catch (...) {
+        const std::lock_guard lock(keeping);
+        if (!thrown) thrown = std::current_exception();
+        next = n;
+      }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < std::min(threads, n); ++t) others.emplace_back(work);
+  work();
+  for (std::thread& t : others) t.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
 
 }  // namespace detail
 
 /// The matrix whose tiles have the smallest ranks with |A - result| <= tolerance |A| in Frobenius norms, if
 /// every tile drops the same amount. With tolerance 0 only the part below the precision of f64 is dropped.
-/// Calls `each_tile` after each tile. Throws std::invalid_argument for a tolerance that is negative or not a
+/// Calls `each_tile` after each tile, one call at a time. `threads` are as threaded{.threads}; the result does
+/// not depend on them, bit for bit. Throws std::invalid_argument for a tolerance that is negative or not a
 /// number, for a tile size below 1, and for elements that are not finite.
 template <class T>
 low_rank<T> compress(
-    const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {}) {
+    const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {},
+    int threads = 0) {
   using dense = Eigen::Matrix<wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
   if (!(tolerance >= 0))
     support::bad_argument({"the tolerance of a compression is at least 0, not ", std::to_string(tolerance)});
@@ -75,24 +132,29 @@ low_rank<T> compress(
   if (!std::isfinite(square))
     support::bad_argument({"a matrix of ", a.shape(), " to compress has elements that are not finite"});
   const f64 allowed = tolerance * tolerance * square / (f64(out.tile_rows()) * out.tile_columns());
-  f64 left_out = 0;
-  for (int i = 0; i < out.tile_rows(); ++i)
-    for (int j = 0; j < out.tile_columns(); ++j) {
-      const range rows = out.rows_of(i), columns = out.columns_of(j);
-      dense one(rows.size(), columns.size());
-      for (int r = 0; r < rows.size(); ++r)
-        for (int c = 0; c < columns.size(); ++c) one(r, c) = wide<T>(a(rows.from + r, columns.from + c));
-      const detail::decomposition<dense> svd(one, allowed);
-      left_out += svd.rest;
-      factors<T> f{static_cast<int>(svd.values.size()), {}, {}};
-      for (int k = 0; k < f.rank; ++k) {
-        for (int r = 0; r < rows.size(); ++r) f.u.push_back(static_cast<T>(svd.u(r, k) * svd.values[k]));
-        for (int c = 0; c < columns.size(); ++c)
-          f.v.push_back(static_cast<T>(Eigen::numext::conj(svd.v(c, k))));
-      }
-      out.set(i, j, std::move(f));
-      each_tile();
+  const int tiles = out.tile_rows() * out.tile_columns();
+  std::vector<f64> rests(static_cast<std::size_t>(tiles));
+  std::mutex telling;
+  detail::on_threads(threads > 0 ? threads : default_threads(), tiles, [&](int t) {
+    const int i = t / out.tile_columns(), j = t % out.tile_columns();
+    const range rows = out.rows_of(i), columns = out.columns_of(j);
+    dense one(rows.size(), columns.size());
+    for (int r = 0; r < rows.size(); ++r)
+      for (int c = 0; c < columns.size(); ++c) one(r, c) = wide<T>(a(rows.from + r, columns.from + c));
+    const detail::decomposition<dense> svd(one, allowed);
+    rests[static_cast<std::size_t>(t)] = svd.rest;
+    factors<T> f{static_cast<int>(svd.values.size()), {}, {}};
+    for (int k = 0; k < f.rank; ++k) {
+      for (int r = 0; r < rows.size(); ++r) f.u.push_back(static_cast<T>(svd.u(r, k) * svd.values[k]));
+      for (int c = 0; c < columns.size(); ++c)
+        f.v.push_back(static_cast<T>(Eigen::numext::conj(svd.v(c, k))));
     }
+    out.set(i, j, std::move(f));
+    const std::lock_guard lock(telling);
+    each_tile();
+  });
+  f64 left_out = 0;
+  for (f64 rest : rests) left_out += rest;
   out.error = std::sqrt(left_out);
   return out;
 }
