@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-view: shows a layout, or a traced run, as a page for the browser (`wsl-view layout`, `wsl-view trace`),
-// and writes a layout as a skeleton in CSL (`wsl-view csl`).
+// wsl-view: shows a layout, a traced run, or the dump of one as a page for the browser (`wsl-view layout`,
+// `wsl-view trace`, `wsl-view dump`), and writes a layout as a skeleton in CSL (`wsl-view csl`).
 #include <cstdio>
 #include <functional>
 #include <wsl/layout/draw/census.hpp>
@@ -8,6 +8,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "dump_summary.hpp"
 #include "page.hpp"
 #include "stored_layout.hpp"
 #include "trace_summary.hpp"
@@ -22,7 +23,8 @@ std::string layout_text(const std::string& file) {
   if (std::filesystem::file_size(file) > stored_layout::most_bytes)
     throw std::invalid_argument(file + " is larger than 32 MiB, as no layout file is");
   std::string text = app::read_file(file);
-  if (text.starts_with("WSLDUMP")) throw std::invalid_argument(file + " is a dump: wsl-debug shows it");
+  if (text.starts_with("WSLDUMP"))
+    throw std::invalid_argument(file + " is a dump: wsl-view dump and wsl-debug show it");
   if (text.starts_with("wsltrace"))
     throw std::invalid_argument(file + " is a trace: wsl-view trace shows it");
   return text;
@@ -50,7 +52,7 @@ std::function<int()> declare_layout(CLI::App& app) {
   return [o] {
     require_other(o->out, o->file);
     const stored_layout l(layout_text(o->file), o->file);
-    write_page(o->out, page_of(l, nullptr));
+    write_page(o->out, page_of(l));
     return 0;
   };
 }
@@ -73,7 +75,23 @@ std::function<int()> declare_trace(CLI::App& app) {
     how.most_details = static_cast<std::size_t>(o->details);
     if (!o->cycles.empty()) how.only(o->cycles);
     const trace_summary s(o->file, how);
-    write_page(o->out, page_of(s.layout(), &s));
+    write_page(o->out, page_of(s));
+    std::printf("%s\n", s.sentence().c_str());
+    return 0;
+  };
+}
+
+std::function<int()> declare_dump(CLI::App& app) {
+  struct options {
+    std::string file, out;
+  };
+  const auto o = std::make_shared<options>();
+  app.add_option("FILE", o->file, "a dump, which a program writes with WSL_DUMP=FILE")->required();
+  app.add_option("-o,--out", o->out, "the page")->required();
+  return [o] {
+    require_other(o->out, o->file);
+    const dump_summary s(o->file);
+    write_page(o->out, page_of(s));
     std::printf("%s\n", s.sentence().c_str());
     return 0;
   };
@@ -99,7 +117,7 @@ std::function<int()> declare_csl(CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Shows layouts and traces in the browser", "wsl-view");
+  CLI::App app("Shows layouts, traces and dumps in the browser", "wsl-view");
   app.require_subcommand(0, 1)->allow_extras();
   std::function<int()> chosen;
   const auto command = [&](const char* name, const char* what, auto declare) {
@@ -108,6 +126,7 @@ int run(int argc, char** argv) {
   };
   command("layout", "a page of a layout: its programs, routes and memory", declare_layout);
   command("trace", "a page of a run: what PEs and links did, and who waits for whom", declare_trace);
+  command("dump", "a page of a dump: which PEs wait and for whom, what they hold", declare_dump);
   command("csl", "a layout as a skeleton in CSL", declare_csl);
   int status = 0;
   if (!app::parse(app, argc, argv, "command", status)) return status;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "dump_summary.hpp"
 #include "page_files.hpp"
 #include "stored_layout.hpp"
 #include "trace_summary.hpp"
@@ -56,20 +57,32 @@ void put(std::string& page, std::string_view mark, const std::string& text) {
   page.replace(page.find(mark), mark.size(), text);
 }
 
-}  // namespace
-
-std::string page_of(const stored_layout& l, const trace_summary* trace) {
-  std::string data = data_element("layout-data", "application/json", in_html(l.json()));
-  if (trace) {
-    data += data_element("trace-meta", "application/json", in_html(trace->meta()));
-    data += data_element("trace-data", "text/plain", base64(deflated(trace->bytes())));
-  }
+std::string page_with(const std::string& data) {
   std::string page = page_html;
   // the last mark first: what is put in may have marks of its own
   put(page, "<!-- script -->", "\"use strict\";\n" + page_scripts);
   put(page, "<!-- data -->", data);
   put(page, "<!-- style -->", page_style);
   return page;
+}
+std::string layout_element(const std::string& json) {
+  return data_element("layout-data", "application/json", in_html(json));
+}
+/// What a page has besides a layout: JSON, and numbers.
+template <class Summary>
+std::string elements_of(const std::string& kind, const Summary& s) {
+  return data_element((kind + "-meta").c_str(), "application/json", in_html(s.meta())) +
+         data_element((kind + "-data").c_str(), "text/plain", base64(deflated(s.bytes())));
+}
+
+}  // namespace
+
+std::string page_of(const stored_layout& l) { return page_with(layout_element(l.json())); }
+std::string page_of(const trace_summary& trace) {
+  return page_with(layout_element(trace.layout().json()) + elements_of("trace", trace));
+}
+std::string page_of(const dump_summary& dump) {
+  return page_with(layout_element(dump.layout_json()) + elements_of("dump", dump));
 }
 
 }  // namespace view

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page that shows a layout, and a trace of a run of it: one HTML file that needs nothing else.
+// The page that shows a layout, a trace of a run of it, or a dump: one HTML file that needs nothing else.
 #pragma once
 #include <string>
 
@@ -7,8 +7,11 @@ namespace view {
 
 class stored_layout;
 class trace_summary;
+class dump_summary;
 
-/// The text of the page; without a trace if that is null.
-std::string page_of(const stored_layout& l, const trace_summary* trace);
+/// The text of the page.
+std::string page_of(const stored_layout& l);
+std::string page_of(const trace_summary& trace);
+std::string page_of(const dump_summary& dump);
 
 }  // namespace view

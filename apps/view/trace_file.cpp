@@ -31,7 +31,7 @@ trace_file::trace_file(std::string name) : name_(std::move(name)), buffer_(std::
   limit_ = std::min(size_, head);
   std::string first;
   while (first.size() < std::min<std::uint64_t>(magic.size(), size_)) first += static_cast<char>(byte());
-  if (first.starts_with("WSLDUMP")) refuse("it is a dump: wsl-debug shows it");
+  if (first.starts_with("WSLDUMP")) refuse("it is a dump: wsl-view dump and wsl-debug show it");
   if (first.starts_with('{'))
     refuse(
         "it is no file of wsl-view but one for Perfetto, or a layout: give WSL_TRACE a name that ends in "

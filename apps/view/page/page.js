@@ -18,18 +18,19 @@ async function unpacked(id) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
-// The parts of a trace lie one after the other, each at a multiple of 4.
-async function readTrace(layout) {
-  if (!$("trace-meta")) return null;
-  const meta = JSON.parse($("trace-meta").textContent), all = await unpacked("trace-data"), parts = {};
+// A trace, or a dump, if the page has one. Its parts lie one after the other, each at a multiple of 4.
+async function read(kind, Kind, layout) {
+  if (!$(kind + "-meta")) return null;
+  const meta = JSON.parse($(kind + "-meta").textContent), all = await unpacked(kind + "-data"), parts = {};
   for (const { name, at, size } of meta.parts) parts[name] = all.slice(at, at + size);
-  return new Trace(meta, layout, parts);
+  return new Kind(meta, layout, parts);
 }
 
 class Page {
-  constructor(layout, trace) {
+  constructor(layout, trace, dump) {
     this.layout = layout;
     this.trace = trace;
+    this.dump = dump;
     this.bin = null;
     this.shown = "programs";
     this.wafer = new Wafer($("wafer"), layout);
@@ -41,6 +42,7 @@ class Page {
     this.describePrograms();
     this.describeColors();
     if (trace) this.describeTrace();
+    if (dump) this.describeDump();
     this.listen();
     this.follow();
   }
@@ -126,6 +128,7 @@ class Page {
     $("pe-title").textContent = nameOfPe(x, y);
     parts.push(element("p", program ? ["runs ", element("b", program.name)] : "has no program"));
     if (this.trace) parts.push(...this.describeActivity(x, y));
+    if (this.dump) parts.push(...this.describeState(x, y));
     const routes = layout.paths.filter((p) => p.where.has(x, y)).sort((a, b) => a.color - b.color || a.phase - b.phase);
     if (routes.length) parts.push(element("h3", "Routes"), this.table(["color", "way", ""], routes.map((p) => [String(p.color), this.wayOf(p), this.moreOf(p, x, y)])));
     const streams = layout.streams.filter((s) => s.where.has(x, y));
@@ -197,17 +200,20 @@ class Page {
     $("summary").textContent = t.summary;
     $("slowest").tBodies[0].replaceChildren(...t.slowest.map((p) => element("tr", [element("td", this.button(p.x, p.y)), element("td", percent(p.computing / t.cycles)),
       element("td", percent(p.starved / t.cycles)), element("td", percent(p.held_up / t.cycles)), element("td", number(p.last))])));
-    if (t.ending) {
-      $("deadlock").hidden = false;
-      $("sentence").textContent = t.ending;
-      $("waits-choice").hidden = !t.waits.length;
-      $("chain").replaceChildren(...t.chain.map((l) => element("li", [this.button(l.from[0], l.from[1]), " " + l.says + " ", ...(l.to ? [this.button(l.to[0], l.to[1])] : [])])));
-      this.waiting = this.waitArrows();
-    }
+    this.describeEnding(t);
+  }
+  // How a run ended, of a trace or a dump.
+  describeEnding(t) {
+    if (!t.ending) return;
+    $("deadlock").hidden = false;
+    $("sentence").textContent = t.ending;
+    $("waits-choice").hidden = !t.waits.length;
+    $("chain").replaceChildren(...t.chain.map((l) => element("li", [this.button(l.from[0], l.from[1]), " " + l.says + " ", ...(l.to ? [this.button(l.to[0], l.to[1])] : [])])));
+    this.waiting = this.waitArrows(t);
   }
   // Thick arrows: the chain that the sentence names. Thin ones: for each PE that waits for words, the senders of the color.
-  waitArrows() {
-    const t = this.trace, arrows = [], most = 1000;
+  waitArrows(t) {
+    const arrows = [], most = 1000;
     for (const w of t.waits) {
       if (arrows.length >= most) break;
       if (!w.for_words) continue;
@@ -220,7 +226,35 @@ class Page {
     this.wafer.arrows = arrows.concat(this.run ? this.run.arrows : []);
     this.wafer.invalidate();
   }
+  // ---- a dump
+
+  describeDump() {
+    const d = this.dump, choice = $("dump-shown");
+    $("dump").hidden = false;
+    $("dump-summary").textContent = d.summary;
+    choice.replaceChildren(element("option", "programs", { value: "programs" }), element("option", "PEs that wait", { value: "waiting" }),
+      ...d.members.map((m) => element("option", "member " + m.name, { value: "member " + m.name })));
+    this.shown = d.ending ? "waiting" : "programs";
+    choice.value = this.shown;
+    choice.addEventListener("change", () => { this.shown = choice.value; this.showTime(); });
+    this.describeEnding(d);
+  }
+  describeState(x, y) {
+    const d = this.dump, lines = d.lines(x, y), member = this.shown.startsWith("member ") ? this.shown.slice(7) : null;
+    if (lines === null && member) return [element("p", member + ": " + d.valueText(member, x, y))];
+    if (lines === null) return [element("p", "The page has no more of this PE: wsl-debug FILE -c \"pe " + x + "," + y + "\" has.", { class: "soft" })];
+    return lines ? [element("pre", lines, { tabindex: "0", "aria-label": "state of the PE" })] : [element("p", "does and holds nothing", { class: "soft" })];
+  }
+  showDump() {
+    const d = this.dump, member = d.members.find((m) => "member " + m.name === this.shown);
+    this.wafer.base = this.shown === "programs" ? this.wafer.programs : d.paint(this.shown);
+    $("dump-range").textContent = member ? "from " + member.low + " (pale) to " + member.high + "; of arrays the largest number; not a number in red" :
+      this.shown === "waiting" ? "PEs that wait are orange" : "";
+    this.wafer.invalidate();
+    if (this.wafer.selected) this.describePe();
+  }
   showTime() {
+    if (this.dump) return this.showDump();
     const t = this.trace;
     if (!t) return;
     this.bin = $("sum").checked ? null : Number($("time").value);
@@ -386,7 +420,7 @@ class Page {
 
 async function open() {
   const layout = new Layout(JSON.parse($("layout-data").textContent));
-  window.page = new Page(layout, await readTrace(layout));
+  window.page = new Page(layout, await read("trace", Trace, layout), await read("dump", Dump, layout));
   document.documentElement.dataset.opened = Math.round(performance.now());  // milliseconds since the page began to load
 }
 open().catch((e) => { $("said").textContent = "This page cannot be shown: " + e.message; $("said").classList.add("bad"); throw e; });

@@ -67,6 +67,19 @@
       const task = [...$("pe-text").querySelectorAll("button")].find((b) => b.textContent.startsWith("task"));
       if (task) { task.click(); tell("follow", $("said").textContent); tell("steps", [...$("pe-text").querySelectorAll(".steps li")].map((li) => li.textContent).join("; ")); }
     }
+    if (page.dump) {
+      const choice = $("dump-shown"), show = (value) => { choice.value = value; choice.dispatchEvent(new Event("change")); };
+      tell("members", [...choice.options].map((o) => o.textContent).join(", "));
+      for (const o of choice.options) { show(o.value); tell(o.value, tints() > 1); tell("range", $("dump-range").textContent); }
+      if (page.dump.values.has("heat")) tell("nan", page.dump.valueText("heat", 2, 1));
+      if (page.dump.ending) tell("arrows", page.wafer.arrows.length + " " + page.wafer.arrows.filter((a) => a.strong).length);
+      click(Math.min(2, width - 1), 0);
+      tell("state", $("pe-text").textContent.replaceAll("\n", " "));
+      page.select(width - 1, height - 1);
+      if (page.dump.values.has("heat")) tell("member", $("pe-text").textContent.match(/steps: [0-9]+/)?.[0]);
+      show("programs");
+      tell("beyond the texts", $("pe-text").textContent.match(/The page has no more of this PE: [^.]*\./)?.[0]);
+    }
     tell("bad", $("said").classList.contains("bad"));
   } catch (e) {
     tell("exception", e.stack);

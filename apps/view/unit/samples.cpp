@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Writes the files that the test of wsl-view shows: samples plate|wafer|relay|deadlock|large <file> [<size>]
+// Writes the files that the test of wsl-view shows: samples plate|wafer|relay|deadlock|large|heat <file> [<size>]
 //   plate     a layout of 12 x 8 PEs with all that a layout can have
 //   wafer     a layout of 750 x 994 PEs
 //   relay     a trace of a row of PEs, each of which computes on a word before it sends it on
 //   deadlock  a trace of two PEs that wait for each other, and of others that wait for them
 //   large     a trace of <size> x <size> PEs that all relay words for a while
+//   heat      a dump of <size> x <size> PEs, of which PE(2, 1) has no number
+// With WSL_DUMP=<file>, deadlock also writes a dump.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <wsl/debug/dump.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/layout/filters.hpp>
 #include <wsl/layout/layout_file.hpp>
@@ -34,6 +39,14 @@ struct border {
   void hear(pe&, f32 x) { edge_values[0] = x; }
   using tasks = task_list<on<green, &border::hear>, sends<green>>;
   using exports = export_list<&border::edge_values>;
+};
+
+struct plate_cell {
+  f32 heat = 0;
+  i32 steps[3]{};
+  void begin(pe&) {}
+  using tasks = task_list<launch<&plate_cell::begin>>;
+  using exports = export_list<&plate_cell::heat, &plate_cell::steps>;
 };
 
 layout plate() {
@@ -128,7 +141,17 @@ int run(int argc, char** argv) {
   else if (what == "wafer") save_layout(wafer(), file);
   else if (what == "relay") run_relay(file, size ? size : 8, 1, 3);
   else if (what == "large") run_relay(file, size, size, size);
-  else if (what == "deadlock") {
+  else if (what == "heat") {
+    const layout grid = layout{wse2, size, size}.place<plate_cell>(all);
+    fabric f{grid, reference{}};
+    for (int y = 0; y < size; ++y)
+      for (int x = 0; x < size; ++x) {
+        plate_cell& c = f.program_at<plate_cell>({x, y});
+        c.heat = static_cast<f32>(x + y), c.steps[1] = x;
+      }
+    f.program_at<plate_cell>({2, 1}).heat = std::nanf("");
+    f.dump(file);
+  } else if (what == "deadlock") {
     fabric f{partners(4), timed{.trace = file}};
     try {
       f.launch();
@@ -138,7 +161,7 @@ int run(int argc, char** argv) {
     }
     throw std::runtime_error("there is no deadlock");
   } else {
-    throw std::invalid_argument("samples plate|wafer|relay|deadlock|large <file> [<size>]");
+    throw std::invalid_argument("samples plate|wafer|relay|deadlock|large|heat <file> [<size>]");
   }
   return 0;
 }

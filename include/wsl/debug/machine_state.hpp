@@ -179,13 +179,13 @@ class machine_state {
   std::size_t rank(coord c) const { return static_cast<std::size_t>(grid().rank(c)); }
 
   place_state at(coord c) const { return decoded(blocks[states[rank(c)]]); }
-  /// The program of a place, null if it has none.
   /// What the paths of a color carry, or nothing.
   std::string type_of_color(int c) const {
     for (const path_info& p : paths)
       if (p.color == c) return p.type;
     return "";
   }
+  /// The program of a place, null if it has none.
   const program_info* program_at(coord c) const {
     const place_state s = at(c);
     return s.has_pe ? &programs[s.program] : nullptr;

@@ -181,6 +181,21 @@ class state_view {
                       wsl::text_of(c), s_.width, s_.height, s_.width - 1, s_.height - 1));
   }
   const machine_state& state_shown() const { return s_; }
+  /// For each place of the grid, whether its PE waits.
+  std::vector<bool> places_that_wait() const {
+    std::vector<bool> all(s_.states.size());
+    for (const engines::wait& w : s_.waits)
+      if (holds_up_pe(w)) all[s_.rank(w.at)] = true;
+    return all;
+  }
+  /// The paths as a layout, on which waits are followed.
+  layout layout_of_paths() const {
+    layout plan(host, s_.width, s_.height);
+    for (const path_info& p : s_.paths)
+      if (p.phase > 0) plan.path(wsl::color<u32>{p.color}, p.where, p.how, phase{p.phase});
+      else plan.path(wsl::color<u32>{p.color}, p.where, p.how);
+    return plan;
+  }
 
  private:
   struct counts {
@@ -204,12 +219,6 @@ class state_view {
     using r = engines::wait::reason;
     if (w.why == r::router || w.why == r::router_switch || w.why == r::stream) return false;
     return s_.why == dump_reason::deadlock || (w.why != r::unread && w.why != r::call);
-  }
-  std::vector<bool> places_that_wait() const {
-    std::vector<bool> all(s_.states.size());
-    for (const engines::wait& w : s_.waits)
-      if (holds_up_pe(w)) all[s_.rank(w.at)] = true;
-    return all;
   }
   static std::string indented(const std::string& lines) {
     std::string text = "  ";
@@ -308,17 +317,6 @@ class state_view {
     });
     return all.text("more PEs");
   }
-  // ---- who waits for whom -----------------------------------------------------------------------
-
-  /// The paths as a layout, on which waits are followed.
-  layout layout_of_paths() const {
-    layout plan(host, s_.width, s_.height);
-    for (const path_info& p : s_.paths)
-      if (p.phase > 0) plan.path(wsl::color<u32>{p.color}, p.where, p.how, phase{p.phase});
-      else plan.path(wsl::color<u32>{p.color}, p.where, p.how);
-    return plan;
-  }
-
   const machine_state& s_;
   places places_;
 };
