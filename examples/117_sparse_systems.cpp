@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sparse systems of equations on a row of PEs. First a network of resistors: Kirchhoff's law at each node gives
-// a row of a matrix with as many entries as there are wires, and conjugate gradients find the voltages. The
-// method computes in f32 and is refined in f64, so that they are right to twelve digits. Then the heat of a
-// plate, a system from a grid: with a multigrid preconditioner the iterations do not grow with the grid.
+// Sparse systems of equations on a row of PEs. First a network of resistors: Kirchhoff's law at each node
+// gives a row of a matrix with as many entries as there are wires, and conjugate gradients find the voltages.
+// The method computes in f32 and is refined in f64, so that they are right to twelve digits. Then the heat of
+// a plate, a system from a grid: with a multigrid preconditioner the iterations do not grow with the grid.
 #include <wsl/kernel/sparse_solver.hpp>
 
 #include <cstdio>
@@ -26,10 +26,9 @@ int main() {
   const solver::sparse_matrix a = network(nodes);
   std::vector<f64> current(nodes);
   current[nodes / 2] = 1;  // one ampere flows in there, and out at the ground
-  solver::sparse_solver circuit(a, solver::conjugate_gradients{},
-                                {.with = solver::preconditioner::jacobi,
-                                 .numbers = solver::arithmetic::mixed,
-                                 .pes = 4});
+  solver::sparse_solver circuit(
+      a, solver::conjugate_gradients{},
+      {.with = solver::preconditioner::jacobi, .numbers = solver::arithmetic::mixed, .pes = 4});
   const solver::sparse_solution volts = circuit.solve(current, {.tolerance = 1e-12});
   const f64 left = solver::serial::relative_residual(a, volts.x, current);
   bool right = volts.converged() && left < 1.01e-12 && std::abs(volts.x[0] - 1) < 1e-9;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// wsl-solve: solves sparse systems of linear equations by Krylov methods on a row of PEs. It writes a solution
-// only if its residual, computed in f64 from what is written, is within the tolerance.
+// wsl-solve: solves sparse systems of linear equations by Krylov methods on a row of PEs. It writes a
+// solution only if its residual, computed in f64 from what is written, is within the tolerance.
+#include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fmt/format.h>
 #include <wsl/support/line_chart.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -51,7 +51,8 @@ std::string history_text(const std::vector<sparse_solution>& all) {
 std::string picture_of(const std::vector<sparse_solution>& all, const std::string& title) {
   support::line_chart chart{.title = title, .x = {"iterations"}, .y = {"residual, |r| / |b|", true}};
   for (std::size_t k = 0; k < all.size(); ++k) {
-    support::line_chart::line line{.name = all.size() == 1 ? "residual" : fmt::format("right side {}", k + 1)};
+    support::line_chart::line line{.name =
+                                       all.size() == 1 ? "residual" : fmt::format("right side {}", k + 1)};
     line.has_dots = all[k].residuals.size() <= 60;
     line.points.push_back({0, 1});
     for (std::size_t i = 0; i < all[k].residuals.size(); ++i)
@@ -67,12 +68,13 @@ int solve_with(Method method, const options& o, const linear_system& system) {
   const auto seconds_since = [](auto then) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
   };
-  sparse_solver s = system.matrix ? sparse_solver(*system.matrix, method, o.how) : sparse_solver(system.grid, method, o.how);
+  sparse_solver s = system.matrix ? sparse_solver(*system.matrix, method, o.how)
+                                  : sparse_solver(system.grid, method, o.how);
   constexpr const char* preconditioners[] = {"no", "jacobi", "block-jacobi", "polynomial", "multigrid"};
   constexpr const char* precisions[] = {"f32", "f64", "mixed precision"};
-  const std::string with = fmt::format("{} with {} preconditioner in {}", Method::name,
-                                       preconditioners[static_cast<int>(o.how.with)],
-                                       precisions[static_cast<int>(o.how.numbers)]);
+  const std::string with =
+      fmt::format("{} with {} preconditioner in {}", Method::name,
+                  preconditioners[static_cast<int>(o.how.with)], precisions[static_cast<int>(o.how.numbers)]);
   print("system", "{}", system.text());
   print("method", "{}", with);
   print("PEs", "{}{}; {:.3g} s", s.pes(),
@@ -93,7 +95,8 @@ int solve_with(Method method, const options& o, const linear_system& system) {
     print("iterations", "{}{}, {:.3g} s", number, found.iterations(), took);
     print("residual", "{:.3g} of |b|, computed in f64; the tolerance is {:.3g}", left, o.most.tolerance);
     if (found.removes_means)
-      print("mean", "constants are in the null space: x has the mean 0, and the mean of b, {:.6g}, is left out",
+      print("mean",
+            "constants are in the null space: x has the mean 0, and the mean of b, {:.6g}, is left out",
             found.removed_mean);
     print("ending", "{}",
           found.converged() && !is_right ? text(ending::as_exact_as_numbers) : text(found.how));
@@ -118,7 +121,9 @@ int run(int argc, char** argv) {
   try {
     if (!parse(o, argc, argv, status)) return status;
     if (o.how.threads == 0) default_threads();  // throws if WSL_THREADS is no number, before any work
-  } catch (const std::invalid_argument& e) { throw std::invalid_argument(std::string(e.what()) + "; see --help"); }
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string(e.what()) + "; see --help");
+  }
   const linear_system system = system_of(o);
   if (o.method == "pcg") return solve_with(pipelined_conjugate_gradients{}, o, system);
   if (o.method == "bicgstab") return solve_with(stabilized_bicg{}, o, system);

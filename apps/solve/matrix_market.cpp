@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "matrix_market.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <wsl/support/file_error.hpp>
 
@@ -50,14 +50,16 @@ class reader {
     const auto [end, error] = std::from_chars(w.data(), w.data() + w.size(), x);
     const bool is_number = error == std::errc{} && end == w.data() + w.size();
     if constexpr (std::is_floating_point_v<Number>) {
-      if (!is_number || !std::isfinite(x)) fail(fmt::format("{} is no finite number: '{}'", what, shown(given)));
+      if (!is_number || !std::isfinite(x))
+        fail(fmt::format("{} is no finite number: '{}'", what, shown(given)));
     } else if (!is_number) {
       fail(fmt::format("{} is no whole number that fits: '{}'", what, shown(given)));
     }
     return x;
   }
   void end_of_line() {
-    if (const std::string_view w = word(); !w.empty()) fail(fmt::format("'{}' is one word too many", shown(w)));
+    if (const std::string_view w = word(); !w.empty())
+      fail(fmt::format("'{}' is one word too many", shown(w)));
   }
   /// The bytes behind the present line.
   std::size_t left() const { return rest_.size(); }
@@ -111,8 +113,7 @@ header header_of(reader& in) {
   else if (w != "coordinate")
     in.fail(fmt::format("a matrix is given as coordinate or array, not as '{}'", reader::shown(w)));
   if (const std::string_view w = words.word(); w == "pattern") h.is_pattern = true;
-  else if (w == "complex")
-    in.fail("its numbers are complex: write the real system of twice the size");
+  else if (w == "complex") in.fail("its numbers are complex: write the real system of twice the size");
   else if (w != "real" && w != "integer" && w != "double")
     in.fail(fmt::format("numbers are real, integer or pattern, not '{}'", reader::shown(w)));
   if (const std::string_view w = words.word(); w == "symmetric") h.symmetry = header::symmetric;
@@ -145,10 +146,12 @@ coordinates read_coordinates(reader& in, const header& h) {
   c.rows = size_from(in, "the number of rows"), c.columns = size_from(in, "the number of columns");
   const long long count = in.number<long long>("the number of entries");
   in.end_of_line();
-  // An entry takes at least four bytes, as 1 1, or six with a number; the last one has perhaps no end of line.
+  // An entry takes at least four bytes, as 1 1, or six with a number; the last one has perhaps no end of
+  // line.
   const std::size_t least = h.is_pattern ? 4 : 6;
   if (count < 0 || static_cast<unsigned long long>(count) > (in.left() + 1) / least)
-    in.fail(fmt::format("it says that there are {} entries, and {} bytes follow, too few for them", count, in.left()));
+    in.fail(fmt::format("it says that there are {} entries, and {} bytes follow, too few for them", count,
+                        in.left()));
   if (h.symmetry != header::general && c.rows != c.columns)
     in.fail(fmt::format("a symmetric matrix is square, not ({}, {})", c.rows, c.columns));
   c.entries.reserve(static_cast<std::size_t>(count) * (h.symmetry == header::general ? 1 : 2));
@@ -162,12 +165,13 @@ coordinates read_coordinates(reader& in, const header& h) {
     in.end_of_line();
     const int r = static_cast<int>(row) - 1, s = static_cast<int>(column) - 1;
     if (h.symmetry != header::general && s > r)
-      in.fail(fmt::format("the place ({}, {}) is above the diagonal: a symmetric matrix is given by its lower "
-                          "triangle",
-                          row, column));
+      in.fail(
+          fmt::format("the place ({}, {}) is above the diagonal: a symmetric matrix is given by its lower "
+                      "triangle",
+                      row, column));
     if (h.symmetry == header::skew && r == s)
-      in.fail(fmt::format("the place ({}, {}) is on the diagonal, which is zero in a skew-symmetric matrix", row,
-                          column));
+      in.fail(fmt::format("the place ({}, {}) is on the diagonal, which is zero in a skew-symmetric matrix",
+                          row, column));
     c.entries.push_back({r, s, value});
     if (h.symmetry != header::general && r != s)
       c.entries.push_back({s, r, h.symmetry == header::skew ? -value : value});
@@ -193,32 +197,36 @@ sparse_matrix matrix_from_text(std::string_view text, const std::string& name) {
   } catch (const std::invalid_argument& e) { in.fail(std::string(e.what()).substr(5)); }  // sums beyond f64
 }
 
-columns columns_from_text(std::string_view text, const std::string& name) {
+columns columns_from_text(std::string_view text, const std::string& name, int unknowns) {
   reader in(text, name);
+  const auto require_rows = [&](int rows) {
+    if (rows != unknowns)
+      in.fail(fmt::format("a right side has {} numbers, and the system {} unknowns", rows, unknowns));
+  };
   const header h = header_of(in);
   columns c;
   if (h.symmetry != header::general) in.fail("a right side is general");
   if (!h.is_array) {
     const coordinates sparse = read_coordinates(in, h);
-    const unsigned long long numbers =
-        static_cast<unsigned long long>(sparse.rows) * static_cast<unsigned long long>(sparse.columns);
-    constexpr unsigned long long most = 1 << 26;
-    if (numbers > most)
-      in.fail(fmt::format("a right side ({}, {}) of coordinates is too large: write it as an array", sparse.rows,
-                          sparse.columns));
+    require_rows(sparse.rows);
+    if (sparse.columns != 1)
+      in.fail(
+          fmt::format("it has {} columns of coordinates: several right sides are an array", sparse.columns));
     c.rows = sparse.rows;
-    c.all.assign(static_cast<std::size_t>(sparse.columns), std::vector<double>(static_cast<std::size_t>(c.rows)));
-    for (const sparse_matrix::entry& e : sparse.entries)
-      c.all[static_cast<std::size_t>(e.column)][static_cast<std::size_t>(e.row)] += e.value;
+    c.all.assign(1, std::vector<double>(static_cast<std::size_t>(c.rows)));
+    for (const sparse_matrix::entry& e : sparse.entries) c.all[0][static_cast<std::size_t>(e.row)] += e.value;
     return c;
   }
   if (!in.next()) in.fail("the line with the numbers of rows and columns is missing");
   c.rows = size_from(in, "the number of rows");
+  require_rows(c.rows);
   const int count = size_from(in, "the number of columns");
   in.end_of_line();
-  const unsigned long long numbers = static_cast<unsigned long long>(c.rows) * static_cast<unsigned long long>(count);
+  const unsigned long long numbers =
+      static_cast<unsigned long long>(c.rows) * static_cast<unsigned long long>(count);
   if (numbers > (in.left() + 1) / 2)
-    in.fail(fmt::format("it says that there are {} numbers, and {} bytes follow, too few for them", numbers, in.left()));
+    in.fail(fmt::format("it says that there are {} numbers, and {} bytes follow, too few for them", numbers,
+                        in.left()));
   for (int k = 0; k < count; ++k) {
     std::vector<double>& column = c.all.emplace_back();
     column.reserve(static_cast<std::size_t>(c.rows));

@@ -14,11 +14,11 @@ void require_together(const options& o) {
   const auto refuse = [](const char* sentence) { throw std::invalid_argument(sentence); };
   if (o.matrix.empty() && o.grid.empty())
     refuse("a system is needed: --matrix FILE.mtx, or --grid with the cells along its axes");
-  if (!o.matrix.empty() && !o.grid.empty())
-    refuse("--matrix and --grid are two systems: give one of them");
+  if (!o.matrix.empty() && !o.grid.empty()) refuse("--matrix and --grid are two systems: give one of them");
   if (!o.matrix.empty() && o.how.with == preconditioner::multigrid)
-    refuse("--preconditioner multigrid coarsens a grid, and a matrix does not tell its grid: give --grid, or "
-           "take block-jacobi or polynomial");
+    refuse(
+        "--preconditioner multigrid coarsens a grid, and a matrix does not tell its grid: give --grid, or "
+        "take block-jacobi or polynomial");
   if (!o.bounds.empty() && o.method != "chebyshev")
     refuse("--bounds are those of --method chebyshev; the other methods need none");
 }
@@ -31,8 +31,9 @@ bool parse(options& o, int argc, char** argv, int& status) {
       "elements\nExample: wsl-solve --grid 128 128 128 --preconditioner multigrid --out x.mtx",
       "wsl-solve");
   app.add_option("--matrix", o.matrix, "a Matrix Market file: coordinate, real, integer or pattern");
-  app.add_option("--grid", o.grid,
-                 "cells along one to three axes, the last one fastest: second differences, with 3, 5 or 7 points")
+  app.add_option(
+         "--grid", o.grid,
+         "cells along one to three axes, the last one fastest: second differences, with 3, 5 or 7 points")
       ->expected(1, 3)
       ->check(app::at_least(1));
   std::string sides = "dirichlet", with = "jacobi", precision = "f64";
@@ -52,9 +53,10 @@ bool parse(options& o, int argc, char** argv, int& status) {
       ->capture_default_str();
   app.add_option("--rhs", o.right_side,
                  "a Matrix Market file with one or more right sides; without it, all numbers are 1");
-  app.add_option("--method", o.method,
-                 "cg, pcg (pipelined) and chebyshev for symmetric positive definite systems, bicgstab and gmres "
-                 "for any")
+  app.add_option(
+         "--method", o.method,
+         "cg, pcg (pipelined) and chebyshev for symmetric positive definite systems, bicgstab and gmres "
+         "for any")
       ->check(CLI::IsMember({"cg", "pcg", "bicgstab", "gmres", "chebyshev"}))
       ->capture_default_str();
   app.add_option("--preconditioner", with, "multigrid is for --grid")
@@ -69,13 +71,16 @@ bool parse(options& o, int argc, char** argv, int& status) {
   app.add_option("--restart", o.how.restart, "iterations of gmres between two restarts")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_option("--precision", precision, "of the numbers; mixed: the method in f32, x and its residual in f64")
+  app.add_option("--precision", precision,
+                 "of the numbers; mixed: the method in f32, x and its residual in f64")
       ->check(CLI::IsMember(all_precisions))
       ->capture_default_str();
   app.add_option("--block", o.how.block, "rows of a block of block-jacobi")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_option("--degree", o.how.degree, "of the polynomial")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--degree", o.how.degree, "of the polynomial")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   app.add_option("--sweeps", o.how.sweeps, "of the multigrid's smoother, before and after")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

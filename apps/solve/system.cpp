@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "system.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+#include <cmath>
 
 #include "../files.hpp"
 #include "../memory.hpp"
@@ -15,8 +15,8 @@ using namespace wsl::solver;
 void require_memory(double bytes, const char* of) {
   const double there = app::memory_there();
   if (bytes < 0.8 * there) return;
-  throw std::invalid_argument(fmt::format("{} takes about {}; this computer has {}", of, app::size_text(bytes),
-                                          app::size_text(there)));
+  throw std::invalid_argument(fmt::format("{} takes about {}; this computer has {}", of,
+                                          app::size_text(bytes), app::size_text(there)));
 }
 
 /// The numbers that a method keeps for each unknown, with those of a preconditioner and of the host.
@@ -72,16 +72,13 @@ linear_system system_of(const options& o) {
     require_memory(cells * 8 * vectors_of(o), "the system");
   }
   if (!o.right_side.empty()) {
-    const std::string text = app::read_file(o.right_side);
-    s.right_sides = columns_from_text(text, o.right_side);
-    if (s.right_sides.rows != s.unknowns())
-      throw std::invalid_argument(fmt::format("the right side {} has {} numbers in a column, and the system {} unknowns",
-                                              o.right_side, s.right_sides.rows, s.unknowns()));
+    s.right_sides = columns_from_text(app::read_file(o.right_side), o.right_side, s.unknowns());
   } else {
     s.right_sides.rows = s.unknowns();
     s.right_sides.all.assign(1, std::vector<double>(static_cast<std::size_t>(s.unknowns()), 1.));
   }
-  require_memory(static_cast<double>(s.unknowns()) * 8 * (vectors_of(o) + 2 * static_cast<double>(s.right_sides.all.size())),
+  require_memory(static_cast<double>(s.unknowns()) * 8 *
+                     (vectors_of(o) + 2 * static_cast<double>(s.right_sides.all.size())),
                  "the system");
   return s;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sparse products in f64, and conjugate gradients and BiCGStab with the diagonal as preconditioner, beside
-// Eigen. Three matrices: second differences on a plane and in a box, as constant coefficients, which wsl keeps
-// once, and with a coefficient of its own in each place; and sixteen entries a row anywhere. A product of
-// Eigen reads 12 bytes for each entry, and 16 bytes of both vectors for each row.
+// Eigen. Three matrices: second differences on a plane and in a box, as constant coefficients, which wsl
+// keeps once, and with a coefficient of its own in each place; and sixteen entries a row anywhere. A product
+// of Eigen reads 12 bytes for each entry, and 16 bytes of both vectors for each row.
 #include <cmath>
 #include <map>
 #include <memory>
@@ -38,7 +38,8 @@ solver::sparse_matrix anywhere(int n, int each) {
     all.push_back({r, r, 2. * each});
     for (int k = 1; k < each; ++k) {
       seed = seed * 6364136223846793005u + 1442695040888963407u;
-      all.push_back({r, static_cast<i32>((seed >> 33) % static_cast<u64>(n)), static_cast<f64>(seed >> 40 & 255) / 255});
+      all.push_back({r, static_cast<i32>((seed >> 33) % static_cast<u64>(n)),
+                     static_cast<f64>(seed >> 40 & 255) / 255});
     }
   }
   return solver::sparse_matrix::from_entries(n, n, std::move(all));
@@ -61,8 +62,9 @@ struct problem {
   std::vector<f64> x = some_numbers(a.rows());
 
   explicit problem(solver::sparse_matrix m)
-      : a(std::move(m)), theirs(a.rows(), {a.places.first().begin(), a.places.first().end()},
-                                {a.places.column().begin(), a.places.column().end()}, a.values) {}
+      : a(std::move(m)),
+        theirs(a.rows(), {a.places.first().begin(), a.places.first().end()},
+               {a.places.column().begin(), a.places.column().end()}, a.values) {}
 };
 
 /// Products on one and two threads.
@@ -75,7 +77,8 @@ struct products {
     for (int threads : {1, 2}) {
       solver::sparse_solver& s =
           ours.emplace(std::piecewise_construct, std::forward_as_tuple(threads),
-                       std::forward_as_tuple(p.a, solver::products_only{}, solver::sparse_options{.pes = 2, .threads = threads}))
+                       std::forward_as_tuple(p.a, solver::products_only{},
+                                             solver::sparse_options{.pes = 2, .threads = threads}))
               .first->second;
       s.load(p.x, {.tolerance = 0});
     }
@@ -100,7 +103,8 @@ struct products {
   }
 };
 
-bench::part part_of(const std::string& work, std::vector<std::pair<std::string, solver::sparse_matrix>> matrices) {
+bench::part part_of(const std::string& work,
+                    std::vector<std::pair<std::string, solver::sparse_matrix>> matrices) {
   bench::part p{work, "Gentries/s", {}, {}};
   std::vector<std::shared_ptr<products>> all;
   for (auto& [name, m] : matrices) {
@@ -121,12 +125,14 @@ bench::part part_of(const std::string& work, std::vector<std::pair<std::string, 
 }
 
 const bool spmv = bench::enter("spmv", [] {
-  return part_of("y = A x, second differences on 1000 x 1000 cells, f64",
-                 {{"constant", of_grid({1000, 1000}, true)}, {"a number in each place", of_grid({1000, 1000}, false)}});
+  return part_of(
+      "y = A x, second differences on 1000 x 1000 cells, f64",
+      {{"constant", of_grid({1000, 1000}, true)}, {"a number in each place", of_grid({1000, 1000}, false)}});
 });
 const bool spmv_box = bench::enter("spmv-3d", [] {
   return part_of("y = A x, second differences on 100^3 cells, f64",
-                 {{"constant", of_grid({100, 100, 100}, true)}, {"a number in each place", of_grid({100, 100, 100}, false)}});
+                 {{"constant", of_grid({100, 100, 100}, true)},
+                  {"a number in each place", of_grid({100, 100, 100}, false)}});
 });
 const bool spmv_random = bench::enter("spmv-random", [] {
   return part_of("y = A x, 200,000 rows with 16 entries anywhere, f64", {{"random", anywhere(200'000, 16)}});
@@ -137,7 +143,8 @@ template <class Method>
 struct solves {
   static constexpr f64 tolerance = 1e-8;
   static constexpr int most = 5000;
-  using peer = bench::eigen_sparse::found (bench::eigen_sparse::*)(const std::vector<f64>&, f64, int, int) const;
+  using peer = bench::eigen_sparse::found (bench::eigen_sparse::*)(const std::vector<f64>&, f64, int,
+                                                                   int) const;
   problem p;
   peer method;
   solver::sparse_solver ours{p.a, Method{}, {.with = solver::preconditioner::jacobi, .pes = 2, .threads = 2}};
@@ -146,7 +153,8 @@ struct solves {
 
   solves(solver::sparse_matrix m, peer method_) : p(std::move(m)), method(method_) {}
   f64 rate_of_ours() {
-    const f64 took = bench::seconds([&] { found = ours.solve(p.x, {.tolerance = tolerance, .iterations = most}); });
+    const f64 took =
+        bench::seconds([&] { found = ours.solve(p.x, {.tolerance = tolerance, .iterations = most}); });
     return found.iterations() / took;
   }
   f64 rate_of_theirs() {
@@ -157,7 +165,8 @@ struct solves {
     const f64 left = solver::serial::relative_residual(p.a, found.x, p.x),
               of_theirs = solver::serial::relative_residual(p.a, theirs.x, p.x);
     if (!(left <= 1.01 * tolerance) || !(of_theirs <= 2 * tolerance))
-      throw std::runtime_error("krylov: the residuals are " + std::to_string(left) + " and " + std::to_string(of_theirs));
+      throw std::runtime_error("krylov: the residuals are " + std::to_string(left) + " and " +
+                               std::to_string(of_theirs));
   }
 };
 template <class Method>
@@ -173,7 +182,8 @@ bench::part krylov_part(const char* name, typename solves<Method>::peer method) 
           [c, own] { c->check(), own->check(); }};
 }
 const bool cg = bench::enter("krylov", [] {
-  return krylov_part<solver::conjugate_gradients>("conjugate gradients", &bench::eigen_sparse::conjugate_gradient);
+  return krylov_part<solver::conjugate_gradients>("conjugate gradients",
+                                                  &bench::eigen_sparse::conjugate_gradient);
 });
 const bool bicg = bench::enter("krylov-bicgstab", [] {
   return krylov_part<solver::stabilized_bicg>("BiCGStab", &bench::eigen_sparse::bicgstab);

@@ -24,7 +24,8 @@ inline std::vector<f64> inverse_of(std::vector<f64> a, int n) {
       if (std::abs(a[r * size + k]) > std::abs(a[pivot * size + k])) pivot = r;
     if (!(std::abs(a[pivot * size + k]) > 1e-14 * largest)) return {};
     for (std::size_t c = 0; c < size && pivot != k; ++c)
-      std::swap(a[k * size + c], a[pivot * size + c]), std::swap(inverse[k * size + c], inverse[pivot * size + c]);
+      std::swap(a[k * size + c], a[pivot * size + c]),
+          std::swap(inverse[k * size + c], inverse[pivot * size + c]);
     const f64 by = 1 / a[k * size + k];
     for (std::size_t c = 0; c < size; ++c) a[k * size + c] *= by, inverse[k * size + c] *= by;
     for (std::size_t r = 0; r < size; ++r) {

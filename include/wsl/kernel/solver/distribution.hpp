@@ -50,9 +50,9 @@ struct round_of_ghosts {
 
 /// The ghosts of a PE.
 struct ghosts {
-  int west = 0, east = 0;                               ///< how many lie in front of its own, and behind
-  std::vector<round_of_ghosts> eastward, westward;      ///< as many rounds on all PEs
-  std::vector<i32> west_indices, east_indices;          ///< which they are, ascending
+  int west = 0, east = 0;                           ///< how many lie in front of its own, and behind
+  std::vector<round_of_ghosts> eastward, westward;  ///< as many rounds on all PEs
+  std::vector<i32> west_indices, east_indices;      ///< which they are, ascending
   int rounds() const { return static_cast<int>(eastward.size()); }
 };
 
@@ -93,7 +93,8 @@ class ghosts_one_way {
     i32 block_before = 0;
     for (int s = 1; s <= rounds; ++s) {
       round_of_ghosts& now = all[static_cast<std::size_t>(s) - 1];
-      // what this PE passes on: of its own in the first round, later of the block that came in the round before
+      // what this PE passes on: of its own in the first round, later of the block that came in the round
+      // before
       const std::vector<i32>& out = of(source(pe, s - 1), s);
       if (s == 1)
         for (i32 c : out) now.out.push_back(c - p_.begin(pe));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Systems of equations from a grid of one to three axes: the second differences along all axes, with 3, 5 or 7
-// points, and what is beyond the sides of the grid. Cells are numbered with the last axis fastest. The same
+// Systems of equations from a grid of one to three axes: the second differences along all axes, with 3, 5 or
+// 7 points, and what is beyond the sides of the grid. Cells are numbered with the last axis fastest. The same
 // rules give the coarser grids of a multigrid method: two cells along each axis become one, and what crosses
 // the face between two cells is their difference over their distance, times the face. See
 // examples/117_sparse_systems.cpp.
@@ -72,7 +72,7 @@ struct grid_axis {
 };
 
 inline std::vector<std::vector<grid_axis::share>> grid_axis::interpolation(const grid_axis& fine,
-                                                                            const grid_axis& coarse) {
+                                                                           const grid_axis& coarse) {
   std::vector<std::vector<share>> all;
   const int last = coarse.size() - 1;
   const f64 period = coarse.high - coarse.low;
@@ -141,7 +141,8 @@ class grid_level {
   /// Linear interpolation from a coarser level, (cells, cells there), and its transposed matrix.
   row_source interpolation_from(const grid_level& coarse) const {
     const auto shares = shares_from(coarse);
-    return {cells(), coarse.cells(), [fine = axes_, to_axes = coarse.axes_, shares](int row, std::vector<row_entry>& to) {
+    return {cells(), coarse.cells(),
+            [fine = axes_, to_axes = coarse.axes_, shares](int row, std::vector<row_entry>& to) {
               product_of(place_of(fine, row), to_axes, shares, to);
             }};
   }
@@ -150,10 +151,12 @@ class grid_level {
     for (std::size_t a = 0; a < shares.size(); ++a) {
       std::vector<std::vector<grid_axis::share>> turned(static_cast<std::size_t>(coarse.axes_[a].size()));
       for (std::size_t i = 0; i < shares[a].size(); ++i)
-        for (const auto& [j, s] : shares[a][i]) turned[static_cast<std::size_t>(j)].push_back({static_cast<int>(i), s});
+        for (const auto& [j, s] : shares[a][i])
+          turned[static_cast<std::size_t>(j)].push_back({static_cast<int>(i), s});
       shares[a] = std::move(turned);
     }
-    return {coarse.cells(), cells(), [from = coarse.axes_, fine = axes_, shares](int row, std::vector<row_entry>& to) {
+    return {coarse.cells(), cells(),
+            [from = coarse.axes_, fine = axes_, shares](int row, std::vector<row_entry>& to) {
               product_of(place_of(from, row), fine, shares, to);
             }};
   }
@@ -178,8 +181,8 @@ class grid_level {
     to.push_back({column, value});
   }
   /// The product of the shares of all axes.
-  static void product_of(const std::array<int, 3>& at, const std::vector<grid_axis>& there, const all_shares& shares,
-                         std::vector<row_entry>& to) {
+  static void product_of(const std::array<int, 3>& at, const std::vector<grid_axis>& there,
+                         const all_shares& shares, std::vector<row_entry>& to) {
     const std::size_t first = to.size();
     to.push_back({0, 1});
     for (std::size_t a = 0; a < there.size(); ++a) {
@@ -209,11 +212,13 @@ struct grid_system {
       if (n < 1) support::bad_argument({"solver: a grid has at least one cell along each axis, not ", n});
       cells *= n;
       if (cells > most_cells)
-        support::bad_argument({"solver: a grid of more than ", most_cells, " cells is not numbered with 32 bits"});
+        support::bad_argument(
+            {"solver: a grid of more than ", most_cells, " cells is not numbered with 32 bits"});
     }
     if (sides != side_condition::dirichlet && cells == 1)
-      support::bad_argument({"solver: a grid of one cell without sides of value zero has no equation: take "
-                             "more cells, or dirichlet"});
+      support::bad_argument(
+          {"solver: a grid of one cell without sides of value zero has no equation: take "
+           "more cells, or dirichlet"});
   }
   int cells() const {
     int n = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // BiCGStab for any sparse matrix on PEs (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992), with the
-// preconditioner on the right, so that residuals are those of the system. As in bicgstab.hpp, (b, r) and (r, r)
-// of the next residual follow from dot products of s and t, so an iteration has two totals.
+// preconditioner on the right, so that residuals are those of the system. As in bicgstab.hpp, (b, r) and (r,
+// r) of the next residual follow from dot products of s and t, so an iteration has two totals.
 #pragma once
 #include "krylov_precondition.hpp"
 

@@ -68,7 +68,8 @@ procedure iterate_conjugate_gradients(krylov_pe& k, int most, lanczos_steps* ste
     if (steps) steps->alpha.push_back(along), steps->beta.push_back(ratio);
     if (co_await k.iterated(std::sqrt(rr))) co_return;
     const T beta = static_cast<T>(ratio);
-    k.sweep<T>({p, z}, [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = c[1] + beta * c[0]; });
+    k.sweep<T>({p, z},
+               [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = c[1] + beta * c[0]; });
   }
 }
 

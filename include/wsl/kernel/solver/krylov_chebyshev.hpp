@@ -10,7 +10,8 @@
 namespace wsl::solver {
 
 /// The smallest and the largest eigenvalue of a symmetric tridiagonal matrix, by bisection (Sturm).
-inline std::array<f64, 2> outer_eigenvalues(const std::vector<f64>& diagonal, const std::vector<f64>& beside) {
+inline std::array<f64, 2> outer_eigenvalues(const std::vector<f64>& diagonal,
+                                            const std::vector<f64>& beside) {
   const std::size_t n = diagonal.size();
   f64 low = std::numeric_limits<f64>::infinity(), high = -low;
   for (std::size_t i = 0; i < n; ++i) {

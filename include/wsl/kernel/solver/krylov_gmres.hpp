@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // GMRES(m) for any sparse matrix on PEs (Saad and Schultz, SIAM J. Sci. Stat. Comput. 7, 1986), with the
 // preconditioner on the right. A new basis vector is made orthogonal to all others at once and then again
-// (classical Gram-Schmidt twice, which is as exact as the modified one): two totals an iteration, however many
-// vectors there are. Every PE rotates the Hessenberg matrix by itself. One call is the iterations between two
-// restarts; krylov_refinement.hpp begins the next one with the residual of the new x.
+// (classical Gram-Schmidt twice, which is as exact as the modified one): two totals an iteration, however
+// many vectors there are. Every PE rotates the Hessenberg matrix by itself. One call is the iterations
+// between two restarts; krylov_refinement.hpp begins the next one with the residual of the new x.
 #pragma once
 #include "krylov_precondition.hpp"
 
@@ -23,9 +23,8 @@ struct generalized_minimal_residual {
     own.clear();
     for (int i = 0; i <= count; ++i)
       own.push_back(k.sweep<T, 1>({i < count ? first + i : w, w},
-                                  [](const auto& c, auto& sum) __attribute__((always_inline)) {
-                                    sum[0] += c[0] * c[1];
-                                  })[0]);
+                                  [](const auto& c, auto& sum)
+                                      __attribute__((always_inline)) { sum[0] += c[0] * c[1]; })[0]);
   }
   /// w -= the sum of factor[i] times vector first + i
   template <class T>
@@ -47,8 +46,7 @@ procedure generalized_minimal_residual::run(krylov_pe& k) {
   const f64 beta = std::sqrt((co_await k.total(own))[0]);
   const T shrink = static_cast<T>(1 / beta);
   k.clear<T>({d});
-  k.sweep<T>({basis, r},
-             [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = shrink * c[1]; });
+  k.sweep<T>({basis, r}, [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = shrink * c[1]; });
   // Column j of the triangular matrix has j + 1 numbers; g is the rotated right side.
   std::vector<std::vector<f64>> triangle;
   std::vector<f64> g{beta}, cosine, sine;

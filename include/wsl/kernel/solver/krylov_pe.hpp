@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The PE program of the Krylov methods for sparse matrices. A method is a procedure (procedure.hpp) that all
 // PEs of a row run: it updates the PE's own numbers of its vectors, and awaits products, for which ghosts
-// come from other PEs (distribution.hpp), and totals. A total is the sum of the PEs' sums in f64, in the order
-// of the PEs: an all-reduce brings all sums to all PEs, and each adds them up. So every PE has the same totals
-// and comes to the same decisions, and no bit depends on threads. A vector of f64 numbers travels as pairs of
-// words. The programs are for this computer: the machine has no f64, and blocks lie on the heap.
+// come from other PEs (distribution.hpp), and totals. A total is the sum of the PEs' sums in f64, in the
+// order of the PEs: an all-reduce brings all sums to all PEs, and each adds them up. So every PE has the same
+// totals and comes to the same decisions, and no bit depends on threads. A vector of f64 numbers travels as
+// pairs of words. The programs are for this computer: the machine has no f64, and blocks lie on the heap.
 #pragma once
 #include <array>
 #include <cmath>
@@ -71,12 +71,13 @@ class krylov_pe {
   struct settings {
     procedure (*method)(krylov_pe&) = nullptr;
     f64 tolerance = 1e-5;
-    f64 reduction = 0;  ///< of the residual, after which it is computed anew in the outer numbers; 0 for never
+    f64 reduction =
+        0;  ///< of the residual, after which it is computed anew in the outer numbers; 0 for never
     int restart = 30;
     preconditioner how = preconditioner::none;
     preconditioner_plan plan;
     f64 smallest = 0, largest = 0;  ///< bounds of the eigenvalues for the Chebyshev iteration, 0 to find them
-    bool has_null_space = false;  ///< constants: the means of b and x are removed
+    bool has_null_space = false;    ///< constants: the means of b and x are removed
   } set;
   struct space {
     int size = 0;  ///< own unknowns
@@ -194,8 +195,8 @@ class krylov_pe {
     void await_suspend(std::coroutine_handle<> h) { k.waiting_ = h; }
     bool await_resume() const { return k.reached_ || k.stops_ || k.how != ending::none; }
   };
-  /// if (co_await k.iterated(|r|)) co_return; records an iteration and pauses for the host. True if the method
-  /// ends: its target is reached, the host stops it, or |r| is no number.
+  /// if (co_await k.iterated(|r|)) co_return; records an iteration and pauses for the host. True if the
+  /// method ends: its target is reached, the host stops it, or |r| is no number.
   iteration_wait iterated(f64 norm);
 
   f64 target = 0;  ///< of the method: |r| that is small enough
@@ -250,14 +251,15 @@ class krylov_pe {
   std::vector<u32> packed_[2];
 
   bool totals_have_come_ = false, waits_for_totals_ = false;
-  std::vector<u32> sums_;     // of all PEs, PE by PE
+  std::vector<u32> sums_;  // of all PEs, PE by PE
   std::vector<f64> totals_;
   endpoint<sums_of_all> summing_;
 
  public:
   using tasks =
-      task_list<launch<&krylov_pe::iterate>, launch<&krylov_pe::close>, long_running<local<&krylov_pe::go_on>>,
-                joins<4, &krylov_pe::exchanged>, local<&krylov_pe::totals_came>, use<&krylov_pe::summing_>,
+      task_list<launch<&krylov_pe::iterate>, launch<&krylov_pe::close>,
+                long_running<local<&krylov_pe::go_on>>, joins<4, &krylov_pe::exchanged>,
+                local<&krylov_pe::totals_came>, use<&krylov_pe::summing_>,
                 sends<eastward_numbers, westward_numbers>, reads<eastward_numbers, westward_numbers>>;
 };
 
@@ -266,7 +268,8 @@ inline void krylov_pe::next_round(pe& me) {
   for (; round_ < g.rounds(); ++round_) {
     const round_of_ghosts &to_east = g.eastward[static_cast<std::size_t>(round_)],
                           &to_west = g.westward[static_cast<std::size_t>(round_)];
-    if (to_east.out.empty() && to_west.out.empty() && to_east.in_count == 0 && to_west.in_count == 0) continue;
+    if (to_east.out.empty() && to_west.out.empty() && to_east.in_count == 0 && to_west.in_count == 0)
+      continue;
     const auto send = [&](const lane<u32>& way, std::span<u32> words) {
       if (words.empty()) me.activate<&krylov_pe::exchanged>();
       else me.async(mov(way.fabout(me), mem(words)), then<&krylov_pe::exchanged>());

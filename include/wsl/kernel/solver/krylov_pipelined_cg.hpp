@@ -2,8 +2,8 @@
 // Pipelined conjugate gradients (Ghysels and Vanroose, Parallel Computing 40, 2014): one total an iteration,
 // which travels while the PEs apply the preconditioner and multiply. The price is more vectors and more
 // rounding: what the recurrences keep departs from what it stands for. So all of it is computed anew now and
-// then, but for the direction of the search, with which the method goes on (Cools et al., SIAM J. Matrix Anal.
-// Appl. 39, 2018).
+// then, but for the direction of the search, with which the method goes on (Cools et al., SIAM J. Matrix
+// Anal. Appl. 39, 2018).
 #pragma once
 #include "krylov_precondition.hpp"
 
@@ -64,9 +64,8 @@ procedure pipelined_conjugate_gradients::run(krylov_pe& k) {
     }
     if (!(gamma > 0) || !(curvature > 0)) {
       // It may be rounding. What the next direction and its product say is true.
-      k.sweep<T>({p, u}, [beta = static_cast<T>(ratio)](const auto& c, auto&) __attribute__((always_inline)) {
-        c[0] = c[1] + beta * c[0];
-      });
+      k.sweep<T>({p, u}, [beta = static_cast<T>(ratio)](const auto& c, auto&)
+                             __attribute__((always_inline)) { c[0] = c[1] + beta * c[0]; });
       const std::array<f64, 1> exact{co_await k.product_and_dot<T>(0, s, p)};
       k.how = (co_await k.total(exact))[0] > 0 && gamma > 0 ? ending::breakdown : ending::indefinite;
       co_return;

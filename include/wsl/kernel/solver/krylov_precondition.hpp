@@ -19,8 +19,8 @@ procedure apply_polynomial(krylov_pe& k, int z, int r) {
   const preconditioner_plan& m = k.set.plan;
   const int p = m.help, t = m.help + 1;
   // A polynomial of degree n damps the eigenvalues from about 1 / n^2 of the largest on.
-  const f64 most = m.largest, least = most / (2. * (m.degree + 1) * (m.degree + 1)), centre = (most + least) / 2,
-            radius = (most - least) / 2;
+  const f64 most = m.largest, least = most / (2. * (m.degree + 1) * (m.degree + 1)),
+            centre = (most + least) / 2, radius = (most - least) / 2;
   const T first = static_cast<T>(1 / centre);
   k.sweep<T>({z, r, m.inverse, p}, [=](const auto& c, auto&) __attribute__((always_inline)) {
     c[0] = first * (c[2] * c[1]);
@@ -54,9 +54,8 @@ procedure apply_multigrid(krylov_pe& k, int z, int r) {
                [](const auto& c, auto&) __attribute__((always_inline)) { c[0] = c[1] * c[2]; });
     for (int s = 1; s < m.sweeps; ++s) {
       co_await k.product<T>(l.matrix, l.help, l.sum);
-      k.sweep<T>({l.sum, l.inverse, l.right, l.help}, [](const auto& c, auto&) __attribute__((always_inline)) {
-        c[0] += c[1] * (c[2] - c[3]);
-      });
+      k.sweep<T>({l.sum, l.inverse, l.right, l.help},
+                 [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1] * (c[2] - c[3]); });
     }
     co_await k.product<T>(l.matrix, l.help, l.sum);
     k.sweep<T>({l.help, l.right},
@@ -70,9 +69,8 @@ procedure apply_multigrid(krylov_pe& k, int z, int r) {
     k.sweep<T>({l.sum, l.help}, [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1]; });
     for (int s = 0; s < m.sweeps; ++s) {
       co_await k.product<T>(l.matrix, l.help, l.sum);
-      k.sweep<T>({l.sum, l.inverse, l.right, l.help}, [](const auto& c, auto&) __attribute__((always_inline)) {
-        c[0] += c[1] * (c[2] - c[3]);
-      });
+      k.sweep<T>({l.sum, l.inverse, l.right, l.help},
+                 [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1] * (c[2] - c[3]); });
     }
   }
 }

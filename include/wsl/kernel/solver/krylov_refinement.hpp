@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The frame of all Krylov methods: iterative refinement. A method solves A d = r for the residual r = b - A x,
-// x becomes x + d, and the residual is computed anew, until it is small enough. With `Inner` numbers of f32
-// and `Outer` ones of f64 that is mixed precision: the method works on half as many bytes, and x is as exact
-// as f64 allows (Wilkinson, Rounding Errors in Algebraic Processes, 1963; Carson and Higham, SIAM J. Sci.
-// Comput. 40, 2018). With equal ones it is the check that the recurrence of the method has told the truth, and
-// the restart of a method that has not got there. A system in whose null space constants are has its means
-// removed.
+// The frame of all Krylov methods: iterative refinement. A method solves A d = r for the residual r = b - A
+// x, x becomes x + d, and the residual is computed anew, until it is small enough. With `Inner` numbers of
+// f32 and `Outer` ones of f64 that is mixed precision: the method works on half as many bytes, and x is as
+// exact as f64 allows (Wilkinson, Rounding Errors in Algebraic Processes, 1963; Carson and Higham, SIAM J.
+// Sci. Comput. 40, 2018). With equal ones it is the check that the recurrence of the method has told the
+// truth, and the restart of a method that has not got there. A system in whose null space constants are has
+// its means removed.
 #pragma once
 #include "krylov_pe.hpp"
 
@@ -16,8 +16,8 @@ namespace refinement {
 /// Subtracts the mean of all numbers of a vector.
 template <class T>
 procedure remove_mean(krylov_pe& k, int v, f64* mean) {
-  const std::array<f64, 1> own = k.sweep<T, 1>(
-      {v}, [](const auto& c, auto& sum) __attribute__((always_inline)) { sum[0] += c[0]; });
+  const std::array<f64, 1> own =
+      k.sweep<T, 1>({v}, [](const auto& c, auto& sum) __attribute__((always_inline)) { sum[0] += c[0]; });
   *mean = (co_await k.total(own))[0] / static_cast<f64>(k.unknowns);
   const T by = static_cast<T>(*mean);
   k.sweep<T>({v}, [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = c[0] - by; });

@@ -24,9 +24,9 @@ struct preconditioner_plan {
   int help = -1;     ///< two vectors of the polynomial
 
   struct level {
-    int matrix = 0;                 ///< operator
-    int down = -1, up = -1;         ///< operators to the next coarser grid, and back
-    int inverse = -1;               ///< the damped inverse diagonal, a vector
+    int matrix = 0;                    ///< operator
+    int down = -1, up = -1;            ///< operators to the next coarser grid, and back
+    int inverse = -1;                  ///< the damped inverse diagonal, a vector
     int right = 0, sum = 0, help = 0;  ///< vectors; the first two of level 0 are those that it is applied to
   };
   std::vector<level> levels;  ///< of the multigrid; `matrix` of the last is the inverse of its matrix

@@ -31,8 +31,8 @@ inline row_source rows_of(const sparse_matrix& a) {
 
 /// What a solver asks about the matrix of a system.
 struct matrix_facts {
-  f64 largest = 0;             ///< absolute value of an entry
-  f64 largest_circle = 0;      ///< of Gershgorin's circles of D^-1 A; infinite where the diagonal has a zero
+  f64 largest = 0;         ///< absolute value of an entry
+  f64 largest_circle = 0;  ///< of Gershgorin's circles of D^-1 A; infinite where the diagonal has a zero
   int row_without_diagonal = -1;  ///< the first row whose diagonal is zero
 };
 inline matrix_facts facts_of(const row_source& a) {

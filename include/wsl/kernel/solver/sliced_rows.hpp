@@ -140,8 +140,8 @@ class sliced_rows {
  private:
   template <bool dots>
   void product(V* y, const V* x, f64* dot) const {
-    static const auto code = vector_code<loops::multiplying_slices<V, dots>, const loops::slices<V>&, V*,
-                                         const V*, f64*>::best();
+    static const auto code =
+        vector_code<loops::multiplying_slices<V, dots>, const loops::slices<V>&, V*, const V*, f64*>::best();
     code({slices_.data(), patterns_.data(), offsets_.data(), values_.data(), first_.data(), column_.data(),
           value_.data(), rows_},
          y, x, dot);
@@ -226,7 +226,8 @@ void sliced_rows<V>::draft::along_diagonals() {
   values.assign(offsets.size() * slice_rows, V{});
   for (int i = 0; i < slice_rows; ++i)
     for (const row_entry& e : rows[i]) {
-      const auto slot = std::lower_bound(offsets.begin(), offsets.end(), e.column - row - i) - offsets.begin();
+      const auto slot =
+          std::lower_bound(offsets.begin(), offsets.end(), e.column - row - i) - offsets.begin();
       values[static_cast<std::size_t>(slot * slice_rows + i)] += static_cast<V>(e.value);
     }
 }

@@ -129,12 +129,14 @@ inline void sparse_matrix::require_system() const {
 
 inline bool sparse_matrix::is_symmetric() const {
   if (rows() != columns()) return false;
-  const sparse_matrix t = transposed();
-  if (!(t.places == places)) return false;
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if (std::abs(values[k] - t.values[k]) > 1e-12 * std::max(std::abs(values[k]), std::abs(t.values[k])))
-      return false;
-  return true;
+  bool is = true;
+  places.each([&](int r, int c, i64, i64 k) {
+    const i64 across = places.find(c, r);
+    const f64 here = values[static_cast<std::size_t>(k)],
+              there = across < 0 ? 0 : values[static_cast<std::size_t>(across)];
+    is = is && std::abs(here - there) <= 1e-12 * std::max(std::abs(here), std::abs(there));
+  });
+  return is;
 }
 
 inline bool sparse_matrix::takes_constants_to_zero() const {

@@ -40,7 +40,7 @@ struct sparse_options {
 };
 
 struct sparse_solution : solution<f64> {
-  f64 residual = 1;           ///< |b - A x| / |b|, from this x; in mixed precision and in f64, in f64
+  f64 residual = 1;            ///< |b - A x| / |b|, from this x; in mixed precision and in f64, in f64
   bool removes_means = false;  ///< constants are in the null space: x has the mean 0
   f64 removed_mean = 0;        ///< the mean of b, without which the system has a solution
 };
@@ -55,11 +55,12 @@ struct products_only {
 class sparse_solver {
  public:
   /// For a matrix, which may go away. Throws std::invalid_argument that names what is wrong: a matrix that is
-  /// not square, or not symmetric although the method needs that; a zero on the diagonal, or a singular block,
-  /// that a preconditioner would invert; options that no matrix has.
+  /// not square, or not symmetric although the method needs that; a zero on the diagonal, or a singular
+  /// block, that a preconditioner would invert; options that no matrix has.
   template <class Method>
   sparse_solver(const sparse_matrix& a, Method method, const sparse_options& how = {})
-      : sparse_solver(rows_of((check(a, method), a)), a.takes_constants_to_zero(), std::nullopt, method, how) {}
+      : sparse_solver(rows_of((check(a, method), a)), a.takes_constants_to_zero(), std::nullopt, method,
+                      how) {}
   /// For a system from a grid, whose matrix is made as it is needed; only these have a multigrid.
   template <class Method>
   sparse_solver(const grid_system& g, Method method, const sparse_options& how = {})
@@ -72,8 +73,8 @@ class sparse_solver {
   /// Bytes of the matrix of the system in the form that PEs multiply.
   std::size_t matrix_bytes();
 
-  /// Loads a right side, and begins anew with x = 0. Throws std::invalid_argument for another length than that
-  /// of the unknowns, numbers that are not finite, and limits below 0.
+  /// Loads a right side, and begins anew with x = 0. Throws std::invalid_argument for another length than
+  /// that of the unknowns, numbers that are not finite, and limits below 0.
   void load(std::span<const f64> b, const limits& most = {});
   /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`.
   ending iterate(int iterations);
@@ -147,7 +148,8 @@ class sparse_solver {
   sparse_options how_;
   bool has_null_space_;
   krylov_pe::settings set_;
-  std::vector<row_source> matrices_, downs_, ups_;  // by level; the last matrix is an inverse if there are more
+  std::vector<row_source> matrices_, downs_,
+      ups_;  // by level; the last matrix is an inverse if there are more
   std::vector<partition> partitions_;
   std::vector<std::vector<ghosts>> ghosts_;  // by level and PE
   std::vector<i32> place_;                   // of the unknowns of a level in a PE's vectors
@@ -159,8 +161,8 @@ class sparse_solver {
 inline sparse_options sparse_solver::checked(const sparse_options& how, int unknowns, bool from_grid) {
   const auto at_least = [](const char* name, int value, int least, int most) {
     if (value < least || value > most)
-      support::bad_argument({"solver: sparse_options{.", name, "} is ", value, "; it is from ", least, " to ",
-                             most});
+      support::bad_argument(
+          {"solver: sparse_options{.", name, "} is ", value, "; it is from ", least, " to ", most});
   };
   at_least("restart", how.restart, 1, 10000);
   at_least("block", how.block, 1, 256);
@@ -173,13 +175,14 @@ inline sparse_options sparse_solver::checked(const sparse_options& how, int unkn
                            " and ", std::to_string(how.largest),
                            "; bounds of eigenvalues are positive, the smaller one first, or both 0"});
   if (how.with == preconditioner::multigrid && !from_grid)
-    support::bad_argument({"solver: a multigrid preconditioner coarsens a grid, and a matrix does not tell its "
-                           "grid: make the system from a grid_system, or take block_jacobi or polynomial"});
+    support::bad_argument(
+        {"solver: a multigrid preconditioner coarsens a grid, and a matrix does not tell its "
+         "grid: make the system from a grid_system, or take block_jacobi or polynomial"});
   sparse_options chosen = how;
   if (chosen.pes == 0) chosen.pes = std::clamp(unknowns / 8192, 1, 16);
   if (chosen.pes > unknowns)
-    support::bad_argument({"solver: ", unknowns, " unknowns do not give each of ", chosen.pes,
-                           " PEs one: take fewer PEs"});
+    support::bad_argument(
+        {"solver: ", unknowns, " unknowns do not give each of ", chosen.pes, " PEs one: take fewer PEs"});
   return chosen;
 }
 
@@ -215,13 +218,14 @@ inline void sparse_solver::make_levels(const row_source& a, const std::optional<
     for (const row_entry& e : row) dense[r * n + static_cast<std::size_t>(e.column)] += e.value;
   }
   const std::vector<f64> inverse = symmetric_pseudo_inverse(std::move(dense), coarsest.rows);
-  const row_source solves{coarsest.rows, coarsest.columns, [inverse, n](int r, std::vector<row_entry>& to) {
-                            for (std::size_t c = 0; c < n; ++c)
-                              to.push_back({static_cast<i32>(c), inverse[static_cast<std::size_t>(r) * n + c]});
-                          }};
+  const row_source solves{
+      coarsest.rows, coarsest.columns, [inverse, n](int r, std::vector<row_entry>& to) {
+        for (std::size_t c = 0; c < n; ++c)
+          to.push_back({static_cast<i32>(c), inverse[static_cast<std::size_t>(r) * n + c]});
+      }};
   if (matrices_.size() > 1) matrices_.back() = solves;
   else {  // the grid of the system is the coarsest: one more level, with the same cells
-    const auto same = [n = a.rows](int r, std::vector<row_entry>& to) { to.push_back({r, 1.}), (void)n; };
+    const auto same = [](int r, std::vector<row_entry>& to) { to.push_back({r, 1.}); };
     matrices_.push_back(solves);
     downs_.push_back({a.rows, a.rows, same}), ups_.push_back({a.rows, a.rows, same});
     partitions_.push_back(partition::on(how_.pes / 2, a.rows, how_.pes));
@@ -233,6 +237,8 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
   check_diagonal(facts);
   scale_ = facts.largest > 0 ? std::ldexp(1., std::ilogb(facts.largest)) : 1;
   set_.plan.largest = facts.largest_circle;
+  // without a preconditioner the eigenvalues are those of the matrix, which is divided by the scale
+  if (how_.with == preconditioner::none) set_.smallest /= scale_, set_.largest /= scale_;
   make_levels(a, finest);
   for (std::size_t level = 0; level < matrices_.size(); ++level) {
     std::vector<user_of_vector> users{{&matrices_[level], &partitions_[level]}};
@@ -311,9 +317,11 @@ inline row_source sparse_solver::inverse_blocks(int pe) const {
   return {n, n, [inverses = std::move(inverses), block](int r, std::vector<row_entry>& to) {
             const std::vector<f64>& inverse = inverses[static_cast<std::size_t>(r / block)];
             const int first = r / block * block;
-            const std::size_t size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<f64>(inverse.size()))));
+            const std::size_t size =
+                static_cast<std::size_t>(std::lround(std::sqrt(static_cast<f64>(inverse.size()))));
             for (std::size_t c = 0; c < size; ++c)
-              to.push_back({first + static_cast<i32>(c), inverse[static_cast<std::size_t>(r - first) * size + c]});
+              to.push_back(
+                  {first + static_cast<i32>(c), inverse[static_cast<std::size_t>(r - first) * size + c]});
           }};
 }
 
@@ -372,9 +380,11 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
         if (level > 0) shape(l.right, level), shape(l.sum, level);
         if (level == last) break;
         has.operators.push_back(
-            {level, level + 1, rows_of_pe<T>(downs_[static_cast<std::size_t>(level)], pe, level, level + 1, 1)});
+            {level, level + 1,
+             rows_of_pe<T>(downs_[static_cast<std::size_t>(level)], pe, level, level + 1, 1)});
         has.operators.push_back(
-            {level + 1, level, rows_of_pe<T>(ups_[static_cast<std::size_t>(level)], pe, level + 1, level, 1)});
+            {level + 1, level,
+             rows_of_pe<T>(ups_[static_cast<std::size_t>(level)], pe, level + 1, level, 1)});
         shape(l.help, level), shape(l.inverse, level);
         constexpr f64 damping = 0.8;  // of Jacobi's method, for second differences along two and three axes
         fill_inverse(l.inverse, level, damping);
@@ -393,8 +403,8 @@ inline std::size_t sparse_solver::matrix_bytes() {
 inline void sparse_solver::load(std::span<const f64> b, const limits& most) {
   most.check();
   if (b.size() != static_cast<std::size_t>(unknowns()))
-    support::bad_argument({"solver: the right side has ", b.size(), " numbers, and the system ", unknowns(),
-                           " unknowns"});
+    support::bad_argument(
+        {"solver: the right side has ", b.size(), " numbers, and the system ", unknowns(), " unknowns"});
   f64 largest = 0;
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (!std::isfinite(b[i]))
@@ -423,10 +433,8 @@ inline ending sparse_solver::iterate(int iterations) {
   if (!is_loaded_) support::bad_argument({"solver: iterate() follows load(), which brings the right side"});
   if (iterations < 0)
     support::bad_argument({"solver: iterate(", iterations, ") asks for fewer than 0 iterations"});
-  if (is_closed_)
-    support::bad_argument({"solver: iterate() after close(): load() begins anew"});
-  if (iterations > 0 && how() == ending::none)
-    fabric_->launch<&krylov_pe::iterate>(all, iterations);
+  if (is_closed_) support::bad_argument({"solver: iterate() after close(): load() begins anew"});
+  if (iterations > 0 && how() == ending::none) fabric_->launch<&krylov_pe::iterate>(all, iterations);
   return how();
 }
 
@@ -450,7 +458,8 @@ inline sparse_solution sparse_solver::result() {
     krylov_pe& p = program_of(pe);
     for (int i = 0; i < p.spaces.front().size; ++i)
       s.x[static_cast<std::size_t>(partitions_.front().begin(pe) + i)] =
-          factor * (outer_is_f32() ? static_cast<f64>(p.vector<f32>(vector_x)[i]) : p.vector<f64>(vector_x)[i]);
+          factor *
+          (outer_is_f32() ? static_cast<f64>(p.vector<f32>(vector_x)[i]) : p.vector<f64>(vector_x)[i]);
   }
   s.residuals = history(), s.how = how(), s.residual = first().residual;
   s.removes_means = has_null_space_, s.removed_mean = first().removed_mean * right_scale_;
@@ -474,8 +483,9 @@ inline std::vector<f64> sparse_product(const sparse_matrix& a, std::span<const f
 
 /// x of A x = b for several right sides, with one distribution of the matrix.
 template <class Method>
-std::vector<sparse_solution> solve_each(const sparse_matrix& a, Method method, std::span<const std::vector<f64>> b,
-                                        const limits& most = {}, const sparse_options& how = {}) {
+std::vector<sparse_solution> solve_each(const sparse_matrix& a, Method method,
+                                        std::span<const std::vector<f64>> b, const limits& most = {},
+                                        const sparse_options& how = {}) {
   sparse_solver s(a, method, how);
   std::vector<sparse_solution> all;
   for (const std::vector<f64>& right : b) all.push_back(s.solve(right, most));

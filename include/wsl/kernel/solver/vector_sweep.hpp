@@ -63,7 +63,8 @@ struct sweeping {
 };
 
 template <class T, class F, int vectors, int sums>
-inline const auto sweep_code = vector_code<sweeping<T, F, vectors, sums>, const F&, T* const*, i64, f64*>::best();
+inline const auto sweep_code =
+    vector_code<sweeping<T, F, vectors, sums>, const F&, T* const*, i64, f64*>::best();
 
 }  // namespace loops
 
