@@ -38,7 +38,7 @@ struct partition {
   }
 };
 
-/// What a PE does in one round of one direction: it sends the numbers at some places of its vector, and takes
+/// One round of a PE in one direction: it sends the numbers at some places of its vector, and takes
 /// in so many from a place on. Places count from its first own number.
 struct round_of_ghosts {
   std::vector<i32> out;

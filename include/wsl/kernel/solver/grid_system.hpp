@@ -14,7 +14,7 @@
 
 namespace wsl::solver {
 
-/// What is beyond the sides of a grid.
+/// The values beyond the sides of a grid.
 enum class side_condition : u8 {
   dirichlet,  ///< zero, one cell beyond the last
   neumann,    ///< nothing: nothing crosses the side

@@ -7,7 +7,8 @@
 
 namespace wsl::solver {
 
-/// What an iteration tells about the eigenvalues of the preconditioned matrix (the Lanczos process).
+/// The numbers of each iteration that tell of the eigenvalues of the preconditioned matrix (the Lanczos
+/// process).
 struct lanczos_steps {
   std::vector<f64> alpha, beta;
 };

@@ -71,7 +71,7 @@ procedure generalized_minimal_residual::run(krylov_pe& k) {
       k.how = ending::not_finite;
       co_return;
     }
-    // What is left of A z may be rounding only: then the basis holds the solution, or A takes z into it.
+    // The rest of A z may be rounding only: then the basis holds the solution, or A takes z into it.
     constexpr f64 rounding = std::is_same_v<T, f32> ? 1e-12 : 1e-28;
     const bool is_full = !(left > rounding * whole);
     const f64 length = is_full ? 0 : std::sqrt(left);

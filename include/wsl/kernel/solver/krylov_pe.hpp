@@ -50,8 +50,8 @@ class pe_vector {
   int size_ = 0;
 };
 
-/// What a PE has in one kind of numbers. Spaces, of which the first is that of the system, are numbered as in
-/// krylov_pe::spaces; the first operator is the matrix of the system.
+/// The operators and vectors of a PE in one kind of numbers. Spaces, of which the first is that of the
+/// system, are numbered as in krylov_pe::spaces; the first operator is the matrix of the system.
 template <class T>
 struct numbers_of_pe {
   struct op {
@@ -67,12 +67,11 @@ enum : int { vector_b, vector_x, vector_r, vector_d, first_of_method };
 
 class krylov_pe {
  public:
-  /// What the host fills in before the first launch.
+  /// The host fills it in before the first launch.
   struct settings {
     procedure (*method)(krylov_pe&) = nullptr;
     f64 tolerance = 1e-5;
-    f64 reduction =
-        0;  ///< of the residual, after which it is computed anew in the outer numbers; 0 for never
+    f64 reduction = 0;  ///< of the residual, with which a method ends its cycle; 0 for the tolerance alone
     int restart = 30;
     preconditioner how = preconditioner::none;
     preconditioner_plan plan;
@@ -88,7 +87,7 @@ class krylov_pe {
   numbers_of_pe<f32> singles;
   numbers_of_pe<f64> doubles;
 
-  // What the host reads.
+  // The results, for the host.
   std::vector<f64> history;  ///< |r| / |b| after each iteration
   ending how = ending::none;
   f64 residual = 1;      ///< |b - A x| / |b| when it was last computed

@@ -63,7 +63,7 @@ procedure pipelined_conjugate_gradients::run(krylov_pe& k) {
       co_return;
     }
     if (!(gamma > 0) || !(curvature > 0)) {
-      // It may be rounding. What the next direction and its product say is true.
+      // It may be rounding. The next direction and its product tell the truth.
       k.sweep<T>({p, u}, [beta = static_cast<T>(ratio)](const auto& c, auto&)
                              __attribute__((always_inline)) { c[0] = c[1] + beta * c[0]; });
       const std::array<f64, 1> exact{co_await k.product_and_dot<T>(0, s, p)};

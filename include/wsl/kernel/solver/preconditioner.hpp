@@ -15,7 +15,7 @@ enum class preconditioner : u8 {
   multigrid,     ///< a V-cycle over coarser and coarser grids, for systems from a grid
 };
 
-/// Where a PE finds the parts of its preconditioner: numbers of operators and vectors (krylov_pe.hpp).
+/// The places of the parts of a preconditioner on a PE: numbers of operators and vectors (krylov_pe.hpp).
 struct preconditioner_plan {
   int inverse = -1;  ///< the vector of the inverse diagonal: of `jacobi` and `polynomial`
   int blocks = -1;   ///< the operator of the inverse blocks

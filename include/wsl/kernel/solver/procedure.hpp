@@ -63,7 +63,7 @@ class [[nodiscard("a procedure runs when it is awaited: co_await f(...)")]] proc
   std::coroutine_handle<promise_type> frame_;
 };
 
-/// The outermost procedure of a PE. What a procedure awaits keeps its handle, and gives it to `resume`.
+/// The outermost procedure of a PE. The awaited thing keeps its handle, and gives it to `resume`.
 class procedure_runner {
  public:
   procedure_runner() = default;

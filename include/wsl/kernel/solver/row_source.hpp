@@ -29,7 +29,7 @@ inline row_source rows_of(const sparse_matrix& a) {
           }};
 }
 
-/// What a solver asks about the matrix of a system.
+/// The properties of a matrix that a solver asks for.
 struct matrix_facts {
   f64 largest = 0;         ///< absolute value of an entry
   f64 largest_circle = 0;  ///< of Gershgorin's circles of D^-1 A; infinite where the diagonal has a zero

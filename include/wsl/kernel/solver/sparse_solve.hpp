@@ -108,7 +108,7 @@ class sparse_solver {
     build(a, finest, first_of_method + Method::vectors(how.restart));
   }
 
-  /// What an f32 method reduces a residual to before it is computed anew in f64.
+  /// An f32 method reduces a residual to this part before it is computed anew in f64.
   static constexpr f64 reduction_in_f32 = 1e-4;
   /// Grids of fewer cells lie on one PE, and the coarsest has at most so many.
   static constexpr int cells_of_one_pe = 1024, cells_of_coarsest = 64;
@@ -271,7 +271,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
     if (how_.numbers != arithmetic::in_f32) build_numbers<f64>(p, pe, true, !is_mixed, vectors);
     if (how_.numbers != arithmetic::in_f64) build_numbers<f32>(p, pe, !is_mixed, true, vectors);
   }
-  // What PEs have is theirs now.
+  // The PEs have their parts now.
   matrices_.clear(), downs_.clear(), ups_.clear(), ghosts_.clear();
   place_ = {};
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A pass over some vectors of a PE, number by number, with sums: the updates and dot products of a Krylov
-// method. What happens to the numbers is a function object with two arguments, the numbers of all vectors at
-// one place, c[0], c[1], ..., and the sums:
+// method. A function object with two arguments, the numbers of all vectors at one place, c[0], c[1], ..., and
+// the sums, says what happens to them:
 //   f64 rr = 0;
-//   sweep<1>(n, {x, p, r, q}, [=](const auto& c, auto& sum) { c[0] += a * c[1]; ... sum[0] += c[2] * c[2]; },
-//            &rr);
+//   sweep<1>(n, {x, p, r}, [=](const auto& c, auto& sum) { c[0] += a * c[1]; sum[0] += c[2] * c[2]; }, &rr);
 // A function object is compiled for the vectors of each processor (linalg/vector_code.hpp).
 #pragma once
 #include <array>
