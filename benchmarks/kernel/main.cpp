@@ -30,6 +30,11 @@ constexpr entry order[] = {{"wave"},
                            {"wafer-mc"},
                            {"tlr", "OpenBLAS"},
                            {"bicgstab"},
+                           {"spmv", "Eigen"},
+                           {"spmv-3d", "Eigen"},
+                           {"spmv-random", "Eigen"},
+                           {"krylov", "Eigen"},
+                           {"krylov-bicgstab", "Eigen"},
                            {"fft", "FFTW"},
                            {"gemm", "OpenBLAS or oneDNN"}};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The matrix product C = A B, or alpha A B + beta C, on a column or a square of PEs, for matrices of the host of any sizes. Each PE
-// owns a tile of C, and the tiles of A and B travel.
+// The matrix product C = A B, or alpha A B + beta C, on a column or a square of PEs, for matrices of the host
+// of any sizes. Each PE owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp. Within the limits of a wafer's PEs the product is in gemm/wafer.hpp.

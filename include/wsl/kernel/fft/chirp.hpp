@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The transform of lines of any length n as a convolution (Bluestein 1970). As j k = (j^2 + k^2 - (k - j)^2) /
-// 2, with w_k = exp(-pi i k^2 / n) it is X_k = w_k sum over j of (x_j w_j) conj(w_(k-j)): two transforms of a
-// longer length that has radices.
+// The transform of lines of any length n as a convolution (Bluestein 1970). As j k = (j^2 + k^2 - (k - j)^2)
+// / 2, with w_k = exp(-pi i k^2 / n) it is X_k = w_k sum over j of (x_j w_j) conj(w_(k-j)): two transforms of
+// a longer length that has radices.
 #pragma once
 #include <algorithm>
 #include <vector>

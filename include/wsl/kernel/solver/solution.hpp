@@ -35,7 +35,9 @@ enum class ending : u8 {
   stagnation,
   indefinite,
   singular,
-  not_finite
+  not_finite,
+  diverged,
+  as_exact_as_numbers
 };
 
 /// The reason as a sentence.
@@ -49,13 +51,21 @@ inline const char* text(ending e) {
     case ending::breakdown:
       return "breakdown: what the method divides by is only rounding; start again from the x reached, or "
              "take another method";
-    case ending::stagnation: return "stagnation: the residual cannot be made smaller along A r";
+    case ending::stagnation:
+      return "stagnation: the residual cannot be made smaller along A r, or over a restart: take another "
+             "method, a better preconditioner or a longer restart";
     case ending::indefinite:
-      return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
+      return "the operator, or its preconditioner, is not positive definite: BiCGStab does not need that";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
       return "numbers have become infinite or not a number: the operator is too badly scaled for its "
              "precision";
+    case ending::diverged:
+      return "it diverges: the matrix has eigenvalues beyond the bounds of the method, or complex ones: take "
+             "GMRES or BiCGStab";
+    case ending::as_exact_as_numbers:
+      return "x is as exact as its numbers allow, and the residual is larger than the tolerance: compute in "
+             "f64 or in mixed precision, or take a larger tolerance";
     default: return "it has not ended yet";
   }
 }

@@ -107,8 +107,8 @@ class solver_on {
   const std::vector<f64>& history() const { return history_; }
   /// The power of two by which the weights of A were divided, so that totals neither overflow nor vanish.
   f64 scale() const { return scale_; }
-  /// x as far as it has come, or the product, or the vector of the power method, one number for each cell. After
-  /// `iterate` alone it may lack an update that the next iteration makes, or `close`.
+  /// x as far as it has come, or the product, or the vector of the power method, one number for each cell.
+  /// After `iterate` alone it may lack an update that the next iteration makes, or `close`.
   std::vector<f32> result() {
     constexpr auto measures = Method::measures;
     const f64 factor = measures == measure_of_result::solution  ? right_scale_ / scale_
@@ -168,7 +168,8 @@ class solver_on {
     return most > 0 ? std::ldexp(1., std::ilogb(most)) : 1;
   }
 
-  /// A weight divided by the scale, in the numbers of the PEs. In f16 a small one beside a large one vanishes.
+  /// A weight divided by the scale, in the numbers of the PEs. In f16 a small one beside a large one
+  /// vanishes.
   number rounded(f64 weight, const cells& at) const {
     const auto w = static_cast<number>(weight);
     if (Storage::is_mixed && weight != 0 && static_cast<f32>(w) == 0)

@@ -115,9 +115,9 @@ void on_threads(int threads, int n, Each each) {
 
 /// The matrix whose tiles have the smallest ranks with |A - result| <= tolerance |A| in Frobenius norms, if
 /// every tile drops the same amount. With tolerance 0 only the part below the precision of f64 is dropped.
-/// Calls `each_tile` after each tile, one call at a time. `threads` are as threaded{.threads}; the result does
-/// not depend on them, bit for bit. Throws std::invalid_argument for a tolerance that is negative or not a
-/// number, for a tile size below 1, and for elements that are not finite.
+/// Calls `each_tile` after each tile, one call at a time. `threads` are as threaded{.threads}; the result
+/// does not depend on them, bit for bit. Throws std::invalid_argument for a tolerance that is negative or not
+/// a number, for a tile size below 1, and for elements that are not finite.
 template <class T>
 low_rank<T> compress(
     const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {},

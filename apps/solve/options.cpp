@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include <map>
+
+#include "../command_line.hpp"
+
+namespace solve_app {
+namespace {
+
+using namespace wsl::solver;
+
+void require_together(const options& o) {
+  const auto refuse = [](const char* sentence) { throw std::invalid_argument(sentence); };
+  if (o.matrix.empty() && o.grid.empty())
+    refuse("a system is needed: --matrix FILE.mtx, or --grid with the cells along its axes");
+  if (!o.matrix.empty() && !o.grid.empty()) refuse("--matrix and --grid are two systems: give one of them");
+  if (!o.matrix.empty() && o.how.with == preconditioner::multigrid)
+    refuse(
+        "--preconditioner multigrid coarsens a grid, and a matrix does not tell its grid: give --grid, or "
+        "take block-jacobi or polynomial");
+  if (!o.bounds.empty() && o.method != "chebyshev")
+    refuse("--bounds are those of --method chebyshev; the other methods need none");
+}
+
+}  // namespace
+
+bool parse(options& o, int argc, char** argv, int& status) {
+  CLI::App app(
+      "Solves sparse systems of linear equations, from a file or from a grid, on a row of processing "
+      "elements\nExample: wsl-solve --grid 128 128 128 --preconditioner multigrid --out x.mtx",
+      "wsl-solve");
+  app.add_option("--matrix", o.matrix, "a Matrix Market file: coordinate, real, integer or pattern");
+  app.add_option(
+         "--grid", o.grid,
+         "cells along one to three axes, the last one fastest: second differences, with 3, 5 or 7 points")
+      ->expected(1, 3)
+      ->check(app::at_least(1));
+  std::string sides = "dirichlet", with = "jacobi", precision = "f64";
+  const std::map<std::string, side_condition> all_sides{{"dirichlet", side_condition::dirichlet},
+                                                        {"neumann", side_condition::neumann},
+                                                        {"periodic", side_condition::periodic}};
+  const std::map<std::string, preconditioner> all_preconditioners{
+      {"none", preconditioner::none},
+      {"jacobi", preconditioner::jacobi},
+      {"block-jacobi", preconditioner::block_jacobi},
+      {"polynomial", preconditioner::polynomial},
+      {"multigrid", preconditioner::multigrid}};
+  const std::map<std::string, arithmetic> all_precisions{
+      {"f32", arithmetic::in_f32}, {"f64", arithmetic::in_f64}, {"mixed", arithmetic::mixed}};
+  app.add_option("--sides", sides, "what is beyond the sides of the grid: zero, nothing, or the other end")
+      ->check(CLI::IsMember(all_sides))
+      ->capture_default_str();
+  app.add_option("--rhs", o.right_side,
+                 "a Matrix Market file with one or more right sides; without it, all numbers are 1");
+  app.add_option(
+         "--method", o.method,
+         "cg, pcg (pipelined) and chebyshev for symmetric positive definite systems, bicgstab and gmres "
+         "for any")
+      ->check(CLI::IsMember({"cg", "pcg", "bicgstab", "gmres", "chebyshev"}))
+      ->capture_default_str();
+  app.add_option("--preconditioner", with, "multigrid is for --grid")
+      ->check(CLI::IsMember(all_preconditioners))
+      ->capture_default_str();
+  app.add_option("--tolerance", o.most.tolerance, "|b - A x| / |b| that is small enough")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_option("--max-iterations", o.most.iterations, "iterations at most")
+      ->check(CLI::Range(0, 1 << 30))
+      ->capture_default_str();
+  app.add_option("--restart", o.how.restart, "iterations of gmres between two restarts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--precision", precision,
+                 "of the numbers; mixed: the method in f32, x and its residual in f64")
+      ->check(CLI::IsMember(all_precisions))
+      ->capture_default_str();
+  app.add_option("--block", o.how.block, "rows of a block of block-jacobi")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--degree", o.how.degree, "of the polynomial")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--sweeps", o.how.sweeps, "of the multigrid's smoother, before and after")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--bounds", o.bounds,
+                 "of the eigenvalues of the preconditioned matrix, for chebyshev; without them it finds them")
+      ->expected(2)
+      ->check(app::at_least(0, true));
+  app.add_option("--pes", o.how.pes, "processing elements; 0 for one for 8192 unknowns, at most 16")
+      ->check(CLI::Range(0, 32767))
+      ->capture_default_str();
+  app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--out", o.out, "the solutions, a Matrix Market file");
+  app.add_option("--history", o.history, "the residual after each iteration, a CSV file");
+  app.add_option("--plot", o.plot, "the same as a picture, an SVG file");
+  app.allow_extras();
+  if (!app::parse(app, argc, argv, "option", status)) return false;
+  o.sides = all_sides.at(sides), o.how.with = all_preconditioners.at(with);
+  o.how.numbers = all_precisions.at(precision);
+  if (!o.bounds.empty()) o.how.smallest = o.bounds[0], o.how.largest = o.bounds[1];
+  require_together(o);
+  return true;
+}
+
+}  // namespace solve_app

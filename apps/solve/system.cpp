@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "system.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+
+#include "../files.hpp"
+#include "../memory.hpp"
+
+namespace solve_app {
+namespace {
+
+using namespace wsl::solver;
+
+void require_memory(double bytes, const char* of) {
+  const double there = app::memory_there();
+  if (bytes < 0.8 * there) return;
+  throw std::invalid_argument(fmt::format("{} takes about {}; this computer has {}", of,
+                                          app::size_text(bytes), app::size_text(there)));
+}
+
+/// The numbers that a method keeps for each unknown, with those of a preconditioner and of the host.
+double vectors_of(const options& o) {
+  double n = 12;
+  if (o.method == "gmres") n += o.how.restart;
+  if (o.method == "pcg") n += 6;
+  if (o.how.with == preconditioner::multigrid) n += 8;
+  return n;
+}
+
+}  // namespace
+
+std::string linear_system::text() const {
+  if (matrix) return fmt::format("a matrix of {} rows and {} entries", matrix->rows(), matrix->count());
+  std::string sizes;
+  for (int n : grid.size) sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", n);
+  constexpr const char* sides[] = {"dirichlet", "neumann", "periodic"};
+  return fmt::format("a grid of {} cells, {} points, {} sides", sizes, 2 * grid.size.size() + 1,
+                     sides[static_cast<int>(grid.sides)]);
+}
+
+double linear_system::residual(const std::vector<double>& x, const std::vector<double>& b,
+                               bool removes_mean) const {
+  const row_source a = matrix ? rows_of(*matrix) : grid.matrix();
+  double mean = 0, left = 0, whole = 0;
+  for (double v : b) mean += removes_mean ? v / static_cast<double>(b.size()) : 0;
+  std::vector<row_entry> row;
+  for (int r = 0; r < a.rows; ++r) {
+    row.clear();
+    a.append(r, row);
+    const double right = b[static_cast<std::size_t>(r)] - mean;
+    double sum = right;
+    for (const row_entry& e : row) sum -= e.value * x[static_cast<std::size_t>(e.column)];
+    left += sum * sum, whole += right * right;
+  }
+  return left == 0 ? 0 : std::sqrt(left / whole);
+}
+
+linear_system system_of(const options& o) {
+  linear_system s;
+  if (!o.matrix.empty()) {
+    const std::string text = app::read_file(o.matrix);
+    // entries of 16 bytes, twice while they are sorted, and the rows of the host and of the PEs
+    require_memory(static_cast<double>(text.size()) * 12, "the matrix");
+    s.matrix = matrix_from_text(text, o.matrix);
+    s.matrix->require_system();
+  } else {
+    s.grid = {o.grid, o.sides};
+    s.grid.check();
+    double cells = 1;
+    for (int n : o.grid) cells *= n;
+    require_memory(cells * 8 * vectors_of(o), "the system");
+  }
+  if (!o.right_side.empty()) {
+    s.right_sides = columns_from_text(app::read_file(o.right_side), o.right_side, s.unknowns());
+  } else {
+    s.right_sides.rows = s.unknowns();
+    s.right_sides.all.assign(1, std::vector<double>(static_cast<std::size_t>(s.unknowns()), 1.));
+  }
+  require_memory(static_cast<double>(s.unknowns()) * 8 *
+                     (vectors_of(o) + 2 * static_cast<double>(s.right_sides.all.size())),
+                 "the system");
+  return s;
+}
+
+}  // namespace solve_app
