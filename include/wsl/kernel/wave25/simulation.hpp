@@ -7,6 +7,7 @@
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
 // nor on threads, bit for bit.
 #pragma once
+#include <tuple>
 
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
@@ -45,7 +46,12 @@ class simulation_on {
         traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
-      if (!t.stations().empty()) at_stations_.push_back(pe);
+      for (station& s : t.stations()) (s.gives ? givers_ : takers_).push_back({pe, &s});
+    });
+    // A receiver that lies in several lines sums them in an order that no partition changes.
+    std::sort(takers_.begin(), takers_.end(), [](const at_pe& a, const at_pe& b) {
+      const station &s = *a.where, &t = *b.where;
+      return std::tuple(s.number, s.at.x, s.at.y) < std::tuple(t.number, t.at.x, t.at.y);
     });
   }
 
@@ -124,20 +130,25 @@ class simulation_on {
   }
 
   void give(int steps) {
-    for (coord pe : at_stations_)
-      for (station& s : tile_of(pe).stations())
-        for (int i = 0; s.gives && i < steps; ++i)
-          s.samples[static_cast<std::size_t>(i)] =
-              f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * step_));
+    std::vector<std::array<f32, most_steps_a_launch>> emitted(problem_.sources.size());
+    for (std::size_t k = 0; k < emitted.size(); ++k)
+      for (int i = 0; i < steps; ++i)
+        emitted[k][static_cast<std::size_t>(i)] = f32(problem_.sources[k].sample(time_ + i, step_));
+    for (const at_pe& s : givers_) s.where->samples = emitted[static_cast<std::size_t>(s.where->number)];
   }
   void take(int steps) {
-    for (coord pe : at_stations_)
-      for (station& s : tile_of(pe).stations())
-        if (!s.gives) {
-          fabric_.bring(pe, std::span(s.samples).first(static_cast<std::size_t>(steps)));
-          std::vector<f32>& to = traces_[static_cast<std::size_t>(s.number)];
-          to.insert(to.end(), s.samples.begin(), s.samples.begin() + steps);
-        }
+    const auto n = static_cast<std::size_t>(steps);
+    for (std::size_t k = 0; k < takers_.size();) {
+      const int number = takers_[k].where->number;
+      std::array<f64, most_steps_a_launch> sum{};
+      for (; k < takers_.size() && takers_[k].where->number == number; ++k) {
+        const std::span<f32> samples = std::span(takers_[k].where->samples).first(n);
+        fabric_.bring(takers_[k].pe, samples);
+        for (std::size_t i = 0; i < n; ++i) sum[i] += f64{samples[i]};
+      }
+      std::vector<f32>& to = traces_[static_cast<std::size_t>(number)];
+      for (std::size_t i = 0; i < n; ++i) to.push_back(f32(sum[i]));
+    }
   }
 
   using line_of = f32* (tile<Storage>::*)(int, int);
@@ -168,7 +179,11 @@ class simulation_on {
   partition cut_;
   fabric fabric_;
   i64 time_ = 0;
-  std::vector<coord> at_stations_;
+  struct at_pe {
+    coord pe;
+    station* where;
+  };
+  std::vector<at_pe> givers_, takers_;
   std::vector<std::vector<f32>> traces_;
 };
 
@@ -196,7 +211,8 @@ class wafer_simulation : public simulation_on<typename Program::storage, Program
  public:
   template <class Engine = threaded>
   explicit wafer_simulation(const problem& p, const machine& target = wse2, const Engine& engine = {})
-      : simulation_on<typename Program::storage, Program>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+      : simulation_on<typename Program::storage, Program>(p, {p.size, p.size.x, p.size.y, 1}, target,
+                                                          engine) {}
 };
 
 }  // namespace wsl::wave25

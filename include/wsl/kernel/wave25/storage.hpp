@@ -4,8 +4,10 @@
 // allocated when the simulation starts. Both give access to lines by their coordinates in the whole grid, so
 // the PE program is the same for both.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -16,12 +18,15 @@
 
 namespace wsl::wave25 {
 
-/// A source or a receiver on a PE, with its samples of one launch.
+/// The part of a source or a receiver in one line, with its samples of one launch: `count` cells along z from
+/// `at` on.
 inline constexpr int most_steps_a_launch = 64;
 struct station {
   cells at;
   bool gives = false;
   int number = 0;  ///< the number of the source or receiver in its problem
+  int count = 1;
+  std::array<f32, std::size_t{most_taps}> weights{};
   std::array<f32, most_steps_a_launch> samples{};
 };
 
@@ -80,6 +85,7 @@ class one_line {
                              " sources and receivers, and a line of the grid has more"});
     stations_[count_++] = s;
   }
+  void sort_stations() {}  // all are in the one line
 
  private:
   using words = f32[static_cast<std::size_t>(stride)];
@@ -144,6 +150,12 @@ class block {
 
   std::span<station> stations() { return stations_; }
   void add(const station& s) { stations_.push_back(s); }
+  /// By lines; in a line sources come before receivers, each by number.
+  void sort_stations() {
+    std::sort(stations_.begin(), stations_.end(), [](const station& a, const station& b) {
+      return std::tuple(a.at.x, a.at.y, !a.gives, a.number) < std::tuple(b.at.x, b.at.y, !b.gives, b.number);
+    });
+  }
 
  private:
   std::ptrdiff_t place(int x, int y) const {

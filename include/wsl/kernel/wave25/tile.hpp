@@ -17,7 +17,7 @@ template <class Storage>
 class tile {
  public:
   void prepare(const problem& p, const partition& cut, coord pe) {
-    cut_ = cut, pe_ = pe, edge_ = p.damping();
+    cut_ = cut, pe_ = pe, edge_ = p.damping(), free_surface_ = p.free_surface;
     store_.shape(cut, pe, edge_.kind == border::pml, p.is_layered());
     const f64 scale = p.time_step() / p.spacing;
     each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y) {
@@ -25,13 +25,15 @@ class tile {
       for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
     });
     for (int z = 0; Storage::has_frame && z < cut.size.z; ++z) {
-      store_.profile()[z] =
-          f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
-      store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z));
+      store_.profile()[z] = f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z, damping::down)
+                                                             : edge_.eta(z, cut.size.z, damping::down));
+      store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z, damping::down));
     }
     for (std::size_t i = 0; i < p.sources.size(); ++i)
-      add(p.sources[i].at, true, i, cut.computed(pe, cut.depth - 1));
-    for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p.receivers[i], false, i, cut.own(pe));
+      add(p, p.sources[i], p.sources[i].kind, true, i, cut.computed(pe, cut.depth - 1));
+    for (std::size_t i = 0; i < p.receivers.size(); ++i)
+      add(p, p.receivers[i], injection::added, false, i, cut.own(pe));
+    store_.sort_stations();
   }
 
   const partition& cut() const { return cut_; }
@@ -79,7 +81,7 @@ class tile {
     using kernel::banks;
     kernel::vector_work w(m);
     w.products(1, nz).sums(5 * reach, nz, banks::alike).products(reach, nz, banks::alike);  // h^2 Lap u
-    w.products(2, nz, banks::alike).sums(1, nz, banks::alike);                              // 2 u - u- + k Lap
+    w.products(2, nz, banks::alike).sums(1, nz, banks::alike);  // 2 u - u- + k Lap
     if (edge == border::sponge) w.products(2, nz, banks::alike);
     // phi joins the Laplacian, three coefficients replace two; phi+ from the differences along three axes
     if (edge == border::pml) w.sums(1 + 3, nz, banks::alike).products(2 + 4, nz, banks::alike);
@@ -99,8 +101,24 @@ class tile {
       for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
   }
 
-  void add(const cells& at, bool gives, std::size_t number, const lines& where) {
-    if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
+  // A station in each line over which a source or a receiver is spread.
+  template <class Placed>
+  void add(const problem& p, const Placed& what, injection kind, bool gives, std::size_t number,
+           const lines& where) {
+    const spread s = spread_of(what.position(p.spacing), p.size, p.spacing, p.free_surface);
+    for (int i = 0; i < s.x.count; ++i)
+      for (int j = 0; j < s.y.count; ++j) {
+        const cells at{s.x.first + i, s.y.first + j, s.z.first};
+        if (!where.has(at.x, at.y)) continue;
+        station here{at, gives, static_cast<int>(number), s.z.count, {}, {}};
+        for (int k = 0; k < s.z.count; ++k) {
+          const f64 courant = p.velocity_at({at.x, at.y, at.z + k}) * p.time_step() / p.spacing,
+                    scale = kind == injection::point ? courant * courant / p.spacing : 1;
+          here.weights[std::size_t(k)] = static_cast<f32>(
+              scale * s.x.weight[std::size_t(i)] * s.y.weight[std::size_t(j)] * s.z.weight[std::size_t(k)]);
+        }
+        store_.add(here);
+      }
   }
 
   // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
@@ -148,18 +166,42 @@ class tile {
                    whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
       else
         for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
+      if (free_surface_ && edge_.kind == border::reflects)
+        each_line({{x, x + planes}, l.y},
+                  [&](int at_x, int y) { mirror(store_.neighbours(parity(time), at_x, y), at_x, y); });
     }
-    for (station& s : store_.stations())
-      if (l.has(s.at.x, s.at.y)) serve(s, time);
+    const std::span<station> all = store_.stations();
+    auto s = std::lower_bound(all.begin(), all.end(), l.x.from,
+                              [](const station& a, int x) { return a.at.x < x; });
+    for (; s != all.end() && s->at.x < l.x.to; ++s)
+      if (l.y.has(s->at.y)) serve(*s, time);
+  }
+
+  // The step before took the field above the free surface for zero, and it is the negative of the field below:
+  // what is missing is subtracted from the four cells below the surface.
+  void mirror(const line& l, int x, int y) {
+    l.v[0] = 0;
+    const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
+    const f32 share = edge_.kind == border::pml ? f32(1 / (1 + 2 * eta)) : 1.f;
+    for (int z = 1; z < reach && z < cut_.size.z; ++z) {
+      f32 above = 0;
+      for (int r = z + 1; r <= reach && r - z < cut_.size.z; ++r) above += f32(weights[r]) * l.u[r - z];
+      l.v[z] -= share * l.k[z] * above;
+    }
   }
 
   static upcoming nothing_after(const line& l) { return {{l.u, l.u, l.u}}; }
   void step_at_border(const line& l, int x, int y) {
     const int n = whole_vectors(cut_.size.z);
-    if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
+    if (edge_.kind == border::pml) {
+      step_in_layer(l, x, y, n);
+      if (free_surface_) mirror(l, x, y);
+      return;
+    }
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
     fade(l.v, factor, store_.profile(), n);
     step_plain(l, 1, 1, 0, n, nothing_after(l));
+    if (free_surface_) mirror(l, x, y);
     fade(l.v, factor, store_.profile(), n);
   }
 
@@ -172,7 +214,7 @@ class tile {
                    store_.profile(),
                    store_.slope(),
                    store_.phi(x, y)};
-    const int top = whole_vectors(edge_.width),
+    const int top = edge_.open_top ? 0 : whole_vectors(edge_.width),
               bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
     if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
     step_absorbing(l, in, 0, top);
@@ -181,15 +223,20 @@ class tile {
   }
 
   void serve(station& s, i64 time) {
-    f32& value = store_.field(parity(time + 1), s.at.x, s.at.y)[s.at.z];
+    f32* cells = store_.field(parity(time + 1), s.at.x, s.at.y) + s.at.z;
     f32& sample = s.samples[static_cast<std::size_t>(time - launched_)];
-    if (s.gives) value += sample;
-    else sample = value;
+    if (s.gives)
+      for (int k = 0; k < s.count; ++k) cells[k] += s.weights[std::size_t(k)] * sample;
+    else {
+      sample = 0;
+      for (int k = 0; k < s.count; ++k) sample += s.weights[std::size_t(k)] * cells[k];
+    }
   }
 
   partition cut_;
   coord pe_;
   damping edge_;
+  bool free_surface_ = false;
   i64 time_ = 0, launched_ = 0;
   Storage store_;
 };
