@@ -357,8 +357,8 @@ std::string figure_of_slice(const std::vector<f32>& field, const problem& p, con
   if (p.velocity.size() > 1 && p.is_layered() && where.axis != 'z') label_layers(s, f);
   if (p.edge != wsl::wave25::border::reflects)
     f.line(absorbing_frame(s, f), "stroke=\"#555555\" stroke-dasharray=\"5 4\"");
-  for (const auto& r : p.receivers)
-    if (const auto at = r.position(p.spacing); s.has(nearest_cell(at, p)))
+  for (const auto& receiver : p.receivers)
+    if (const auto at = receiver.position(p.spacing); s.has(nearest_cell(at, p)))
       f.triangle(s.column_of(at), s.row_of(at));
   for (const auto& source : p.sources)
     if (const auto at = source.position(p.spacing); s.has(nearest_cell(at, p)))

@@ -284,6 +284,10 @@ std::vector<f32> model(const words& w, const cells& size) {
   return v;
 }
 
+void add_line(problem& p, const receiver_line& line) {
+  for (i64 i = 0; i < line.count; ++i) p.receivers.push_back(line.at(i));
+}
+
 void receivers(const words& w, problem& p) {
   for (const auto& r : w.receivers) p.receivers.push_back(cell(r));
   for (const auto& l : w.receiver_lines) {
@@ -296,12 +300,14 @@ void receivers(const words& w, problem& p) {
   for (const auto& r : w.receivers_at) p.receivers.push_back(point{r[0], r[1], r[2]});
   for (const auto& l : w.receiver_lines_at) {
     if (!(l[2] > 0)) bad_argument("--receiver-line-at: receivers are {:g} m apart; take more than 0", l[2]);
+    if ((l[1] - l[0]) / l[2] > 1e6)
+      bad_argument("--receiver-line-at: {:.0f} receivers; take at most 1000000", (l[1] - l[0]) / l[2]);
     if (l[1] < l[0])
       bad_argument("--receiver-line-at: the last x, {:g} m, is before the first, {:g} m", l[1], l[0]);
     if (const f64 end = (p.size.x - 1) * p.spacing; l[1] > end)
       bad_argument("--receiver-line-at: the last x, {:g} m, is outside the grid, which ends at {:g} m", l[1],
                    end);
-    for (const point& at : line_of_receivers(l[0], l[1], l[2], l[3], l[4])) p.receivers.push_back(at);
+    add_line(p, line_of_receivers(l[0], l[1], l[2], l[3], l[4]));
   }
 }
 
@@ -433,7 +439,7 @@ problem options::problem_of(std::size_t which) const {
   p.sources[0].place = shots[which].source;
   if (!shots[which].receivers.empty()) {
     p.receivers.clear();
-    for (const point& r : shots[which].receivers) p.receivers.push_back(r);
+    for (const receiver_line& line : shots[which].receivers) add_line(p, line);
   }
   return p;
 }

@@ -9,8 +9,6 @@
 namespace wave_app {
 namespace {
 
-using wsl::wave25::point;
-
 constexpr f64 most_receivers = 1e6;
 
 std::string_view trimmed(std::string_view word) {
@@ -22,16 +20,14 @@ std::string_view trimmed(std::string_view word) {
 
 }  // namespace
 
-std::vector<point> line_of_receivers(f64 from, f64 to, f64 step, f64 y, f64 z) {
-  std::vector<point> all;
-  const auto n = static_cast<i64>(std::floor((to - from) / step + 1e-6)) + 1;
-  for (i64 i = 0; i < n; ++i) all.push_back({from + static_cast<f64>(i) * step, y, z});
-  return all;
+receiver_line line_of_receivers(f64 from, f64 to, f64 step, f64 y, f64 z) {
+  return {{from, y, z}, step, static_cast<i64>(std::floor((to - from) / step + 1e-6)) + 1};
 }
 
 std::vector<shot> shots_from_text(std::string_view text, const std::string& name) {
   std::vector<shot> shots;
   bool has_head = false;
+  f64 receivers = 0;  // of the last shot
   i64 number = 0;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -65,21 +61,22 @@ std::vector<shot> shots_from_text(std::string_view text, const std::string& name
       bad(fmt::format("'{}' is followed by {} numbers, not by {}: x, y and z{}", kind, wanted, x.size(),
                       wanted == 5 ? ", the last x, and the distance" : ""));
     if (kind == "source") {
-      shots.push_back({{x[0], x[1], x[2]}, {}});
+      shots.push_back({{x[0], x[1], x[2]}, {}}), receivers = 0;
       continue;
     }
     if (shots.empty()) bad("a receiver belongs to the source before it, and there is none");
-    std::vector<point>& to = shots.back().receivers;
-    if (kind == "receiver") to.push_back({x[0], x[1], x[2]});
-    else {
+    receiver_line line_here{{x[0], x[1], x[2]}};
+    if (kind == "line") {
       if (!(x[4] > 0) || x[3] < x[0]) bad("a line goes to a larger x in steps above 0 m");
       if ((x[3] - x[0]) / x[4] > most_receivers)
         bad(fmt::format("a line of {:.0f} receivers; a shot has at most {:.0f}", (x[3] - x[0]) / x[4],
                         most_receivers));
-      for (const point& p : line_of_receivers(x[0], x[3], x[4], x[1], x[2])) to.push_back(p);
+      line_here = line_of_receivers(x[0], x[3], x[4], x[1], x[2]);
     }
-    if (static_cast<f64>(to.size()) > most_receivers + 1)
+    receivers += static_cast<f64>(line_here.count);
+    if (receivers > most_receivers)
       bad(fmt::format("shot {} has more than {:.0f} receivers", shots.size(), most_receivers));
+    shots.back().receivers.push_back(line_here);
   }
   if (shots.empty()) refuse("{}: there is no shot in it: a shot is a line `source,x,y,z`", name);
   return shots;

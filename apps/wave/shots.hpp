@@ -13,16 +13,25 @@
 
 namespace wave_app {
 
+/// Receivers at equal distances along x; one has a count of 1.
+struct receiver_line {
+  wsl::wave25::point first;  ///< m
+  wsl::f64 step = 0;         ///< m
+  wsl::i64 count = 1;
+
+  wsl::wave25::point at(wsl::i64 i) const {
+    return {first.x + static_cast<wsl::f64>(i) * step, first.y, first.z};
+  }
+};
+/// The receivers from x = from on, every `step` m up to x = to.
+receiver_line line_of_receivers(wsl::f64 from, wsl::f64 to, wsl::f64 step, wsl::f64 y, wsl::f64 z);
+
 struct shot {
-  wsl::wave25::point source;                  ///< m
-  std::vector<wsl::wave25::point> receivers;  ///< m
+  wsl::wave25::point source;  ///< m
+  std::vector<receiver_line> receivers;
 };
 
 /// Throws std::invalid_argument with the file and the line.
 std::vector<shot> shots_from_text(std::string_view text, const std::string& name);
-
-/// The receivers from x = from on, every `step` m up to x = to; m.
-std::vector<wsl::wave25::point> line_of_receivers(wsl::f64 from, wsl::f64 to, wsl::f64 step, wsl::f64 y,
-                                                  wsl::f64 z);
 
 }  // namespace wave_app

@@ -91,7 +91,7 @@ TEST_CASE("wave25: near a free surface a place is spread as if the negative mirr
 
 TEST_CASE("wave25: places and a free surface are those of the serial reference") {
   const cells size = GENERATE(cells{9, 8, 7}, cells{23, 19, 33}, cells{12, 3, 4});
-  const border kind = GENERATE(border::reflects, border::sponge, border::pml);
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml, border::cpml);
   const bool free_surface = GENERATE(false, true);
   const problem p = mixture(size, kind, free_surface);
   serial reference{p};
@@ -109,7 +109,7 @@ TEST_CASE("wave25: places and a free surface are those of the serial reference")
 }
 
 TEST_CASE("wave25: how the grid is shared out changes no bit of places between cells") {
-  const border kind = GENERATE(border::reflects, border::sponge, border::pml);
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml, border::cpml);
   const problem p = mixture({23, 19, 37}, kind, true);
   simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
   one.run(25);
@@ -215,4 +215,45 @@ TEST_CASE("wave25: a place that cannot be is named") {
   says([](problem& p) { p.receivers[3].at.z = 0; }, "receiver 3 is in cell (6, 4, 0), in the free surface");
   says([](problem& p) { p.sources[2].wavelet[3] = INFINITY; },
        "number 3 of the wavelet of source 2 is not finite");
+}
+
+TEST_CASE("wave25: a cpml goes on from a checkpoint, in any partition, and is not for wafers") {
+  const problem p = mixture({19, 17, 37}, border::cpml, true);
+  simulation whole{p}, first{p, {.wide = 3, .depth = 4}}, second{p, {.wide = 2, .high = 2, .depth = 3}};
+  whole.run(33), first.run(13);
+  second.restore(state_from_bytes(to_bytes(first.save(), p), p));
+  second.run(20);
+  CHECK(second.field() == whole.field());
+  CHECK_THROWS_WITH(wafer_simulation<37>{p}, Catch::Contains("no memory for a cpml"));
+}
+
+// A source near a long side: most of its waves meet the frame at grazing angles. What comes back is compared with
+// the same on a grid so large that nothing does.
+TEST_CASE("wave25: a cpml reflects less than a pml of the same width, also at grazing angles") {
+  const auto trace_of = [](border kind, int beyond) {
+    problem p{.size = {100 + 2 * beyond, 28 + 2 * beyond, 28 + 2 * beyond}, .edge = kind, .edge_width = 8};
+    p.sources = {{.at = {14 + beyond, 11 + beyond, 11 + beyond}, .peak_hz = 12, .delay = 0.1}};
+    p.receivers = {{86 + beyond, 11 + beyond, 11 + beyond}, {50 + beyond, 14 + beyond, 11 + beyond}};
+    simulation s{p};
+    s.run(270);
+    return std::pair(s.trace(0), s.trace(1));
+  };
+  const auto exact = trace_of(border::reflects, 40), pml = trace_of(border::pml, 0),
+             cpml = trace_of(border::cpml, 0);
+  INFO("pml " << relative_error(pml.first, exact.first) << " and " << relative_error(pml.second, exact.second)
+              << ", cpml " << relative_error(cpml.first, exact.first) << " and "
+              << relative_error(cpml.second, exact.second));
+  CHECK(relative_error(cpml.first, exact.first) < 0.5 * relative_error(pml.first, exact.first));
+  CHECK(relative_error(cpml.second, exact.second) < 0.5 * relative_error(pml.second, exact.second));
+  CHECK(relative_error(cpml.first, exact.first) < 0.02);
+}
+
+TEST_CASE("wave25: a cpml stays stable for thousands of steps") {
+  problem p = mixture({23, 21, 25}, border::cpml, false);
+  p.edge_width = 8;
+  simulation s{p};
+  s.run(100);
+  const f64 early = largest(s.field());
+  s.run(4000);
+  CHECK(largest(s.field()) < 1e-2 * early);
 }

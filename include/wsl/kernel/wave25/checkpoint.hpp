@@ -106,7 +106,7 @@ inline state state_from_bytes(std::string_view bytes, const problem& p) {
   state s;
   s.time = in.number<i64>();
   const u64 n = p.size.count();
-  s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(n);
+  s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(checks::begins_of_memory(p).back());
   if (in.number<u64>() != p.receivers.size())
     support::bad_argument({"wave25: the checkpoint is damaged: it has another number of traces"});
   for (std::size_t i = 0; i < p.receivers.size(); ++i)

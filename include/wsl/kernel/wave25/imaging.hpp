@@ -78,7 +78,8 @@ class reversed_run {
       : every_(o.every), samples_(samples), simulation_(without_receivers(p), o.how) {
     // Memory in fields: a block has its samples and their two neighbours, a state two fields or three.
     const f64 fields = o.memory / (4. * static_cast<f64>(p.size.count()));
-    const i64 state = p.edge == border::pml ? 3 : 2;
+    const i64 state =
+        2 + static_cast<i64>((begins_of_memory(p).back() + p.size.count() - 1) / p.size.count());
     if (fields < 4)
       support::bad_argument({"wave25: imaging needs memory for at least 4 fields of ", text(p.size),
                              " cells, which are ", 16 * p.size.count(), " bytes, and may have ",

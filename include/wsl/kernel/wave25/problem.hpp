@@ -60,7 +60,7 @@ struct problem {
   /// m/s: one number, one for each z, or one for each cell (z fastest, then y)
   std::vector<f32> velocity{2000};
   border edge = border::reflects;
-  int edge_width = 20;  ///< cells of a sponge or a pml on each side
+  int edge_width = 20;  ///< cells of a sponge, a pml or a cpml on each side
   /// Cell 0 of z is a free surface: the field is zero there, and above it the negative of its mirror image.
   /// Nothing is absorbed at the top.
   bool free_surface = false;

@@ -3,6 +3,7 @@
 // scheme.hpp and damping.hpp say. It is slow and plain on purpose; tests compare the PEs' results with it.
 #pragma once
 #include "problem.hpp"
+#include "stretching.hpp"
 
 namespace wsl::wave25 {
 
@@ -15,6 +16,7 @@ class serial {
         now_(p.size.count()),
         before_(now_),
         phi_(now_),
+        memory_(p.edge == border::cpml ? 3 * memories * p.size.count() : 0),
         traces_(p.receivers.size()) {}
 
   void run(int steps) {
@@ -80,6 +82,8 @@ class serial {
     const auto [nx, ny, nz] = p_.size;
     f64& next = before_[i];
     if (p_.free_surface && z == 0) return void(next = 0);
+    if (edge_.kind == border::cpml)
+      return void(next = 2 * now_[i] - next + k * (laplacian(x, y, z) + stretched(x, y, z)));
     if (edge_.kind != border::pml) {
       const f64 g = edge_.kind == border::sponge
                         ? edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz, damping::down)
@@ -96,10 +100,35 @@ class serial {
                 (1 + eta);
   }
 
+  // What a cpml adds to the Laplacian.
+  f64 stretched(int x, int y, int z) {
+    f64 sum = 0;
+    const stretching along[] = {{p_, x, p_.size.x, damping::across},
+                                {p_, y, p_.size.y, damping::across},
+                                {p_, z, p_.size.z, damping::down}};
+    for (int axis = 0; axis < 3; ++axis) {
+      const stretching& s = along[axis];
+      if (s.gain == 0) continue;
+      const int dx = axis == 0, dy = axis == 1, dz = axis == 2;
+      f64 curve = weights[0] * u(x, y, z), slope = 0;
+      for (int r = 1; r <= reach; ++r) {
+        const f64 before = u(x - r * dx, y - r * dy, z - r * dz),
+                  behind = u(x + r * dx, y + r * dy, z + r * dz);
+        curve += weights[r] * (before + behind), slope += slopes[r] * (behind - before);
+      }
+      f64* m = &memory_[(p_.size.index({x, y, z}) * 3 + static_cast<std::size_t>(axis)) * memories];
+      m[2] = s.decay * m[2] + s.third * slope;
+      m[1] = s.decay * m[1] + s.second[0] * curve + s.second[1] * slope + s.gain * m[2];
+      m[0] = s.decay * m[0] + s.first[0] * curve + s.first[1] * slope + s.gain * m[1];
+      sum += m[0];
+    }
+    return sum;
+  }
+
   problem p_;
   f64 dt_;
   wave25::damping edge_;
-  std::vector<f64> now_, before_, phi_;
+  std::vector<f64> now_, before_, phi_, memory_;
   std::vector<std::vector<f64>> traces_;
   i64 n_ = 0;
 };

@@ -22,13 +22,30 @@ struct options {
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y; phi is empty
-/// without a pml.
+/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y. `phi` is what the
+/// border remembers: a number a cell of a pml, what the lines of a cpml have, one after the other, and nothing
+/// of others.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
   std::vector<std::vector<f32>> traces;
 };
+
+namespace checks {
+
+/// The numbers that the border of a problem remembers: where those of each line begin, in the order of the lines,
+/// and their end.
+inline std::vector<std::size_t> begins_of_memory(const problem& p) {
+  std::vector<std::size_t> begins{0};
+  if (p.edge != border::pml && p.edge != border::cpml) return begins;
+  for (int x = 0; x < p.size.x; ++x)
+    for (int y = 0; y < p.size.y; ++y)
+      begins.push_back(begins.back() + (p.edge == border::pml ? static_cast<std::size_t>(p.size.z)
+                                                              : frame_memory::words(p, x, y)));
+  return begins;
+}
+
+}  // namespace checks
 
 template <class Storage, class Program = wave_pe<Storage>>
 class simulation_on {
@@ -43,6 +60,7 @@ class simulation_on {
         step_(p.time_step()),
         cut_(cut),
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
+        memory_begins_(checks::begins_of_memory(p)),
         traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
@@ -84,15 +102,20 @@ class simulation_on {
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
   state save() {
-    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
-            problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
+    std::vector<f32> remembered(memory_begins_.back());
+    each_memory([&](std::span<f32> line, std::size_t at, coord pe) {
+      fabric_.bring(pe, line);
+      std::copy(line.begin(), line.end(), remembered.data() + at);
+    });
+    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before), std::move(remembered),
+            traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
   /// traces may be empty. Throws std::invalid_argument for a state of another size.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
-        (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
+        (!s.phi.empty() && s.phi.size() != memory_begins_.back()) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
       support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
                              " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
@@ -101,8 +124,10 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
     scatter(s.before, &tile<Storage>::before);
-    if (problem_.edge == border::pml)
-      scatter(s.phi.empty() ? std::vector<f32>(n) : s.phi, &tile<Storage>::phi);
+    each_memory([&](std::span<f32> line, std::size_t at, coord) {
+      if (s.phi.empty()) std::fill(line.begin(), line.end(), 0.f);
+      else std::copy_n(s.phi.data() + at, line.size(), line.data());
+    });
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
   }
 
@@ -119,6 +144,8 @@ class simulation_on {
     if (!Storage::has_frame && p.edge != border::reflects)
       support::bad_argument(
           {"wave25: the PEs' program has no frame, which a border that absorbs needs: take one_line<nz>"});
+    if (!Storage::has_stretching && p.edge == border::cpml)
+      support::bad_argument({"wave25: a PE of a wafer has no memory for a cpml: take a pml"});
     return p;
   }
 
@@ -149,6 +176,19 @@ class simulation_on {
       std::vector<f32>& to = traces_[static_cast<std::size_t>(number)];
       for (std::size_t i = 0; i < n; ++i) to.push_back(f32(sum[i]));
     }
+  }
+
+  /// What the border remembers of each line, and where that is among the numbers of all lines.
+  template <class F>
+  void each_memory(F f) {
+    if (memory_begins_.back() == 0) return;
+    each_tile([&](tile<Storage>& t, coord pe) {
+      const lines own = cut_.own(pe);
+      for (int x = own.x.from; x < own.x.to; ++x)
+        for (int y = own.y.from; y < own.y.to; ++y)
+          f(t.memory(x, y),
+            memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)], pe);
+    });
   }
 
   using line_of = f32* (tile<Storage>::*)(int, int);
@@ -184,6 +224,7 @@ class simulation_on {
     station* where;
   };
   std::vector<at_pe> givers_, takers_;
+  std::vector<std::size_t> memory_begins_;
   std::vector<std::vector<f32>> traces_;
 };
 

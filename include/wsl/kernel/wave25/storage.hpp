@@ -15,6 +15,7 @@
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
 #include "partition.hpp"
+#include "stretching.hpp"
 
 namespace wsl::wave25 {
 
@@ -36,8 +37,9 @@ struct station {
 template <int nz, bool frame = true>
 class one_line {
  public:
-  static constexpr bool is_for_wafers = true;  ///< its arithmetic is charged
-  static constexpr bool has_frame = frame;     ///< it has memory for a border that absorbs
+  static constexpr bool is_for_wafers = true;    ///< its arithmetic is charged
+  static constexpr bool has_frame = frame;       ///< it has memory for a border that absorbs
+  static constexpr bool has_stretching = false;  ///< it has memory for a cpml
   /// From a line to the next: whole vectors, an odd number of them. A line reads four numbers before its
   /// first cell and behind its last, which are the zeros between lines.
   static constexpr int vectors = whole_vectors(nz + reach) / widest_lanes,
@@ -108,7 +110,7 @@ class one_line {
 /// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
-  static constexpr bool is_for_wafers = false, has_frame = true;
+  static constexpr bool is_for_wafers = false, has_frame = true, has_stretching = true;
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
     const lines known = p.known(pe);
     x0_ = known.x.from - reach, y0_ = known.y.from - reach;
@@ -148,6 +150,9 @@ class block {
   f32* profile() { return profile_.data() + line_front; }
   f32* slope() { return slope_.data() + line_front; }
 
+  /// Of a cpml.
+  frame_memory& frame() { return frame_; }
+
   std::span<station> stations() { return stations_; }
   void add(const station& s) { stations_.push_back(s); }
   /// By lines; in a line sources come before receivers, each by number.
@@ -165,6 +170,7 @@ class block {
   support::huge_array fields_[2], phi_, factor_, profile_, slope_;
   std::ptrdiff_t stride_ = 0, stride_x_ = 0;
   int x0_ = 0, y0_ = 0;
+  frame_memory frame_;
   bool equal_lines_ = true;
   std::vector<station> stations_;
 };

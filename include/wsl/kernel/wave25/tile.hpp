@@ -19,6 +19,8 @@ class tile {
   void prepare(const problem& p, const partition& cut, coord pe) {
     cut_ = cut, pe_ = pe, edge_ = p.damping(), free_surface_ = p.free_surface;
     store_.shape(cut, pe, edge_.kind == border::pml, p.is_layered());
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) store_.frame().shape(p, cut.known(pe));
     const f64 scale = p.time_step() / p.spacing;
     each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y) {
       f32* factor = store_.factor(x, y);
@@ -46,6 +48,13 @@ class tile {
   f32* before(int x, int y) { return store_.field(parity(time_ + 1), x, y); }
   f32* phi(int x, int y) { return store_.phi(x, y); }
   bool has_phi() const { return edge_.kind == border::pml; }
+  /// What a border that absorbs remembers of a line: phi, or the numbers of a cpml; empty without one.
+  std::span<f32> memory(int x, int y) {
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) return store_.frame().of(x, y);
+    if (!has_phi()) return {};
+    return {phi(x, y), static_cast<std::size_t>(cut_.size.z)};
+  }
 
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
@@ -126,7 +135,8 @@ class tile {
   // others within a plane.
   std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
                           int i) {
-    const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
+    const int halo = reach * cut_.depth, remembers = has_phi() || edge_.kind == border::cpml,
+              known[] = {halo, halo - reach, remembers ? halo - reach : 0};
     for (int f = 0; f < 3; ++f) {
       const lines l = (cut_.*which)(pe_, stage, side, known[f]);
       const bool together = l.y == range{0, cut_.size.y};
@@ -137,6 +147,8 @@ class tile {
     return {};
   }
   std::span<f32> piece(int field, const lines& l, range x) {
+    if constexpr (Storage::has_stretching)
+      if (field == 2 && edge_.kind == border::cpml) return store_.frame().of({x, l.y});
     f32* first = field == 0   ? now(x.from, l.y.from)
                  : field == 1 ? before(x.from, l.y.from)
                               : phi(x.from, l.y.from);
@@ -198,6 +210,13 @@ class tile {
       if (free_surface_) mirror(l, x, y);
       return;
     }
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) {
+        step_plain(l, 1, 1, 0, n, nothing_after(l));
+        store_.frame().correct(l, x, y);
+        if (free_surface_) mirror(l, x, y);
+        return;
+      }
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
     fade(l.v, factor, store_.profile(), n);
     step_plain(l, 1, 1, 0, n, nothing_after(l));
