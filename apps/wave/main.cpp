@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <wsl/kernel/wave25/checkpoint.hpp>
+#include <wsl/kernel/wave25/problem_fingerprint.hpp>
 
 #include "../run.hpp"
 #include "migration.hpp"
@@ -25,24 +25,23 @@ int run_shots(const options& o) {
     return fmt::format("{}{}{}{}{}{} {}{}{}{} {} {}", s.svg, s.vtk, s.vti, s.h5, s.png, o.film, r.csv, r.svg,
                        r.npy, r.segy, o.snapshot_every, o.sample_interval);
   }();
-  const shot_queue q{
-      .out = o.out,
-      .shots = o.shots.size(),
-      .at_a_time = o.shots_at_a_time,
-      .recipe =
-          [&](std::size_t k) {
-            return fmt::format("shot {:016x} steps {} files {}\n",
-                               wave25::checks::fingerprint_of(o.problem_of(k)), o.steps, formats);
-          },
-      .make =
-          [&](std::size_t k, const std::filesystem::path& folder) {
-            const int status = stopped_by
-                                   ? 128 + static_cast<int>(stopped_by)
-                                   : run_shot(o, o.problem_of(k), folder, static_cast<int>(k) + 1, false);
-            if (status == 0) fmt::print("shot {} of {} is finished\n", k + 1, o.shots.size());
-            std::fflush(stdout);
-            return status;
-          }};
+  const shot_queue q{.out = o.out,
+                     .shots = o.shots.size(),
+                     .at_a_time = o.shots_at_a_time,
+                     .recipe =
+                         [&](std::size_t k) {
+                           return fmt::format("shot {:016x} steps {} files {}\n",
+                                              wave25::fingerprint_of(o.problem_of(k)), o.steps, formats);
+                         },
+                     .make =
+                         [&](std::size_t k, const std::filesystem::path& folder) {
+                           const int status = stopped_by ? 128 + static_cast<int>(stopped_by)
+                                                         : run_shot(o, o.problem_of(k), folder,
+                                                                    static_cast<int>(k) + 1, false);
+                           if (status == 0) fmt::print("shot {} of {} is finished\n", k + 1, o.shots.size());
+                           std::fflush(stdout);
+                           return status;
+                         }};
   const shots_done done = work_on(q);
   fmt::print("{} of {} shots were made here, {} were finished before, {} are in work elsewhere\n", done.here,
              o.shots.size(), done.before, done.elsewhere);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <wsl/kernel/wave25/checkpoint.hpp>
 #include <wsl/kernel/wave25/imaging.hpp>
+#include <wsl/kernel/wave25/problem_fingerprint.hpp>
 
 #include "../files.hpp"
 #include "exports.hpp"
@@ -108,8 +108,7 @@ int migrate_shots(const options& o) {
                      .recipe =
                          [&](std::size_t k) {
                            return fmt::format("rtm {:016x} steps {} every {}\n",
-                                              wave25::checks::fingerprint_of(o.problem_of(k)), o.steps,
-                                              o.every);
+                                              wave25::fingerprint_of(o.problem_of(k)), o.steps, o.every);
                          },
                      .make =
                          [&](std::size_t k, const std::filesystem::path& folder) {

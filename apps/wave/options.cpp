@@ -434,7 +434,7 @@ void assemble(words& w, options& o) {
 }  // namespace
 
 problem options::problem_of(std::size_t which) const {
-  problem p = problem;
+  wsl::wave25::problem p = problem;
   if (shots.empty()) return p;
   p.sources[0].place = shots[which].source;
   if (!shots[which].receivers.empty()) {

@@ -21,7 +21,7 @@ void wave(std::string_view bytes) {
     to.append(reinterpret_cast<const char*>(&n), sizeof n);
   };
   std::string all(checks::checkpoint_magic);
-  add(all, checks::fingerprint_of(p));
+  add(all, fingerprint_of(p));
   all += bytes;
   wsl::support::fingerprint sum;
   sum.add(all.data(), all.size());

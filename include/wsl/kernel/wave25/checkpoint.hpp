@@ -8,31 +8,12 @@
 #include <string_view>
 
 #include "../../support/bad_argument.hpp"
-#include "../../support/fingerprint.hpp"
+#include "problem_fingerprint.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
 
 namespace checks {
-
-inline u64 fingerprint_of(const problem& p) {
-  support::fingerprint f;
-  const auto add = [&](const cells& c) { f.add(c.x), f.add(c.y), f.add(c.z); };
-  add(p.size), f.add(p.spacing), f.add(p.time_step()), f.add(p.edge), f.add(p.edge_width);
-  f.add(p.velocity.data(), p.velocity.size() * sizeof(f32));
-  const auto placed = [&](const auto& x) {
-    add(x.at), f.add(x.place.has_value());
-    if (x.place) f.add(x.place->x), f.add(x.place->y), f.add(x.place->z);
-  };
-  f.add(p.free_surface);
-  for (const source& s : p.sources) {
-    placed(s), f.add(s.peak_hz), f.add(s.amplitude), f.add(s.delay), f.add(s.kind), f.add(s.wavelet.size());
-    f.add(s.wavelet.data(), s.wavelet.size() * sizeof(f32));
-  }
-  f.add(p.sources.size());
-  for (const receiver& r : p.receivers) placed(r);
-  return f.value();
-}
 
 inline constexpr std::string_view checkpoint_magic = "wsl wave25 state 1\n";
 static_assert(std::endian::native == std::endian::little,
@@ -76,7 +57,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   const auto numbers = [&](const std::vector<f32>& v) {
     number(u64{v.size()}), add(v.data(), v.size() * sizeof(f32));
   };
-  number(checks::fingerprint_of(p)), number(s.time);
+  number(fingerprint_of(p)), number(s.time);
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
@@ -98,7 +79,7 @@ inline state state_from_bytes(std::string_view bytes, const problem& p) {
     support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
   checks::reader in(bytes.substr(checks::checkpoint_magic.size(),
                                  bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
-  if (in.number<u64>() != checks::fingerprint_of(p))
+  if (in.number<u64>() != fingerprint_of(p))
     support::bad_argument(
         {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
          "receivers must be "
