@@ -170,9 +170,9 @@ void declare(CLI::App& app, words& w, options& o) {
   app.add_flag("--free-surface", w.free_surface,
                "cell 0 of z is a free surface, which reflects as a mirror of the other sign");
   app.add_option("--border", w.edge, "what the border does")
-      ->check(CLI::IsMember({"reflects", "sponge", "pml"}))
+      ->check(CLI::IsMember({"reflects", "sponge", "pml", "cpml"}))
       ->capture_default_str();
-  app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")
+  app.add_option("--border-width", w.edge_width, "cells of a sponge, a pml or a cpml on each side")
       ->capture_default_str();
   app.add_option("--out", o.out, "folder for all that is written")->required();
   if (!o.migrates) declare_outputs(app, w, o);
@@ -401,7 +401,10 @@ void assemble(words& w, options& o) {
   problem& p = o.problem;
   p.size = cell(w.grid), p.spacing = w.spacing, p.step = w.step, p.edge_width = w.edge_width;
   p.free_surface = w.free_surface;
-  p.edge = w.edge == "pml" ? border::pml : w.edge == "sponge" ? border::sponge : border::reflects;
+  p.edge = w.edge == "pml"      ? border::pml
+           : w.edge == "cpml"   ? border::cpml
+           : w.edge == "sponge" ? border::sponge
+                                : border::reflects;
   if (p.size.x < 1 || p.size.y < 1 || p.size.z < 1)
     bad_argument("--grid: a grid has at least one cell along each axis, not {}", text(p.size));
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
