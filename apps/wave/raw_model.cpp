@@ -37,8 +37,8 @@ class lines_of {
       const std::string_view key = words[0];
       const std::size_t expected = key == "size" || key == "spacing" ? 4 : key == "end" ? 1 : 2;
       if (words.size() != expected)
-        bad(fmt::format("'{}' is followed by {} words, not by {}", key.substr(0, 40), expected - 1,
-                        words.size() - 1));
+        bad(fmt::format("'{}' is followed by {} words, not by {}", key.substr(0, 40), words.size() - 1,
+                        expected - 1));
       if (key == "size") has_size = true, h.size = {size(words[1]), size(words[2]), size(words[3])};
       else if (key == "spacing")
         has_spacing = true, h.spacing = {length(words[1]), length(words[2]), length(words[3])};

@@ -58,7 +58,7 @@ std::vector<shot> shots_from_text(std::string_view text, const std::string& name
       x.push_back(one);
     }
     if (x.size() != wanted)
-      bad(fmt::format("'{}' is followed by {} numbers, not by {}: x, y and z{}", kind, wanted, x.size(),
+      bad(fmt::format("'{}' is followed by {} numbers, not by {}: x, y and z{}", kind, x.size(), wanted,
                       wanted == 5 ? ", the last x, and the distance" : ""));
     if (kind == "source") {
       shots.push_back({{x[0], x[1], x[2]}, {}}), receivers = 0;

@@ -97,7 +97,7 @@ TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with
   };
   says("", "no line `end`");
   says("end\n", "without `size` and `spacing`");
-  says("size 1 2\n", "line 2: 'size' is followed by 3 words, not by 2");
+  says("size 1 2\n", "line 2: 'size' is followed by 2 words, not by 3");
   says("size 1 2 0\n", "'0' is no number of cells");
   says("spacing 1 2 nan\n", "'nan' is no spacing");
   says("\norder xxz\n", "line 3: 'xxz' is no order of axes");
