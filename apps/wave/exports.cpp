@@ -54,8 +54,9 @@ std::string csv(const std::vector<std::vector<f32>>& traces, const wsl::wave25::
       fmt::format_to(std::back_inserter(lines), ",{}m/{}m/{}m", r.place->x, r.place->y, r.place->z);
     else fmt::format_to(std::back_inserter(lines), ",{}/{}/{}", r.at.x, r.at.y, r.at.z);
   lines += '\n';
+  const f64 dt = p.time_step();
   for (std::size_t t = 0; t < traces.front().size(); ++t) {
-    fmt::format_to(std::back_inserter(lines), "{:.9g}", static_cast<f64>(t + 1) * p.time_step());
+    fmt::format_to(std::back_inserter(lines), "{:.9g}", static_cast<f64>(t + 1) * dt);
     for (const auto& trace : traces) fmt::format_to(std::back_inserter(lines), ",{:.9g}", trace[t]);
     lines += '\n';
   }

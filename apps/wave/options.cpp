@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -386,15 +387,18 @@ void read_shots(const words& w, options& o) {
   if (const auto size = std::filesystem::file_size(w.shots, why); why || size > 1'000'000'000)
     bad_argument("--shots: cannot read {}: {}", w.shots, why ? why.message() : "it has more than 1 GB");
   o.shots = shots_from_text(app::read_file(w.shots), w.shots);
+  // The check of a shot needs no velocity but the largest.
+  std::vector<f32> model = std::exchange(o.problem.velocity, {f32(o.problem.fastest())});
   for (std::size_t k = 0; k < o.shots.size(); ++k) try {
-      problem p = o.problem_of(k);
+      const problem p = o.problem_of(k);
       if (p.receivers.empty()) bad_argument("it has no receivers, and the command line gives none");
-      p.velocity = {f32(p.fastest())}, p.check();
+      p.check();
     } catch (const std::invalid_argument& e) {
       std::string_view sentence = e.what();
       if (sentence.starts_with("wsl: wave25: ")) sentence.remove_prefix(13);
       bad_argument("--shots: shot {} of {}: {}", k + 1, w.shots, sentence);
     }
+  o.problem.velocity = std::move(model);
 }
 
 void assemble(words& w, options& o) {
@@ -419,7 +423,8 @@ void assemble(words& w, options& o) {
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
   checks::time_step(p);
-  p.sources = {wavelet(w, at, p.time_step())};
+  p.step = p.time_step();  // found once, not for each use
+  p.sources = {wavelet(w, at, p.step)};
   p.sources[0].kind = w.kind == "point" ? injection::point : injection::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
   receivers(w, p);

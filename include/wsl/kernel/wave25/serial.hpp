@@ -16,6 +16,7 @@ class serial {
         now_(p.size.count()),
         before_(now_),
         phi_(now_),
+        frame_(p.edge == border::cpml ? stretched_frame(p) : stretched_frame()),
         memory_(p.edge == border::cpml ? 3 * memories * p.size.count() : 0),
         traces_(p.receivers.size()) {}
 
@@ -103,9 +104,9 @@ class serial {
   // What a cpml adds to the Laplacian.
   f64 stretched(int x, int y, int z) {
     f64 sum = 0;
-    const stretching along[] = {{p_, x, p_.size.x, damping::across},
-                                {p_, y, p_.size.y, damping::across},
-                                {p_, z, p_.size.z, damping::down}};
+    const stretching along[] = {{frame_, x, p_.size.x, damping::across},
+                                {frame_, y, p_.size.y, damping::across},
+                                {frame_, z, p_.size.z, damping::down}};
     for (int axis = 0; axis < 3; ++axis) {
       const stretching& s = along[axis];
       if (s.gain == 0) continue;
@@ -128,7 +129,9 @@ class serial {
   problem p_;
   f64 dt_;
   wave25::damping edge_;
-  std::vector<f64> now_, before_, phi_, memory_;
+  std::vector<f64> now_, before_, phi_;
+  stretched_frame frame_;
+  std::vector<f64> memory_;
   std::vector<std::vector<f64>> traces_;
   i64 n_ = 0;
 };

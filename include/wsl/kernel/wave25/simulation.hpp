@@ -38,10 +38,11 @@ namespace checks {
 inline std::vector<std::size_t> begins_of_memory(const problem& p) {
   std::vector<std::size_t> begins{0};
   if (p.edge != border::pml && p.edge != border::cpml) return begins;
+  const frame_memory::arrays of(p);
   for (int x = 0; x < p.size.x; ++x)
     for (int y = 0; y < p.size.y; ++y)
-      begins.push_back(begins.back() + (p.edge == border::pml ? static_cast<std::size_t>(p.size.z)
-                                                              : frame_memory::words(p, x, y)));
+      begins.push_back(begins.back() +
+                       (p.edge == border::pml ? static_cast<std::size_t>(p.size.z) : of.words(x, y)));
   return begins;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 #include <cmath>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "../../linalg/vector_code.hpp"
@@ -26,25 +27,38 @@ inline constexpr f64 slopes[reach + 1] = {0, 4. / 5, -1. / 5, 4. / 105, -1. / 28
 /// The three numbers that a cell remembers along an axis.
 inline constexpr int memories = 3;
 
-/// How a cell is stretched along an axis; lengths in cells, times in s.
+/// What all cells of a frame have in common; lengths in cells, times in s.
+struct stretched_frame {
+  damping where;
+  f64 largest = 0;  ///< the damping at the border
+  f64 shift = 0;    ///< alpha where the frame begins
+  f64 step = 0;     ///< s
+
+  stretched_frame() = default;
+  /// A wave that crosses the frame at right angles and comes back keeps a thousandth of its amplitude; alpha
+  /// belongs to the peak frequency of the first source.
+  explicit stretched_frame(const problem& p) : where(p.damping()), step(p.time_step()) {
+    constexpr f64 pi = 3.14159265358979323846;
+    largest = 3 * p.fastest() * std::log(1000.) / (2 * where.width * p.spacing);
+    shift = pi * (p.sources.empty() ? 10 : p.sources[0].peak_hz);
+  }
+};
+
+/// How a cell is stretched along an axis.
 struct stretching {
-  f64 decay = 0, gain = 0;                 ///< of the recursion
-  f64 first[2]{}, second[2]{}, third = 0;  ///< what u_xx and u_x contribute to each, times the gain
+  f64 decay = 0, gain = 0;                 ///< of the recursion; 0 outside of the frame
+  f64 first[2]{}, second[2]{}, third = 0;  ///< what u_xx and u_x contribute to each number, times the gain
 
   stretching() = default;
   /// Of cell i of an axis of n cells.
-  stretching(const problem& p, int i, int n, damping::axis along) {
-    const wave25::damping frame = p.damping();
-    const f64 width = frame.width, deep = frame.depth(i, n, along);
+  stretching(const stretched_frame& f, int i, int n, damping::axis along) {
+    const f64 width = f.where.width, deep = f.where.depth(i, n, along);
     if (deep <= 0) return;
-    const f64 pi = 3.14159265358979323846,
-              outward = i < n - 1 - i && !(frame.open_top && along == damping::down) ? -1 : 1;
-    const f64 largest = 3 * p.fastest() * std::log(1000.) / (2 * width * p.spacing), dt = p.time_step(),
-              hz = p.sources.empty() ? 10 : p.sources[0].peak_hz, shift = pi * hz;
-    const f64 d = largest * deep * deep / (width * width),
-              slope = 2 * largest * deep / (width * width) * outward, alpha = shift * (1 - deep / width),
-              alpha_slope = -shift / width * outward, rate = alpha + d;
-    decay = std::exp(-rate * dt), gain = (1 - decay) / rate;
+    const bool at_begin = i < n - 1 - i && !(f.where.open_top && along == damping::down);
+    const f64 outward = at_begin ? -1 : 1, d = f.largest * deep * deep / (width * width),
+              slope = 2 * f.largest * deep / (width * width) * outward, alpha = f.shift * (1 - deep / width),
+              alpha_slope = -f.shift / width * outward, rate = alpha + d;
+    decay = std::exp(-rate * f.step), gain = (1 - decay) / rate;
     first[0] = -2 * d * gain, first[1] = -slope * gain;
     second[0] = d * d * gain, second[1] = (2 * d * slope + d * alpha_slope) * gain;
     third = -d * d * (slope + alpha_slope) * gain;
@@ -107,25 +121,22 @@ class frame_memory {
  public:
   /// For the lines that a PE knows.
   void shape(const problem& p, const lines& known) {
-    frame_ = p.damping(), size_ = p.size, known_ = known;
-    n_ = whole_vectors(size_.z);
-    top_ = frame_.open_top ? 0 : std::min(whole_vectors(frame_.width), n_);
-    bottom_ = std::max((size_.z - frame_.width) / widest_lanes * widest_lanes, top_);
+    frame_ = stretched_frame(p), arrays_ = arrays(p), known_ = known;
     begin_.assign(1, 0);
     for (int x = known.x.from; x < known.x.to; ++x)
-      for (int y = known.y.from; y < known.y.to; ++y) begin_.push_back(begin_.back() + words(x, y));
+      for (int y = known.y.from; y < known.y.to; ++y) begin_.push_back(begin_.back() + arrays_.words(x, y));
     memory_.assign(begin_.back(), 0);
     profiles_.clear();
-    for (int x = 0; x < size_.x; ++x) add_profile(stretching(p, x, size_.x, damping::across), n_);
-    for (int y = 0; y < size_.y; ++y) add_profile(stretching(p, y, size_.y, damping::across), n_);
-    down_.assign(std::size_t{profile_arrays} * static_cast<std::size_t>(top_ + n_ - bottom_), 0);
-    for (int z = 0; z < size_.z; ++z)
-      if (z < top_ || z >= bottom_) {
-        const bool above = z < top_;
-        const int length = above ? top_ : n_ - bottom_, first = above ? 0 : profile_arrays * top_;
-        put(stretching(p, z, size_.z, damping::down), down_.data() + first, length, above ? z : z - bottom_,
-            1);
-      }
+    const auto [nx, ny, nz] = arrays_.size;
+    const auto [n, top, bottom] = std::tuple(arrays_.n, arrays_.top, arrays_.bottom);
+    for (int x = 0; x < nx; ++x) add_profile(stretching(frame_, x, nx, damping::across), n);
+    for (int y = 0; y < ny; ++y) add_profile(stretching(frame_, y, ny, damping::across), n);
+    down_.assign(static_cast<std::size_t>(profile_arrays * (top + n - bottom)), 0);
+    for (int z = 0; z < nz; ++z) {
+      const stretching s(frame_, z, nz, damping::down);
+      if (z < top) put(s, down_.data(), top, z, 1);
+      else if (z >= bottom) put(s, down_.data() + profile_arrays * top, n - bottom, z - bottom, 1);
+    }
   }
 
   /// What line (x, y) remembers.
@@ -140,14 +151,25 @@ class frame_memory {
     return {memory_.data() + first, last - first};
   }
 
-  /// The numbers that a line of a problem remembers.
-  static std::size_t words(const problem& p, int x, int y) {
-    frame_memory shape;
-    shape.frame_ = p.damping(), shape.size_ = p.size, shape.n_ = whole_vectors(p.size.z);
-    shape.top_ = shape.frame_.open_top ? 0 : std::min(whole_vectors(shape.frame_.width), shape.n_);
-    shape.bottom_ = std::max((p.size.z - shape.frame_.width) / widest_lanes * widest_lanes, shape.top_);
-    return shape.words(x, y);
-  }
+  /// The arrays of the lines of a problem.
+  struct arrays {
+    damping frame;
+    cells size;
+    int n = 0, top = 0,
+        bottom = 0;  ///< whole vectors; the frame along z lies before `top` and from `bottom` on
+
+    arrays() = default;
+    explicit arrays(const problem& p) : frame(p.damping()), size(p.size), n(whole_vectors(size.z)) {
+      top = frame.open_top ? 0 : std::min(whole_vectors(frame.width), n);
+      bottom = std::max((size.z - frame.width) / widest_lanes * widest_lanes, top);
+    }
+    bool across(int i, int of) const { return frame.depth(i, of) > 0; }
+    /// The numbers that a line remembers.
+    std::size_t words(int x, int y) const {
+      const int lengths = top + n - bottom + n * across(x, size.x) + n * across(y, size.y);
+      return static_cast<std::size_t>(memories * lengths);
+    }
+  };
 
   /// Adds the frame's part to a line after a plain step.
   void correct(const line& l, int x, int y) {
@@ -157,20 +179,16 @@ class frame_memory {
       step_stretched(l, {stride, m, to - from, profile}, from, to);
       m += memories * (to - from);
     };
-    apply(1, down_.data(), 0, top_);
-    apply(1, down_.data() + profile_arrays * top_, bottom_, n_);
-    if (across(x, size_.x)) apply(l.sx, profile_of(x), 0, n_);
-    if (across(y, size_.y)) apply(l.sy, profile_of(size_.x + y), 0, n_);
+    const arrays& a = arrays_;
+    apply(1, down_.data(), 0, a.top);
+    apply(1, down_.data() + profile_arrays * a.top, a.bottom, a.n);
+    if (a.across(x, a.size.x)) apply(l.sx, profile_of(x), 0, a.n);
+    if (a.across(y, a.size.y)) apply(l.sy, profile_of(a.size.x + y), 0, a.n);
   }
 
  private:
   static constexpr int profile_arrays = 7;
 
-  bool across(int i, int n) const { return frame_.depth(i, n) > 0; }
-  std::size_t words(int x, int y) const {
-    const int arrays = top_ + n_ - bottom_ + n_ * across(x, size_.x) + n_ * across(y, size_.y);
-    return static_cast<std::size_t>(memories * arrays);
-  }
   std::size_t place(int x, int y) const {
     return static_cast<std::size_t>(x - known_.x.from) * static_cast<std::size_t>(known_.y.size()) +
            static_cast<std::size_t>(y - known_.y.from);
@@ -188,10 +206,9 @@ class frame_memory {
   }
   const f32* profile_of(int which) const { return profiles_[static_cast<std::size_t>(which)].data(); }
 
-  damping frame_;
-  cells size_;
+  stretched_frame frame_;
+  arrays arrays_;
   lines known_;
-  int n_ = 0, top_ = 0, bottom_ = 0;
   std::vector<std::size_t> begin_;
   std::vector<f32> memory_, down_;
   std::vector<std::vector<f32>> profiles_;

@@ -32,9 +32,9 @@ class tile {
       store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z, damping::down));
     }
     for (std::size_t i = 0; i < p.sources.size(); ++i)
-      add(p, p.sources[i], p.sources[i].kind, true, i, cut.computed(pe, cut.depth - 1));
-    for (std::size_t i = 0; i < p.receivers.size(); ++i)
-      add(p, p.receivers[i], injection::added, false, i, cut.own(pe));
+      add(p, p.sources[i], p.sources[i].kind == injection::point ? scale : 0, true, i,
+          cut.computed(pe, cut.depth - 1));
+    for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p, p.receivers[i], 0, false, i, cut.own(pe));
     store_.sort_stations();
   }
 
@@ -110,9 +110,10 @@ class tile {
       for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
   }
 
-  // A station in each line over which a source or a receiver is spread.
+  // A station in each line over which a source or a receiver is spread. Of a point source the weights are those
+  // of the equation, with `scale` = dt / h; of all others it is 0.
   template <class Placed>
-  void add(const problem& p, const Placed& what, injection kind, bool gives, std::size_t number,
+  void add(const problem& p, const Placed& what, f64 scale, bool gives, std::size_t number,
            const lines& where) {
     const spread s = spread_of(what.position(p.spacing), p.size, p.spacing, p.free_surface);
     for (int i = 0; i < s.x.count; ++i)
@@ -121,10 +122,10 @@ class tile {
         if (!where.has(at.x, at.y)) continue;
         station here{at, gives, static_cast<int>(number), s.z.count, {}, {}};
         for (int k = 0; k < s.z.count; ++k) {
-          const f64 courant = p.velocity_at({at.x, at.y, at.z + k}) * p.time_step() / p.spacing,
-                    scale = kind == injection::point ? courant * courant / p.spacing : 1;
+          const f64 courant = p.velocity_at({at.x, at.y, at.z + k}) * scale,
+                    share = scale > 0 ? courant * courant / p.spacing : 1;
           here.weights[std::size_t(k)] = static_cast<f32>(
-              scale * s.x.weight[std::size_t(i)] * s.y.weight[std::size_t(j)] * s.z.weight[std::size_t(k)]);
+              share * s.x.weight[std::size_t(i)] * s.y.weight[std::size_t(j)] * s.z.weight[std::size_t(k)]);
         }
         store_.add(here);
       }
