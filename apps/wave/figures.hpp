@@ -14,8 +14,8 @@ struct slice {
   int at = 0;
 };
 
-/// A number in each cell, such as the field, in a slice: z points down, or y where z is cut. `field` holds
-/// x * y * z cells, z fastest, then y. Red is positive and blue negative, and the colours are full at the clip,
+/// A number in each cell, such as the field, in a slice: z points down, or y where z is cut. `field` holds x
+/// * y * z cells, z fastest, then y. Red is positive and blue negative, and the colours are full at the clip,
 /// which 99 % of the amplitudes of the wave do not reach.
 std::string figure_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::problem& p,
                             const slice& where, const std::string& title);

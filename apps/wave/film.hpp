@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A film of pictures, as an animated file of WebP. Without libwebp each function throws std::invalid_argument,
-// which names the package.
+// A film of pictures, as an animated file of WebP. Without libwebp each function throws
+// std::invalid_argument, which names the package.
 #pragma once
 #include <filesystem>
 #include <string>

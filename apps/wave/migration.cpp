@@ -63,8 +63,8 @@ std::vector<f32> sum_of(const options& o, std::size_t shots, const char* name) {
   return {sum.begin(), sum.end()};
 }
 
-/// Minus the Laplacian of an image with the seven points of its cells; beyond the grid the image goes on as at its
-/// side.
+/// Minus the Laplacian of an image with the seven points of its cells; beyond the grid the image goes on as
+/// at its side.
 std::vector<f32> sharpened(const std::vector<f32>& u, const cells& n, f64 spacing) {
   std::vector<f32> v(u.size());
   const auto at = [&](int x, int y, int z) {

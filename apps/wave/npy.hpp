@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arrays in the files of NumPy, versions 1 and 2 of the format: f4 and f8 of either byte order, in C or Fortran
-// order. The bytes are not trusted: the shape is compared with their number before room is made.
+// Arrays in the files of NumPy, versions 1 and 2 of the format: f4 and f8 of either byte order, in C or
+// Fortran order. The bytes are not trusted: the shape is compared with their number before room is made.
 #pragma once
 #include <span>
 #include <string>

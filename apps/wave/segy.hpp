@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SEG-Y, the format of seismic data, by libsegyio: velocity models, and the traces of a shot. Without the library
-// each function throws std::invalid_argument, which names the package. Files are not trusted.
+// SEG-Y, the format of seismic data, by libsegyio: velocity models, and the traces of a shot. Without the
+// library each function throws std::invalid_argument, which names the package. Files are not trusted.
 #pragma once
 #include <string>
 #include <wsl/kernel/wave25/place.hpp>
@@ -22,14 +22,14 @@ struct gather {
 /// Throws std::invalid_argument if this program has no SEG-Y; `what` is the file or option that asks for it.
 void require_segy(const std::string& what);
 
-/// A model: a trace for each x and y along z, x by inline and y by crossline numbers. The spacing along z is a
-/// thousandth of the header's sample interval, in m; along x and y it follows from the CDP coordinates. What
-/// the headers leave 0 is 0.
+/// A model: a trace for each x and y along z, x by inline and y by crossline numbers. The spacing along z is
+/// a thousandth of the header's sample interval, in m; along x and y it follows from the CDP coordinates.
+/// What the headers leave 0 is 0.
 volume segy_volume(const std::string& file);
 
-/// A file of revision 1, IEEE floats, with the coordinates of the source and the receivers in the trace headers
-/// (m, with a scalar) and the sample interval, which is a whole number of microseconds, in both headers. The
-/// first sample is at time 0.
+/// A file of revision 1, IEEE floats, with the coordinates of the source and the receivers in the trace
+/// headers (m, with a scalar) and the sample interval, which is a whole number of microseconds, in both
+/// headers. The first sample is at time 0.
 std::string segy_bytes(const gather& g);
 
 /// The traces of a file and their headers.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The shots of a list as a queue, for the threads of a process and for any number of processes with the same
-// command, such as the ranks of `mpirun`: each takes the next shot that is neither finished nor in work. A shot
-// in work holds a lock of its folder, which goes with its process, and a finished one has a file that says so;
-// so a command that was killed goes on with the shots that are missing, and nothing needs to be told to others.
+// command, such as the ranks of `mpirun`: each takes the next shot that is neither finished nor in work. A
+// shot in work holds a lock of its folder, which goes with its process, and a finished one has a file that
+// says so; so a command that was killed goes on with the shots that are missing, and nothing needs to be told
+// to others.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -30,8 +31,8 @@ struct shots_done {
 
 std::filesystem::path folder_of_shot(const std::filesystem::path& out, std::size_t k);
 
-/// Works on the queue until no shot is left to be taken. Throws what `make` throws, after the other threads have
-/// ended their shots, and std::invalid_argument for a folder with a shot of another recipe.
+/// Works on the queue until no shot is left to be taken. Throws what `make` throws, after the other threads
+/// have ended their shots, and std::invalid_argument for a folder with a shot of another recipe.
 shots_done work_on(const shot_queue& q);
 
 /// Whether all shots are finished.

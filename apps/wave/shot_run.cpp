@@ -20,8 +20,8 @@ namespace {
 
 using namespace wsl;
 
-/// It advances to the next event, a snapshot, a checkpoint or the end, and handles it. Its output does not depend
-/// on whether, and where, it was interrupted and resumed.
+/// It advances to the next event, a snapshot, a checkpoint or the end, and handles it. Its output does not
+/// depend on whether, and where, it was interrupted and resumed.
 class shot_run {
  public:
   shot_run(const options& o, const wave25::problem& p, std::filesystem::path folder, int number, bool alone)

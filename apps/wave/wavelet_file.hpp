@@ -14,8 +14,8 @@ struct signal {
   std::vector<f32> samples;
 };
 
-/// A number a line; or a time in s and a number, the times at equal distances. `#` begins a comment. The interval
-/// is 0 if no times are given. Throws std::invalid_argument with the file and the line.
+/// A number a line; or a time in s and a number, the times at equal distances. `#` begins a comment. The
+/// interval is 0 if no times are given. Throws std::invalid_argument with the file and the line.
 signal signal_from_text(std::string_view text, const std::string& name);
 
 /// A file of text, or an array of NumPy with one axis, for which `interval` says the time between two samples

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The files of the wave equation: checkpoints, and what wsl-wave reads: arrays of NumPy, models, lists of shots,
-// wavelets and SEG-Y. A checksum would stop all that a fuzzer changes in a checkpoint, so beginning and end are
-// put around its bytes.
+// The files of the wave equation: checkpoints, and what wsl-wave reads: arrays of NumPy, models, lists of
+// shots, wavelets and SEG-Y. A checksum would stop all that a fuzzer changes in a checkpoint, so beginning
+// and end are put around its bytes.
 #include <cmath>
 #include <wsl/kernel/wave25/checkpoint.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The adjoint of wave25 and what is made with it: the dot-product test, the gradient beside differences of the
-// misfit, checkpoints that change nothing, and reflectors that appear where they are.
+// The adjoint of wave25 and what is made with it: the dot-product test, the gradient beside differences of
+// the misfit, checkpoints that change nothing, and reflectors that appear where they are.
 #include <wsl/kernel/wave25/imaging.hpp>
 
 #include <catch2/catch.hpp>
@@ -47,8 +47,8 @@ traces difference(traces a, const traces& b) {
   return a;
 }
 
-/// A shot over two layers, the receivers in a square near the surface; the residuals are those of the upper layer
-/// alone.
+/// A shot over two layers, the receivers in a square near the surface; the residuals are those of the upper
+/// layer alone.
 struct survey {
   problem model{.size = {49, 49, 44}, .spacing = 10, .edge = border::pml, .edge_width = 10};
   traces data;

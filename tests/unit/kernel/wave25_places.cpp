@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sources and receivers between cells, the free surface, and wavelets of one's own: against exact solutions of
-// the wave equation, the serial reference, and laws of physics.
+// Sources and receivers between cells, the free surface, and wavelets of one's own: against exact solutions
+// of the wave equation, the serial reference, and laws of physics.
 #include <wsl/kernel/wave25.hpp>
 
 #include <catch2/catch.hpp>
@@ -227,8 +227,8 @@ TEST_CASE("wave25: a cpml goes on from a checkpoint, in any partition, and is no
   CHECK_THROWS_WITH(wafer_simulation<37>{p}, Catch::Contains("no memory for a cpml"));
 }
 
-// A source near a long side: most of its waves meet the frame at grazing angles. What comes back is compared with
-// the same on a grid so large that nothing does.
+// A source near a long side: most of its waves meet the frame at grazing angles. What comes back is compared
+// with the same on a grid so large that nothing does.
 TEST_CASE("wave25: a cpml reflects less than a pml of the same width, also at grazing angles") {
   const auto trace_of = [](border kind, int beyond) {
     problem p{.size = {100 + 2 * beyond, 28 + 2 * beyond, 28 + 2 * beyond}, .edge = kind, .edge_width = 8};

@@ -8,9 +8,9 @@
 // times h^2 is the one here):
 //   u+   = ((2 - eta^2 + 2 eta) u - u- + (c dt / h)^2 (h^2 Lap u + phi)) / (1 + 2 eta)
 //   phi+ = (phi - 1/4 sum over axes of (eta[+1] - eta[-1]) (u[+1] - u[-1])) / (1 + eta)
-// where eta = eta_x + eta_y + eta_z grows with the square of the depth in the frame. It takes one number a cell.
-// A convolutional perfectly matched layer (stretching.hpp) takes three for each axis, in the frame only, and
-// reflects less of waves at grazing incidence.
+// where eta = eta_x + eta_y + eta_z grows with the square of the depth in the frame. It takes one number a
+// cell. A convolutional perfectly matched layer (stretching.hpp) takes three for each axis, in the frame
+// only, and reflects less of waves at grazing incidence.
 #pragma once
 #include <cmath>
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The adjoint of wave25, and what is made with it: the gradient of a misfit of seismograms with respect to the
-// model, which is also the image of reverse-time migration.
+// The adjoint of wave25, and what is made with it: the gradient of a misfit of seismograms with respect to
+// the model, which is also the image of reverse-time migration.
 //
-// With m = 1 / c^2 the scheme is, for point sources,  m (u+ - 2 u + u-) / dt^2 = Lap u + s delta.  Its Laplacian
-// is symmetric and it has no direction in time, so the adjoint of "sources to traces" is the same scheme once
-// more: receivers send their traces backward in time, and what arrives at the sources, read backward, is the
-// result. That is exact up to rounding where sources and receivers stand outside of an absorbing frame and the
-// frame is none or a sponge; a perfectly matched layer is its own adjoint up to what it reflects.
+// With m = 1 / c^2 the scheme is, for point sources,  m (u+ - 2 u + u-) / dt^2 = Lap u + s delta.  Its
+// Laplacian is symmetric and it has no direction in time, so the adjoint of "sources to traces" is the same
+// scheme once more: receivers send their traces backward in time, and what arrives at the sources, read
+// backward, is the result. That is exact up to rounding where sources and receivers stand outside of an
+// absorbing frame and the frame is none or a sponge; a perfectly matched layer is its own adjoint up to what
+// it reflects.
 //
-// The gradient needs the forward field in the reverse order of its making. States are kept at some steps only,
-// placed by the rule of binomial checkpointing (Griewank and Walther, ACM TOMS 26, 2000), and the steps between
-// them are computed again; `memory` bounds what is kept.
+// The gradient needs the forward field in the reverse order of its making. States are kept at some steps
+// only, placed by the rule of binomial checkpointing (Griewank and Walther, ACM TOMS 26, 2000), and the steps
+// between them are computed again; `memory` bounds what is kept.
 //   const auto residual = [&](const traces& synthetic) { return difference(synthetic, recorded); };
 //   const wave25::image i = wave25::migrate(p, 800, residual, {.memory = 2e9});
 #pragma once
@@ -57,12 +58,12 @@ struct imaging_options {
 
 /// In each cell, z fastest, then y.
 struct image {
-  /// The gradient of half of the squared residuals, summed over samples, with respect to 1 / c^2 in s^2 / m^2.
-  /// Positive where a higher velocity makes the residuals smaller. Minus the gradient is the image: a reflector
-  /// below which the velocity is higher is a positive ridge.
+  /// The gradient of half of the squared residuals, summed over samples, with respect to 1 / c^2 in s^2 /
+  /// m^2. Positive where a higher velocity makes the residuals smaller. Minus the gradient is the image: a
+  /// reflector below which the velocity is higher is a positive ridge.
   std::vector<f32> gradient;
-  /// The energy of the second derivative in time of the forward field: the diagonal of the Hessian for receivers
-  /// everywhere. The gradient is divided by it to even out how strongly cells are lit.
+  /// The energy of the second derivative in time of the forward field: the diagonal of the Hessian for
+  /// receivers everywhere. The gradient is divided by it to even out how strongly cells are lit.
   std::vector<f32> illumination;
   f64 misfit = 0;         ///< half of the sum of the squared residuals
   i64 forward_steps = 0;  ///< steps of the forward run, with those that were computed again
@@ -70,7 +71,8 @@ struct image {
 
 namespace checks {
 
-/// The forward run in reverse. Samples are fields `every` steps apart; a block of samples is recomputed at once.
+/// The forward run in reverse. Samples are fields `every` steps apart; a block of samples is recomputed at
+/// once.
 class reversed_run {
  public:
   /// `samples` fields follow the first one, which is zero.
@@ -94,7 +96,8 @@ class reversed_run {
 
   i64 steps() const { return steps_; }
 
-  /// Calls visit(j, before, now, after), fields of samples j - 1, j and j + 1, for j from samples - 1 down to 0.
+  /// Calls visit(j, before, now, after), fields of samples j - 1, j and j + 1, for j from samples - 1 down to
+  /// 0.
   template <class Visit>
   void each(Visit visit) {
     const state zero{0, std::vector<f32>(cells_()), std::vector<f32>(cells_()), {}, {}};
@@ -114,8 +117,8 @@ class reversed_run {
     simulation_.run(n), steps_ += n;
   }
 
-  // Blocks first .. last - 1, from a state at the beginning of the first. A function that calls itself, for the
-  // states that are kept are a stack.
+  // Blocks first .. last - 1, from a state at the beginning of the first. A function that calls itself, for
+  // the states that are kept are a stack.
   template <class Visit>
   void reverse(const state& from, i64 first, i64 last, int slots, Visit& visit) {
     while (last - first > 1 && slots > 0) {
@@ -165,8 +168,8 @@ class reversed_run {
 
 }  // namespace checks
 
-/// Runs a shot for `steps` steps, gives its traces to `residual`, which returns what they are too large by (as
-/// many traces, no longer), and back-propagates that. Throws std::invalid_argument if the problem, the
+/// Runs a shot for `steps` steps, gives its traces to `residual`, which returns what they are too large by
+/// (as many traces, no longer), and back-propagates that. Throws std::invalid_argument if the problem, the
 /// residuals or the options are wrong.
 inline image migrate(const problem& p, i64 steps, const std::function<traces(const traces&)>& residual,
                      const imaging_options& o = {}) {

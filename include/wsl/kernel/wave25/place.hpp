@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Places of sources and receivers: a cell, or a position in metres between cells. What stands between cells is
-// spread along each axis over the eight nearest ones, with the weights of a sinc under a Kaiser window (Hicks,
-// Geophysics 67, 2002), so that waves of more than four cells are emitted and recorded as if the grid were
-// continuous. Above a free surface the field is the negative of its mirror image, and so are the weights
+// Places of sources and receivers: a cell, or a position in metres between cells. What stands between cells
+// is spread along each axis over the eight nearest ones, with the weights of a sinc under a Kaiser window
+// (Hicks, Geophysics 67, 2002), so that waves of more than four cells are emitted and recorded as if the grid
+// were continuous. Above a free surface the field is the negative of its mirror image, and so are the weights
 // there: they are folded into the cells below. Beyond the other sides of the grid the field is zero, and
 // weights there are left out.
 //   p.receivers = {{12, 30, 4}, point{251.5, 600, 37.25}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, a border, and at the
-// top a free surface if it is asked for. It is plain data with one check that reports a mistake before anything
-// runs. See examples/33_wave25.cpp.
+// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, a border, and at
+// the top a free surface if it is asked for. It is plain data with one check that reports a mistake before
+// anything runs. See examples/33_wave25.cpp.
 #pragma once
 #include <cmath>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number that says whether two problems of wave25 are the same, for what was begun with one and goes on later.
+// A number that says whether two problems of wave25 are the same, for what was begun with one and goes on
+// later.
 #pragma once
 #include "../../support/fingerprint.hpp"
 #include "problem.hpp"

@@ -22,9 +22,9 @@ struct options {
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y. `phi` is what the
-/// border remembers: a number a cell of a pml, what the lines of a cpml have, one after the other, and nothing
-/// of others.
+/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y. `phi` is what
+/// the border remembers: a number a cell of a pml, what the lines of a cpml have, one after the other, and
+/// nothing of others.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
@@ -33,8 +33,8 @@ struct state {
 
 namespace checks {
 
-/// The numbers that the border of a problem remembers: where those of each line begin, in the order of the lines,
-/// and their end.
+/// The numbers that the border of a problem remembers: where those of each line begin, in the order of the
+/// lines, and their end.
 inline std::vector<std::size_t> begins_of_memory(const problem& p) {
   std::vector<std::size_t> begins{0};
   if (p.edge != border::pml && p.edge != border::cpml) return begins;

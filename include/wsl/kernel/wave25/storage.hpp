@@ -7,29 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "../../support/bad_argument.hpp"
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
-#include "partition.hpp"
+#include "stations.hpp"
 #include "stretching.hpp"
 
 namespace wsl::wave25 {
-
-/// The part of a source or a receiver in one line, with its samples of one launch: `count` cells along z from
-/// `at` on.
-inline constexpr int most_steps_a_launch = 64;
-struct station {
-  cells at;
-  bool gives = false;
-  int number = 0;  ///< the number of the source or receiver in its problem
-  int count = 1;
-  std::array<f32, std::size_t{most_taps}> weights{};
-  std::array<f32, most_steps_a_launch> samples{};
-};
 
 /// One line, and those of the PEs around it: fields[0] holds nine lines along x, fields[1] nine along y.
 /// The middle one of each is this PE's own line, at even and at odd time steps. A problem whose border
@@ -155,12 +142,7 @@ class block {
 
   std::span<station> stations() { return stations_; }
   void add(const station& s) { stations_.push_back(s); }
-  /// By lines; in a line sources come before receivers, each by number.
-  void sort_stations() {
-    std::sort(stations_.begin(), stations_.end(), [](const station& a, const station& b) {
-      return std::tuple(a.at.x, a.at.y, !a.gives, a.number) < std::tuple(b.at.x, b.at.y, !b.gives, b.number);
-    });
-  }
+  void sort_stations() { std::sort(stations_.begin(), stations_.end()); }
 
  private:
   std::ptrdiff_t place(int x, int y) const {

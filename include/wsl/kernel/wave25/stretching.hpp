@@ -2,10 +2,10 @@
 // The convolutional perfectly matched layer (CPML): in the frame each axis is stretched by the complex factor
 //   s = 1 + d / (alpha + i omega)
 // with a damping d that grows with the square of the depth and a shift alpha that falls to zero at the border
-// (Roden and Gedney, Microwave and Optical Technology Letters 27, 2000; for seismic waves Komatitsch and Martin,
-// Geophysics 72, 2007). A second derivative becomes u_xx / s^2 - s' u_x / s^3. Both terms are polynomials in
-// G = 1 / (i omega + alpha + d), which is the convolution with an exponential, so three numbers a cell and an
-// axis remember all of the past, without derivatives of their own:
+// (Roden and Gedney, Microwave and Optical Technology Letters 27, 2000; for seismic waves Komatitsch and
+// Martin, Geophysics 72, 2007). A second derivative becomes u_xx / s^2 - s' u_x / s^3. Both terms are
+// polynomials in G = 1 / (i omega + alpha + d), which is the convolution with an exponential, so three
+// numbers a cell and an axis remember all of the past, without derivatives of their own:
 //   u_xx / s^2 - s' u_x / s^3 = u_xx + G (-2 d u_xx - d' u_x + G (d^2 u_xx + (2 d d' + d alpha') u_x
 //                                    + G (-d^2 (d' + alpha') u_x)))
 // Each G is taken by the recursion m+ = b m + (1 - b) / (alpha + d) input, b = exp(-(alpha + d) dt).
@@ -115,8 +115,8 @@ struct stretched {
 inline const auto step_stretched =
     vector_code<loops::stretched, const line&, const stretched_axis&, int, int>::best();
 
-/// What the lines of a PE remember. A line has arrays for each axis along which it lies in the frame, all in one
-/// piece, and pieces of lines follow each other.
+/// What the lines of a PE remember. A line has arrays for each axis along which it lies in the frame, all in
+/// one piece, and pieces of lines follow each other.
 class frame_memory {
  public:
   /// For the lines that a PE knows.

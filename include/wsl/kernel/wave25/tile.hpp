@@ -9,6 +9,7 @@
 // less from memory but share more.
 #pragma once
 #include "../vector_work.hpp"
+#include "free_surface.hpp"
 #include "storage.hpp"
 
 namespace wsl::wave25 {
@@ -31,10 +32,12 @@ class tile {
                                                              : edge_.eta(z, cut.size.z, damping::down));
       store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z, damping::down));
     }
+    const auto add = [&](const station& s) { store_.add(s); };
     for (std::size_t i = 0; i < p.sources.size(); ++i)
-      add(p, p.sources[i], p.sources[i].kind == injection::point ? scale : 0, true, i,
-          cut.computed(pe, cut.depth - 1));
-    for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p, p.receivers[i], 0, false, i, cut.own(pe));
+      each_station(p, p.sources[i], p.sources[i].kind == injection::point ? scale : 0, true, i,
+                   cut.computed(pe, cut.depth - 1), add);
+    for (std::size_t i = 0; i < p.receivers.size(); ++i)
+      each_station(p, p.receivers[i], 0, false, i, cut.own(pe), add);
     store_.sort_stations();
   }
 
@@ -110,27 +113,6 @@ class tile {
       for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
   }
 
-  // A station in each line over which a source or a receiver is spread. Of a point source the weights are those
-  // of the equation, with `scale` = dt / h; of all others it is 0.
-  template <class Placed>
-  void add(const problem& p, const Placed& what, f64 scale, bool gives, std::size_t number,
-           const lines& where) {
-    const spread s = spread_of(what.position(p.spacing), p.size, p.spacing, p.free_surface);
-    for (int i = 0; i < s.x.count; ++i)
-      for (int j = 0; j < s.y.count; ++j) {
-        const cells at{s.x.first + i, s.y.first + j, s.z.first};
-        if (!where.has(at.x, at.y)) continue;
-        station here{at, gives, static_cast<int>(number), s.z.count, {}, {}};
-        for (int k = 0; k < s.z.count; ++k) {
-          const f64 courant = p.velocity_at({at.x, at.y, at.z + k}) * scale,
-                    share = scale > 0 ? courant * courant / p.spacing : 1;
-          here.weights[std::size_t(k)] = static_cast<f32>(
-              share * s.x.weight[std::size_t(i)] * s.y.weight[std::size_t(j)] * s.z.weight[std::size_t(k)]);
-        }
-        store_.add(here);
-      }
-  }
-
   // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
   // only needed where cells are computed. Lines that span all of y are contiguous from plane to plane,
   // others within a plane.
@@ -181,26 +163,12 @@ class tile {
         for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
       if (free_surface_ && edge_.kind == border::reflects)
         each_line({{x, x + planes}, l.y},
-                  [&](int at_x, int y) { mirror(store_.neighbours(parity(time), at_x, y), at_x, y); });
+                  [&](int at_x, int y) { mirror(store_.neighbours(parity(time), at_x, y), cut_.size.z, 1); });
     }
-    const std::span<station> all = store_.stations();
-    auto s = std::lower_bound(all.begin(), all.end(), l.x.from,
-                              [](const station& a, int x) { return a.at.x < x; });
-    for (; s != all.end() && s->at.x < l.x.to; ++s)
-      if (l.y.has(s->at.y)) serve(*s, time);
-  }
-
-  // The step before took the field above the free surface for zero, and it is the negative of the field below:
-  // what is missing is subtracted from the four cells below the surface.
-  void mirror(const line& l, int x, int y) {
-    l.v[0] = 0;
-    const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
-    const f32 share = edge_.kind == border::pml ? f32(1 / (1 + 2 * eta)) : 1.f;
-    for (int z = 1; z < reach && z < cut_.size.z; ++z) {
-      f32 above = 0;
-      for (int r = z + 1; r <= reach && r - z < cut_.size.z; ++r) above += f32(weights[r]) * l.u[r - z];
-      l.v[z] -= share * l.k[z] * above;
-    }
+    each_in(store_.stations(), l, [&](station& s) {
+      s.serve(store_.field(parity(time + 1), s.at.x, s.at.y) + s.at.z,
+              static_cast<std::size_t>(time - launched_));
+    });
   }
 
   static upcoming nothing_after(const line& l) { return {{l.u, l.u, l.u}}; }
@@ -208,20 +176,21 @@ class tile {
     const int n = whole_vectors(cut_.size.z);
     if (edge_.kind == border::pml) {
       step_in_layer(l, x, y, n);
-      if (free_surface_) mirror(l, x, y);
+      const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
+      if (free_surface_) mirror(l, cut_.size.z, f32(1 / (1 + 2 * eta)));
       return;
     }
     if constexpr (Storage::has_stretching)
       if (edge_.kind == border::cpml) {
         step_plain(l, 1, 1, 0, n, nothing_after(l));
         store_.frame().correct(l, x, y);
-        if (free_surface_) mirror(l, x, y);
+        if (free_surface_) mirror(l, cut_.size.z, 1);
         return;
       }
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
     fade(l.v, factor, store_.profile(), n);
     step_plain(l, 1, 1, 0, n, nothing_after(l));
-    if (free_surface_) mirror(l, x, y);
+    if (free_surface_) mirror(l, cut_.size.z, 1);
     fade(l.v, factor, store_.profile(), n);
   }
 
@@ -240,17 +209,6 @@ class tile {
     step_absorbing(l, in, 0, top);
     step_plain(l, 1, 1, top, bottom, nothing_after(l));
     step_absorbing(l, in, bottom, n);
-  }
-
-  void serve(station& s, i64 time) {
-    f32* cells = store_.field(parity(time + 1), s.at.x, s.at.y) + s.at.z;
-    f32& sample = s.samples[static_cast<std::size_t>(time - launched_)];
-    if (s.gives)
-      for (int k = 0; k < s.count; ++k) cells[k] += s.weights[std::size_t(k)] * sample;
-    else {
-      sample = 0;
-      for (int k = 0; k < s.count; ++k) sample += s.weights[std::size_t(k)] * cells[k];
-    }
   }
 
   partition cut_;
