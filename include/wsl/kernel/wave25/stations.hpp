@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <span>
 #include <tuple>
 
 #include "partition.hpp"
