@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hdf5_volume.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <wsl/ml/data/hdf5/rows.hpp>
 
@@ -27,6 +28,44 @@ extent spacing_of(hid_t set, const std::string& file, const std::string& name) {
     if (!(one > 0) || !std::isfinite(one))
       bad_hdf5(file, name, "its attribute 'spacing' has a number that is no length");
   return {h[0], h[1], h[2]};
+}
+
+/// The numbers that a dataset may have of its file. Throws for chunks that are larger, for numbers in other files, and
+/// for filters whose output nothing bounds.
+u64 most_numbers(hid_t set, const std::string& file, const std::string& name) {
+  const hdf5_id how(H5Dget_create_plist(set), &H5Pclose);
+  const hdf5_id type(H5Dget_type(set), &H5Tclose);
+  if (!how || !type) bad_hdf5(file, name, "how it is stored cannot be read: the file is damaged");
+  const H5D_layout_t layout = H5Pget_layout(how.get());
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(how.get()) > 0)
+    bad_hdf5(file, name, "its numbers are in other files: copy them into one, for instance with h5repack");
+  int compressions = 0;
+  for (int k = 0; k < H5Pget_nfilters(how.get()); ++k) {
+    unsigned flags = 0, config = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t id =
+        H5Pget_filter2(how.get(), static_cast<unsigned>(k), &flags, &values, nullptr, 0, nullptr, &config);
+    compressions += id == H5Z_FILTER_DEFLATE;
+    if ((id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32) ||
+        compressions > 1)
+      bad_hdf5(file, name,
+               "it has filters other than gzip, shuffle and fletcher32: write it with h5repack -f GZIP=4");
+  }
+  // Deflate makes at most 1032 bytes of one.
+  constexpr u64 most_of_deflate = 1032, always = u64{1} << 16;
+  const u64 bytes = input_file(file).size(), each = std::max<u64>(H5Tget_size(type.get()), 1);
+  const u64 most = (layout == H5D_CHUNKED ? bytes * most_of_deflate + always : bytes) / each;
+  if (layout != H5D_CHUNKED) return most;
+  hsize_t chunk[H5S_MAX_RANK] = {};
+  const int axes = H5Pget_chunk(how.get(), H5S_MAX_RANK, chunk);
+  u64 numbers = 1;
+  for (int a = 0; a < axes; ++a) {
+    if (chunk[a] == 0 || chunk[a] > most / numbers)
+      bad_hdf5(file, name,
+               fmt::format("its chunks are more than a file of {} bytes can have: it is damaged", bytes));
+    numbers *= chunk[a];
+  }
+  return most;
 }
 
 }  // namespace
@@ -60,13 +99,11 @@ volume hdf5_volume(const std::string& file, const std::string& dataset) {
     if (n[a] < 1 || n[a] > 1'000'000) bad(fmt::format("its axis {} has {} cells", a, n[a]));
     count *= static_cast<f64>(n[a]);
   }
-  // Chunks may be compressed, but no format makes more than some thousand numbers of a byte.
-  const auto stored = static_cast<f64>(H5Dget_storage_size(set.get()));
-  if (count > 8192 * (stored + 1) || 4 * count > app::memory_there())
+  const u64 most = most_numbers(set.get(), file, dataset);
+  if (count > static_cast<f64>(most) || 4 * count > app::memory_there())
     bad(fmt::format(
-        "{:.0f} numbers, of which {:.0f} bytes are in the file: it is damaged, or too large for this "
-        "computer",
-        count, stored));
+        "its {:.0f} numbers are more than the file or this computer can have: it is damaged or cut short",
+        count));
   volume v;
   const auto size = [&](int a) { return static_cast<int>(n[a]); };
   v.size = axes == 1   ? cells{1, 1, size(0)}

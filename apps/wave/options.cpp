@@ -433,6 +433,12 @@ void assemble(words& w, options& o) {
   read_slice(w, o);
   read_formats(w, o);
   o.memory = 1e9 * w.gigabytes;
+  // Two runs, two sums of 64 bits, and what is kept of the forward one.
+  if (const f64 wanted = o.shots_at_a_time * (72. * static_cast<f64>(p.size.count()) + o.memory);
+      o.migrates && wanted > app::memory_there())
+    bad_argument(
+        "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
+        o.shots_at_a_time, std::ceil(wanted / 1e9), app::memory_there() / 1e9);
   if (o.migrates && o.shots.empty() && p.receivers.empty())
     bad_argument(
         "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "
