@@ -11,6 +11,7 @@ namespace wave_app {
 namespace {
 
 using namespace wsl::ml;
+using wsl::u64;
 
 /// The attribute of a dataset that says the size of a cell; zeros if there is none.
 extent spacing_of(hid_t set, const std::string& file, const std::string& name) {
