@@ -93,6 +93,7 @@ TEST_CASE("wave25: places and a free surface are those of the serial reference")
   const cells size = GENERATE(cells{9, 8, 7}, cells{23, 19, 33}, cells{12, 3, 4});
   const border kind = GENERATE(border::reflects, border::sponge, border::pml, border::cpml);
   const bool free_surface = GENERATE(false, true);
+  if (kind == border::cpml && free_surface && size.z < 5) return;
   const problem p = mixture(size, kind, free_surface);
   serial reference{p};
   reference.run(40);
@@ -212,6 +213,8 @@ TEST_CASE("wave25: a place that cannot be is named") {
   says([](problem& p) { p.receivers[0].place->y = NAN; }, "receiver 0 is at y = nan m");
   says([](problem& p) { p.receivers[1].place->z = 0; },
        "receiver 1 is at a depth of 0.000000 m, in the free surface");
+  says([](problem& p) { p.edge = border::cpml, p.size.z = 4, p.velocity = {2000}, p.edge_width = 1; },
+       "a cpml of 1 cells reaches up to the free surface of 12 x 12 x 4 cells; leave 4 cells");
   says([](problem& p) { p.receivers[3].at.z = 0; }, "receiver 3 is in cell (6, 4, 0), in the free surface");
   says([](problem& p) { p.sources[2].wavelet[3] = INFINITY; },
        "number 3 of the wavelet of source 2 is not finite");

@@ -151,6 +151,9 @@ inline void frame(const problem& p) {
     support::bad_argument({"wave25: an absorbing border of ", p.edge_width,
                            " cells on each side leaves nothing of ", text(p.size), " cells; choose 1 to ",
                            (shortest - 1) / 2, " or a larger grid"});
+  if (p.edge == border::cpml && p.free_surface && p.size.z - p.edge_width < reach)
+    support::bad_argument({"wave25: a cpml of ", p.edge_width, " cells reaches up to the free surface of ",
+                           text(p.size), " cells; leave ", reach, " cells between them, or take a pml"});
 }
 
 }  // namespace checks
