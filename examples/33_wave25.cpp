@@ -41,7 +41,7 @@ int main() {
   int wrong = 0;
   for (std::size_t i = 4; i < p.receivers.size(); i += 4) {
     const std::vector<f32>& heard = s.trace(i);
-    const f64 dt = p.time_step(), distance = (p.receivers[i].x - 30) * p.spacing,
+    const f64 dt = p.time_step(), distance = (p.receivers[i].at.x - 30) * p.spacing,
               expected = 0.06 + distance / 1500;
     const auto direct =
       std::max_element(heard.begin(), heard.begin() + static_cast<int>((expected + 0.04) / dt)) -

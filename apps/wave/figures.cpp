@@ -18,10 +18,10 @@ namespace {
 using ranges::views::cartesian_product, ranges::views::iota;
 using wsl::f32;
 using wsl::f64;
-using wsl::i64;
 using wsl::u32;
 using wsl::u8;
 using wsl::wave25::cells;
+using wsl::wave25::point;
 using wsl::wave25::problem;
 
 // ---- pixels -------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ struct plane {
                                : cells{i, j, where.at};
   }
   f64 velocity(int i, int j) const { return p.velocity_at(at(i, j)); }
-  /// The column and the row of a cell, and whether it lies in the slice.
-  int column_of(const cells& c) const { return where.axis == 'x' ? c.y : c.x; }
-  int row_of(const cells& c) const { return where.axis == 'z' ? c.y : c.z; }
+  /// The coordinates of a place in the picture, in m, and whether a cell lies in the slice.
+  f64 column_of(const point& at) const { return where.axis == 'x' ? at.y : at.x; }
+  f64 row_of(const point& at) const { return where.axis == 'z' ? at.y : at.z; }
   bool has(const cells& c) const {
     return where.at == (where.axis == 'x' ? c.x : where.axis == 'y' ? c.y : c.z);
   }
@@ -281,18 +281,21 @@ struct spread {
   f64 first = 0, step = 1;
 };
 spread spread_of(const problem& p) {
-  const auto along = [&](int cells::* coordinate, const char* name) -> spread {
-    const auto& r = p.receivers;
-    const int step = r.size() > 1 ? r[1].*coordinate - r[0].*coordinate : 0;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-      cells expected = r[0];
-      expected.*coordinate += static_cast<int>(i) * step;
-      if (step <= 0 || !(r[i] == expected)) return {};
+  const auto along = [&](f64 point::* coordinate, const char* name) -> spread {
+    const auto at = [&](std::size_t i) { return p.receivers[i].position(p.spacing); };
+    const f64 step = p.receivers.size() > 1 ? at(1).*coordinate - at(0).*coordinate : 0;
+    for (std::size_t i = 0; i < p.receivers.size(); ++i) {
+      point expected = at(0);
+      expected.*coordinate += static_cast<f64>(i) * step;
+      const point here = at(i);
+      if (!(step > 0) ||
+          std::hypot(here.x - expected.x, here.y - expected.y, here.z - expected.z) > 1e-3 * step)
+        return {};
     }
-    return {name, r[0].*coordinate * p.spacing, step * p.spacing};
+    return {name, at(0).*coordinate, step};
   };
-  if (const spread x = along(&cells::x, "receiver, x in m"); x.name != "receiver") return x;
-  return along(&cells::y, "receiver, y in m");
+  if (const spread x = along(&point::x, "receiver, x in m"); x.name != "receiver") return x;
+  return along(&point::y, "receiver, y in m");
 }
 
 /// Half of the median of the traces' largest amplitudes: a receiver beside the source does not make all
@@ -321,23 +324,45 @@ std::string wiggle(const std::vector<f32>& trace, f64 at, f64 reach, f64 dt, con
 
 }  // namespace
 
-std::string figure_of_slice(const std::vector<f32>& field, const problem& p, const slice& where, i64 step) {
+cells nearest_cell(const wsl::wave25::point& at, const problem& p) {
+  const auto along = [&](f64 x, int n) {
+    return std::clamp(static_cast<int>(std::lround(x / p.spacing)), 0, n - 1);
+  };
+  return {along(at.x, p.size.x), along(at.y, p.size.y), along(at.z, p.size.z)};
+}
+
+std::string picture_of_slice(const std::vector<f32>& field, const problem& p, const slice& where, f32 clip) {
+  const plane s{p, where};
+  const raster r = picture_of(field, s);
+  const f32 full = clip > 0 ? clip : clip_of(r.amplitudes);
+  const int side = std::max(1, 480 / std::max(r.width, r.height));
+  raster large{r.width * side, r.height * side, {}, {}};
+  for (const auto [j, i] : cartesian_product(iota(0, large.height), iota(0, large.width))) {
+    const auto from = static_cast<std::size_t>(j / side * r.width + i / side);
+    large.amplitudes.push_back(r.amplitudes[from] / full), large.shades.push_back(r.shades[from]);
+  }
+  return png(large);
+}
+
+std::string figure_of_slice(const std::vector<f32>& field, const problem& p, const slice& where,
+                            const std::string& title) {
   const plane s{p, where};
   raster r = picture_of(field, s);
   const f32 clip = clip_of(r.amplitudes);
   divide(r.amplitudes, clip);
-  figure f(fmt::format("u at t = {:.3f} s (step {}), slice {} = {:g} m",
-                       static_cast<f64>(step) * p.time_step(), step, where.axis, where.at * p.spacing),
-           s.across(), s.down(), f64(s.rows()) / s.columns());
+  figure f(fmt::format("{}, slice {} = {:g} m", title, where.axis, where.at * p.spacing), s.across(),
+           s.down(), f64(s.rows()) / s.columns());
   f.picture(r);
   f.line(interfaces(s, f), "stroke=\"black\" stroke-width=\"1.2\"");
   if (p.velocity.size() > 1 && p.is_layered() && where.axis != 'z') label_layers(s, f);
   if (p.edge != wsl::wave25::border::reflects)
     f.line(absorbing_frame(s, f), "stroke=\"#555555\" stroke-dasharray=\"5 4\"");
-  for (const cells& c : p.receivers)
-    if (s.has(c)) f.triangle(s.column_of(c) * p.spacing, s.row_of(c) * p.spacing);
+  for (const auto& receiver : p.receivers)
+    if (const auto at = receiver.position(p.spacing); s.has(nearest_cell(at, p)))
+      f.triangle(s.column_of(at), s.row_of(at));
   for (const auto& source : p.sources)
-    if (s.has(source.at)) f.star(s.column_of(source.at) * p.spacing, s.row_of(source.at) * p.spacing);
+    if (const auto at = source.position(p.spacing); s.has(nearest_cell(at, p)))
+      f.star(s.column_of(at), s.row_of(at));
   f.note("star: source; triangles: receivers; lines: interfaces of the model; dashed: absorbing border");
   return f.finished(clip);
 }

@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 #include <vector>
-#include <wsl/kernel/wave25.hpp>
+#include <wsl/kernel/wave25/problem.hpp>
 
 namespace wave_app {
 
@@ -14,11 +14,19 @@ struct slice {
   int at = 0;
 };
 
-/// The field u after `step` steps, in a slice: z points down, or y where z is cut. `field` holds x * y * z
-/// cells, z fastest, then y. Red is positive and blue negative, and the colours are full at the clip, which
-/// 99 % of the amplitudes of the wave do not reach.
+/// A number in each cell, such as the field, in a slice: z points down, or y where z is cut. `field` holds x
+/// * y * z cells, z fastest, then y. Red is positive and blue negative, and the colours are full at the clip,
+/// which 99 % of the amplitudes of the wave do not reach.
 std::string figure_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::problem& p,
-                            const slice& where, wsl::i64 step);
+                            const slice& where, const std::string& title);
+
+/// The same as a bare picture, the bytes of a PNG file: each cell is a square of pixels. Colours are full at
+/// `clip`, or as in the figure if it is 0.
+std::string picture_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::problem& p,
+                             const slice& where, wsl::f32 clip);
+
+/// The cell that a place lies in.
+wsl::wave25::cells nearest_cell(const wsl::wave25::point& at, const wsl::wave25::problem& p);
 
 /// The traces of all receivers side by side, time pointing down: a seismogram. Up to 64 traces are drawn as
 /// wiggles, too. Clipped at half of the median of the traces' largest amplitudes. There is at least one

@@ -6,10 +6,16 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "film.hpp"
+#include "hdf5_volume.hpp"
+#include "model.hpp"
+#include "segy.hpp"
+#include "wavelet_file.hpp"
 
 namespace wave_app {
 namespace {
@@ -24,20 +30,71 @@ struct words {
   std::vector<int> grid{101, 101, 101}, source;
   f64 spacing = 20, step = 0, velocity = 2000, frequency = 10, amplitude = 1, delay = -1;
   std::vector<f64> layers;  ///< depth and velocity of each, in turn
-  std::string model, edge = "pml", formats = "svg", slice, wavelet = "ricker";
+  std::vector<f64> model_spacing, source_at;
+  std::string model, dataset = "velocity", edge = "pml", formats = "svg", records = "csv,svg", slice,
+                     wavelet = "ricker", wavelet_file, kind = "added", shots;
+  f64 wavelet_interval = 0, gigabytes = 1;
   int edge_width = 20;
+  bool free_surface = false, has_grid = false;
   std::vector<std::vector<int>> receivers, receiver_lines;
+  std::vector<std::vector<f64>> receivers_at, receiver_lines_at;
 };
 
 template <class... X>
 [[noreturn]] void bad_argument(fmt::format_string<X...> sentence, X&&... x) {
-  throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
+  refuse(sentence, std::forward<X>(x)...);
+}
+
+void declare_outputs(CLI::App& app, words& w, options& o) {
+  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_option(
+         "--snapshot-format", w.formats,
+         "with commas: svg (a figure of a slice), png (a picture of it), vtk, vti and h5 (the field); "
+         "both is svg,vtk")
+      ->capture_default_str();
+  app.add_option("--clip", o.clip, "amplitude at which pictures have full colours; 0 chooses it for each")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_flag("--film", o.film, "snapshots in png, and all of them as an animated file, film.webp");
+  app.add_option("--record-format", w.records, "with commas: csv, svg (the seismogram), npy, segy")
+      ->capture_default_str();
+  app.add_option(
+         "--sample-interval", o.sample_interval,
+         "s between two samples of SEG-Y, in whole microseconds; by default the time step, rounded down")
+      ->check(app::at_least(0, true));
+  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_flag("--resume", o.resume,
+               "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the "
+               "start if there is none");
+}
+
+void declare_migration(CLI::App& app, words& w, options& o) {
+  app.add_option(
+         "--data", o.data,
+         "folder with the recorded traces, shot.sgy or shot.npy, or with a folder for each of --shots")
+      ->required();
+  app.add_option("--data-interval", o.data_interval,
+                 "s between two samples of arrays of NumPy, the first at one")
+      ->check(app::at_least(0, true));
+  app.add_option("--memory", w.gigabytes, "GB for checkpoints and fields of the forward run of a shot")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
+  app.add_option("--image-every", o.every, "steps between two fields that are correlated")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_flag("--laplacian", o.laplacian,
+               "take the negative Laplacian of the image, which removes what changes slowly in it");
 }
 
 void declare(CLI::App& app, words& w, options& o) {
   app.allow_extras()->allow_config_extras(false);
   app.set_config("--config", "", "a file of these options: one `name = value` a line");
-  app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")
+  app.add_option("--grid", w.grid,
+                 "cells along x, y and z (z points down); without it, those of a --model that says its size")
       ->expected(3)
       ->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
@@ -47,10 +104,28 @@ void declare(CLI::App& app, words& w, options& o) {
   app.add_option("--layers", w.layers,
                  "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")
       ->excludes("--velocity");
-  app.add_option("--model", w.model, "file of little-endian f32, m/s, one for each cell, z fastest, then y")
+  app.add_option(
+         "--model", w.model,
+         "file of velocities in m/s: SEG-Y (.sgy, .segy), an array of NumPy, HDF5, raw f32 with a header "
+         "of text, or bare little-endian f32, one for each cell, z fastest, then y")
       ->excludes("--velocity")
       ->excludes("--layers");
+  app.add_option("--model-dataset", w.dataset, "dataset of a model in HDF5")->capture_default_str();
+  app.add_option("--model-spacing", w.model_spacing,
+                 "size of the model's cells along x, y and z in m, where its file does not say it; that of "
+                 "--spacing by default")
+      ->expected(3)
+      ->check(app::at_least(0, true));
   app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")->expected(3);
+  app.add_option("--source-at", w.source_at, "place of the source in m, also between cells: x y z")
+      ->expected(3)
+      ->excludes("--source");
+  app.add_option(
+         "--source-kind", w.kind,
+         "added: the wavelet is added to the field; point: it is the s of Lap u - u_tt / c^2 = -s delta, "
+         "so that the field does not depend on the grid")
+      ->check(CLI::IsMember({"added", "point"}))
+      ->capture_default_str();
   app.add_option(
          "--wavelet", w.wavelet,
          "of the source: a Ricker wavelet, or that of the Minimod proxy application (arXiv 2007.06048)")
@@ -63,6 +138,13 @@ void declare(CLI::App& app, words& w, options& o) {
                  "of a Ricker wavelet; that of minimod follows from its frequency")
       ->capture_default_str();
   app.add_option("--delay", w.delay, "s until the peak of a Ricker wavelet; 1.2 periods by default");
+  app.add_option(
+         "--wavelet-file", w.wavelet_file,
+         "file with the wavelet: text, a number or a time in s and a number a line, or an array of NumPy")
+      ->excludes("--wavelet");
+  app.add_option("--wavelet-interval", w.wavelet_interval,
+                 "s between two numbers of --wavelet-file; a time step by default")
+      ->check(app::at_least(0, true));
   app.add_option("--receiver", w.receivers, "cell of a receiver: x y z; may be repeated")
       ->expected(3)
       ->allow_extra_args(false);
@@ -70,25 +152,33 @@ void declare(CLI::App& app, words& w, options& o) {
                  "receivers along x: first x, last x, distance, y, z; may be repeated")
       ->expected(5)
       ->allow_extra_args(false);
-  app.add_option("--border", w.edge, "what the border does")
-      ->check(CLI::IsMember({"reflects", "sponge", "pml"}))
+  app.add_option("--receiver-at", w.receivers_at,
+                 "place of a receiver in m, also between cells; may be repeated")
+      ->expected(3)
+      ->allow_extra_args(false);
+  app.add_option("--receiver-line-at", w.receiver_lines_at,
+                 "receivers along x: first x, last x, distance, y, z in m; may be repeated")
+      ->expected(5)
+      ->allow_extra_args(false);
+  app.add_option("--shots", w.shots,
+                 "list of shots: a table of sources and receivers in m; each has a folder in --out. Several "
+                 "processes with the same command share the work")
+      ->excludes("--source")
+      ->excludes("--source-at");
+  app.add_option("--shots-at-a-time", o.shots_at_a_time, "shots that this process runs at the same time")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")
+  app.add_flag("--free-surface", w.free_surface,
+               "cell 0 of z is a free surface, which reflects as a mirror of the other sign");
+  app.add_option("--border", w.edge, "what the border does")
+      ->check(CLI::IsMember({"reflects", "sponge", "pml", "cpml"}))
+      ->capture_default_str();
+  app.add_option("--border-width", w.edge_width, "cells of a sponge, a pml or a cpml on each side")
       ->capture_default_str();
   app.add_option("--out", o.out, "folder for all that is written")->required();
-  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")
-      ->check(app::at_least(0))
-      ->capture_default_str();
-  app.add_option("--snapshot-format", w.formats, "svg (a figure of a slice), vtk (the field), or both")
-      ->check(CLI::IsMember({"svg", "vtk", "both"}))
-      ->capture_default_str();
+  if (!o.migrates) declare_outputs(app, w, o);
   app.add_option("--slice", w.slice, "the slice to draw, as y=50; through the source by default");
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")
-      ->check(app::at_least(0))
-      ->capture_default_str();
-  app.add_flag("--resume", o.resume,
-               "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the "
-               "start if there is none");
+  if (o.migrates) declare_migration(app, w, o);
   app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -140,6 +230,46 @@ void check_velocities(const words& w, const std::vector<f32>& v) {
       option, *wrong, least_velocity, most_velocity);
 }
 
+// Two fields, the velocity factor, phi, and arrays on their way out.
+void fits_in_memory(const cells& size, int shots = 1) {
+  const f64 wanted = 24. * shots * static_cast<f64>(size.count());
+  const f64 there = app::memory_there();
+  if (wanted > there)
+    bad_argument("{}: {} cells take about {:.0f} GB; this computer has {:.0f}",
+                 shots > 1 ? "--shots-at-a-time" : "--grid", text(size), std::ceil(wanted / 1e9),
+                 there / 1e9);
+}
+
+/// Reads a model that says its size, and resamples it to the run's grid.
+std::vector<f32> shaped_model(words& w, cells& size) {
+  volume m = read_model(w.model, w.dataset);
+  const bool asked = !w.model_spacing.empty();
+  const auto spacing = [&](f64 in_file, std::size_t axis) {
+    return asked ? w.model_spacing[axis] : in_file > 0 ? in_file : w.spacing;
+  };
+  m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
+  if (!w.has_grid) {
+    const auto cells_of = [&](int n, f64 h) {
+      const f64 cells = std::floor((n - 1) * h / w.spacing + 1e-6) + 1;
+      if (cells > 1e6)
+        bad_argument("--spacing: the model would be {:.0f} cells of {:g} m long", cells, w.spacing);
+      return static_cast<int>(cells);
+    };
+    size = {cells_of(m.size.x, m.spacing.x), cells_of(m.size.y, m.spacing.y),
+            cells_of(m.size.z, m.spacing.z)};
+    fits_in_memory(size);
+  }
+  const extent ours{w.spacing, w.spacing, w.spacing};
+  if (m.size == size && m.spacing == ours) return std::move(m.numbers);
+  fmt::print("model: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
+             text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(size), w.spacing);
+  if (m.size.x == 1 && m.size.y == 1 && m.size.z > 1) {
+    // One line along z is a model for each z.
+    return resampled(m, {1, 1, size.z}, w.spacing, w.model);
+  }
+  return resampled(m, size, w.spacing, w.model);
+}
+
 // The size is known before the file is read.
 std::vector<f32> model(const words& w, const cells& size) {
   const std::uintmax_t wanted = size.count() * sizeof(f32);
@@ -155,13 +285,8 @@ std::vector<f32> model(const words& w, const cells& size) {
   return v;
 }
 
-// Two fields, the velocity factor, phi, and arrays on their way out.
-void fits_in_memory(const cells& size) {
-  const f64 wanted = 24. * static_cast<f64>(size.count());
-  const f64 there = app::memory_there();
-  if (wanted > there)
-    bad_argument("--grid: {} cells take about {:.0f} GB; this computer has {:.0f}", text(size),
-                 std::ceil(wanted / 1e9), there / 1e9);
+void add_line(problem& p, const receiver_line& line) {
+  for (i64 i = 0; i < line.count; ++i) p.receivers.push_back(line.at(i));
 }
 
 void receivers(const words& w, problem& p) {
@@ -173,11 +298,53 @@ void receivers(const words& w, problem& p) {
       bad_argument("--receiver-line: the last x, {}, is outside the grid of {} cells", l[1], text(p.size));
     for (int x = l[0]; x <= l[1]; x += l[2]) p.receivers.push_back({x, l[3], l[4]});
   }
+  for (const auto& r : w.receivers_at) p.receivers.push_back(point{r[0], r[1], r[2]});
+  for (const auto& l : w.receiver_lines_at) {
+    if (!(l[2] > 0)) bad_argument("--receiver-line-at: receivers are {:g} m apart; take more than 0", l[2]);
+    if ((l[1] - l[0]) / l[2] > 1e6)
+      bad_argument("--receiver-line-at: {:.0f} receivers; take at most 1000000", (l[1] - l[0]) / l[2]);
+    if (l[1] < l[0])
+      bad_argument("--receiver-line-at: the last x, {:g} m, is before the first, {:g} m", l[1], l[0]);
+    if (const f64 end = (p.size.x - 1) * p.spacing; l[1] > end)
+      bad_argument("--receiver-line-at: the last x, {:g} m, is outside the grid, which ends at {:g} m", l[1],
+                   end);
+    add_line(p, line_of_receivers(l[0], l[1], l[2], l[3], l[4]));
+  }
+}
+
+/// The words of a list with commas, each of which is one of the allowed.
+std::vector<std::string> list_of(const std::string& option, const std::string& list,
+                                 const std::vector<std::string>& allowed) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t to = std::min(list.find(',', from), list.size());
+    words.push_back(list.substr(from, to - from));
+    if (std::find(allowed.begin(), allowed.end(), words.back()) == allowed.end())
+      bad_argument("{}: '{}' is none of {}", option, words.back(), fmt::join(allowed, ", "));
+    from = to + 1;
+  }
+  return words;
+}
+
+void read_formats(const words& w, options& o) {
+  o.snapshots = {.svg = false}, o.records = {false, false, false, false};
+  for (const std::string& f :
+       list_of("--snapshot-format", w.formats, {"svg", "png", "vtk", "vti", "h5", "both"})) {
+    o.snapshots.svg |= f == "svg" || f == "both", o.snapshots.vtk |= f == "vtk" || f == "both";
+    o.snapshots.vti |= f == "vti", o.snapshots.h5 |= f == "h5", o.snapshots.png |= f == "png";
+  }
+  for (const std::string& f : list_of("--record-format", w.records, {"csv", "svg", "npy", "segy"}))
+    o.records.csv |= f == "csv", o.records.svg |= f == "svg", o.records.npy |= f == "npy",
+        o.records.segy |= f == "segy";
+  if (o.snapshots.h5) require_hdf5("--snapshot-format h5");
+  if (o.records.segy) require_segy("--record-format segy");
+  if (!o.film) return;
+  require_film();
+  if (o.snapshot_every == 0) bad_argument("--film: it is made of snapshots: give --snapshot-every");
+  o.snapshots.png = true;
 }
 
 void read_slice(const words& w, options& o) {
-  const source& s = o.problem.sources.front();
-  o.drawn.at = s.at.y;
   if (w.slice.empty()) return;
   const cells& size = o.problem.size;
   const std::size_t axis = std::string("xyz").find(w.slice[0]);
@@ -187,48 +354,132 @@ void read_slice(const words& w, options& o) {
   if (axis > 2 || w.slice[1] != '=' || !end || *end)
     bad_argument("--slice: a slice is an axis and a cell, as y=50, not {}", w.slice);
   if (at < 0 || at >= n) bad_argument("--slice: {} is outside the grid of {} cells", w.slice, text(size));
-  o.drawn = {w.slice[0], static_cast<int>(at)};
+  o.drawn = {w.slice[0], static_cast<int>(at)}, o.slice_is_given = true;
 }
 
-source wavelet(const words& w, const cells& at) {
+source wavelet(const words& w, const cells& at, f64 step) {
+  if (!w.wavelet_file.empty()) {
+    if (w.delay >= 0) bad_argument("--delay: the wavelet of --wavelet-file has its own");
+    signal s = read_wavelet(w.wavelet_file, w.wavelet_interval);
+    source own{.at = at, .peak_hz = w.frequency, .amplitude = w.amplitude};
+    if (s.interval == 0) own.wavelet = std::move(s.samples);
+    else {
+      const f64 end = s.first + static_cast<f64>(s.samples.size() + most_taps) * s.interval;
+      if (end / step > 1e9)
+        bad_argument("--wavelet-file: {} lasts {:g} s, more than 1e9 time steps", w.wavelet_file, end);
+      own.wavelet = at_times(s, 0, step, static_cast<std::size_t>(std::max(0., end / step)) + 1);
+    }
+    return own;
+  }
   if (w.wavelet == "ricker")
-    return {at, w.frequency, w.amplitude, w.delay >= 0 ? w.delay : 1.2 / w.frequency};
+    return {.at = at,
+            .peak_hz = w.frequency,
+            .amplitude = w.amplitude,
+            .delay = w.delay >= 0 ? w.delay : 1.2 / w.frequency};
   if (w.amplitude != 1 || w.delay >= 0)
     bad_argument("--wavelet minimod: its amplitude and delay follow from --frequency");
   return minimod_source(at, w.frequency);
 }
 
-void assemble(const words& w, options& o) {
+void read_shots(const words& w, options& o) {
+  if (w.shots.empty()) return;
+  std::error_code why;
+  if (const auto size = std::filesystem::file_size(w.shots, why); why || size > 1'000'000'000)
+    bad_argument("--shots: cannot read {}: {}", w.shots, why ? why.message() : "it has more than 1 GB");
+  o.shots = shots_from_text(app::read_file(w.shots), w.shots);
+  // The check of a shot needs no velocity but the largest.
+  std::vector<f32> model = std::exchange(o.problem.velocity, {f32(o.problem.fastest())});
+  for (std::size_t k = 0; k < o.shots.size(); ++k) try {
+      const problem p = o.problem_of(k);
+      if (p.receivers.empty()) bad_argument("it has no receivers, and the command line gives none");
+      p.check();
+    } catch (const std::invalid_argument& e) {
+      std::string_view sentence = e.what();
+      if (sentence.starts_with("wsl: wave25: ")) sentence.remove_prefix(13);
+      bad_argument("--shots: shot {} of {}: {}", k + 1, w.shots, sentence);
+    }
+  o.problem.velocity = std::move(model);
+}
+
+void assemble(words& w, options& o) {
   problem& p = o.problem;
   p.size = cell(w.grid), p.spacing = w.spacing, p.step = w.step, p.edge_width = w.edge_width;
-  p.edge = w.edge == "pml" ? border::pml : w.edge == "sponge" ? border::sponge : border::reflects;
+  p.free_surface = w.free_surface;
+  p.edge = w.edge == "pml"      ? border::pml
+           : w.edge == "cpml"   ? border::cpml
+           : w.edge == "sponge" ? border::sponge
+                                : border::reflects;
   if (p.size.x < 1 || p.size.y < 1 || p.size.z < 1)
     bad_argument("--grid: a grid has at least one cell along each axis, not {}", text(p.size));
+  if (!(p.spacing > 0) || !std::isfinite(p.spacing))
+    bad_argument("--spacing: it is {} m; it is positive", p.spacing);
   fits_in_memory(p.size);
-  p.velocity = !w.model.empty()    ? model(w, p.size)
-               : !w.layers.empty() ? layered(w)
-                                   : std::vector<f32>{static_cast<f32>(w.velocity)};
+  p.velocity = w.model.empty()
+                   ? w.layers.empty() ? std::vector<f32>{static_cast<f32>(w.velocity)} : layered(w)
+               : is_bare_model(w.model) ? model(w, p.size)
+                                        : shaped_model(w, p.size);
   check_velocities(w, p.velocity);
+  if (o.shots_at_a_time > 1) fits_in_memory(p.size, o.shots_at_a_time);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
-  p.sources = {wavelet(w, at)};
+  // The wavelet of a file follows the time steps, which a wrong one must not reach.
+  checks::time_step(p);
+  p.step = p.time_step();  // found once, not for each use
+  p.sources = {wavelet(w, at, p.step)};
+  p.sources[0].kind = w.kind == "point" ? injection::point : injection::added;
+  if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
   receivers(w, p);
   p.check();
+  read_shots(w, o);
   read_slice(w, o);
-  o.svg = w.formats != "vtk", o.vtk = w.formats != "svg";
+  read_formats(w, o);
+  o.memory = 1e9 * w.gigabytes;
+  // Two runs, two sums of 64 bits, and what is kept of the forward one.
+  if (const f64 wanted = o.shots_at_a_time * (72. * static_cast<f64>(p.size.count()) + o.memory);
+      o.migrates && wanted > app::memory_there())
+    bad_argument(
+        "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
+        o.shots_at_a_time, std::ceil(wanted / 1e9), app::memory_there() / 1e9);
+  if (o.migrates && o.shots.empty() && p.receivers.empty())
+    bad_argument(
+        "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "
+        "--shots");
 }
 
 }  // namespace
 
+problem options::problem_of(std::size_t which) const {
+  wsl::wave25::problem p = problem;
+  if (shots.empty()) return p;
+  p.sources[0].place = shots[which].source;
+  if (!shots[which].receivers.empty()) {
+    p.receivers.clear();
+    for (const receiver_line& line : shots[which].receivers) add_line(p, line);
+  }
+  return p;
+}
+
+slice options::slice_of(const wsl::wave25::problem& p) const {
+  return slice_is_given ? drawn : slice{'y', nearest_cell(p.sources[0].position(p.spacing), p).y};
+}
+
 std::optional<options> parse(int argc, char** argv, int& status) {
-  CLI::App app(
-      "The acoustic wave equation on a wafer: a source shakes a model of the earth, receivers record it.\n"
-      "wsl-wave --grid 241 141 141 --spacing 10 --layers 0 1500 600 2500 --source 120 70 25 "
-      "--receiver-line 24 216 4 70 25 --steps 700 --snapshot-every 100 --out shot",
-      "wsl-wave");
-  words w;
   options o;
+  o.migrates = argc > 1 && std::string_view(argv[1]) == "rtm";
+  CLI::App app(
+      o.migrates ? "Reverse-time migration: the image of a model's reflectors, from recorded traces.\n"
+                   "wsl-wave rtm --model smooth.npy --spacing 10 --shots shots.csv --data survey --steps 700 "
+                   "--out image"
+                 : "The acoustic wave equation on a wafer: a source shakes a model of the earth, receivers "
+                   "record it.\n"
+                   "wsl-wave --grid 241 141 141 --spacing 10 --layers 0 1500 600 2500 --source 120 70 25 "
+                   "--receiver-line 24 216 4 70 25 --steps 700 --snapshot-every 100 --out shot\n"
+                   "wsl-wave rtm --help tells of reverse-time migration.",
+      o.migrates ? "wsl-wave rtm" : "wsl-wave");
+  words w;
   declare(app, w, o);
+  if (o.migrates) --argc, ++argv;
   if (!app::parse(app, argc, argv, "option", status)) return {};
+  w.has_grid = app.get_option("--grid")->count() > 0;
   assemble(w, o);
   return o;
 }

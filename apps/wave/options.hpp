@@ -3,24 +3,55 @@
 #pragma once
 #include <filesystem>
 #include <optional>
-#include <wsl/kernel/wave25.hpp>
+#include <wsl/kernel/wave25/problem.hpp>
 
 #include "figures.hpp"
+#include "records.hpp"
+#include "shots.hpp"
 
 namespace wave_app {
 
+/// What snapshots are: a figure of a slice, the whole field for three programs, a bare picture of the slice.
+struct snapshot_formats {
+  bool svg = true, vtk = false, vti = false, h5 = false, png = false;
+};
+
+/// How wsl-wave uses this computer, as wave25::options.
+struct resources {
+  int wide = 0, depth = 0, threads = 0;
+};
+
 struct options {
-  wsl::wave25::problem problem;
-  wsl::wave25::options how;
+  bool migrates = false;         ///< `wsl-wave rtm`
+  wsl::wave25::problem problem;  ///< of the only shot, or of all but for sources and receivers
+  std::vector<shot> shots;       ///< of a list; empty without one
+  resources how;
   wsl::i64 steps = 0;
   std::filesystem::path out;
   wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never
-  bool svg = true, vtk = false, resume = false;
+  snapshot_formats snapshots;
+  record_formats records;
+  f64 sample_interval = 0;  ///< s, of SEG-Y; 0 for the time step in whole microseconds
+  f32 clip = 0;             ///< the amplitude at which pictures have full colours; 0 chooses one for each
+  bool film = false, resume = false;
+  bool slice_is_given = false;
   slice drawn;  ///< the slice that snapshots draw
+  int shots_at_a_time = 1;
+  // of rtm
+  std::filesystem::path data;  ///< the folder with the recorded traces
+  f64 data_interval = 0;       ///< s, of arrays of NumPy
+  f64 memory = 0;              ///< bytes for checkpoints of a shot
+  int every = 1;               ///< steps between two fields that are correlated
+  bool laplacian = false;      ///< filters the image
+
+  /// The problem of a shot of the list, from 0 on.
+  wsl::wave25::problem problem_of(std::size_t which) const;
+  /// The slice through a source, unless one was given.
+  slice slice_of(const wsl::wave25::problem& p) const;
 };
 
 /// Reads and checks everything, and throws before any work starts. Returns nothing if the user only asked for
-/// help, which is printed; `status` is then the exit status of the program.
+/// help, which is printed; `status` is then the exit status of the program. The first word may be `rtm`.
 std::optional<options> parse(int argc, char** argv, int& status);
 
 }  // namespace wave_app

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints of the wave equation. A checksum would stop all that a fuzzer changes, so beginning and end are
-// put around its bytes.
+// The files of the wave equation: checkpoints, and what wsl-wave reads: arrays of NumPy, models, lists of
+// shots, wavelets and SEG-Y. A checksum would stop all that a fuzzer changes in a checkpoint, so beginning
+// and end are put around its bytes.
+#include <cmath>
 #include <wsl/kernel/wave25/checkpoint.hpp>
 
+#include "../../apps/wave/npy.hpp"
+#include "../../apps/wave/raw_model.hpp"
+#include "../../apps/wave/segy.hpp"
+#include "../../apps/wave/shots.hpp"
+#include "../../apps/wave/wavelet_file.hpp"
 #include "fuzz.hpp"
 
 namespace {
@@ -14,7 +21,7 @@ void wave(std::string_view bytes) {
     to.append(reinterpret_cast<const char*>(&n), sizeof n);
   };
   std::string all(checks::checkpoint_magic);
-  add(all, checks::fingerprint_of(p));
+  add(all, fingerprint_of(p));
   all += bytes;
   wsl::support::fingerprint sum;
   sum.add(all.data(), all.size());
@@ -25,5 +32,59 @@ void wave(std::string_view bytes) {
     } catch (const std::invalid_argument& e) { fuzz::holds(std::string_view(e.what()).starts_with("wsl")); }
 }
 
-const fuzz::enter table{{"wave", wave}};
+/// A reader that takes bytes, or says what is wrong with them in a sentence that names their file.
+template <class F>
+void takes_or_names(const std::string& name, F f) {
+  try {
+    f();
+  } catch (const std::invalid_argument& e) {
+    fuzz::holds(std::string_view(e.what()).find(name) != std::string_view::npos);
+  }
+}
+
+void npy(std::string_view bytes) {
+  takes_or_names("a.npy", [&] {
+    const wave_app::npy_array a = wave_app::npy_from_bytes(bytes, "a.npy");
+    const wave_app::npy_array again =
+        wave_app::npy_from_bytes(wave_app::npy_bytes(a.shape, a.numbers), "a.npy");
+    fuzz::holds(again.shape == a.shape && again.numbers.size() == a.numbers.size());
+    for (std::size_t i = 0; i < a.numbers.size(); ++i)
+      fuzz::holds(again.numbers[i] == a.numbers[i] ||
+                  (std::isnan(a.numbers[i]) && std::isnan(again.numbers[i])));
+  });
+}
+void wave_model(std::string_view bytes) {
+  takes_or_names("model", [&] {
+    const wave_app::raw_header h = wave_app::raw_header_of(bytes, "model");
+    fuzz::holds(h.length <= bytes.size() && h.data.find('/') == std::string::npos);
+    const wave_app::volume v = wave_app::raw_volume(h, bytes.substr(h.length), "model");
+    fuzz::holds(v.numbers.size() == v.size.count());
+  });
+}
+void shots(std::string_view bytes) {
+  takes_or_names("shots", [&] {
+    for (const wave_app::shot& s : wave_app::shots_from_text(bytes, "shots"))
+      for (const wave_app::receiver_line& l : s.receivers) fuzz::holds(l.count >= 1 && l.count <= 1'000'001);
+  });
+}
+void wavelet(std::string_view bytes) {
+  takes_or_names("wavelet", [&] {
+    const wave_app::signal s = wave_app::signal_from_text(bytes, "wavelet");
+    if (s.interval > 0) fuzz::holds(wave_app::at_times(s, s.first, s.interval, 100).size() == 100);
+  });
+}
+void segy(std::string_view bytes) {
+  const fuzz::memory_file f(bytes);
+  takes_or_names(f.name(), [&] {
+    const wave_app::volume v = wave_app::segy_volume(f.name());
+    fuzz::holds(v.numbers.size() == v.size.count());
+  });
+  takes_or_names(f.name(), [&] {
+    const wave_app::gather g = wave_app::segy_gather(f.name());
+    fuzz::holds(g.traces.size() == g.receivers.size());
+  });
+}
+
+const fuzz::enter table{{"wave", wave},   {"npy", npy},         {"wave_model", wave_model},
+                        {"shots", shots}, {"wavelet", wavelet}, {"segy", segy}};
 }  // namespace

@@ -8,23 +8,12 @@
 #include <string_view>
 
 #include "../../support/bad_argument.hpp"
-#include "../../support/fingerprint.hpp"
+#include "problem_fingerprint.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
 
 namespace checks {
-
-inline u64 fingerprint_of(const problem& p) {
-  support::fingerprint f;
-  const auto add = [&](const cells& c) { f.add(c.x), f.add(c.y), f.add(c.z); };
-  add(p.size), f.add(p.spacing), f.add(p.time_step()), f.add(p.edge), f.add(p.edge_width);
-  f.add(p.velocity.data(), p.velocity.size() * sizeof(f32));
-  for (const source& s : p.sources) add(s.at), f.add(s.peak_hz), f.add(s.amplitude), f.add(s.delay);
-  f.add(p.sources.size());
-  for (const cells& r : p.receivers) add(r);
-  return f.value();
-}
 
 inline constexpr std::string_view checkpoint_magic = "wsl wave25 state 1\n";
 static_assert(std::endian::native == std::endian::little,
@@ -68,7 +57,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   const auto numbers = [&](const std::vector<f32>& v) {
     number(u64{v.size()}), add(v.data(), v.size() * sizeof(f32));
   };
-  number(checks::fingerprint_of(p)), number(s.time);
+  number(fingerprint_of(p)), number(s.time);
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
@@ -90,7 +79,7 @@ inline state state_from_bytes(std::string_view bytes, const problem& p) {
     support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
   checks::reader in(bytes.substr(checks::checkpoint_magic.size(),
                                  bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
-  if (in.number<u64>() != checks::fingerprint_of(p))
+  if (in.number<u64>() != fingerprint_of(p))
     support::bad_argument(
         {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
          "receivers must be "
@@ -98,7 +87,7 @@ inline state state_from_bytes(std::string_view bytes, const problem& p) {
   state s;
   s.time = in.number<i64>();
   const u64 n = p.size.count();
-  s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(n);
+  s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(checks::begins_of_memory(p).back());
   if (in.number<u64>() != p.receivers.size())
     support::bad_argument({"wave25: the checkpoint is damaged: it has another number of traces"});
   for (std::size_t i = 0; i < p.receivers.size(); ++i)

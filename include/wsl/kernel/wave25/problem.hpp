@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, and a border. It
-// is plain data with one check that reports a mistake before anything runs. See examples/33_wave25.cpp.
+// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, a border, and at
+// the top a free surface if it is asked for. It is plain data with one check that reports a mistake before
+// anything runs. See examples/33_wave25.cpp.
 #pragma once
 #include <cmath>
 #include <string>
@@ -9,21 +10,41 @@
 #include "../../support/bad_argument.hpp"
 #include "../stencil/grid.hpp"
 #include "damping.hpp"
+#include "place.hpp"
 #include "scheme.hpp"
 
 namespace wsl::wave25 {
 
-using grid::cells, grid::text;
+using grid::text;
 
-/// Adds a Ricker wavelet to one cell: `amplitude * ricker(n * dt)` to the field that step n computes, n from
-/// 0.
+/// What a source does with its wavelet s. `added` adds s to the field after each step. With `point` it is a
+/// point source of the wave equation, Lap u - u_tt / c^2 = -s(t) delta(x - x_s): in a homogeneous medium
+/// u = s(t - r / c) / (4 pi r), whatever the grid; s is then in m times the unit of u.
+enum class injection : u8 { added, point };
+
+/// A source with a Ricker wavelet, `amplitude * ricker(n * dt)` in step n from 0 on, or with a wavelet of its
+/// own; in a cell, or at a point.
 struct source {
-  cells at;
+  cells at{};
   f64 peak_hz = 10;
   f64 amplitude = 1;
-  f64 delay = 0.15;  ///< s
+  f64 delay = 0.15;                         ///< s
+  std::optional<wave25::point> place = {};  ///< m; in the place of `at`
+  /// One number for each step from the first on, which is multiplied by `amplitude`; 0 after the last. Empty
+  /// for a Ricker wavelet.
+  std::vector<f32> wavelet = {};
+  injection kind = injection::added;
 
   f64 value(f64 t) const { return amplitude * ricker(t, peak_hz, delay); }
+  /// What it emits in step n.
+  f64 sample(i64 n, f64 dt) const {
+    if (wavelet.empty()) return value(static_cast<f64>(n) * dt);
+    return n < std::ssize(wavelet) ? amplitude * f64{wavelet[static_cast<std::size_t>(n)]} : 0;
+  }
+  /// Its position in m.
+  wave25::point position(f64 spacing) const {
+    return place ? *place : wave25::point{at.x * spacing, at.y * spacing, at.z * spacing};
+  }
 };
 
 /// The source of the Minimod proxy application (arXiv 2007.06048) for a highest frequency in Hz.
@@ -39,9 +60,12 @@ struct problem {
   /// m/s: one number, one for each z, or one for each cell (z fastest, then y)
   std::vector<f32> velocity{2000};
   border edge = border::reflects;
-  int edge_width = 20;  ///< cells of a sponge or a pml on each side
+  int edge_width = 20;  ///< cells of a sponge, a pml or a cpml on each side
+  /// Cell 0 of z is a free surface: the field is zero there, and above it the negative of its mirror image.
+  /// Nothing is absorbed at the top.
+  bool free_surface = false;
   std::vector<source> sources{};
-  std::vector<cells> receivers{};
+  std::vector<receiver> receivers{};
 
   f64 fastest() const { return *std::max_element(velocity.begin(), velocity.end()); }
   f64 time_step() const { return step > 0 ? step : 0.8 * largest_stable_step(fastest(), spacing); }
@@ -59,7 +83,8 @@ struct problem {
   /// of its amplitude.
   wave25::damping damping() const {
     const f64 to_a_thousandth = time_step() * 3 * fastest() * std::log(1000.) / (2 * edge_width * spacing);
-    return {edge, edge == border::reflects ? 0 : edge_width, edge == border::pml ? to_a_thousandth : 0.09};
+    return {edge, edge == border::reflects ? 0 : edge_width, edge == border::pml ? to_a_thousandth : 0.09,
+            free_surface};
   }
 
   /// Throws std::invalid_argument that names the mistake and the remedy.
@@ -72,6 +97,28 @@ inline void inside(const problem& p, const char* what, std::size_t i, const cell
   if (!p.size.has(c))
     support::bad_argument({"wave25: ", what, " ", i, " is in cell (", c.x, ", ", c.y, ", ", c.z,
                            "), outside the grid of ", text(p.size), " cells; cells count from 0"});
+  if (p.free_surface && c.z == 0)
+    support::bad_argument({"wave25: ", what, " ", i, " is in cell (", c.x, ", ", c.y,
+                           ", 0), in the free surface, where the field is zero; place it below"});
+}
+
+inline void inside(const problem& p, const char* what, std::size_t i, const point& at) {
+  const f64 last[] = {(p.size.x - 1) * p.spacing, (p.size.y - 1) * p.spacing, (p.size.z - 1) * p.spacing};
+  const f64 here[] = {at.x, at.y, at.z};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (!(here[axis] >= 0 && here[axis] <= last[axis]))
+      support::bad_argument({"wave25: ", what, " ", i, " is at ", std::string(1, "xyz"[axis]), " = ",
+                             std::to_string(here[axis]), " m, outside the grid, which goes from 0 to ",
+                             std::to_string(last[axis]), " m"});
+  if (p.free_surface && at.z < 1e-3 * p.spacing)
+    support::bad_argument({"wave25: ", what, " ", i, " is at a depth of ", std::to_string(at.z),
+                           " m, in the free surface, where the field is zero; place it below"});
+}
+
+template <class Placed>
+void placed(const problem& p, const char* what, std::size_t i, const Placed& x) {
+  if (x.place) inside(p, what, i, *x.place);
+  else inside(p, what, i, x.at);
 }
 
 inline void velocity(const problem& p) {
@@ -104,6 +151,9 @@ inline void frame(const problem& p) {
     support::bad_argument({"wave25: an absorbing border of ", p.edge_width,
                            " cells on each side leaves nothing of ", text(p.size), " cells; choose 1 to ",
                            (shortest - 1) / 2, " or a larger grid"});
+  if (p.edge == border::cpml && p.free_surface && p.size.z - p.edge_width < reach)
+    support::bad_argument({"wave25: a cpml of ", p.edge_width, " cells reaches up to the free surface of ",
+                           text(p.size), " cells; leave ", reach, " cells between them, or take a pml"});
 }
 
 }  // namespace checks
@@ -117,7 +167,7 @@ inline void problem::check() const {
   checks::time_step(*this);
   checks::frame(*this);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    checks::inside(*this, "source", i, sources[i].at);
+    checks::placed(*this, "source", i, sources[i]);
     if (!std::isfinite(sources[i].amplitude) || !std::isfinite(sources[i].delay))
       support::bad_argument({"wave25: source ", i, " has an amplitude of ",
                              std::to_string(sources[i].amplitude), " and a delay of ",
@@ -125,8 +175,11 @@ inline void problem::check() const {
     if (!(sources[i].peak_hz > 0) || !std::isfinite(sources[i].peak_hz))
       support::bad_argument({"wave25: source ", i, " has a peak frequency of ",
                              std::to_string(sources[i].peak_hz), " Hz; it is positive"});
+    for (std::size_t n = 0; n < sources[i].wavelet.size(); ++n)
+      if (!std::isfinite(sources[i].wavelet[n]))
+        support::bad_argument({"wave25: number ", n, " of the wavelet of source ", i, " is not finite"});
   }
-  for (std::size_t i = 0; i < receivers.size(); ++i) checks::inside(*this, "receiver", i, receivers[i]);
+  for (std::size_t i = 0; i < receivers.size(); ++i) checks::placed(*this, "receiver", i, receivers[i]);
 }
 
 }  // namespace wsl::wave25

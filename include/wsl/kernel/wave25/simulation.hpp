@@ -7,6 +7,7 @@
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
 // nor on threads, bit for bit.
 #pragma once
+#include <tuple>
 
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
@@ -21,13 +22,31 @@ struct options {
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y; phi is empty
-/// without a pml.
+/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y. `phi` is what
+/// the border remembers: a number a cell of a pml, what the lines of a cpml have, one after the other, and
+/// nothing of others.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
   std::vector<std::vector<f32>> traces;
 };
+
+namespace checks {
+
+/// The numbers that the border of a problem remembers: where those of each line begin, in the order of the
+/// lines, and their end.
+inline std::vector<std::size_t> begins_of_memory(const problem& p) {
+  std::vector<std::size_t> begins{0};
+  if (p.edge != border::pml && p.edge != border::cpml) return begins;
+  const frame_memory::arrays of(p);
+  for (int x = 0; x < p.size.x; ++x)
+    for (int y = 0; y < p.size.y; ++y)
+      begins.push_back(begins.back() +
+                       (p.edge == border::pml ? static_cast<std::size_t>(p.size.z) : of.words(x, y)));
+  return begins;
+}
+
+}  // namespace checks
 
 template <class Storage, class Program = wave_pe<Storage>>
 class simulation_on {
@@ -42,10 +61,16 @@ class simulation_on {
         step_(p.time_step()),
         cut_(cut),
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
+        memory_begins_(checks::begins_of_memory(p)),
         traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
-      if (!t.stations().empty()) at_stations_.push_back(pe);
+      for (station& s : t.stations()) (s.gives ? givers_ : takers_).push_back({pe, &s});
+    });
+    // A receiver that lies in several lines sums them in an order that no partition changes.
+    std::sort(takers_.begin(), takers_.end(), [](const at_pe& a, const at_pe& b) {
+      const station &s = *a.where, &t = *b.where;
+      return std::tuple(s.number, s.at.x, s.at.y) < std::tuple(t.number, t.at.x, t.at.y);
     });
   }
 
@@ -78,15 +103,20 @@ class simulation_on {
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
   state save() {
-    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
-            problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
+    std::vector<f32> remembered(memory_begins_.back());
+    each_memory([&](std::span<f32> line, std::size_t at, coord pe) {
+      fabric_.bring(pe, line);
+      std::copy(line.begin(), line.end(), remembered.data() + at);
+    });
+    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before), std::move(remembered),
+            traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
   /// traces may be empty. Throws std::invalid_argument for a state of another size.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
-        (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
+        (!s.phi.empty() && s.phi.size() != memory_begins_.back()) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
       support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
                              " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
@@ -95,8 +125,10 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
     scatter(s.before, &tile<Storage>::before);
-    if (problem_.edge == border::pml)
-      scatter(s.phi.empty() ? std::vector<f32>(n) : s.phi, &tile<Storage>::phi);
+    each_memory([&](std::span<f32> line, std::size_t at, coord) {
+      if (s.phi.empty()) std::fill(line.begin(), line.end(), 0.f);
+      else std::copy_n(s.phi.data() + at, line.size(), line.data());
+    });
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
   }
 
@@ -113,6 +145,8 @@ class simulation_on {
     if (!Storage::has_frame && p.edge != border::reflects)
       support::bad_argument(
           {"wave25: the PEs' program has no frame, which a border that absorbs needs: take one_line<nz>"});
+    if (!Storage::has_stretching && p.edge == border::cpml)
+      support::bad_argument({"wave25: a PE of a wafer has no memory for a cpml: take a pml"});
     return p;
   }
 
@@ -124,20 +158,38 @@ class simulation_on {
   }
 
   void give(int steps) {
-    for (coord pe : at_stations_)
-      for (station& s : tile_of(pe).stations())
-        for (int i = 0; s.gives && i < steps; ++i)
-          s.samples[static_cast<std::size_t>(i)] =
-              f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * step_));
+    std::vector<std::array<f32, most_steps_a_launch>> emitted(problem_.sources.size());
+    for (std::size_t k = 0; k < emitted.size(); ++k)
+      for (int i = 0; i < steps; ++i)
+        emitted[k][static_cast<std::size_t>(i)] = f32(problem_.sources[k].sample(time_ + i, step_));
+    for (const at_pe& s : givers_) s.where->samples = emitted[static_cast<std::size_t>(s.where->number)];
   }
   void take(int steps) {
-    for (coord pe : at_stations_)
-      for (station& s : tile_of(pe).stations())
-        if (!s.gives) {
-          fabric_.bring(pe, std::span(s.samples).first(static_cast<std::size_t>(steps)));
-          std::vector<f32>& to = traces_[static_cast<std::size_t>(s.number)];
-          to.insert(to.end(), s.samples.begin(), s.samples.begin() + steps);
-        }
+    const auto n = static_cast<std::size_t>(steps);
+    for (std::size_t k = 0; k < takers_.size();) {
+      const int number = takers_[k].where->number;
+      std::array<f64, most_steps_a_launch> sum{};
+      for (; k < takers_.size() && takers_[k].where->number == number; ++k) {
+        const std::span<f32> samples = std::span(takers_[k].where->samples).first(n);
+        fabric_.bring(takers_[k].pe, samples);
+        for (std::size_t i = 0; i < n; ++i) sum[i] += f64{samples[i]};
+      }
+      std::vector<f32>& to = traces_[static_cast<std::size_t>(number)];
+      for (std::size_t i = 0; i < n; ++i) to.push_back(f32(sum[i]));
+    }
+  }
+
+  /// What the border remembers of each line, and where that is among the numbers of all lines.
+  template <class F>
+  void each_memory(F f) {
+    if (memory_begins_.back() == 0) return;
+    each_tile([&](tile<Storage>& t, coord pe) {
+      const lines own = cut_.own(pe);
+      for (int x = own.x.from; x < own.x.to; ++x)
+        for (int y = own.y.from; y < own.y.to; ++y)
+          f(t.memory(x, y),
+            memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)], pe);
+    });
   }
 
   using line_of = f32* (tile<Storage>::*)(int, int);
@@ -168,7 +220,12 @@ class simulation_on {
   partition cut_;
   fabric fabric_;
   i64 time_ = 0;
-  std::vector<coord> at_stations_;
+  struct at_pe {
+    coord pe;
+    station* where;
+  };
+  std::vector<at_pe> givers_, takers_;
+  std::vector<std::size_t> memory_begins_;
   std::vector<std::vector<f32>> traces_;
 };
 
@@ -196,7 +253,8 @@ class wafer_simulation : public simulation_on<typename Program::storage, Program
  public:
   template <class Engine = threaded>
   explicit wafer_simulation(const problem& p, const machine& target = wse2, const Engine& engine = {})
-      : simulation_on<typename Program::storage, Program>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+      : simulation_on<typename Program::storage, Program>(p, {p.size, p.size.x, p.size.y, 1}, target,
+                                                          engine) {}
 };
 
 }  // namespace wsl::wave25

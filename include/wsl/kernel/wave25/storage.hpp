@@ -4,6 +4,7 @@
 // allocated when the simulation starts. Both give access to lines by their coordinates in the whole grid, so
 // the PE program is the same for both.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
 #include <type_traits>
@@ -12,18 +13,10 @@
 #include "../../support/bad_argument.hpp"
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
-#include "partition.hpp"
+#include "stations.hpp"
+#include "stretching.hpp"
 
 namespace wsl::wave25 {
-
-/// A source or a receiver on a PE, with its samples of one launch.
-inline constexpr int most_steps_a_launch = 64;
-struct station {
-  cells at;
-  bool gives = false;
-  int number = 0;  ///< the number of the source or receiver in its problem
-  std::array<f32, most_steps_a_launch> samples{};
-};
 
 /// One line, and those of the PEs around it: fields[0] holds nine lines along x, fields[1] nine along y.
 /// The middle one of each is this PE's own line, at even and at odd time steps. A problem whose border
@@ -31,8 +24,9 @@ struct station {
 template <int nz, bool frame = true>
 class one_line {
  public:
-  static constexpr bool is_for_wafers = true;  ///< its arithmetic is charged
-  static constexpr bool has_frame = frame;     ///< it has memory for a border that absorbs
+  static constexpr bool is_for_wafers = true;    ///< its arithmetic is charged
+  static constexpr bool has_frame = frame;       ///< it has memory for a border that absorbs
+  static constexpr bool has_stretching = false;  ///< it has memory for a cpml
   /// From a line to the next: whole vectors, an odd number of them. A line reads four numbers before its
   /// first cell and behind its last, which are the zeros between lines.
   static constexpr int vectors = whole_vectors(nz + reach) / widest_lanes,
@@ -80,6 +74,7 @@ class one_line {
                              " sources and receivers, and a line of the grid has more"});
     stations_[count_++] = s;
   }
+  void sort_stations() {}  // all are in the one line
 
  private:
   using words = f32[static_cast<std::size_t>(stride)];
@@ -102,7 +97,7 @@ class one_line {
 /// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
-  static constexpr bool is_for_wafers = false, has_frame = true;
+  static constexpr bool is_for_wafers = false, has_frame = true, has_stretching = true;
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
     const lines known = p.known(pe);
     x0_ = known.x.from - reach, y0_ = known.y.from - reach;
@@ -142,8 +137,12 @@ class block {
   f32* profile() { return profile_.data() + line_front; }
   f32* slope() { return slope_.data() + line_front; }
 
+  /// Of a cpml.
+  frame_memory& frame() { return frame_; }
+
   std::span<station> stations() { return stations_; }
   void add(const station& s) { stations_.push_back(s); }
+  void sort_stations() { std::sort(stations_.begin(), stations_.end()); }
 
  private:
   std::ptrdiff_t place(int x, int y) const {
@@ -153,6 +152,7 @@ class block {
   support::huge_array fields_[2], phi_, factor_, profile_, slope_;
   std::ptrdiff_t stride_ = 0, stride_x_ = 0;
   int x0_ = 0, y0_ = 0;
+  frame_memory frame_;
   bool equal_lines_ = true;
   std::vector<station> stations_;
 };

@@ -9,6 +9,7 @@
 // less from memory but share more.
 #pragma once
 #include "../vector_work.hpp"
+#include "free_surface.hpp"
 #include "storage.hpp"
 
 namespace wsl::wave25 {
@@ -17,21 +18,27 @@ template <class Storage>
 class tile {
  public:
   void prepare(const problem& p, const partition& cut, coord pe) {
-    cut_ = cut, pe_ = pe, edge_ = p.damping();
+    cut_ = cut, pe_ = pe, edge_ = p.damping(), free_surface_ = p.free_surface;
     store_.shape(cut, pe, edge_.kind == border::pml, p.is_layered());
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) store_.frame().shape(p, cut.known(pe));
     const f64 scale = p.time_step() / p.spacing;
     each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y) {
       f32* factor = store_.factor(x, y);
       for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
     });
     for (int z = 0; Storage::has_frame && z < cut.size.z; ++z) {
-      store_.profile()[z] =
-          f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
-      store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z));
+      store_.profile()[z] = f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z, damping::down)
+                                                             : edge_.eta(z, cut.size.z, damping::down));
+      store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z, damping::down));
     }
+    const auto add = [&](const station& s) { store_.add(s); };
     for (std::size_t i = 0; i < p.sources.size(); ++i)
-      add(p.sources[i].at, true, i, cut.computed(pe, cut.depth - 1));
-    for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p.receivers[i], false, i, cut.own(pe));
+      each_station(p, p.sources[i], p.sources[i].kind == injection::point ? scale : 0, true, i,
+                   cut.computed(pe, cut.depth - 1), add);
+    for (std::size_t i = 0; i < p.receivers.size(); ++i)
+      each_station(p, p.receivers[i], 0, false, i, cut.own(pe), add);
+    store_.sort_stations();
   }
 
   const partition& cut() const { return cut_; }
@@ -44,6 +51,13 @@ class tile {
   f32* before(int x, int y) { return store_.field(parity(time_ + 1), x, y); }
   f32* phi(int x, int y) { return store_.phi(x, y); }
   bool has_phi() const { return edge_.kind == border::pml; }
+  /// What a border that absorbs remembers of a line: phi, or the numbers of a cpml; empty without one.
+  std::span<f32> memory(int x, int y) {
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) return store_.frame().of(x, y);
+    if (!has_phi()) return {};
+    return {phi(x, y), static_cast<std::size_t>(cut_.size.z)};
+  }
 
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
@@ -79,7 +93,7 @@ class tile {
     using kernel::banks;
     kernel::vector_work w(m);
     w.products(1, nz).sums(5 * reach, nz, banks::alike).products(reach, nz, banks::alike);  // h^2 Lap u
-    w.products(2, nz, banks::alike).sums(1, nz, banks::alike);                              // 2 u - u- + k Lap
+    w.products(2, nz, banks::alike).sums(1, nz, banks::alike);  // 2 u - u- + k Lap
     if (edge == border::sponge) w.products(2, nz, banks::alike);
     // phi joins the Laplacian, three coefficients replace two; phi+ from the differences along three axes
     if (edge == border::pml) w.sums(1 + 3, nz, banks::alike).products(2 + 4, nz, banks::alike);
@@ -99,16 +113,13 @@ class tile {
       for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
   }
 
-  void add(const cells& at, bool gives, std::size_t number, const lines& where) {
-    if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
-  }
-
   // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
   // only needed where cells are computed. Lines that span all of y are contiguous from plane to plane,
   // others within a plane.
   std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
                           int i) {
-    const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
+    const int halo = reach * cut_.depth, remembers = has_phi() || edge_.kind == border::cpml,
+              known[] = {halo, halo - reach, remembers ? halo - reach : 0};
     for (int f = 0; f < 3; ++f) {
       const lines l = (cut_.*which)(pe_, stage, side, known[f]);
       const bool together = l.y == range{0, cut_.size.y};
@@ -119,6 +130,8 @@ class tile {
     return {};
   }
   std::span<f32> piece(int field, const lines& l, range x) {
+    if constexpr (Storage::has_stretching)
+      if (field == 2 && edge_.kind == border::cpml) return store_.frame().of({x, l.y});
     f32* first = field == 0   ? now(x.from, l.y.from)
                  : field == 1 ? before(x.from, l.y.from)
                               : phi(x.from, l.y.from);
@@ -148,18 +161,36 @@ class tile {
                    whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
       else
         for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
+      if (free_surface_ && edge_.kind == border::reflects)
+        each_line({{x, x + planes}, l.y},
+                  [&](int at_x, int y) { mirror(store_.neighbours(parity(time), at_x, y), cut_.size.z, 1); });
     }
-    for (station& s : store_.stations())
-      if (l.has(s.at.x, s.at.y)) serve(s, time);
+    each_in(store_.stations(), l, [&](station& s) {
+      s.serve(store_.field(parity(time + 1), s.at.x, s.at.y) + s.at.z,
+              static_cast<std::size_t>(time - launched_));
+    });
   }
 
   static upcoming nothing_after(const line& l) { return {{l.u, l.u, l.u}}; }
   void step_at_border(const line& l, int x, int y) {
     const int n = whole_vectors(cut_.size.z);
-    if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
+    if (edge_.kind == border::pml) {
+      step_in_layer(l, x, y, n);
+      const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
+      if (free_surface_) mirror(l, cut_.size.z, f32(1 / (1 + 2 * eta)));
+      return;
+    }
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml) {
+        step_plain(l, 1, 1, 0, n, nothing_after(l));
+        store_.frame().correct(l, x, y);
+        if (free_surface_) mirror(l, cut_.size.z, 1);
+        return;
+      }
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
     fade(l.v, factor, store_.profile(), n);
     step_plain(l, 1, 1, 0, n, nothing_after(l));
+    if (free_surface_) mirror(l, cut_.size.z, 1);
     fade(l.v, factor, store_.profile(), n);
   }
 
@@ -172,7 +203,7 @@ class tile {
                    store_.profile(),
                    store_.slope(),
                    store_.phi(x, y)};
-    const int top = whole_vectors(edge_.width),
+    const int top = edge_.open_top ? 0 : whole_vectors(edge_.width),
               bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
     if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
     step_absorbing(l, in, 0, top);
@@ -180,16 +211,10 @@ class tile {
     step_absorbing(l, in, bottom, n);
   }
 
-  void serve(station& s, i64 time) {
-    f32& value = store_.field(parity(time + 1), s.at.x, s.at.y)[s.at.z];
-    f32& sample = s.samples[static_cast<std::size_t>(time - launched_)];
-    if (s.gives) value += sample;
-    else sample = value;
-  }
-
   partition cut_;
   coord pe_;
   damping edge_;
+  bool free_surface_ = false;
   i64 time_ = 0, launched_ = 0;
   Storage store_;
 };

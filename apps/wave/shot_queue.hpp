@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The shots of a list as a queue, for the threads of a process and for any number of processes with the same
+// command, such as the ranks of `mpirun`: each takes the next shot that is neither finished nor in work. A
+// shot in work holds a lock of its folder, which goes with its process, and a finished one has a file that
+// says so; so a command that was killed goes on with the shots that are missing, and nothing needs to be told
+// to others.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace wave_app {
+
+struct shot_queue {
+  std::filesystem::path out;  ///< has the folders shot00001, shot00002, ...
+  std::size_t shots = 0;
+  int at_a_time = 1;  ///< threads that take shots
+  /// What shot k, from 0 on, is made of. A finished shot of another recipe is refused.
+  std::function<std::string(std::size_t)> recipe;
+  /// Makes shot k in its folder. Returns 0, or an exit status that ends the work.
+  std::function<int(std::size_t, const std::filesystem::path&)> make;
+};
+
+/// What is left when a process has taken all that it could.
+struct shots_done {
+  int status = 0;             ///< of `make`
+  std::size_t here = 0;       ///< shots that this process made
+  std::size_t before = 0;     ///< that were finished
+  std::size_t elsewhere = 0;  ///< that another process works on
+};
+
+std::filesystem::path folder_of_shot(const std::filesystem::path& out, std::size_t k);
+
+/// Works on the queue until no shot is left to be taken. Throws what `make` throws, after the other threads
+/// have ended their shots, and std::invalid_argument for a folder with a shot of another recipe.
+shots_done work_on(const shot_queue& q);
+
+/// Whether all shots are finished.
+bool all_finished(const shot_queue& q);
+
+}  // namespace wave_app

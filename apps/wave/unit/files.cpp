@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// The files that wsl-wave reads and writes, without the program: arrays of NumPy, raw models, lists of shots,
+// wavelets, and models on other grids.
+#include "../model.hpp"
+#include "../npy.hpp"
+#include "../raw_model.hpp"
+#include "../shots.hpp"
+#include "../wavelet_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+using namespace wave_app;
+using Catch::Contains;
+
+namespace {
+
+template <class Number>
+std::string bytes_of(const std::vector<Number>& numbers, bool swapped = false) {
+  std::string all;
+  for (const Number& x : numbers) {
+    std::string one(reinterpret_cast<const char*>(&x), sizeof x);
+    if (swapped) one = {one.rbegin(), one.rend()};
+    all += one;
+  }
+  return all;
+}
+std::string npy_file(const std::string& dictionary, const std::string& data, int version = 1) {
+  std::string size{static_cast<char>(dictionary.size() & 255), static_cast<char>(dictionary.size() >> 8)};
+  if (version == 2) size += std::string(2, '\0');
+  return std::string("\x93NUMPY") + static_cast<char>(version) + '\0' + size + dictionary + data;
+}
+std::string header(const std::string& lines) { return "wsl-wave model\n" + lines; }
+
+}  // namespace
+
+TEST_CASE("wsl-wave: arrays of NumPy are read in both orders, byte orders, sizes and versions") {
+  const std::vector<f32> c{1, 2, 3, 4, 5, 6};
+  const std::vector<f32> by_columns{1, 4, 2, 5, 3, 6};
+  const std::vector<f64> wide(c.begin(), c.end());
+  const auto reads = [&](const std::string& bytes) {
+    const npy_array a = npy_from_bytes(bytes, "a.npy");
+    CHECK(a.shape == std::vector<std::size_t>{2, 3});
+    CHECK(a.numbers == c);
+  };
+  reads(npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", bytes_of(c)));
+  reads(npy_file("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3)}\n", bytes_of(c, true)));
+  reads(npy_file("{'shape': (2, 3), 'fortran_order': True, 'descr': '<f4'}", bytes_of(by_columns)));
+  reads(npy_file("{\"descr\": \"<f8\", 'fortran_order': False, 'shape': (2, 3), }\n", bytes_of(wide), 2));
+  reads(npy_file("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }\n", bytes_of(wide, true)));
+  reads(npy_bytes({2, 3}, c));
+  CHECK(npy_bytes({2, 3}, c).size() % 64 == 24);
+}
+
+TEST_CASE("wsl-wave: an array of NumPy that cannot be read is named with its fault") {
+  const std::string data(24, '\0');
+  const auto says = [&](const std::string& bytes, const std::string& words) {
+    CHECK_THROWS_WITH(npy_from_bytes(bytes, "a.npy"), Contains("a.npy") && Contains(words));
+  };
+  const auto entry = [&](const std::string& descr, const std::string& shape) {
+    return npy_file("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + ")}", data);
+  };
+  says("PK\x03\x04", "no array of NumPy");
+  says("\x93NUMPY\x01", "ends too early");
+  says(npy_file("{}", data), "is missing");
+  says(npy_file("{'a': 1}", data), "'a', which the format does not know");
+  says(npy_file(entry("<f4", "6"), "").substr(0, 30), "was cut short");
+  says(entry("<i4", "6"), "numbers of the type '<i4'; f4 and f8 are read");
+  says(entry("<f4", "7"), "the array (7) of <f4 is not what 24 bytes");
+  says(entry("<f4", "5"), "not what 24 bytes");
+  says(entry("<f4", "4294967296, 4294967296"), "not what 24 bytes");
+  says(entry("<f4", "-1"), "'shape' is no list of sizes");
+  says(npy_file("{'descr': '<f4', 'fortran_order': 1, 'shape': (6,)}", data), "neither True nor False");
+  says(std::string("\x93NUMPY\x03\0", 8) + data, "version 3");
+}
+
+TEST_CASE("wsl-wave: a raw model has its axes in any order, and either byte order") {
+  const std::string lines = "size 2 1 3 # cells\nspacing 5 6 7.5\n";
+  const std::vector<f32> z_fastest{1, 2, 3, 4, 5, 6}, x_fastest{1, 4, 2, 5, 3, 6};
+  const auto read = [&](const std::string& text, const std::string& data) {
+    const raw_header h = raw_header_of(text + data, "m");
+    CHECK(h.length == text.size());
+    return raw_volume(h, data, "m");
+  };
+  const volume a = read(header(lines + "end\n"), bytes_of(z_fastest)),
+               b = read(header(lines + "order xyz\nbytes big\nend\n"), bytes_of(x_fastest, true));
+  CHECK(a.numbers == z_fastest);
+  CHECK(b.numbers == z_fastest);
+  CHECK((a.size == cells{2, 1, 3} && a.spacing == extent{5, 6, 7.5}));
+  CHECK(raw_header_of(header(lines + "\ndata other.bin\nend\n"), "m").data == "other.bin");
+}
+
+TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with its line") {
+  const auto says = [&](const std::string& lines, const std::string& words) {
+    CHECK_THROWS_WITH(raw_header_of(header(lines), "m.hdr"), Contains("m.hdr, line ") && Contains(words));
+  };
+  says("", "no line `end`");
+  says("end\n", "without `size` and `spacing`");
+  says("size 1 2\n", "line 2: 'size' is followed by 2 words, not by 3");
+  says("size 1 2 0\n", "'0' is no number of cells");
+  says("spacing 1 2 nan\n", "'nan' is no spacing");
+  says("\norder xxz\n", "line 3: 'xxz' is no order of axes");
+  says("bytes middle\n", "'middle' is no byte order");
+  says("data ../../etc/passwd\n", "no name of a file beside the header");
+  says("colour red\n", "'colour' is none of size");
+  CHECK_THROWS_WITH(raw_header_of("size 1 1 1", "m.hdr"), Contains("begins with the line `wsl-wave model`"));
+  raw_header h;
+  h.size = {1000000, 1000000, 1000000};
+  CHECK_THROWS_WITH(raw_volume(h, "1234", "m.bin"), Contains("m.bin: it has 4 bytes of numbers"));
+}
+
+TEST_CASE("wsl-wave: a list of shots") {
+  const auto shots = shots_from_text(
+      "kind,x,y,z\nsource,500,700,20 # the first\nreceiver,250.5,700,10,,\nline, 100, 700 "
+      ",10,200,40\r\n\nsource,1,2,3\n",
+      "shots.csv");
+  REQUIRE(shots.size() == 2);
+  CHECK(shots[0].source == wsl::wave25::point{500, 700, 20});
+  REQUIRE(shots[0].receivers.size() == 2);
+  CHECK(shots[0].receivers[0].at(0) == wsl::wave25::point{250.5, 700, 10});
+  CHECK(shots[0].receivers[1].count == 3);
+  CHECK(shots[0].receivers[1].at(2) == wsl::wave25::point{180, 700, 10});
+  CHECK(shots[1].receivers.empty());
+  const auto says = [&](const std::string& lines, const std::string& words) {
+    CHECK_THROWS_WITH(shots_from_text(lines, "s"), Contains("s") && Contains(words));
+  };
+  says("", "there is no shot in it");
+  says("x,y,z\n", "line 1: a list of shots begins with the line `kind,x,y,z`");
+  says("kind\nreceiver,1,2,3\n", "line 2: a receiver belongs to the source before it");
+  says("kind\nsource,1,2\n", "followed by 2 numbers, not by 3");
+  says("kind\nsource,1,2,x\n", "'x' is no number of metres");
+  says("kind\nsource,1,2,inf\n", "no number of metres");
+  says("kind\nsink,1,2,3\n", "'sink' is none of source, receiver and line");
+  says("kind\nsource,1,2,3\nline,1,2,3,0,1\n", "larger x");
+  says("kind\nsource,1,2,3\nline,1,2,3,1e30,1\n", "a shot has at most 1000000");
+  says("kind\nsource,1,2,3\nline,0,2,3,9e5,1\nline,0,2,3,9e5,1\n", "shot 1 has more than 1000000");
+}
+
+TEST_CASE("wsl-wave: a wavelet as text") {
+  const signal plain = signal_from_text("# a wavelet\n1\n-2.5e0\n\n3", "w"),
+               timed = signal_from_text("0.1 1\n0.3, 2\n0.5\t3\n", "w");
+  CHECK(plain.samples == std::vector<f32>{1, -2.5f, 3});
+  CHECK(plain.interval == 0);
+  CHECK(timed.samples == std::vector<f32>{1, 2, 3});
+  CHECK(timed.first == 0.1);
+  CHECK(timed.interval == Approx(0.2));
+  const auto says = [&](const std::string& lines, const std::string& words) {
+    CHECK_THROWS_WITH(signal_from_text(lines, "w"), Contains("w") && Contains(words));
+  };
+  says("# nothing\n", "there is no number in it");
+  says("1\nx\n", "line 2: 'x' is no number");
+  says("1e60\n", "is no number of 32 bits");
+  says("1\n2 3\n", "line 2: 2 numbers");
+  says("1 2 3\n", "line 1: 3 numbers");
+  says("0 1\n1 1\n3 1\n", "time 2 is 1 s, and with equal distances it would be 1.5 s");
+  says("1 1\n0 1\n", "its times do not grow");
+  says("1 1\n", "at least two lines");
+}
+
+TEST_CASE("wsl-wave: a signal at other times") {
+  signal s{0.25, 0.01, {}};
+  const auto wave = [](f64 t) { return std::exp(-200 * (t - 0.5) * (t - 0.5)) * std::cos(60 * t); };
+  for (int i = 0; i < 60; ++i) s.samples.push_back(static_cast<f32>(wave(0.25 + 0.01 * i)));
+  const auto v = at_times(s, 0, 0.0037, 300);
+  for (std::size_t i = 0; i < v.size(); ++i)
+    CHECK(v[i] == Approx(wave(0.0037 * static_cast<f64>(i))).margin(2e-3));
+  CHECK(at_times(s, s.first, s.interval, s.samples.size()) == s.samples);
+}
+
+TEST_CASE("wsl-wave: a model on another grid is trilinear between its cells") {
+  volume m{{3, 4, 5}, {20, 30, 40}, {}};
+  const auto f = [](f64 x, f64 y, f64 z) {
+    return 2000 + x - 2 * y + 3 * z + x * y / 100 - y * z / 200 + x * y * z / 1e4;
+  };
+  for (int x = 0; x < 3; ++x)
+    for (int y = 0; y < 4; ++y)
+      for (int z = 0; z < 5; ++z) m.numbers.push_back(static_cast<f32>(f(20 * x, 30 * y, 40 * z)));
+  const cells size{5, 10, 17};
+  const auto v = resampled(m, size, 10, "m");
+  for (int x = 0; x < 5; ++x)
+    for (int y = 0; y < 10; ++y)
+      for (int z = 0; z < 17; ++z) CHECK(v[size.index({x, y, z})] == Approx(f(10 * x, 10 * y, 10 * z)));
+  CHECK(resampled(m, m.size, 10, "m").size() == 60);
+  CHECK_THROWS_WITH(resampled(m, {5, 10, 20}, 10, "m.npy"),
+                    Contains("m.npy ends at z = 160 m, and the grid at 190 m"));
+  const volume line{{1, 1, 2}, {5, 5, 10}, {1000, 2000}};
+  CHECK(resampled(line, {2, 1, 3}, 5, "m") == std::vector<f32>{1000, 1500, 2000, 1000, 1500, 2000});
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A number in each cell of a grid, as files of models and images have them.
+#pragma once
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <vector>
+#include <wsl/kernel/stencil/grid.hpp>
+
+namespace wave_app {
+
+using wsl::f32;
+using wsl::f64;
+using wsl::i64;
+using wsl::grid::cells;
+
+/// The size of a cell along each axis in m; 0 where a file does not say it.
+struct extent {
+  f64 x = 0, y = 0, z = 0;
+  friend bool operator==(const extent&, const extent&) = default;
+};
+
+struct volume {
+  cells size;
+  extent spacing;
+  std::vector<f32> numbers;  ///< x * y * z, z fastest, then y
+};
+
+/// Throws std::invalid_argument with a sentence about an option or a file.
+template <class... X>
+[[noreturn]] void refuse(fmt::format_string<X...> sentence, X&&... x) {
+  throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
+}
+
+}  // namespace wave_app
