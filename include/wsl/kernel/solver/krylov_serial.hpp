@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The serial references of the Krylov methods for sparse matrices: the methods as textbooks write them, in
-// f64. They are slow and plain on purpose; tests compare the PEs' results with them. Sources: Saad, Iterative
-// Methods for Sparse Linear Systems, for CG (9.1), GMRES (6.5, with modified Gram-Schmidt and the
-// preconditioner on the right) and the Chebyshev iteration (12.3); BiCGStab: van der Vorst 1992.
+// The serial references of the Krylov methods for sparse matrices, beside those of serial.hpp, as textbooks
+// write them, in f64. They are slow and plain on purpose; tests compare the PEs' results with them. Sources:
+// Saad, Iterative Methods for Sparse Linear Systems, for CG (9.1), GMRES (6.5, with modified Gram-Schmidt and
+// the preconditioner on the right) and the Chebyshev iteration (12.3); BiCGStab: van der Vorst 1992.
 #pragma once
-#include <functional>
-
 #include "serial.hpp"
 #include "sparse_matrix.hpp"
 
 namespace wsl::solver::serial {
-
-/// z = M r
-using preconditioning = std::function<vector(const vector& r)>;
-inline vector as_it_is(const vector& r) { return r; }
 
 inline vector product(const sparse_matrix& a, const vector& u) {
   vector v(static_cast<std::size_t>(a.rows()));
@@ -31,7 +25,7 @@ inline f64 relative_residual(const sparse_matrix& a, const vector& x, const vect
 }
 
 /// The inverse of the diagonal, and of blocks of so many rows along it by elimination without pivots.
-inline preconditioning jacobi(const sparse_matrix& a) {
+inline linear_map jacobi(const sparse_matrix& a) {
   vector inverse(static_cast<std::size_t>(a.rows()));
   a.places.each([&](int r, int c, i64, i64 k) {
     if (r == c) inverse[static_cast<std::size_t>(r)] = 1 / a.values[static_cast<std::size_t>(k)];
@@ -42,7 +36,7 @@ inline preconditioning jacobi(const sparse_matrix& a) {
     return z;
   };
 }
-inline preconditioning block_jacobi(const sparse_matrix& a, int block) {
+inline linear_map block_jacobi(const sparse_matrix& a, int block) {
   return [&a, block](const vector& r) {
     vector z = r;
     for (int first = 0; first < a.rows(); first += block) {
@@ -69,63 +63,20 @@ inline preconditioning block_jacobi(const sparse_matrix& a, int block) {
   };
 }
 
-inline solution<f64> conjugate_gradient(const sparse_matrix& a, const vector& b, const limits& most,
-                                        const preconditioning& m = as_it_is) {
-  most.check();
-  solution<f64> s{vector(b.size()), {}, ending::all_iterations};
-  const f64 whole = norm(b);
-  if (whole == 0) return s.how = ending::converged, s;
-  vector r = b, z = m(r), p = z;
-  f64 rho = dot(r, z);
-  while (s.iterations() < most.iterations) {
-    const vector q = product(a, p);
-    const f64 curvature = dot(p, q);
-    if (!(curvature > 0)) return s.how = ending::indefinite, s;
-    combine(s.x, s.x, rho / curvature, p);
-    combine(r, r, -rho / curvature, q);
-    s.residuals.push_back(norm(r) / whole);
-    if (s.residuals.back() <= most.tolerance) return s.how = ending::converged, s;
-    z = m(r);
-    const f64 before = rho;
-    rho = dot(r, z);
-    combine(p, z, rho / before, p);
-  }
-  return s;
+inline linear_map times(const sparse_matrix& a) {
+  return [&a](const vector& u) { return product(a, u); };
 }
-
+inline solution<f64> conjugate_gradient(const sparse_matrix& a, const vector& b, const limits& most,
+                                        const linear_map& m = as_it_is) {
+  return conjugate_gradient(times(a), b, most, m);
+}
 inline solution<f64> bicgstab(const sparse_matrix& a, const vector& b, const limits& most,
-                              const preconditioning& m = as_it_is) {
-  most.check();
-  solution<f64> s{vector(b.size()), {}, ending::all_iterations};
-  const f64 whole = norm(b);
-  if (whole == 0) return s.how = ending::converged, s;
-  vector r = b, p = b, v(b.size()), t(b.size());
-  f64 rho = dot(b, r);
-  while (s.iterations() < most.iterations) {
-    const vector y = m(p);
-    v = product(a, y);
-    const f64 alpha = rho / dot(b, v);
-    if (!std::isfinite(alpha)) return s.how = ending::breakdown, s;
-    combine(r, r, -alpha, v);
-    const vector z = m(r);
-    t = product(a, z);
-    const f64 omega = dot(t, t) == 0 ? 0 : dot(t, r) / dot(t, t);
-    combine(s.x, s.x, alpha, y);
-    combine(s.x, s.x, omega, z);
-    combine(r, r, -omega, t);
-    s.residuals.push_back(norm(r) / whole);
-    if (s.residuals.back() <= most.tolerance) return s.how = ending::converged, s;
-    if (omega == 0) return s.how = ending::stagnation, s;
-    const f64 before = rho;
-    rho = dot(b, r);
-    combine(p, p, -omega, v);
-    combine(p, r, rho / before * (alpha / omega), p);
-  }
-  return s;
+                              const linear_map& m = as_it_is) {
+  return bicgstab(times(a), b, most, m);
 }
 
 inline solution<f64> gmres(const sparse_matrix& a, const vector& b, const limits& most, int restart,
-                           const preconditioning& m = as_it_is) {
+                           const linear_map& m = as_it_is) {
   most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   const f64 whole = norm(b);
@@ -176,7 +127,7 @@ inline solution<f64> gmres(const sparse_matrix& a, const vector& b, const limits
 
 /// With bounds of the eigenvalues of M A.
 inline solution<f64> chebyshev(const sparse_matrix& a, const vector& b, const limits& most, f64 smallest,
-                               f64 largest, const preconditioning& m = as_it_is) {
+                               f64 largest, const linear_map& m = as_it_is) {
   most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   const f64 whole = norm(b), centre = (largest + smallest) / 2, radius = (largest - smallest) / 2;

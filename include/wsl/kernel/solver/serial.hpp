@@ -3,6 +3,8 @@
 // slow and plain on purpose; tests compare the PEs' results with them. CG: Hestenes and Stiefel, J. Res. NBS
 // 49 (1952); BiCGStab: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
 #pragma once
+#include <functional>
+
 #include "solution.hpp"
 #include "stencil.hpp"
 
@@ -43,7 +45,13 @@ f64 relative_residual(const stencil& a, const std::vector<T>& x, const std::vect
   return norm(r) == 0 ? 0 : norm(r) / norm(right);
 }
 
-inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& most = {}) {
+/// A matrix, or a preconditioner: what it makes of a vector.
+using linear_map = std::function<vector(const vector&)>;
+inline vector as_it_is(const vector& r) { return r; }
+
+/// With the preconditioner m on the right.
+inline solution<f64> bicgstab(const linear_map& a, const vector& b, const limits& most,
+                              const linear_map& m = as_it_is) {
   most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   vector r = b, p = b, v(b.size()), t(b.size());
@@ -51,14 +59,16 @@ inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& m
   f64 rho = dot(b, r);
   if (whole == 0) return s.how = ending::converged, s;
   while (s.iterations() < most.iterations) {
-    v = product(a, p);
+    const vector y = m(p);
+    v = a(y);
     const f64 alpha = rho / dot(b, v);
     if (!std::isfinite(alpha)) return s.how = ending::breakdown, s;
     combine(r, r, -alpha, v);
-    t = product(a, r);
+    const vector z = m(r);
+    t = a(z);
     const f64 omega = dot(t, t) == 0 ? 0 : dot(t, r) / dot(t, t);
-    combine(s.x, s.x, alpha, p);
-    combine(s.x, s.x, omega, r);
+    combine(s.x, s.x, alpha, y);
+    combine(s.x, s.x, omega, z);
     combine(r, r, -omega, t);
     s.residuals.push_back(norm(r) / whole);
     if (s.residuals.back() <= most.tolerance) return s.how = ending::converged, s;
@@ -70,37 +80,44 @@ inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& m
   }
   return s;
 }
+inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& most = {}) {
+  return bicgstab([&](const vector& u) { return product(a, u); }, b, most);
+}
 
-/// With the diagonal as preconditioner if `jacobi`.
-inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const limits& most = {},
-                                        bool jacobi = false) {
+inline solution<f64> conjugate_gradient(const linear_map& a, const vector& b, const limits& most,
+                                        const linear_map& m = as_it_is) {
   most.check();
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
-  vector inverse(b.size(), 1), r = b, z(b.size());
-  for (std::size_t i = 0; jacobi && i < b.size(); ++i)
-    inverse[i] = 1 / f64{a.centre[a.centre.size() == b.size() ? i : i % a.centre.size()]};
-  const auto precondition = [&] {
-    for (std::size_t i = 0; i < b.size(); ++i) z[i] = inverse[i] * r[i];
-  };
-  precondition();
-  vector p = z;
+  vector r = b, z = m(r), p = z;
   const f64 whole = norm(b);
   f64 rho = dot(r, z);
   if (whole == 0) return s.how = ending::converged, s;
   while (s.iterations() < most.iterations) {
-    const vector q = product(a, p);
+    const vector q = a(p);
     const f64 curvature = dot(p, q);
     if (!(curvature > 0)) return s.how = ending::indefinite, s;
     combine(s.x, s.x, rho / curvature, p);
     combine(r, r, -rho / curvature, q);
     s.residuals.push_back(norm(r) / whole);
     if (s.residuals.back() <= most.tolerance) return s.how = ending::converged, s;
-    precondition();
+    z = m(r);
     const f64 rho_before = rho;
     rho = dot(r, z);
     combine(p, z, rho / rho_before, p);
   }
   return s;
+}
+/// With the diagonal as preconditioner if `jacobi`.
+inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const limits& most = {},
+                                        bool jacobi = false) {
+  const auto times = [&](const vector& u) { return product(a, u); };
+  const auto divided = [&](const vector& r) {
+    vector z = r;
+    for (std::size_t i = 0; i < r.size(); ++i)
+      z[i] /= f64{a.centre[a.centre.size() == r.size() ? i : i % a.centre.size()]};
+    return z;
+  };
+  return jacobi ? conjugate_gradient(times, b, most, divided) : conjugate_gradient(times, b, most);
 }
 
 inline eigenpair<f64> power_method(const stencil& a, vector y, const limits& most = {}) {
