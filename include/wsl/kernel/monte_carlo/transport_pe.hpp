@@ -38,6 +38,8 @@ struct transport_run {
 
 class transport_pe {
  public:
+  /// More neutrons of one source particle that wait are taken for a chain without an end.
+  static constexpr std::size_t most_waiting = 100'000;
   static constexpr u64 block = 256;  ///< particles whose tallies are added up together
 
   static constexpr u64 blocks_of(u64 particles) { return (particles + block - 1) / block; }
@@ -153,7 +155,7 @@ class transport_pe {
     std::vector<site>& waiting = sites_;  // neutrons of this particle's chain
     u64 collisions = follow(*run_.material, run_.where, from, direction, 1, numbers, tallies, waiting);
     while (!waiting.empty()) {
-      if (collisions > most_collisions)
+      if (collisions > most_collisions || waiting.size() > most_waiting)
         throw fault(
             support::joined({"wsl: the chain of one source particle has had ", collisions,
                              " collisions and goes on: with a fixed source the body is subcritical"}));
