@@ -127,7 +127,8 @@ class table {
   void read_header(lines& in) {
     const std::string_view first = in.next("a header");
     if (first.starts_with("2.0.")) {
-      // version 2: its number and the name; the weight, the temperature, the date and how many comments follow
+      // version 2: its number and the name; the weight, the temperature, the date and how many comments
+      // follow
       const auto names = words(first);
       if (names.size() < 2) in.bad("a header of version 2 has a name");
       name_ = names[1];

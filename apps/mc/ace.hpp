@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads continuous-energy neutron tables in ACE format, as text (type 1), with the headers of version 1 and 2.
-// The file is not trusted: every count and pointer is compared with the size of the table before it is used.
+// Reads continuous-energy neutron tables in ACE format, as text (type 1), with the headers of version 1 and
+// 2. The file is not trusted: every count and pointer is compared with the size of the table before it is
+// used.
 #pragma once
 #include <string_view>
 

@@ -12,10 +12,10 @@ class neutron_yield {
  public:
   /// The coefficients of 1, E, E^2, ...
   static neutron_yield polynomial(std::vector<wsl::f64> coefficients);
-  /// The points of region r end with number ends[r], counted from one, and are interpolated by laws[r]: 1 as a
-  /// histogram, 2 linearly, 3 linearly in ln E, 4 the logarithm linearly, 5 the logarithm linearly in ln E. No
-  /// regions stand for a linear one. Beyond its ends a table is constant. Throws std::invalid_argument, with
-  /// the fault alone, for tables that do not fit together.
+  /// The points of region r end with number ends[r], counted from one, and are interpolated by laws[r]: 1 as
+  /// a histogram, 2 linearly, 3 linearly in ln E, 4 the logarithm linearly, 5 the logarithm linearly in ln E.
+  /// No regions stand for a linear one. Beyond its ends a table is constant. Throws std::invalid_argument,
+  /// with the fault alone, for tables that do not fit together.
   static neutron_yield table(std::vector<wsl::f64> energies, std::vector<wsl::f64> values,
                              std::vector<wsl::i64> ends = {}, std::vector<wsl::i64> laws = {});
 

@@ -36,9 +36,9 @@ std::vector<nuclide> read_nuclide(const std::string& file);
 void check_points(nuclide& n);
 
 /// The nuclide at a temperature in K. Between two temperatures cross sections are linear in its square root,
-/// at all energies that one of their tables has; a table within half a kelvin is taken as it is. A temperature
-/// of 0 stands for that of the only table. Throws std::invalid_argument for no table, tables of several
-/// nuclides, two of one temperature, and a temperature outside of theirs.
+/// at all energies that one of their tables has; a table within half a kelvin is taken as it is. A
+/// temperature of 0 stands for that of the only table. Throws std::invalid_argument for no table, tables of
+/// several nuclides, two of one temperature, and a temperature outside of theirs.
 nuclide at_temperature(std::vector<nuclide> tables, wsl::f64 temperature);
 
 }  // namespace mc_app
