@@ -20,6 +20,7 @@ namespace mc_app {
 /// Declares a command; the function runs it.
 std::function<int()> declare_lookups(CLI::App& app);
 std::function<int()> declare_particles(CLI::App& app);
+std::function<int()> declare_transport(CLI::App& app);
 
 inline void print(const char* name, const std::string& what) {
   std::printf("%-14s %s\n", name, what.c_str());

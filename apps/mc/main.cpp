@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// wsl-mc: Monte Carlo cross-section lookups from the command line, XSBench's problem (`wsl-mc lookups`) and
-// particles on a wafer (`wsl-mc particles`).
+// wsl-mc: Monte Carlo from the command line: cross-section lookups, XSBench's problem (`wsl-mc lookups`) and
+// particles on a wafer (`wsl-mc particles`), and neutron transport (`wsl-mc transport`).
 #include "../command_line.hpp"
 #include "command.hpp"
 
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app("Monte Carlo cross-section lookups on a fabric of processing elements", "wsl-mc");
+  CLI::App app("Monte Carlo lookups and neutron transport on a fabric of processing elements", "wsl-mc");
   app.require_subcommand(0, 1)->allow_extras();
   std::function<int()> chosen;
   const auto command = [&](const char* name, const char* what, auto declare) {
@@ -19,6 +19,8 @@ int run(int argc, char** argv) {
           mc_app::declare_lookups);
   command("particles", "one material's nuclides over columns of PEs, energies over rows, in single precision",
           mc_app::declare_particles);
+  command("transport", "neutrons in a sphere, a slab or everywhere: k, or the tallies of a fixed source",
+          mc_app::declare_transport);
   int status = 0;
   if (!app::parse(app, argc, argv, "command", status)) return status;
   if (!chosen) throw std::invalid_argument("what is there to do? wsl-mc lookups, for instance; see --help");

@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "command.hpp"
+#include "nuclear_problem.hpp"
 
 namespace mc_app {
 namespace {
@@ -18,12 +19,15 @@ struct options {
   int nuclides = 250, points = 10'000;
   u32 seed = 0;
   std::optional<u64> expect;
+  std::vector<std::string> materials;  ///< one file; none for the publication's problem
+  std::string energies = lethargy;
   wafer_grid grid;
 };
 
 std::optional<u64> known(const options& o) {
   if (o.expect) return o.expect;
-  if (o.particles == 100'000 && o.nuclides == 250 && o.points == 10'000 && !o.seed) return 199'178;
+  if (o.materials.empty() && o.particles == 100'000 && o.nuclides == 250 && o.points == 10'000 && !o.seed)
+    return 199'178;
   return {};
 }
 
@@ -62,12 +66,20 @@ verdict compare_means(const options& o, const fuel_problem& p,
 
 int go(const options& o) {
   f64 setup = 0;
-  const fuel_problem p =
-      monte_carlo::timed(setup, [&] { return make_fuel_problem(o.particles, o.nuclides, o.points); });
+  std::string problem = fmt::format("{} nuclides of {} points", o.nuclides, o.points);
+  const fuel_problem p = monte_carlo::timed(setup, [&] {
+    if (o.materials.empty()) return make_fuel_problem(o.particles, o.nuclides, o.points);
+    const nuclear_problem data = read_problem(o.materials, o.energies);
+    problem = text(data);
+    fuel_problem q{.material = fuel_of(data.materials.at(0)), .energies = {}};
+    random_stream numbers{lookup_origin};
+    for (u64 i = 0; i < o.particles; ++i)
+      q.energies.push_back(static_cast<f32>(data.energies.energy(numbers.next())));
+    return q;
+  });
   std::optional<wafer_fabric<>> w;
   monte_carlo::timed(setup, [&] { return w.emplace(p.material, o.grid), 0; });
-  print("problem",
-        fmt::format("{} nuclides of {} points, 6 numbers a point in single precision", o.nuclides, o.points));
+  print("problem", problem + ", 6 numbers a point in single precision");
   print("work",
         fmt::format("{} particles, {}", o.particles, o.seed ? "points chosen at random" : "interpolated"));
   print("grid", fmt::format("{} columns for nuclides x {} rows for energies, {} rounds of diffusion",
@@ -111,6 +123,7 @@ std::function<int()> declare_particles(CLI::App& app) {
   app.add_option("--points", o->points, "in each nuclide's table")
       ->check(CLI::Range(2, 1'000'000))
       ->capture_default_str();
+  declare_problem(app, o->materials, o->energies, 1);
   app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")
       ->check(CLI::Range(1, 32'767))
       ->capture_default_str();
@@ -131,7 +144,15 @@ std::function<int()> declare_particles(CLI::App& app) {
                  "particles to compare with double precision where no checksum is known")
       ->check(app::at_least(0, true))
       ->capture_default_str();
-  return [o] { return go(*o); };
+  return [o, &app] {
+    for (const char* option : {"--nuclides", "--points"})
+      if (!o->materials.empty() && app.count(option))
+        throw std::invalid_argument(
+            fmt::format("{} is of the publication's problem: leave it out, or --material", option));
+    if (o->materials.empty() && app.count("--spectrum"))
+      throw std::invalid_argument("--spectrum is of --material: leave it out, or take that");
+    return go(*o);
+  };
 }
 
 }  // namespace mc_app

@@ -26,9 +26,15 @@ struct fuel {
   std::vector<grid_point<f32>> points;  ///< nuclide after nuclide
   std::vector<f32> densities;
   int points_per_nuclide = 0;
+  /// for nuclides of different lengths: where each begins, and the number of all points; otherwise empty
+  std::vector<std::size_t> starts = {};
 
   int nuclides() const { return static_cast<int>(densities.size()); }
   nuclide_grid<f32> grid(int nuclide) const {
+    if (!starts.empty()) {
+      const std::size_t* at = &starts[static_cast<std::size_t>(nuclide)];
+      return nuclide_grid<f32>(points).subspan(at[0], at[1] - at[0]);
+    }
     const auto n = static_cast<std::size_t>(points_per_nuclide);
     return nuclide_grid<f32>(points).subspan(static_cast<std::size_t>(nuclide) * n, n);
   }

@@ -19,16 +19,18 @@ inline constexpr dispatch<u32, 32, 32> lookup_dispatch{0};
 class lookup_pe {
  public:
   /// The host loads the part of the reactor that the PE owns: band x * rows + y of columns * rows equal
-  /// ones.
-  void load(const reactor& r, coord at, int columns, int rows) {
-    columns_ = columns, rows_ = rows, at_ = at;
+  /// ones. With a spectrum, which lives as long as the PE, a band is one of the numbers that stand for
+  /// energies.
+  void load(const reactor& r, coord at, int columns, int rows, const spectrum* energies = nullptr) {
+    columns_ = columns, rows_ = rows, at_ = at, spectrum_ = energies, reactor_materials_ = r.materials.size();
     const f64 width = 1.0 / (columns * rows);
     low_ = (at.x * rows + at.y) * width;
     std::vector<std::size_t> starts(static_cast<std::size_t>(r.nuclides));
     table_.clear();
     for (int n = 0; n < r.nuclides; ++n) {
       starts[static_cast<std::size_t>(n)] = table_.size();
-      add_table(r.grid(n), low_, low_ + width);
+      if (energies) add_table(r.grid(n), energies->energy(low_), energies->energy(low_ + width));
+      else add_table(r.grid(n), low_, low_ + width);
     }
     for (std::size_t m = 0; m < r.materials.size(); ++m) {
       contents_[m].clear();
@@ -58,7 +60,12 @@ class lookup_pe {
   /// Does all lookups that have arrived. With `go_on` their particles' next lookups are then ready for
   /// `exchange`.
   void look_up(pe&, bool go_on) {
-    sort();
+    if (spectrum_) {
+      sort([this](f64 roll) { return pick_evenly(roll, reactor_materials_); });
+      for (f64& energy : energies_) energy = spectrum_->energy(energy);
+    } else {
+      sort([](f64 roll) { return pick_material(roll); });
+    }
     positions_.clear();
     std::size_t first = 0;
     for (std::size_t m = 0; m < contents_.size(); ++m) {
@@ -120,14 +127,15 @@ class lookup_pe {
 
   // By material and, within it, by energy: first into about as many bins as lookups, then each to its exact
   // position, which is near.
-  void sort() {
+  template <class Pick>
+  void sort(Pick pick) {
     const std::size_t n = positions_.size();
     drawn_.resize(n), materials_.resize(n), keys_.resize(n), energies_.resize(n), sorted_.resize(n);
     std::array<std::size_t, materials> count{}, first_bin{};
     for (std::size_t i = 0; i < n; ++i) {
       random_stream draw{lookup_states[positions_[i]]};
       drawn_[i] = draw.next();
-      ++count[materials_[i] = static_cast<u8>(pick_material(draw.next()))];
+      ++count[materials_[i] = static_cast<u8>(pick(draw.next()))];
     }
     std::size_t bins = 0;
     std::array<f64, materials> scale{};
@@ -186,7 +194,9 @@ class lookup_pe {
 
   int columns_ = 1, rows_ = 1;
   coord at_;
-  f64 low_ = 0;                        ///< the lower end of its band
+  f64 low_ = 0;  ///< the lower end of its band
+  const spectrum* spectrum_ = nullptr;
+  std::size_t reactor_materials_ = materials;
   std::vector<table_row<f64>> table_;  ///< nuclide after nuclide
   std::array<std::vector<ingredient<f64>>, materials> contents_;
   std::vector<ingredient<f64>> nuclides_;  ///< the nuclides of the current sweep

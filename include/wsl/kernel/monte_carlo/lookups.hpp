@@ -5,6 +5,8 @@
 //   f.events(0, 17'000'000).verification();   // 945990
 // See examples/34_lookups.cpp.
 #pragma once
+#include <memory>
+
 #include "../../support/bad_argument.hpp"
 #include "lookup_pe.hpp"
 #include "run_statistics.hpp"
@@ -29,10 +31,11 @@ class lookup_fabric {
  public:
   /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and
   /// for tables that do not ascend.
-  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {})
-      : grid_(checked(grid, r)), fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
-    each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows); });
-  }
+  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {}) : lookup_fabric(r, grid, nullptr) {}
+  /// Lookups whose energies are those of a spectrum, in 1 to 12 materials with the same probability, of which
+  /// the tables have all energies of the spectrum. Throws std::invalid_argument as well for others.
+  lookup_fabric(const reactor& r, const spectrum& energies, const lookup_grid& grid = {})
+      : lookup_fabric(r, grid, std::make_shared<const spectrum>(energies)) {}
 
   /// Independent lookups first .. first + count - 1.
   lookup_totals events(u64 first, u64 count) {
@@ -66,12 +69,25 @@ class lookup_fabric {
   const load& lookups_a_pe() const { return load_; }     ///< the lookups of the last run, per PE
 
  private:
-  static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
+  lookup_fabric(const reactor& r, const lookup_grid& grid, std::shared_ptr<const spectrum> energies)
+      : grid_(checked(grid, r, energies.get())),
+        spectrum_(std::move(energies)),
+        fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
+    each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows, spectrum_.get()); });
+  }
+  static const lookup_grid& checked(const lookup_grid& grid, const reactor& r, const spectrum* energies) {
     const auto within = [](int n) { return n >= 1 && n <= 32; };
     if (!within(grid.columns) || !within(grid.rows))
       support::bad_argument({"lookups run on 1 x 1 to 32 x 32 PEs, not on ", grid.columns, " x ", grid.rows});
     if (grid.batch == 0) support::bad_argument({"a batch has at least one lookup"});
-    if (r.materials.size() != 12)
+    if (energies) {
+      if (r.materials.empty() || r.materials.size() > 12)
+        support::bad_argument({"lookups draw one of 1 to 12 materials, not of ", r.materials.size()});
+      for (int n = 0; n < r.nuclides; ++n)
+        if (const auto g = r.grid(n);
+            g.size() < 2 || g.front().energy > energies->lowest() || g.back().energy < energies->highest())
+          support::bad_argument({"the table of nuclide ", n + 1, " has not all energies of the spectrum"});
+    } else if (r.materials.size() != 12)
       support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
@@ -122,6 +138,7 @@ class lookup_fabric {
   }
 
   lookup_grid grid_;
+  std::shared_ptr<const spectrum> spectrum_;  // the PEs point to it
   fabric fabric_;
   outcome traffic_;
   lookup_phases spent_;

@@ -47,8 +47,14 @@ struct reactor {
   std::vector<grid_point<f64>> points;  ///< nuclide after nuclide
   int nuclides = 0, points_per_nuclide = 0;
   std::vector<material> materials;
+  /// for nuclides of different lengths: where each begins, and the number of all points; otherwise empty
+  std::vector<std::size_t> starts = {};
 
   nuclide_grid<f64> grid(int nuclide) const {
+    if (!starts.empty()) {
+      const std::size_t* at = &starts[static_cast<std::size_t>(nuclide)];
+      return nuclide_grid<f64>(points).subspan(at[0], at[1] - at[0]);
+    }
     const auto n = static_cast<std::size_t>(points_per_nuclide);
     return nuclide_grid<f64>(points).subspan(static_cast<std::size_t>(nuclide) * n, n);
   }
@@ -112,6 +118,11 @@ inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303
     for (std::size_t i = 0; i < m.nuclides.size(); ++i) m.densities.push_back(concentration.next());
   }
   return r;
+}
+
+/// One of `count` materials for a random number from 0 to 1, all with the same probability.
+constexpr int pick_evenly(f64 roll, std::size_t count) {
+  return static_cast<int>(std::min(count - 1, static_cast<std::size_t>(roll * static_cast<f64>(count))));
 }
 
 /// The material for a random number: the probability of each is its share of the core.

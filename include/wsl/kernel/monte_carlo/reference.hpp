@@ -6,6 +6,7 @@
 #pragma once
 #include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
+#include "spectrum.hpp"
 
 namespace wsl::monte_carlo {
 
@@ -47,7 +48,7 @@ class hash_search {
     for (std::size_t bin = 0; bin < bins_; ++bin)
       for (int n = 0; n < r.nuclides; ++n)
         index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));
-    index_.insert(index_.end(), static_cast<std::size_t>(r.nuclides), r.points_per_nuclide - 2);
+    for (int n = 0; n < r.nuclides; ++n) index_.push_back(static_cast<int>(r.grid(n).size()) - 2);
   }
   std::size_t start(f64 energy) const {
     return std::min(bins_ - 1, static_cast<std::size_t>(energy * static_cast<f64>(bins_)));
@@ -76,7 +77,8 @@ class unionized_search {
     for (f64 energy : energies_)
       for (std::size_t n = 0; n < nuclides_; ++n) {
         const nuclide_grid<f64> grid = r.grid(static_cast<int>(n));
-        while (at[n] + 2 < r.points_per_nuclide && grid[static_cast<std::size_t>(at[n]) + 1].energy <= energy)
+        while (static_cast<std::size_t>(at[n]) + 2 < grid.size() &&
+               grid[static_cast<std::size_t>(at[n]) + 1].energy <= energy)
           ++at[n];
         index_.push_back(at[n]);
       }
@@ -138,12 +140,15 @@ struct lookup_result {
 };
 
 /// Draws an energy and a material at a position and looks them up. The next position is one number further
-/// for each channel above 1.
+/// for each channel above 1. With a spectrum the first number stands for an energy in it, and materials have
+/// the same probability.
 template <class Search>
-lookup_result lookup_at(const reactor& r, const Search& search, u64 position) {
+lookup_result lookup_at(const reactor& r, const Search& search, u64 position,
+                        const spectrum* energies = nullptr) {
   random_stream draw{steps(position)(lookup_origin)};
-  const f64 energy = draw.next();
-  const auto material = static_cast<std::size_t>(pick_material(draw.next()));
+  const f64 number = draw.next(), energy = energies ? energies->energy(number) : number, roll = draw.next();
+  const auto material =
+      static_cast<std::size_t>(energies ? pick_evenly(roll, r.materials.size()) : pick_material(roll));
   const cross_sections<f64> xs = look_up(r, search, r.materials[material], energy);
   return {largest_channel(xs) + 1,
           position + 2 + static_cast<u64>(std::count_if(xs.begin(), xs.end(), [](f64 x) { return x > 1; }))};
@@ -151,21 +156,23 @@ lookup_result lookup_at(const reactor& r, const Search& search, u64 position) {
 
 /// Independent lookups first .. first + count - 1 (XSBench: event mode).
 template <class Search>
-lookup_totals events(const reactor& r, const Search& search, u64 first, u64 count) {
+lookup_totals events(const reactor& r, const Search& search, u64 first, u64 count,
+                     const spectrum* energies = nullptr) {
   lookup_totals t{count};
   for (u64 i = first; i < first + count; ++i)
-    t.largest += static_cast<u64>(lookup_at(r, search, 2 * i).largest);
+    t.largest += static_cast<u64>(lookup_at(r, search, 2 * i, energies).largest);
   return t;
 }
 
 /// Particles that draw their next lookup after each (XSBench: history mode).
 template <class Search>
-lookup_totals histories(const reactor& r, const Search& search, u64 first, u64 count, int lookups_each = 34) {
+lookup_totals histories(const reactor& r, const Search& search, u64 first, u64 count, int lookups_each = 34,
+                        const spectrum* energies = nullptr) {
   lookup_totals t{count * static_cast<u64>(lookups_each)};
   for (u64 p = first; p < first + count; ++p) {
     lookup_result v{0, p * static_cast<u64>(lookups_each) * 10};
     for (int i = 0; i < lookups_each; ++i)
-      t.largest += static_cast<u64>((v = lookup_at(r, search, v.next)).largest);
+      t.largest += static_cast<u64>((v = lookup_at(r, search, v.next, energies)).largest);
   }
   return t;
 }
