@@ -40,6 +40,13 @@ inline int number(std::string_view text, const char* what) {
     throw command_error(fmt::format("'{}' is no {}: it is a whole number from 0 on", text, what));
   return n;
 }
+inline u64 long_number(std::string_view text, const char* what) {
+  u64 n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw command_error(fmt::format("'{}' is no {}: it is a whole number from 0 on", text, what));
+  return n;
+}
 inline f64 value(std::string_view text) {
   f64 x = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);

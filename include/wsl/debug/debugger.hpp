@@ -29,13 +29,13 @@ std::string carry_out(debugger& d, const std::string& line);
 class debugger : engines::step_observer {
  public:
   /// Steps the next runs of a fabric, which must outlive the debugger. It cannot go back.
-  explicit debugger(fabric& f) : fabric_(&f) { engine(); }
+  explicit debugger(fabric& f) { take(f); }
   /// `make` makes a fabric, with all that its run needs: calls by f.start(...), members, words of streams. It
   /// is called again to go back, and must make the same each time.
   template <class Make>
     requires std::same_as<std::invoke_result_t<Make&>, fabric>
   explicit debugger(Make make) : make_(std::move(make)) {
-    make_again();
+    begin_with(make_());
   }
   debugger(const debugger&) = delete;
   debugger& operator=(const debugger&) = delete;
@@ -51,18 +51,12 @@ class debugger : engines::step_observer {
   debugger& stop_at(const area& where = all) {
     static_assert(detail::task_like<Task>,
                   "wsl: a debugger stops at a task of a program: d.stop_at<&part::add>()");
-    return add(
+    return add_task(
         {.where = region_of(where), .key = &detail::task_key<Task>, .task = support::function_name<Task>()});
   }
   /// Before each run of the tasks with this name.
   debugger& stop_at_task(const std::string& name, const area& where = all) {
-    bool is_known = false;
-    for (const placement& p : fabric_->plan().placements())
-      for (const detail::binding& b : *p.what) is_known |= b.runs() && name == b.name;
-    if (!is_known)
-      throw debug::command_error(
-          fmt::format("no program of this layout has a task {}: see list, and pe", name));
-    return add({.where = region_of(where), .task = name});
+    return add_task({.where = region_of(where), .task = name});
   }
   /// Each time when so many more wavelets of a color have reached these PEs; after the cycle of the last, or
   /// before the next task. Those count that come after the step at which this is said.
@@ -71,15 +65,22 @@ class debugger : engines::step_observer {
     return stop_at_color(c.id, wavelets, where);
   }
   debugger& stop_at_color(int color, u64 wavelets = 1, const area& where = all) {
-    if (color < 0 || color >= fabric_->plan().machine().colors || wavelets == 0)
+    const layout& plan = on().plan();
+    if (color < 0 || color >= plan.machine().colors || wavelets == 0)
       throw debug::command_error(
           fmt::format("a stop at a color needs one of the {} colors, and a number of wavelets above 0",
-                      fabric_->plan().machine().colors));
+                      plan.machine().colors));
+    bool has_path = false;
+    for (const path_record& p : plan.paths()) has_path |= p.color == color;
+    if (!has_path)
+      throw debug::command_error(fmt::format("no path has color {}, so its wavelets never come", color));
     return add({.where = region_of(where), .color = color, .every = wavelets});
   }
   /// When this cycle has come.
   debugger& stop_at_cycle(u64 cycle) {
-    if (cycle == 0) throw debug::command_error("cycle 0 has come before any stop: name a later one");
+    if (cycle <= cycle_)
+      throw debug::command_error(
+          fmt::format("cycle {} has come already: the run stands in cycle {}", cycle, cycle_));
     return add({.where = region_of(all), .cycle = cycle});
   }
   /// When a member of a PE changes: after the task or the cycle that has changed it.
@@ -131,14 +132,19 @@ class debugger : engines::step_observer {
       if (trail_[i].step == at_the_end)
         throw debug::command_error(
             "a debugger goes back within the run for which the fabric was made, and this is a later one");
+    fabric again = make_();  // if that throws, the debugger stands where it stood
     trail_.pop_back();
     const place before = trail_.back();
-    make_again();
+    begin_with(std::move(again));
     if (before.step > 0) {
       go({.to = before.step});
-      if (step_ != before.step || heard_.value() != before.heard)
+      if (step_ != before.step || heard_.value() != before.heard) {
+        trail_.resize(1);
+        begin_with(make_());
         throw fault(
-            "wsl: the run went another way than before: what makes the fabric must make the same each time");
+            "wsl: the run went another way than before: what makes the fabric must make the same each time; "
+            "the debugger stands at the beginning");
+      }
       trail_.pop_back();
     }
     return where();
@@ -168,7 +174,7 @@ class debugger : engines::step_observer {
   debug::machine_state state() {
     using r = stop::reason;
     const bool ended = where().has_ended() && where().why != r::quiet;
-    return debug::capture(*fabric_,
+    return debug::capture(on(),
                           where().why == r::deadlock ? debug::dump_reason::deadlock
                           : where().why == r::fault  ? debug::dump_reason::fault
                                                      : debug::dump_reason::asked,
@@ -184,7 +190,7 @@ class debugger : engines::step_observer {
     debug::write_dump(now, file);
   }
   /// The fabric; between runs, calls may be started on it.
-  fabric& stepped() { return *fabric_; }
+  fabric& stepped() { return on(); }
 
   // ---- by words ---------------------------------------------------------------------------------
 
@@ -220,25 +226,61 @@ class debugger : engines::step_observer {
 
   static constexpr u64 at_the_end = ~u64{0};
 
-  engines::engine& engine() {
-    fabric_->engine_in_use().observe(this);
-    return fabric_->engine_in_use();
+  /// Notices when the fabric is gone.
+  struct fabric_watch final : detail::fabric_user {
+    fabric_watch(fabric& f, debugger& by) : fabric_user(f), by_(by) {}
+    void must_be_there() const {
+      if (gone_)
+        throw fault(
+            "wsl: the fabric of this debugger is gone, destroyed or moved: declare the debugger after it");
+    }
+
+   private:
+    void fabric_goes() override {
+      by_.end_run();
+      gone_ = true;
+    }
+    debugger& by_;
+    bool gone_ = false;
+  };
+  void take(fabric& f) {
+    f.engine_in_use().observe(this);
+    fabric_ = &f, engine_ = &f.engine_in_use();
+    watch_.emplace(f, *this);
+  }
+  fabric& on() const {
+    watch_->must_be_there();
+    return *fabric_;
   }
   engines::pe_state& state_of(coord c) {
-    pe* p = fabric_->engine_in_use().find(c);
+    pe* p = on().engine_in_use().find(c);
     if (!p)
       throw fault(support::joined({"wsl: there is no program at ", wsl::text_of(c), " of a grid of ",
-                                   fabric_->plan().width(), " x ", fabric_->plan().height()}));
+                                   on().plan().width(), " x ", on().plan().height()}));
     return engines::state_of(*p);
   }
   region region_of(const area& where) const {
-    const region r = fabric_->plan().inside(where);
-    if (r.empty() || r.x0 < 0 || r.y0 < 0 || r.x1 > fabric_->plan().width() ||
-        r.y1 > fabric_->plan().height())
+    const region r = on().plan().inside(where);
+    if (r.empty() || r.x0 < 0 || r.y0 < 0 || r.x1 > on().plan().width() || r.y1 > on().plan().height())
       throw debug::command_error(fmt::format("a stop is on the grid of {} x {} PEs, not on {}",
-                                             fabric_->plan().width(), fabric_->plan().height(),
-                                             wsl::text_of(r)));
+                                             on().plan().width(), on().plan().height(), wsl::text_of(r)));
     return r;
+  }
+  /// A stop at a task that some PE of its region runs.
+  debugger& add_task(debug::stop_condition c) {
+    std::string known;
+    for (const placement& p : on().plan().placements()) {
+      const region& r = p.where;
+      const bool meets = r.x0 < c.where.x1 && c.where.x0 < r.x1 && r.y0 < c.where.y1 && c.where.y0 < r.y1;
+      for (const detail::binding& b : *p.what) {
+        if (!b.runs()) continue;
+        if (meets && (c.key ? c.key == b.key : c.task == b.name)) return add(std::move(c));
+        if (meets && known.find(b.name) == std::string::npos)
+          known += (known.empty() ? "" : ", ") + std::string(b.name);
+      }
+    }
+    throw debug::command_error(fmt::format("no program on {} has a task {}{}", wsl::text_of(c.where), c.task,
+                                           known.empty() ? "" : "; there are " + known));
   }
   debugger& add(debug::stop_condition c) {
     c.since = step_;
@@ -265,13 +307,13 @@ class debugger : engines::step_observer {
     return std::string("a member of ") + what.name;
   }
 
-  void make_again() {
+  /// Stands at the beginning of a run of a fabric that `make` has made.
+  void begin_with(fabric made) {
     end_run();
-    if (fabric_) fabric_->engine_in_use().observe(nullptr);
+    watch_.reset();
     own_.reset();
-    own_.emplace(make_());
-    fabric_ = &*own_;
-    engine();
+    own_.emplace(std::move(made));
+    take(*own_);
     step_ = cycle_ = last_cycle_ = 0;
     heard_ = {};
     arrivals_.clear();
@@ -284,9 +326,15 @@ class debugger : engines::step_observer {
   const stop& go(const order& what) {
     seen_.reset();
     order_ = what;
-    if (!turns_.under_way() && where().why == stop::reason::fault) fabric_->must_not_have_stopped();
+    if (!turns_.under_way() && where().why == stop::reason::fault) on().must_not_have_stopped();
+    const bool had_ended = where().has_ended();
+    const u64 before = step_;
+    on();
     turns_.go([this] { stopped_ = run_all(); });
-    trail_.push_back({turns_.under_way() ? step_ : at_the_end, stopped_, heard_.value()});
+    const place now{turns_.under_way() ? step_ : at_the_end, stopped_, heard_.value()};
+    // A run that ends at once, behind one that has ended, is no place to come back to.
+    if (had_ended && now.at.has_ended() && step_ <= before + 1) trail_.back().at = now.at;
+    else trail_.push_back(now);
     return where();
   }
   stop run_all() {
@@ -312,7 +360,8 @@ class debugger : engines::step_observer {
   }
   void end_run() {
     turns_.leave();
-    if (fabric_) fabric_->engine_in_use().observe(nullptr);
+    if (engine_) engine_->observe(nullptr);
+    engine_ = nullptr;
   }
 
   // ---- what the engine tells --------------------------------------------------------------------
@@ -374,6 +423,8 @@ class debugger : engines::step_observer {
   std::function<fabric()> make_;
   std::optional<fabric> own_;
   fabric* fabric_ = nullptr;
+  engines::engine* engine_ = nullptr;  // while it is observed
+  std::optional<fabric_watch> watch_;
   debug::stop_list stops_;
   std::vector<place> trail_ = {{}};  // the stops so far, to which `back` goes
   debug::arrival_log arrivals_;

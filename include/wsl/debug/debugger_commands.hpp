@@ -31,11 +31,11 @@ inline void stop(debugger& d, const std::vector<std::string>& words) {
     return wsl::area{r.x0, r.x1, r.y0, r.y1, r.sx, r.sy};
   };
   const std::size_t n = words.size();
-  if (n == 2) d.stop_at(area_at(1));
+  if (n == 2 && words[1] != "task" && words[1] != "color" && words[1] != "cycle") d.stop_at(area_at(1));
   else if ((n == 3 || n == 4) && words[1] == "task") d.stop_at_task(words[2], n == 4 ? area_at(3) : all);
   else if ((n == 3 || n == 4) && words[1] == "color")
     d.stop_at_color(number(2, "color"), n == 4 ? static_cast<u64>(number(3, "number of wavelets")) : 1);
-  else if (n == 3 && words[1] == "cycle") d.stop_at_cycle(static_cast<u64>(number(2, "cycle")));
+  else if (n == 3 && words[1] == "cycle") d.stop_at_cycle(commands::long_number(words[2], "cycle"));
   else throw command_error("stop is used as: stop 1,2, stop task add, stop color 3 100 or stop cycle 500");
 }
 inline std::string history(debugger& d, int color) {
@@ -68,6 +68,17 @@ inline std::string carry_out(debugger& d, const std::string& line) {
   if (is("watch", 2)) return d.watch(commands::place(words[1]), words[2]), "";
   if (!words.empty() && words[0] == "stop") return commands::stop(d, words), "";
   if (is("help", 0)) return std::string(debugger_help_text) + help_text;
+  for (const auto& [word, form] : {std::pair{"run", "run"},
+                                   {"task", "task"},
+                                   {"cycle", "cycle"},
+                                   {"back", "back"},
+                                   {"where", "where"},
+                                   {"stops", "stops"},
+                                   {"forget", "forget"},
+                                   {"history", "history 3"},
+                                   {"watch", "watch 1,2 sum"}})
+    if (!words.empty() && words[0] == word) throw command_error(fmt::format("{} is used as: {}", word, form));
+  if (words.empty()) return "";
   state_view view(d.state_here());
   return carry_out(view, line);
 }

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "../core/fault.hpp"
+#include "../engine/diagnose/step_observer.hpp"
 
 namespace wsl::debug {
 
@@ -14,8 +14,8 @@ namespace wsl::debug {
 class turns {
  public:
   /// The exception with which work ends that its user leaves in its middle.
-  struct left : fault {
-    left() : fault("wsl: the debugger has ended this run in its middle") {}
+  struct left : engines::abandoned_run {
+    left() : abandoned_run("wsl: the debugger has ended this run in its middle") {}
   };
 
   turns() = default;

@@ -214,11 +214,12 @@ class state_view {
   };
 
   /// Whether it is the PE that waits. Where a run goes on, or has ended in the middle of its tasks, words
-  /// that no task has taken yet only are on their way.
+  /// that no task has taken yet only are on their way, and so are those that have just been sent.
   bool holds_up_pe(const engines::wait& w) const {
     using r = engines::wait::reason;
     if (w.why == r::router || w.why == r::router_switch || w.why == r::stream) return false;
-    return s_.why == dump_reason::deadlock || (w.why != r::unread && w.why != r::call);
+    return s_.why == dump_reason::deadlock ||
+           (w.why != r::unread && w.why != r::call && w.why != r::output && w.why != r::behind);
   }
   static std::string indented(const std::string& lines) {
     std::string text = "  ";

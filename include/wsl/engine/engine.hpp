@@ -85,6 +85,12 @@ class engine : public engine_port {
                   "timed{}}");
   }
 
+  /// Throws fault if there is a second observer.
+  static void must_not_be_observed(const step_observer* by, const step_observer* now) {
+    if (by && now && by != now)
+      throw fault("wsl: this fabric has a debugger already, and one steps it at a time");
+  }
+
   const layout& plan() const { return plan_; }
 
   /// Whether a run is in progress; asked by the thread that runs it, or by one of its tasks.

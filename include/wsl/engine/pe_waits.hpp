@@ -34,7 +34,7 @@ void operation_waits(waits& open, const pe_state& s, const operation_in_flight& 
     if (in_need) note(t.pops->capacity ? wait::reason::pop : wait::reason::ended, -1);
   }
   if (fed && t.pushes && t.pushes->room() == 0) note(wait::reason::push, -1);
-  else if (fed) note(wait::reason::output, t.output);
+  else if (fed && t.output >= 0) note(wait::reason::output, t.output);
 }
 
 /// Says of the wait of `t` that no operation in flight signals the event for which it waits, if that is so;

@@ -89,6 +89,9 @@ class fabric_user {
   explicit fabric_user(fabric& of);
   ~fabric_user();
 
+  /// The fabric is about to be destroyed, or has been moved away; its engine is still there.
+  virtual void fabric_goes() {}
+
   /// Throws fault if the fabric was destroyed, or moved away.
   void must_have_fabric() const {
     if (!of_)
@@ -279,6 +282,9 @@ class fabric {
     } catch (const deadlock& e) {
       detail::has_stopped(*this, e.what(), true);
       throw;
+    } catch (const engines::abandoned_run& e) {
+      stopped_by_ = e.what();
+      throw;
     } catch (const engines::task_exception& e) {
       stopped_by_ = e.what();
       detail::has_stopped(*this, e.what(), false);
@@ -380,8 +386,10 @@ class fabric {
 
   friend detail::fabric_user;
   void leave_users() {
-    for (detail::fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr))
+    for (detail::fabric_user* u = std::exchange(users_, nullptr); u; u = std::exchange(u->next_, nullptr)) {
+      u->fabric_goes();
       u->of_ = nullptr;
+    }
   }
 
   detail::fabric_user* users_ = nullptr;  // in a list

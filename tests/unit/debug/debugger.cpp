@@ -3,6 +3,8 @@
 // that going back leads to the same states.
 #include <wsl/debug/debugger.hpp>
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <sstream>
 #include <wsl/engine/reference.hpp>
@@ -263,11 +265,86 @@ TEST_CASE("what a debugger cannot do it says") {
   CHECK_THROWS_WITH(e.back(), Contains("the run went another way than before"));
 }
 
+TEMPLATE_LIST_TEST_CASE("what goes wrong with a debugger leaves it where it was", "", stepped) {
+  // A fabric that cannot be made again.
+  int made_so_far = 0;
+  debugger d{[&] {
+    if (made_so_far++) throw std::runtime_error("not a second time");
+    return made<TestType>(4, 4)();
+  }};
+  d.stop_at<&adder::add>(at(1, 0));
+  d.run(), d.run();
+  const std::string here = d.where().text;
+  CHECK_THROWS_WITH(d.back(), "not a second time");
+  CHECK(d.where().text == here);
+  CHECK_THAT(d.run().text, Contains("begins add(3)"));
+
+  // A fabric that goes before its debugger, in the middle of a run and between two.
+  for (const bool in_the_middle : {true, false}) {
+    std::optional<fabric> f{made<TestType>(4, 4)()};
+    debugger e{*f};
+    if (in_the_middle) e.stop_at<&adder::add>();
+    e.run();
+    CHECK(e.where().has_ended() != in_the_middle);
+    f.reset();
+    CHECK_THROWS_WITH(e.run(), Contains("the fabric of this debugger is gone"));
+    CHECK_THROWS_WITH(e.command("list"), Contains("the fabric of this debugger is gone"));
+  }
+  fabric from = made<TestType>(2, 2)();
+  debugger e{from};
+  fabric to = std::move(from);
+  CHECK_THROWS_WITH(e.step_task(), Contains("the fabric of this debugger is gone"));
+  to.run();
+  CHECK(to.read(1, 0, &adder::count) == 2);
+
+  fabric one = made<TestType>(2, 2)();
+  {
+    debugger first{one};
+    CHECK_THROWS_WITH(debugger{one}, Contains("has a debugger already"));
+  }
+  debugger second{one};
+  CHECK(second.run().why == stop::reason::quiet);
+
+  // A run after the last one ended is no way in which back is lost.
+  debugger g{made<TestType>(2, 2)};
+  g.stop_at<&adder::add>(at(1, 0));
+  while (!g.run().has_ended()) {}
+  g.run();
+  CHECK_THAT(g.back().text, Contains("begins add(2)"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a run that is left is no fault, and no dump is written of it", "", stepped) {
+  const std::string file = "/tmp/wsl_left_" + std::to_string(::getpid());
+  ::setenv("WSL_DUMP", file.c_str(), 1);
+  {
+    debugger d{made<TestType>(4, 4)};
+    d.stop_at<&adder::add>();
+    d.run(), d.run(), d.back();
+  }
+  ::unsetenv("WSL_DUMP");
+  CHECK(::access(file.c_str(), F_OK) != 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("a stop that can never come is refused", "", stepped) {
+  debugger d{made<TestType>(4, 4)};
+  CHECK_THROWS_WITH(d.stop_at_task("nothing"),
+                    Contains("has a task nothing; there are begin, wait, fail, add, answered"));
+  CHECK_THROWS_WITH(d.stop_at_color(7), Contains("no path has color 7"));
+  d.stop_at_cycle(3);
+  d.run();
+  CHECK_THROWS_WITH(d.stop_at_cycle(1), Contains("cycle 1 has come already"));
+  CHECK_THROWS_WITH(d.command("watch"), "watch is used as: watch 1,2 sum");
+  CHECK_THROWS_WITH(d.command("run 3"), "run is used as: run");
+  CHECK_THROWS_WITH(d.command("stop task"), Contains("stop is used as"));
+  CHECK(d.command("stop cycle 5000000000").empty());
+  CHECK(d.command("").empty());
+}
+
 TEMPLATE_LIST_TEST_CASE("a run that the debugger has not begun cannot stop, and says so", "", stepped) {
   fabric f = made<TestType>(4, 4)();
   debugger d{f};
   CHECK_THROWS_WITH(d.stop_at_task("multiply"), Contains("has a task multiply"));
-  CHECK_THROWS_WITH(d.stop_at_cycle(0), Contains("cycle 0 has come before any stop"));
+  CHECK_THROWS_WITH(d.stop_at_cycle(0), Contains("cycle 0 has come already"));
   d.stop_at<&adder::add>();
   CHECK_THROWS_WITH(f.run(), Contains("run it with d.run()"));
 }

@@ -4,12 +4,18 @@
 // instructions as ever: it looks at nothing that it would not look at otherwise.
 #pragma once
 #include "../../core/coord.hpp"
+#include "../../core/fault.hpp"
 #include "../../core/wavelet.hpp"
 #include "../../layout/program.hpp"
 
 namespace wsl::engines {
 
 struct pe_state;
+
+/// The exception with which a run ends that its observer leaves in its middle: no fault of the program.
+struct abandoned_run : fault {
+  using fault::fault;
+};
 
 class step_observer {
  public:

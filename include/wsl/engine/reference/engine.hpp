@@ -76,7 +76,10 @@ class reference_engine final : public engine {
   }
   u64 now(const pe_state&) const override { return cycle_; }
 
-  void observe(step_observer* by) override { observer_ = by; }
+  void observe(step_observer* by) override {
+    must_not_be_observed(by, observer_);
+    observer_ = by;
+  }
   const char* name() const override { return "reference"; }
   waits what_waits() override { return pending(); }
   [[gnu::cold]] void look_at(coord c, place_visitor& to) override {

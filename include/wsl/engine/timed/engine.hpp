@@ -119,6 +119,7 @@ class timed_engine final : public engine, trace_recorder::listener {
 
   // A run that is traced visits each PE in each of its cycles, and all of its words come by the recorder.
   void observe(step_observer* by) override {
+    must_not_be_observed(by, observer_);
     observer_ = simulation_->observer = by;
     first().pes.tell(by);
     recorder_.told = by ? this : nullptr;
