@@ -2,6 +2,7 @@
 // Inverses of small dense matrices, row by row, for preconditioners: of the blocks along a diagonal, and of
 // the matrix of the coarsest grid, which may be singular.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>

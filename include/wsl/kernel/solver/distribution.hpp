@@ -15,7 +15,7 @@
 namespace wsl::solver {
 
 /// PE i has the unknowns from[i] to before from[i + 1].
-struct partition {
+struct row_shares {
   std::vector<i32> from;
 
   int pes() const { return static_cast<int>(from.size()) - 1; }
@@ -25,14 +25,14 @@ struct partition {
   int whole() const { return from.back(); }
 
   /// n unknowns in shares of the same size.
-  static partition of(int n, int pes) {
-    partition p;
+  static row_shares of(int n, int pes) {
+    row_shares p;
     for (int i = 0; i <= pes; ++i) p.from.push_back(static_cast<i32>(i64{n} * i / pes));
     return p;
   }
   /// All on one PE.
-  static partition on(int pe, int n, int pes) {
-    partition p;
+  static row_shares on(int pe, int n, int pes) {
+    row_shares p;
     for (int i = 0; i <= pes; ++i) p.from.push_back(i > pe ? n : 0);
     return p;
   }
@@ -59,7 +59,7 @@ struct ghosts {
 /// A matrix that is multiplied with a vector, and the PEs of its rows.
 struct user_of_vector {
   const row_source* matrix;
-  const partition* rows;
+  const row_shares* rows;
 };
 
 namespace detail {
@@ -68,7 +68,7 @@ namespace detail {
 class ghosts_one_way {
  public:
   /// far[c] is the last PE in this direction that needs unknown c, or the owner.
-  ghosts_one_way(const partition& p, const std::vector<i32>& far, bool westward)
+  ghosts_one_way(const row_shares& p, const std::vector<i32>& far, bool westward)
       : p_(p), westward_(westward), sent_(static_cast<std::size_t>(p.pes())) {
     for (int k = 0; k < p.pes(); ++k) {
       std::vector<i32> left(static_cast<std::size_t>(p.size(k)));
@@ -126,7 +126,7 @@ class ghosts_one_way {
     return s <= static_cast<int>(all.size()) ? all[static_cast<std::size_t>(s) - 1] : none;
   }
 
-  const partition& p_;
+  const row_shares& p_;
   bool westward_;
   int rounds_ = 0;
   std::vector<std::vector<std::vector<i32>>> sent_;  // by PE and round
@@ -135,7 +135,7 @@ class ghosts_one_way {
 }  // namespace detail
 
 /// The ghosts of all PEs, for the products of all users of vectors that are distributed as `p`.
-inline std::vector<ghosts> ghosts_of(const partition& p, const std::vector<user_of_vector>& users) {
+inline std::vector<ghosts> ghosts_of(const row_shares& p, const std::vector<user_of_vector>& users) {
   const std::size_t n = static_cast<std::size_t>(p.whole());
   std::vector<i32> far_east(n, -1), far_west(n, std::numeric_limits<i32>::max());
   std::vector<row_entry> row;

@@ -7,11 +7,13 @@
 // pairs of words. The programs are for this computer: the machine has no f64, and blocks lie on the heap.
 #pragma once
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
-#include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../collective/all_reduce.hpp"

@@ -2,7 +2,10 @@
 // The rows of a matrix, one at a time, from wherever they come: from a sparse matrix of the host, or from a
 // rule, such as an operator on a grid, whose matrix then never lies in memory as a whole.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "sparse_matrix.hpp"

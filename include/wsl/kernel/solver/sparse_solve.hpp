@@ -66,10 +66,10 @@ class sparse_solver {
   sparse_solver(const grid_system& g, Method method, const sparse_options& how = {})
       : sparse_solver(g.matrix(), g.is_singular(), g.finest(), method, how) {}
 
-  int unknowns() const { return partitions_.front().whole(); }
-  int pes() const { return partitions_.front().pes(); }
+  int unknowns() const { return shares_.front().whole(); }
+  int pes() const { return shares_.front().pes(); }
   /// Levels of the multigrid, 1 without it.
-  int levels() const { return static_cast<int>(partitions_.size()); }
+  int levels() const { return static_cast<int>(shares_.size()); }
   /// Bytes of the matrix of the system in the form that PEs multiply.
   std::size_t matrix_bytes();
 
@@ -150,7 +150,7 @@ class sparse_solver {
   krylov_pe::settings set_;
   std::vector<row_source> matrices_, downs_,
       ups_;  // by level; the last matrix is an inverse if there are more
-  std::vector<partition> partitions_;
+  std::vector<row_shares> shares_;
   std::vector<std::vector<ghosts>> ghosts_;  // by level and PE
   std::vector<i32> place_;                   // of the unknowns of a level in a PE's vectors
   std::optional<fabric> fabric_;
@@ -196,15 +196,15 @@ inline void sparse_solver::check_diagonal(const matrix_facts& facts) const {
 
 inline void sparse_solver::make_levels(const row_source& a, const std::optional<grid_level>& finest) {
   matrices_ = {a};
-  partitions_ = {partition::of(a.rows, how_.pes)};
+  shares_ = {row_shares::of(a.rows, how_.pes)};
   if (how_.with != preconditioner::multigrid) return;
   for (grid_level level = *finest; level.cells() > cells_of_coarsest;) {
     const grid_level next = level.coarser();
     downs_.push_back(level.restriction_to(next)), ups_.push_back(level.interpolation_from(next));
     matrices_.push_back(next.matrix());
     const int n = next.cells();
-    partitions_.push_back(n < cells_of_one_pe ? partition::on(how_.pes / 2, n, how_.pes)
-                                              : partition::of(n, how_.pes));
+    shares_.push_back(n < cells_of_one_pe ? row_shares::on(how_.pes / 2, n, how_.pes)
+                                          : row_shares::of(n, how_.pes));
     level = next;
   }
   // The matrix of the coarsest grid is replaced by its inverse.
@@ -228,7 +228,7 @@ inline void sparse_solver::make_levels(const row_source& a, const std::optional<
     const auto same = [](int r, std::vector<row_entry>& to) { to.push_back({r, 1.}); };
     matrices_.push_back(solves);
     downs_.push_back({a.rows, a.rows, same}), ups_.push_back({a.rows, a.rows, same});
-    partitions_.push_back(partition::on(how_.pes / 2, a.rows, how_.pes));
+    shares_.push_back(row_shares::on(how_.pes / 2, a.rows, how_.pes));
   }
 }
 
@@ -241,10 +241,10 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
   if (how_.with == preconditioner::none) set_.smallest /= scale_, set_.largest /= scale_;
   make_levels(a, finest);
   for (std::size_t level = 0; level < matrices_.size(); ++level) {
-    std::vector<user_of_vector> users{{&matrices_[level], &partitions_[level]}};
-    if (level + 1 < matrices_.size()) users.push_back({&downs_[level], &partitions_[level + 1]});
-    if (level > 0) users.push_back({&ups_[level - 1], &partitions_[level - 1]});
-    ghosts_.push_back(ghosts_of(partitions_[level], users));
+    std::vector<user_of_vector> users{{&matrices_[level], &shares_[level]}};
+    if (level + 1 < matrices_.size()) users.push_back({&downs_[level], &shares_[level + 1]});
+    if (level > 0) users.push_back({&ups_[level - 1], &shares_[level - 1]});
+    ghosts_.push_back(ghosts_of(shares_[level], users));
   }
   // Vectors: those of the method, the preconditioner's, and those of each level.
   preconditioner_plan& plan = set_.plan;
@@ -266,7 +266,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
     krylov_pe& p = program_of(pe);
     p.set = set_, p.unknowns = a.rows;
     for (std::size_t level = 0; level < matrices_.size(); ++level)
-      p.spaces.push_back({partitions_[level].size(pe), ghosts_[level][static_cast<std::size_t>(pe)]});
+      p.spaces.push_back({shares_[level].size(pe), ghosts_[level][static_cast<std::size_t>(pe)]});
     const bool is_mixed = how_.numbers == arithmetic::mixed;
     if (how_.numbers != arithmetic::in_f32) build_numbers<f64>(p, pe, true, !is_mixed, vectors);
     if (how_.numbers != arithmetic::in_f64) build_numbers<f32>(p, pe, !is_mixed, true, vectors);
@@ -278,8 +278,8 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
 
 template <class T>
 sliced_rows<T> sparse_solver::rows_of_pe(const row_source& a, int pe, int from, int to, f64 by) {
-  const partition &columns = partitions_[static_cast<std::size_t>(from)],
-                  &rows = partitions_[static_cast<std::size_t>(to)];
+  const row_shares &columns = shares_[static_cast<std::size_t>(from)],
+                   &rows = shares_[static_cast<std::size_t>(to)];
   const ghosts& g = ghosts_[static_cast<std::size_t>(from)][static_cast<std::size_t>(pe)];
   place_.resize(static_cast<std::size_t>(columns.whole()));
   const auto put = [&](i32 index, i32 place) { place_[static_cast<std::size_t>(index)] = place; };
@@ -294,7 +294,7 @@ sliced_rows<T> sparse_solver::rows_of_pe(const row_source& a, int pe, int from, 
 
 /// The inverses of the blocks along the diagonal of a PE's rows, in its own places.
 inline row_source sparse_solver::inverse_blocks(int pe) const {
-  const partition& p = partitions_.front();
+  const row_shares& p = shares_.front();
   const int begin = p.begin(pe), n = p.size(pe), block = how_.block;
   std::vector<std::vector<f64>> inverses;
   std::vector<row_entry> row;
@@ -345,7 +345,7 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
     const row_source& a = matrices_[static_cast<std::size_t>(level)];
     std::vector<row_entry> row;
     T* to = p.vector<T>(v);
-    const partition& own = partitions_[static_cast<std::size_t>(level)];
+    const row_shares& own = shares_[static_cast<std::size_t>(level)];
     for (int r = own.begin(pe); r < own.end(pe); ++r) {
       row.clear();
       a.append(r, row);
@@ -420,7 +420,7 @@ inline void sparse_solver::load(std::span<const f64> b, const limits& most) {
     const auto fill = [&](auto* to, auto* x) {
       using T = std::remove_pointer_t<decltype(to)>;
       for (int i = 0; i < p.spaces.front().size; ++i)
-        to[i] = static_cast<T>(b[static_cast<std::size_t>(partitions_.front().begin(pe) + i)] / right_scale_),
+        to[i] = static_cast<T>(b[static_cast<std::size_t>(shares_.front().begin(pe) + i)] / right_scale_),
         x[i] = T{};
     };
     if (outer_is_f32()) fill(p.vector<f32>(vector_b), p.vector<f32>(vector_x));
@@ -457,7 +457,7 @@ inline sparse_solution sparse_solver::result() {
   for (int pe = 0; pe < pes(); ++pe) {
     krylov_pe& p = program_of(pe);
     for (int i = 0; i < p.spaces.front().size; ++i)
-      s.x[static_cast<std::size_t>(partitions_.front().begin(pe) + i)] =
+      s.x[static_cast<std::size_t>(shares_.front().begin(pe) + i)] =
           factor *
           (outer_is_f32() ? static_cast<f64>(p.vector<f32>(vector_x)[i]) : p.vector<f64>(vector_x)[i]);
   }
