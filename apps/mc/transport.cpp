@@ -70,9 +70,12 @@ int go(const options& o) {
     throw std::invalid_argument(
         fmt::format("--energy {:g} eV is outside of the tables, which reach from {:g} to {:g} eV",
                     o.run.source_energy, m.lowest(), m.highest()));
+  const bool fixed = o.source != "fission";
+  if (!fixed && !m.is_fissile())
+    throw std::invalid_argument(o.material +
+                                " has no fission, without which there is no k: take a fixed --source");
   transport_fabric f{m, where, o.grid};
   transport_settings s = o.run;
-  const bool fixed = o.source != "fission";
   if (o.source == "centre") s.source = source_kind::centre;
   if (o.source == "beam") s.source = source_kind::beam;
   if (file.one_group) print("material", o.material + ", one group");
