@@ -27,8 +27,8 @@ inline constexpr f64 slopes[reach + 1] = {0, 4. / 5, -1. / 5, 4. / 105, -1. / 28
 /// The three numbers that a cell remembers along an axis.
 inline constexpr int memories = 3;
 
-/// The share of alpha that is lost toward the border. With all of it slow modes of the frame grow, a tenfold in
-/// some 500 steps at 0.8 of the largest step.
+/// The share of alpha that is lost toward the border. With all of it slow modes of the frame grow, a tenfold
+/// in some 500 steps at 0.8 of the largest step.
 inline constexpr f64 falls = 0.8;
 
 /// What all cells of a frame have in common; lengths in cells, times in s.
