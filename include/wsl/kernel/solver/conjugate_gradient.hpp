@@ -5,14 +5,14 @@
 // and 6 in `correction` (x, p, r and q read, x and r written). See examples/82_conjugate_gradient.cpp and
 // 83_preconditioned.cpp.
 #pragma once
+#include "preconditioner.hpp"
 #include "solution.hpp"
 #include "solver_pe.hpp"
 
 namespace wsl::solver {
 
-enum class preconditioner : u8 { none, jacobi };
-
 template <preconditioner how_to>
+  requires(how_to == preconditioner::none || how_to == preconditioner::jacobi)
 class conjugate_gradient_method {
   enum : int { x, r, p, q, inverse };  // inverse is 1 / centre
   static constexpr bool jacobi = how_to == preconditioner::jacobi;
