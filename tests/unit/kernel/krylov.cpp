@@ -75,8 +75,9 @@ void throws_with(const std::function<void()>& call, const char* sentence) {
 
 constexpr int pe_numbers[] = {1, 2, 3, 7};
 
-/// The residuals of PEs and of the serial method agree, and so does x.
-void compare(const sparse_solution& s, const solution<f64>& expected, f64 rounding, int more_iterations = 1) {
+/// The residuals of PEs and of the serial method agree, and so does x. Where the recurrence reaches the
+/// tolerance a rounding before x does, the PEs go on for a few iterations.
+void compare(const sparse_solution& s, const solution<f64>& expected, f64 rounding, int more_iterations = 4) {
   for (std::size_t i = 0; i < std::min(s.residuals.size(), expected.residuals.size()); ++i) {
     INFO("iteration " << i);
     CHECK(s.residuals[i] == Approx(expected.residuals[i]).epsilon(rounding).margin(rounding));
@@ -118,7 +119,7 @@ TEST_CASE("sparse solver: residuals fall as those of the serial methods") {
       compare(sparse_solver(*a, conjugate_gradients{}, with(preconditioner::none)).solve(b, most),
               serial::conjugate_gradient(*a, b, most), 1e-6);
       compare(sparse_solver(*a, pipelined_conjugate_gradients{}, how).solve(b, most),
-              serial::conjugate_gradient(*a, b, most, serial::jacobi(*a)), 1e-4, 2);
+              serial::conjugate_gradient(*a, b, most, serial::jacobi(*a)), 1e-4);
       sparse_options bounds = how;
       bounds.smallest = 0.05, bounds.largest = 2;
       compare(sparse_solver(*a, chebyshev_iteration{}, bounds).solve(b, most),
