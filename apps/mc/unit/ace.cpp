@@ -15,9 +15,9 @@ using Catch::Contains;
 namespace {
 
 nuclide one(const std::string& text) {
-  const std::vector<nuclide> all = read_ace(text, "u.ace");
-  REQUIRE(all.size() == 1);
-  return all[0];
+  const std::vector<nuclide> nuclides = read_ace(text, "u.ace");
+  REQUIRE(nuclides.size() == 1);
+  return nuclides[0];
 }
 
 }  // namespace
@@ -74,10 +74,10 @@ TEST_CASE("mc: neutrons of a fission from tables and from the total of two parts
 TEST_CASE("mc: an ACE file with several temperatures") {
   ace_file::contents hot;
   hot.temperature = 5.1704e-8, hot.name = "92235.81c", hot.totals[0] = 90;
-  const auto all = read_ace(ace_file::text_of({}) + "\n" + ace_file::text_of(hot) + "\n \n", "two.ace");
-  REQUIRE(all.size() == 2);
-  CHECK(all[1].temperature == Approx(600).margin(0.1));
-  CHECK(all[1].points[0].xs[total] == 90);
+  const auto nuclides = read_ace(ace_file::text_of({}) + "\n" + ace_file::text_of(hot) + "\n \n", "two.ace");
+  REQUIRE(nuclides.size() == 2);
+  CHECK(nuclides[1].temperature == Approx(600).margin(0.1));
+  CHECK(nuclides[1].points[0].xs[total] == 90);
 }
 
 TEST_CASE("mc: what is wrong in an ACE file is named with its place") {

@@ -24,13 +24,13 @@ TEST_CASE("mc: a nuclide in OpenMC's form has the numbers of its file") {
   openmc_file::writer w(name_of_file());
   openmc_file::fill(w);
   w.close();
-  const std::vector<nuclide> all = read_nuclide(w.name());
-  REQUIRE(all.size() == 2);
-  const nuclide& n = all[0];
+  const std::vector<nuclide> nuclides = read_nuclide(w.name());
+  REQUIRE(nuclides.size() == 2);
+  const nuclide& n = nuclides[0];
   CHECK(n.name == "U235");
   CHECK(n.weight_ratio == 233.0248);
   CHECK(n.temperature == Approx(400));
-  CHECK(all[1].temperature == Approx(900));
+  CHECK(nuclides[1].temperature == Approx(900));
   REQUIRE(n.points.size() == 4);
   CHECK(n.points[2].energy == 1e6);
   const f64 totals[] = {110, 60, 9, 8.5}, absorptions[] = {100, 50, 3, 2.5}, nu[] = {2.42, 2.42, 2.52, 5.02};
@@ -39,11 +39,11 @@ TEST_CASE("mc: a nuclide in OpenMC's form has the numbers of its file") {
     CHECK(p.xs[total] == Approx(totals[i]));  // without the redundant reaction
     CHECK(p.xs[absorption] == Approx(absorptions[i]));
     CHECK(p.xs[nu_fission] == Approx(nu[i] * p.xs[fission]));  // prompt and delayed, without photons
-    CHECK(all[1].points[i].xs[total] == Approx(2 * totals[i]));
+    CHECK(nuclides[1].points[i].xs[total] == Approx(2 * totals[i]));
   }
   CHECK(n.points[3].xs[elastic] == 4);
   CHECK(n.capture == std::vector<f64>{20, 10, 1, 0.5});
-  CHECK(at_temperature(all, 625).points[0].xs[total] == Approx(165));
+  CHECK(at_temperature(nuclides, 625).points[0].xs[total] == Approx(165));
 }
 
 TEST_CASE("mc: the total number of neutrons of a fission goes before its products") {
@@ -53,8 +53,8 @@ TEST_CASE("mc: the total number of neutrons of a fission goes before its product
   w.line("/U235/total_nu/yield", {3, 1e-6});
   w.word("/U235/total_nu/yield", "type", "Polynomial");
   w.close();
-  const auto all = read_openmc(w.name());
-  CHECK(all[0].points[2].xs[nu_fission] == Approx(4 * 2));
+  const auto nuclides = read_openmc(w.name());
+  CHECK(nuclides[0].points[2].xs[nu_fission] == Approx(4 * 2));
 }
 
 TEST_CASE("mc: what is wrong in a file of OpenMC's form is named with its place") {
