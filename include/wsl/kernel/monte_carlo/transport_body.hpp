@@ -2,6 +2,7 @@
 // The body that neutrons fly in, and the bins of equal width in which their flux is tallied: layers of a
 // slab, shells of a sphere. Around the body is a vacuum. See transport.hpp.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
