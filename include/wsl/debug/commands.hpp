@@ -33,17 +33,11 @@ inline std::vector<std::string> words_of(const std::string& line) {
 }
 inline bool is_quit(std::string_view word) { return word == "quit" || word == "q" || word == "exit"; }
 /// A whole number from 0 on.
-inline int number(std::string_view text, const char* what) {
-  int n = -1;
+template <class N = int>
+N number(std::string_view text, const char* what) {
+  N n{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < 0)
-    throw command_error(fmt::format("'{}' is no {}: it is a whole number from 0 on", text, what));
-  return n;
-}
-inline u64 long_number(std::string_view text, const char* what) {
-  u64 n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size())
+  if (error != std::errc{} || end != text.data() + text.size() || n < N{})
     throw command_error(fmt::format("'{}' is no {}: it is a whole number from 0 on", text, what));
   return n;
 }

@@ -326,10 +326,10 @@ class debugger : engines::step_observer {
   const stop& go(const order& what) {
     seen_.reset();
     order_ = what;
-    if (!turns_.under_way() && where().why == stop::reason::fault) on().must_not_have_stopped();
+    fabric& f = on();
+    if (!turns_.under_way() && where().why == stop::reason::fault) f.must_not_have_stopped();
     const bool had_ended = where().has_ended();
     const u64 before = step_;
-    on();
     turns_.go([this] { stopped_ = run_all(); });
     const place now{turns_.under_way() ? step_ : at_the_end, stopped_, heard_.value()};
     // A run that ends at once, behind one that has ended, is no place to come back to.

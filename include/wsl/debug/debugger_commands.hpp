@@ -35,7 +35,7 @@ inline void stop(debugger& d, const std::vector<std::string>& words) {
   else if ((n == 3 || n == 4) && words[1] == "task") d.stop_at_task(words[2], n == 4 ? area_at(3) : all);
   else if ((n == 3 || n == 4) && words[1] == "color")
     d.stop_at_color(number(2, "color"), n == 4 ? static_cast<u64>(number(3, "number of wavelets")) : 1);
-  else if (n == 3 && words[1] == "cycle") d.stop_at_cycle(commands::long_number(words[2], "cycle"));
+  else if (n == 3 && words[1] == "cycle") d.stop_at_cycle(commands::number<u64>(words[2], "cycle"));
   else throw command_error("stop is used as: stop 1,2, stop task add, stop color 3 100 or stop cycle 500");
 }
 inline std::string history(debugger& d, int color) {
