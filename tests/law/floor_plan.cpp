@@ -3,6 +3,7 @@
 // is refused has no solution: for all sets of PEs that a net could take and all colors, none fits.
 #include <wsl/plan/floor_plan.hpp>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <random>
@@ -63,6 +64,7 @@ struct plan_case {
   int width = 0, height = 0, colors = 1;
   std::vector<station_case> stations;
   std::vector<link_case> links;
+  bool by_turns = false;  // all links lead to the port of station 0
 };
 
 using random_source = std::mt19937_64;
@@ -195,6 +197,7 @@ class oracle {
   }
   bool place(std::size_t k) {
     if (k == trees_.size()) return true;
+    if (case_.by_turns) return takes_its_turn(k);
     tree& t = trees_[k];
     for (t.color = 0; t.color < case_.colors; ++t.color) {
       if (!may_have_color(k)) continue;
@@ -207,6 +210,17 @@ class oracle {
       }
     }
     t.color = -1;
+    return false;
+  }
+  /// Ways with one color and one sink meet nowhere else.
+  bool takes_its_turn(std::size_t k) {
+    for (const u32 set : trees_[k].sets) {
+      bool fits = true;
+      for (std::size_t i = 0; i < k; ++i)
+        fits = fits && (trees_[i].set & set) == u32{1} << cell_of(trees_[k].links[0].to);
+      trees_[k].set = set;
+      if (fits && place(k + 1)) return true;
+    }
     return false;
   }
   /// All colors of one station are different.
@@ -323,5 +337,80 @@ TEST_CASE("a floor plan that is connected is right, and one that is refused has 
     }
   });
   std::printf("%ld floor plans connected, %ld refused\n", done, refused);
+  if (cases.are_a_sample()) CHECK((done > cases.count() / 4 && refused > cases.count() / 20));
+}
+
+namespace {
+
+/// Sends `words` words and gives the turn to the next one.
+struct giver {
+  void start(pe& me, i32 from) {
+    for (int i = 0; i < words; ++i) me.send(out<0>, from + i);
+    me.send_control(out<0>, switch_adv);
+  }
+  using tasks = task_list<launch<&giver::start>, sends<out<0>>, steers<out<0>, switch_adv>>;
+};
+struct listener {
+  std::vector<i32> heard;
+  void hear(pe&, i32 x) { heard.push_back(x); }
+  using tasks = task_list<on<in<0>, &listener::hear>>;
+};
+
+plan_case random_turns(random_source& g) {
+  plan_case c;
+  c.by_turns = true, c.width = 3 + below(g, 3), c.height = 2 + below(g, 2);
+  std::vector<coord> free;
+  for (int k = 0; k < c.width * c.height; ++k) free.push_back({k % c.width, k / c.width});
+  std::shuffle(free.begin(), free.end(), g);
+  const int stations = std::min(3 + below(g, 3), static_cast<int>(free.size()));
+  for (int k = 0; k < stations; ++k)
+    c.stations.push_back({.at = free[static_cast<std::size_t>(k)], .outputs = k > 0, .inputs = k == 0});
+  const port_case sink{0, 0, {}, some_sides(g)};
+  for (int k = 1; k < stations; ++k) c.links.push_back({{k, 0, {}, some_sides(g)}, sink});
+  return c;
+}
+
+layout connected_by_turns(const plan_case& c) {
+  floor_plan p{wse2, c.width, c.height};
+  std::vector<code_region> regions;
+  for (const station_case& s : c.stations) {
+    regions.push_back(s.inputs ? p.region<listener>("listener", 1, 1) : p.region<giver>("giver", 1, 1));
+    p.place(regions.back(), s.at);
+  }
+  for (const link_case& l : c.links)
+    p.connect(regions[static_cast<std::size_t>(l.from.station)].output(out<0>, all, l.from.sides),
+              regions[0].input(in<0>, all, l.to.sides), by_turns);
+  return p.connected();
+}
+
+}  // namespace
+
+TEST_CASE("outputs that take turns deliver in that order, or there is no way for all of them") {
+  long done = 0, refused = 0;
+  const law::seeds cases("turns of a floor plan", 1'000, 3'000);
+  cases.each([&](unsigned seed) {
+    random_source g(seed);
+    const plan_case c = random_turns(g);
+    try {
+      const layout l = connected_by_turns(c);
+      if (const diagnostic d = check(l); d.found()) FAIL(sentence(d));
+      fabric f{l, reference{}};
+      std::vector<i32> expected;
+      for (const link_case& k : c.links) {
+        const coord from = c.stations[static_cast<std::size_t>(k.from.station)].at;
+        f.start<&giver::start>(at(from.x, from.y), 100 * k.from.station);
+        for (int i = 0; i < words; ++i) expected.push_back(100 * k.from.station + i);
+      }
+      f.run();
+      CHECK(f.program_at<listener>(c.stations[0].at).heard == expected);
+      ++done;
+    } catch (const fault& e) {
+      ++refused;
+      const std::string why = e.what();
+      if (why.find("finds no way") == why.npos && why.find("take turns at one PE") == why.npos) FAIL(why);
+      if (oracle(c).has_solution()) FAIL("refused, but there is a solution: " << why);
+    }
+  });
+  std::printf("%ld floor plans with turns connected, %ld refused\n", done, refused);
   if (cases.are_a_sample()) CHECK((done > cases.count() / 4 && refused > cases.count() / 20));
 }

@@ -27,6 +27,7 @@ struct switches {
   /// an advance leads from the last position to position 0; else it stays in the last one
   bool ring = false;
   wsl::pop pop = wsl::pop::never;
+  friend constexpr bool operator==(const switches&, const switches&) = default;
 
   constexpr void give_to(layout& l, path_record& p) const {
     const route changes[] = {p.how, pos1, pos2, pos3};

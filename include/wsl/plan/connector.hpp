@@ -5,6 +5,7 @@
 // PathFinder, 1995).
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "path_list.hpp"
 #include "records.hpp"
 #include "router.hpp"
+#include "turn_list.hpp"
 
 namespace wsl::planning {
 
@@ -162,11 +164,26 @@ class connector {
       add_link(of_class, from, to, c, number);
     }
   }
-  /// A net with the same source goes to one more sink; one that comes to the same sink merges.
+  /// A net with the same source goes to one more sink; one that comes to the same sink merges. Those that
+  /// take turns stay apart.
   constexpr void add_link(int of_class, const net_end& from, const net_end& to, const connection& c,
                           int number) {
+    int leaving = 1, coming = 1;  // with this one
+    for (const net& n : nets_) {
+      if (n.of_class != of_class || !(n.by_turns || c.by_turns)) continue;
+      const bool leaves = from.at != nowhere && begins_at(n, from.at),
+                 comes = to.at != nowhere && ends_at(n, to.at);
+      if (leaves && comes && n.by_turns && c.by_turns) return;
+      if ((leaves || comes) && n.by_turns != c.by_turns)
+        faults::all_connections_of_a_port_take_turns(region_name(from.region), region_name(to.region));
+      leaving += leaves, coming += comes;
+    }
+    if (leaving > number_of(from.sides))
+      faults::each_turn_has_a_side(region_name(from.region), leaving, number_of(from.sides));
+    if (coming > number_of(to.sides))
+      faults::each_turn_has_a_side(region_name(to.region), coming, number_of(to.sides));
     for (net& n : nets_) {
-      if (n.of_class != of_class) continue;
+      if (n.of_class != of_class || c.by_turns) continue;
       const char* name = region_name(n.root.region);
       const bool same_source = from.at != nowhere && !n.merges && n.root.at == from.at,
                  single = !n.merges && n.leaves.size() == 1,
@@ -189,11 +206,23 @@ class connector {
       return;
     }
     net n;
-    n.of_class = of_class, n.root = from, n.calls = c.calls, n.connection = number;
+    n.of_class = of_class, n.root = from, n.calls = c.calls, n.connection = number, n.by_turns = c.by_turns;
     n.beside = c.from.where.count() > 1 || c.to.where.count() > 1;
     n.leaves.push_back(to);
     nets_.push_back(n);
   }
+  static constexpr bool begins_at(const net& n, coord at) {
+    return n.merges ? has_leaf(n, at) : n.root.at == at;
+  }
+  static constexpr bool ends_at(const net& n, coord at) {
+    return n.merges ? n.root.at == at : has_leaf(n, at);
+  }
+  static constexpr bool has_leaf(const net& n, coord at) {
+    for (const net_end& e : n.leaves)
+      if (e.at == at) return true;
+    return false;
+  }
+  static constexpr int number_of(ports sides) { return std::popcount(sides.bits); }
   constexpr const char* region_name(int region) const {
     return region < 0 ? "the host" : regions_[static_cast<std::size_t>(region)].name;
   }
@@ -421,12 +450,7 @@ class connector {
     if (!way.found) return false;
     return settle_way(k, std::move(way)), true;
   }
-  static constexpr bool is_end(const net& n, coord c) {
-    if (n.root.at == c) return true;
-    for (const net_end& e : n.leaves)
-      if (e.at == c) return true;
-    return false;
-  }
+  static constexpr bool is_end(const net& n, coord c) { return n.root.at == c || has_leaf(n, c); }
 
   constexpr coloring conflicts() const {
     coloring colors(classes_, base_.machine().colors < detail::first_symbolic ? base_.machine().colors
@@ -527,7 +551,8 @@ class connector {
     for (const inner_path& p : inner_)
       p.calls->path(l, color_of(node_class(p.region, p.color)),
                     regions_[static_cast<std::size_t>(p.region)].on_grid(p.where), p.how, p.options);
-    const std::vector<path_piece> ways = pieces();
+    turn_list turns;
+    const std::vector<path_piece> ways = pieces(turns);
     for (const path_piece& p : ways) p.calls->path(l, p.color, p.where, p.from >> p.to, options_of(p));
     for (std::size_t k = 0; k < nets_.size(); ++k) {
       const net& n = nets_[k];
@@ -548,13 +573,18 @@ class connector {
           .first = p.deal.first, .last = p.deal.first + p.deal.words - 1, .period = p.deal.of});
     return o;
   }
-  constexpr std::vector<path_piece> pieces() const {
+  /// `turns` keeps the switches that pieces name.
+  constexpr std::vector<path_piece> pieces(turn_list& turns) const {
     std::vector<path_piece> all;
     std::size_t last = 0;  // where the net before begins
     for (std::size_t k = 0; k < nets_.size(); ++k) {
       const net& n = nets_[k];
       const std::size_t first = all.size();
-      for (const net_step& s : ways_[k].steps)
+      for (const net_step& s : ways_[k].steps) {
+        if (n.by_turns && is_end(n, s.at)) {
+          turns.add(s.at, color_of(n.of_class), s.from >> s.to, n.calls);
+          continue;
+        }
         add_to(all, first,
                {{s.at.x, s.at.x + 1, s.at.y, s.at.y + 1},
                 color_of(n.of_class),
@@ -564,8 +594,10 @@ class connector {
                 s.deal,
                 s.positions,
                 n.calls});
+      }
       if (k == 0 || nets_[k - 1].connection != n.connection || !lay_over(all, last, first)) last = first;
     }
+    turns.add_to(all);
     if (all.size() > many_pieces) return joined(all);
     return all;
   }

@@ -74,13 +74,32 @@ namespace wsl::faults {
 [[noreturn]] constexpr void several_outputs_lead_to_one_input(auto from, auto other, auto to) {
   fail(
       "words of {} and of {} come to one PE of {} in an order that nobody defines: connect both with the "
-      "option merges if it does not matter, or put a mux between them",
+      "option merges if it does not matter, with by_turns if they say when the next one's turn is, or put a "
+      "mux between them",
       {from, other, to});
 }
 [[noreturn]] constexpr void a_connection_forks_or_merges(auto from, auto to) {
   fail(
       "the connection from {} to {} has several outputs and several inputs: merge first, in a region of its "
       "own, and then go to several",
+      {from, to});
+}
+[[noreturn]] constexpr void all_connections_of_a_port_take_turns(auto from, auto to) {
+  fail(
+      "the connection from {} to {} shares an output or an input with another, and one of the two has the "
+      "option by_turns: give it to both, or to none",
+      {from, to});
+}
+[[noreturn]] constexpr void each_turn_has_a_side(auto name, auto n, auto sides) {
+  fail(
+      "{} connections take turns at one PE of {}, whose port opens to {} sides: each needs one of its own, "
+      "so that a switch can choose among them",
+      {n, name, sides});
+}
+[[noreturn]] constexpr void a_port_of_turns_has_its_own_switches(auto from, auto to) {
+  fail(
+      "the connection from {} to {} takes turns, so the plan gives its ports their switches: leave "
+      ".switched(...) out",
       {from, to});
 }
 [[noreturn]] constexpr void a_region_overlaps_a_program_of_the_layout(auto name, auto x, auto y) {

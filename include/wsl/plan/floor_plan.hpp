@@ -25,6 +25,12 @@ struct deals {
   int words = 0;
 };
 
+namespace planning {
+struct by_turns_t {};
+}  // namespace planning
+/// An option of connections that share an output or an input, of which one is open at a time.
+inline constexpr planning::by_turns_t by_turns{};
+
 class floor_plan {
  public:
   constexpr floor_plan(const wsl::machine& target, int width, int height)
@@ -102,6 +108,19 @@ class floor_plan {
                                 const detail::merge_t&) {
     return add(from.data(), to.data(), &planning::calls_for<T>, true);
   }
+  /// With `by_turns`, connections that begin or end at one PE have one color and one queue there, and a
+  /// switch lets them through one after the other, in the order in which they are made: an output ends its
+  /// turn with `me.send_control(color, switch_adv)`, which its program declares (`steers`), and after the
+  /// last it is the first one's turn again. Each needs a side of that PE, so there are at most four.
+  template <payload T>
+  constexpr floor_plan& connect(const region_port<T>& from, const region_port<T>& to,
+                                const planning::by_turns_t&) {
+    if (from.data().is_switched || to.data().is_switched)
+      faults::a_port_of_turns_has_its_own_switches(name(from.data()), name(to.data()));
+    add(from.data(), to.data(), &planning::calls_for<T>, true);
+    connections_.back().merges = false, connections_.back().by_turns = true;
+    return *this;
+  }
   /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n,
   /// and so on, from the beginning again after the last: one output for all of them (CSL's demultiplexer).
   template <payload T>
@@ -176,7 +195,7 @@ class floor_plan {
       faults::the_ports_have_different_numbers_of_pes(a, n, b, m);
     for (const planning::connection& c : connections_)
       if (same(c.from, from) && same(c.to, to)) faults::the_ports_are_connected_already(a, b);
-    connections_.push_back({from, to, ports{}, may_merge, deal, calls});
+    connections_.push_back({from, to, ports{}, may_merge, false, deal, calls});
     return *this;
   }
   constexpr floor_plan& add_host(const planning::port_data& here, port side, bool out,
@@ -187,7 +206,7 @@ class floor_plan {
       faults::an_output_is_connected_to_an_input(out ? a : "the host", out ? "the host" : a);
     if (side == ramp) faults::a_port_is_at_a_side_of_its_region(a);
     const planning::port_data outside;
-    connections_.push_back({out ? here : outside, out ? outside : here, side, false, deal, calls});
+    connections_.push_back({out ? here : outside, out ? outside : here, side, false, false, deal, calls});
     return *this;
   }
   static constexpr bool same(const planning::port_data& a, const planning::port_data& b) {

@@ -36,7 +36,9 @@ struct net {
   int of_class = 0;
   bool beside = false;  ///< one of several of a connection
   bool merges = false;  ///< several sources and one sink, which is the root
-  net_end root;         ///< of the tree: the source, or the sink of a net that merges
+  /// Has one source and one sink, and takes turns with other nets of its class that begin or end there.
+  bool by_turns = false;
+  net_end root;  ///< of the tree: the source, or the sink of a net that merges
   std::vector<net_end> leaves;
   const payload_calls* calls = nullptr;
   int connection = 0;  ///< the first that it belongs to

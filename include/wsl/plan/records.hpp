@@ -34,7 +34,7 @@ struct inner_path {
 struct connection {
   port_data from, to;  ///< of region -1: the host
   ports host_side;     ///< where its stream enters or leaves; none between two regions
-  bool merges = false;
+  bool merges = false, by_turns = false;
   int deal = 0;  ///< words that each PE of the input gets in turn; 0: all get all words
   const payload_calls* calls = nullptr;
 };

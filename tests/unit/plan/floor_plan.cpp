@@ -39,7 +39,7 @@ struct adder {
 };
 struct sink {
   static constexpr auto in = symbolic<f32>(0);
-  std::array<f32, 4 * words> seen{};
+  std::array<f32, 6 * words> seen{};
   int count = 0;
   void take(pe&, f32 v) { seen[static_cast<std::size_t>(count++)] = v; }
   using tasks = task_list<on<in, &sink::take>>;
@@ -172,6 +172,87 @@ TEST_CASE("several outputs lead to one input if they may merge") {
     for (const f32 x : ramp_of(static_cast<f32>(100 * y))) expected.push_back(x);
   std::sort(came.begin(), came.end());
   CHECK(came == expected);
+}
+
+/// Sends its words, `parts` times, and ends its turn after each time.
+struct turn_source {
+  static constexpr auto out = symbolic<f32>(0);
+  void start(pe& me, f32 first) {
+    for (int part = 0; part < 2; ++part) {
+      for (int i = 0; i < words; ++i) me.send(out, first + static_cast<f32>(part * words + i));
+      me.send_control(out, switch_adv);
+    }
+  }
+  using tasks = task_list<launch<&turn_source::start>, sends<out>, steers<out, switch_adv>>;
+};
+
+TEST_CASE("outputs take turns at an input, with one color") {
+  for (const int engine : {0, 1, 2}) {
+    floor_plan p{wse2, 12, 9};
+    const auto a = p.region<turn_source>("a", 1, 1), b = p.region<turn_source>("b", 1, 1),
+               c = p.region<turn_source>("c", 1, 1), d = p.region<sink>("d", 1, 1);
+    p.place(a, {1, 7}).place(b, {1, 1}).place(c, {10, 2}).place(d, {6, 4});
+    for (const code_region& from : {b, c, a})
+      p.connect(from.output(turn_source::out, all), d.input(sink::in, all), by_turns);
+    const layout l = p.connected();
+    for (const path_record& path : l.paths()) CHECK(path.color == l.color_at({6, 4}, sink::in).id);
+    CHECK(l.switches().size() == 1);
+    require(l);
+    fabric f = engine == 0 ? fabric{l, reference{}} : engine == 1 ? fabric{l} : fabric{l, timed{}};
+    // those whose turn comes later send first
+    f.start<&turn_source::start>(at(1, 7), 300), f.start<&turn_source::start>(at(10, 2), 200),
+        f.start<&turn_source::start>(at(1, 1), 100);
+    f.run();
+    const sink& s = f.program_at<sink>({6, 4});
+    REQUIRE(s.count == 6 * words);
+    for (int k = 0; k < s.count; ++k) {
+      const int part = k / (3 * words), whose = k / words % 3;
+      CHECK(s.seen[static_cast<std::size_t>(k)] ==
+            static_cast<f32>(100 * (whose + 1) + part * words + k % words));
+    }
+  }
+}
+
+TEST_CASE("inputs take turns at an output, and many ports do so PE by PE") {
+  floor_plan p{wse2, 16, 12};
+  const auto a = p.region<turn_source>("a", 1, 3);
+  const auto d = p.region<sink>("d", 1, 3), e = p.region<sink>("e", 1, 3);
+  p.place(a, {5, 4}).place(d, {11, 1}).place(e, {0, 7});
+  p.connect(a.output(turn_source::out, all), d.input(sink::in, west), by_turns);
+  p.connect(a.output(turn_source::out, all), e.input(sink::in, east), by_turns);
+  const layout l = p.connected();
+  require(l);
+  fabric f{l};
+  for (int y = 0; y < 3; ++y) f.start<&turn_source::start>(at(5, 4 + y), static_cast<f32>(100 * y));
+  f.run();
+  for (int y = 0; y < 3; ++y)
+    for (const int part : {0, 1}) {
+      const sink& s = f.program_at<sink>(part == 0 ? coord{11, 1 + y} : coord{0, 7 + y});
+      REQUIRE(s.count == words);
+      for (int k = 0; k < words; ++k)
+        CHECK(s.seen[static_cast<std::size_t>(k)] == static_cast<f32>(100 * y + part * words + k));
+    }
+}
+
+TEST_CASE("what cannot take turns is refused") {
+  floor_plan p{wse2, 12, 9};
+  const auto a = p.region<turn_source>("a", 1, 1), b = p.region<turn_source>("b", 1, 1),
+             d = p.region<sink>("d", 1, 1);
+  p.place(a, {1, 1}).place(b, {1, 5}).place(d, {8, 3});
+  CHECK_THROWS_WITH(
+      p.connect(a.output(turn_source::out, east).switched({}), d.input(sink::in, west), by_turns),
+      Contains("the connection from a to d takes turns"));
+  floor_plan narrow = p, mixed = p;
+  for (const code_region& from : {a, b})
+    narrow.connect(from.output(turn_source::out, east), d.input(sink::in, west), by_turns);
+  CHECK_THROWS_WITH(narrow.connected(),
+                    Contains("2 connections take turns at one PE of d, whose port opens to 1 sides"));
+  mixed.connect(a.output(turn_source::out, all), d.input(sink::in, all), by_turns);
+  mixed.connect(b.output(turn_source::out, all), d.input(sink::in, all), merges);
+  CHECK_THROWS_WITH(mixed.connected(), Contains("give it to both, or to none"));
+  p.connect(a.output(turn_source::out, all), d.input(sink::in, all));
+  p.connect(b.output(turn_source::out, all), d.input(sink::in, all));
+  CHECK_THROWS_WITH(p.connected(), Contains("with by_turns if they say"));
 }
 
 TEST_CASE("one output deals its words out") {
