@@ -12,6 +12,7 @@ int main(int count, char** words) {
   session.cli(
       session.cli() | Opt(chosen.first, "number")["--seed"]("laws: the first seed, 0 unless told") |
       Opt(chosen.count, "number")["--count"]("laws: how many random inputs, instead of what each law says") |
-      Opt(chosen.many)["--long"]("laws: the larger number of random inputs that each law says"));
+      Opt(chosen.many)["--long"]("laws: the larger number of random inputs that each law says") |
+      Opt(chosen.few)["--few"]("laws: a tenth of the number that each law says"));
   return session.run(count, words);
 }
