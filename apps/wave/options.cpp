@@ -425,7 +425,7 @@ void assemble(words& w, options& o) {
   checks::time_step(p);
   p.step = p.time_step();  // found once, not for each use
   p.sources = {wavelet(w, at, p.step)};
-  p.sources[0].kind = w.kind == "point" ? wsl::wave25::injection::point : wsl::wave25::injection::added;
+  p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
   receivers(w, p);
   p.check();

@@ -18,8 +18,8 @@ problem heterogeneous(border kind, bool free_surface) {
     for (int y = 0; y < 21; ++y)
       for (int z = 0; z < 23; ++z)
         p.velocity[p.size.index({x, y, z})] = 1800 + 25 * f32(z) + 60 * f32(std::sin(0.7 * x + 0.5 * y * z));
-  p.sources = {{.place = point{91.3, 107.7, 62.1}, .kind = wave25::injection::point},
-               {.at = {15, 10, 9}, .kind = wave25::injection::point}};
+  p.sources = {{.place = point{91.3, 107.7, 62.1}, .kind = wave25::source_term::point},
+               {.at = {15, 10, 9}, .kind = wave25::source_term::point}};
   p.receivers = {{8, 8, 8}, point{161.5, 92.2, 120.8}, point{122.2, 133.7, 66}};
   return p;
 }
@@ -57,7 +57,7 @@ struct survey {
   survey() {
     model.velocity.assign(44, 2000);
     model.sources = {
-        {.peak_hz = 25, .delay = 0.05, .place = point{243, 238, 124}, .kind = wave25::injection::point}};
+        {.peak_hz = 25, .delay = 0.05, .place = point{243, 238, 124}, .kind = wave25::source_term::point}};
     for (int x = 11; x < 38; x += 2)
       for (int y = 11; y < 38; y += 2) model.receivers.push_back({x, y, 12});
     problem truth = model;

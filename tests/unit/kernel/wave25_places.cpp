@@ -41,7 +41,7 @@ problem mixture(const cells& size, border kind, bool free_surface) {
        .amplitude = 900,
        .delay = 0.02,
        .place = point{0.9 * wide, 3.5, 4},
-       .kind = wave25::injection::point},
+       .kind = wave25::source_term::point},
       {.at = {1, 1, size.z / 2}, .wavelet = {1, -2, 3.5f, 0, 1}}};
   p.receivers = {point{0.5 * wide, 0.45 * deep, 0.21 * low},
                  point{0, deep, 13},
@@ -140,7 +140,8 @@ TEST_CASE("wave25: a point source between cells has the amplitude and the time o
   const auto error = [](int finer) {
     problem p{.size = {53 * finer, 53 * finer, 53 * finer}, .spacing = 20. / finer};
     const point from{517, 523, 511}, to{689, 611, 587};
-    p.sources = {{.peak_hz = 9, .amplitude = 1, .delay = 0.13, .place = from, .kind = wave25::injection::point}};
+    p.sources = {
+        {.peak_hz = 9, .amplitude = 1, .delay = 0.13, .place = from, .kind = wave25::source_term::point}};
     p.receivers = {to};
     p.step = 0.5 * p.time_step();
     simulation s{p};
@@ -159,7 +160,8 @@ TEST_CASE("wave25: a point source between cells has the amplitude and the time o
 TEST_CASE("wave25: a free surface reflects as the mirror image of the source") {
   problem p{.size = {73, 73, 60}, .spacing = 10, .free_surface = true};
   const point from{363, 357, 28}, to{441, 389, 103}, image{363, 357, -28};
-  p.sources = {{.peak_hz = 18, .amplitude = 1, .delay = 0.07, .place = from, .kind = wave25::injection::point}};
+  p.sources = {
+      {.peak_hz = 18, .amplitude = 1, .delay = 0.07, .place = from, .kind = wave25::source_term::point}};
   p.receivers = {to};
   p.step = 0.5 * p.time_step();
   simulation s{p};
@@ -176,7 +178,8 @@ TEST_CASE("wave25: point sources and receivers may be exchanged, whatever the mo
   const bool free_surface = GENERATE(false, true);
   problem there = mixture({25, 21, 29}, border::reflects, free_surface), back = there;
   const point a{61.7, 97.1, 14.2}, b{186.3, 88.8, 233};
-  there.sources = {{.peak_hz = 25, .amplitude = 1, .delay = 0.05, .place = a, .kind = wave25::injection::point}};
+  there.sources = {
+      {.peak_hz = 25, .amplitude = 1, .delay = 0.05, .place = a, .kind = wave25::source_term::point}};
   there.receivers = {b};
   back.sources = there.sources, back.sources[0].place = b, back.receivers = {a};
   simulation s{there}, t{back};

@@ -41,7 +41,7 @@ inline problem adjoint_of(const problem& p, const traces& data, i64 steps) {
       support::bad_argument(
           {"wave25: trace ", i, " has ", data[i].size(), " samples, and there are ", steps, " steps"});
     source s{
-        .at = p.receivers[i].at, .amplitude = 1, .place = p.receivers[i].place, .kind = injection::point};
+        .at = p.receivers[i].at, .amplitude = 1, .place = p.receivers[i].place, .kind = source_term::point};
     s.wavelet.assign(static_cast<std::size_t>(steps), 0);
     std::copy(data[i].begin(), data[i].end(), s.wavelet.rbegin());
     back.sources.push_back(std::move(s));

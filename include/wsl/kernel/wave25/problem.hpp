@@ -20,7 +20,7 @@ using grid::text;
 /// What a source does with its wavelet s. `added` adds s to the field after each step. With `point` it is a
 /// point source of the wave equation, Lap u - u_tt / c^2 = -s(t) delta(x - x_s): in a homogeneous medium
 /// u = s(t - r / c) / (4 pi r), whatever the grid; s is then in m times the unit of u.
-enum class injection : u8 { added, point };
+enum class source_term : u8 { added, point };
 
 /// A source with a Ricker wavelet, `amplitude * ricker(n * dt)` in step n from 0 on, or with a wavelet of its
 /// own; in a cell, or at a point.
@@ -33,7 +33,7 @@ struct source {
   /// One number for each step from the first on, which is multiplied by `amplitude`; 0 after the last. Empty
   /// for a Ricker wavelet.
   std::vector<f32> wavelet = {};
-  injection kind = injection::added;
+  source_term kind = source_term::added;
 
   f64 value(f64 t) const { return amplitude * ricker(t, peak_hz, delay); }
   /// What it emits in step n.

@@ -56,7 +56,7 @@ class serial {
       each_cell(s, [&](const cells& c, f64 weight) {
         const f64 courant = p_.velocity_at(c) * dt_ / p_.spacing;
         now_[p_.size.index(c)] +=
-            sample * weight * (s.kind == injection::point ? courant * courant / p_.spacing : 1);
+            sample * weight * (s.kind == source_term::point ? courant * courant / p_.spacing : 1);
       });
     }
     for (std::size_t i = 0; i < traces_.size(); ++i) {

@@ -34,7 +34,7 @@ class tile {
     }
     const auto add = [&](const station& s) { store_.add(s); };
     for (std::size_t i = 0; i < p.sources.size(); ++i)
-      each_station(p, p.sources[i], p.sources[i].kind == injection::point ? scale : 0, true, i,
+      each_station(p, p.sources[i], p.sources[i].kind == source_term::point ? scale : 0, true, i,
                    cut.computed(pe, cut.depth - 1), add);
     for (std::size_t i = 0; i < p.receivers.size(); ++i)
       each_station(p, p.receivers[i], 0, false, i, cut.own(pe), add);
