@@ -108,7 +108,8 @@ inline member_condition condition_of(std::string_view text) {
   const std::size_t sign = text.find_first_of(comparison::signs);
   member_condition c{.member = trimmed(text.substr(0, sign)), .compared = {}};
   if (c.member.empty() || c.member.find_first_of(" \t") != std::string::npos)
-    throw command_error("'" + trimmed(text) + "' names no member: a comparison is one word as sum, a sign, a number");
+    throw command_error("'" + trimmed(text) +
+                        "' names no member: a comparison is one word as sum, a sign, a number");
   if (sign != std::string_view::npos) c.compared.emplace(text.substr(sign));
   return c;
 }
