@@ -43,7 +43,7 @@ int main() {
   while (!d.run().has_ended()) std::printf("%s\n", d.where().text.c_str());
 
   std::printf("\n");
-  for (int i = 0; i < 3; ++i) std::printf("back: %s\n", d.back().text.c_str());
+  for (int i = 0; i < 4; ++i) std::printf("back: %s\n", d.back().text.c_str());
   std::printf("PE 1 has %g of 6\n\n", d.read(1, 0, &adder::sum));
 
   for (const char* command : {"pe 1,0", "print all sum", "history 0", "stops"})  // as at d.prompt()

@@ -34,6 +34,10 @@ inline std::vector<std::string> words_of(const std::string& line) {
   return all;
 }
 inline bool is_quit(std::string_view word) { return word == "quit" || word == "q" || word == "exit"; }
+/// Whether a command of the debugger's prompt goes on with a run, or back.
+inline bool is_step(std::string_view word) {
+  return word == "run" || word == "task" || word == "cycle" || word == "back";
+}
 /// A whole number from 0 on.
 template <class N = int>
 N number(std::string_view text, const char* what) {

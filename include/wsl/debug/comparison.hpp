@@ -110,6 +110,9 @@ inline member_condition condition_of(std::string_view text) {
   if (c.member.empty() || c.member.find_first_of(" \t") != std::string::npos)
     throw command_error("'" + trimmed(text) +
                         "' names no member: a comparison is one word as sum, a sign, a number");
+  if (const std::size_t index = c.member.find('['); index != std::string::npos)
+    throw command_error(fmt::format("a member is taken whole, {} and not {}: its elements are all looked at",
+                                    c.member.substr(0, index), c.member));
   if (sign != std::string_view::npos) c.compared.emplace(text.substr(sign));
   return c;
 }

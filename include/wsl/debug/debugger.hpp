@@ -230,12 +230,15 @@ class debugger : engines::step_observer {
   /// Carries out a command of the prompt, and returns what it shows. Throws std::invalid_argument for a
   /// mistake in it.
   std::string command(const std::string& line) { return debug::carry_out(*this, line); }
-  /// Reads commands until `quit`, or until the input ends.
+  /// Reads commands until `quit`, or until the input ends. An empty line takes the last step again.
   void prompt(std::istream& from = std::cin, std::ostream& to = std::cout) {
     to << where().text << "\n";
+    std::string step;
     for (std::string line; to << "(wsl) " << std::flush, std::getline(from, line);) {
       const auto words = debug::commands::words_of(line);
       if (!words.empty() && debug::commands::is_quit(words[0])) return;
+      if (words.empty()) line = step;
+      else step = debug::commands::is_step(words[0]) ? line : "";
       try {
         to << command(line);
       } catch (const std::invalid_argument& e) { to << e.what() << "\n"; } catch (const fault& e) {

@@ -9,8 +9,8 @@ namespace wsl::debug {
 
 inline constexpr const char* debugger_help_text =
     "run                   to the next stop, or to the end\n"
-    "task                  to the next task\n"
-    "cycle                 to the end of the cycle\n"
+    "task                  to the next task; task 5 takes five such steps\n"
+    "cycle                 to the end of the cycle; cycle 5 takes five such steps\n"
     "back                  to the stop before\n"
     "where                 where the run stands\n"
     "stop 1,2              before the tasks of a PE, or of an area\n"
@@ -23,7 +23,8 @@ inline constexpr const char* debugger_help_text =
     "delete 2              remove a stop or watch; delete 2 3, or delete for all\n"
     "disable 2             keep one without stopping at it; enable 2; both take several, or all\n"
     "ignore 2 10           do not stop at the next 10 hits of stop 2\n"
-    "history 3             the newest wavelets of a color\n";
+    "history 3             the newest wavelets of a color\n"
+    "an empty line         again what the last run, task, cycle or back did\n";
 
 namespace commands {
 
@@ -67,6 +68,16 @@ inline std::string ignore(debugger& d, const std::vector<std::string>& words) {
   d.ignore_hits(stop, hits);
   return fmt::format("stop {} does not stop the run at its next {}\n", stop, engines::counted(hits, "hit"));
 }
+/// Takes so many steps, up to the first at which something else stops the run; shows the last.
+template <class Step>
+std::string steps(const std::vector<std::string>& words, Step step) {
+  if (words.size() > 2) throw command_error(fmt::format("{0} is used as: {0}, or {0} 5", words[0]));
+  const u64 n = words.size() == 2 ? number<u64>(words[1], "number of steps") : 1;
+  if (n == 0) throw command_error("a number of steps is above 0");
+  const wsl::stop* last = &step();
+  for (u64 k = 1; k < n && !last->has_ended() && last->numbers.empty(); ++k) last = &step();
+  return last->text + "\n";
+}
 inline std::string history(debugger& d, int color) {
   const std::vector<arrival> newest = d.history(color);
   constexpr std::size_t most = 40;
@@ -95,8 +106,8 @@ inline std::string carry_out(debugger& d, const std::string& line) {
     return std::string();
   };
   if (what == "run") return takes(0, "run"), d.run().text + "\n";
-  if (what == "task") return takes(0, "task"), d.step_task().text + "\n";
-  if (what == "cycle") return takes(0, "cycle"), d.step_cycle().text + "\n";
+  if (what == "task") return commands::steps(words, [&]() -> const stop& { return d.step_task(); });
+  if (what == "cycle") return commands::steps(words, [&]() -> const stop& { return d.step_cycle(); });
   if (what == "back") return takes(0, "back"), d.back().text + "\n";
   if (what == "where") return takes(0, "where"), d.where().text + "\n";
   if (what == "stop") return d.stop_text(commands::stop(d, words)) + "\n";

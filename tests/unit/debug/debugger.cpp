@@ -351,6 +351,26 @@ TEMPLATE_LIST_TEST_CASE("a run that the debugger has not begun cannot stop, and 
   CHECK_THROWS_WITH(f.run(), Contains("run it with d.run()"));
 }
 
+TEST_CASE("an empty line takes the last step again, and several steps are one command") {
+  const auto shows = [](const char* lines) {
+    debugger d{made<reference>(4, 4)};
+    std::istringstream from(lines);
+    std::ostringstream to;
+    d.prompt(from, to);
+    return to.str();
+  };
+  CHECK(shows("task\n\n\nwhere\n") == shows("task\ntask\ntask\nwhere\n"));
+  CHECK_THAT(shows("task 3\n"), Contains(shows("task\n\n\n").substr(shows("task\n\n").size())));
+  CHECK(shows("\n") == "nothing has run yet\n(wsl) (wsl) \n");
+  CHECK_THAT(shows("task\nwhere\n\nwhere\n"), Contains("\n(wsl) (wsl) cycle "));  // where is no step
+  CHECK_THAT(shows("stop task add 1,0\ntask 1000\n"), Contains("stop 1: PE(1, 0) begins add(1)"));
+  CHECK_THAT(shows("task 1000\n"), Contains("(wsl) the run has ended: "));
+  CHECK_THAT(shows("task 0\n"), Contains("a number of steps is above 0"));
+  CHECK_THAT(shows("cycle x\n"), Contains("'x' is no number of steps"));
+  CHECK_THAT(shows("cycle 1 2\n"), Contains("cycle is used as: cycle, or cycle 5"));
+  CHECK_THAT(shows("cycle 5\nwhere\n"), Contains("cycle 5"));
+}
+
 TEST_CASE("the prompt carries out the debugger's commands and those of wsl-debug") {
   debugger d{made<reference>(2, 2)};
   std::istringstream from(

@@ -410,6 +410,7 @@ TEST_CASE("mistakes in watches and numbers are named") {
   CHECK_THAT(says("watch all sum level > 3"), Contains("! 'sum level > 3' names no member"));
   CHECK_THAT(says("watch all sum > nan"), Contains("! no number is above or below nan"));
   CHECK_THAT(says("watch all both == 1"), Contains("! both has no numbers: its elements are of type "));
+  CHECK_THAT(says("watch all got[2] > 1"), Contains("! a member is taken whole, got and not got[2]"));
   CHECK_THAT(says("watch 2,1 sum"), Contains("! no program on PE(2, 1) exports sum"));
   CHECK_THAT(says("stops"), Contains("none"));
   CHECK_THAT(says("delete 1"), Contains("! there is no stop 1, nor any other"));
