@@ -298,18 +298,16 @@ class debugger : engines::step_observer {
     }
   };
   state_finder state_at() const { return {on().engine_in_use()}; }
-  /// The program on a PE, null if it runs another one. Throws fault if there is none.
+  /// The program on a PE, null if there is none or another one.
   template <class P>
-  const P* program_on(coord c) {
+  const P* program_on(coord c) const {
     engines::pe_state* const s = state_at()(c);
     return s ? detail::memory_as<P>(*s->image->source, s->memory()) : nullptr;
   }
   engines::pe_state& state_of(coord c) {
-    pe* p = on().engine_in_use().find(c);
-    if (!p)
-      throw fault(support::joined({"wsl: there is no program at ", wsl::text_of(c), " of a grid of ",
-                                   on().plan().width(), " x ", on().plan().height()}));
-    return engines::state_of(*p);
+    if (engines::pe_state* const s = state_at()(c)) return *s;
+    throw fault(support::joined({"wsl: there is no program at ", wsl::text_of(c), " of a grid of ",
+                                 on().plan().width(), " x ", on().plan().height()}));
   }
   region region_of(const area& where) const {
     const region r = on().plan().inside(where);
@@ -336,20 +334,11 @@ class debugger : engines::step_observer {
   }
   int add(debug::stop_condition c) { return stops_.add(std::move(c), step_); }
   int watch(const region& where, debug::member_condition wanted, debug::watched_area::source elements) {
-    constexpr u64 most = u64{1} << 30;
-    u64 bytes = 0;
-    const auto state = state_at();
-    for (int k = 0; k < where.count(); ++k)
+    const state_finder state = state_at();
+    for (int k = 0; wanted.compared && k < where.count(); ++k)
       if (engines::pe_state* const s = state(where.nth(k)))
-        if (const debug::watched_elements e = elements(*s); e.what) {
-          if (wanted.compared) debug::comparison::must_have_numbers(*e.what);
-          bytes += e.now.count * e.what->element_bytes;
-        }
-    if (bytes > most)
-      throw debug::command_error(
-          fmt::format("a watch keeps the last values: {} on {} takes {} MB, and at most {} are kept; watch a "
-                      "smaller area",
-                      wanted.member, wsl::text_of(where), bytes >> 20, most >> 20));
+        if (const debug::watched_elements e = elements(*s); e.what)
+          debug::comparison::must_have_numbers(*e.what);
     const int number = stops_.add({where, std::move(wanted), std::move(elements)}, step_);
     stops_.renew(number, state);
     return number;
@@ -380,8 +369,8 @@ class debugger : engines::step_observer {
     return [found](engines::pe_state& s) -> debug::watched_elements {
       for (const of_program& f : found)
         if (f.of == s.image->source) {
-          const detail::exported_elements all = f.entry->elements(s.memory());
-          return {&f.info, {static_cast<const char*>(all.first), all.count}};
+          const detail::exported_elements now = f.entry->elements(s.memory());
+          return {&f.info, {static_cast<const char*>(now.first), now.count}};
         }
       return {};
     };

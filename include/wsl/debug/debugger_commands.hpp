@@ -59,6 +59,8 @@ inline std::vector<int> stop_numbers(debugger& d, const std::vector<std::string>
     numbers.push_back(number(words[k], "number of a stop"));
     d.stop_text(numbers.back());  // there must be one, before anything is done
   }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return words.size() > 1 ? numbers : d.stop_numbers();
 }
 inline std::string ignore(debugger& d, const std::vector<std::string>& words) {

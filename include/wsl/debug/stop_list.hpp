@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a debugger stops at, by number: tasks, numbers of wavelets, cycles, and members that change or of which
-// a condition becomes true.
+// What a debugger stops at, by number: tasks, numbers of wavelets, cycles, and members that change or of
+// which a condition becomes true.
 #pragma once
 #include <variant>
 
@@ -227,7 +227,7 @@ class stop_list {
   std::vector<int> hits(u64 step, Is is) {
     std::vector<int> all;
     for (entry& e : entries_)
-      if (auto* const c = std::get_if<stop_condition>(&e.what); c && is(*c) && e.hit(step))
+      if (auto* const c = std::get_if<stop_condition>(&e.what); c && e.counts(step) && is(*c) && e.hit(step))
         all.push_back(e.number);
     return all;
   }

@@ -434,7 +434,7 @@ TEST_CASE("mistakes in watches and numbers are named") {
   CHECK(says("enable 2").empty());
   CHECK_THAT(says("run"), Contains(", stop 2: PE(2, 0) begins turn"));
   CHECK(d.read(2, 0, &worker::rounds) == 4);
-  CHECK(says("delete 1 2").empty());
+  CHECK(says("delete 2 1 2").empty());
   CHECK(says("stops") == "none\n");
   CHECK_THAT(says("continue"), Contains("! there is no command continue: here it is run; help lists all"));
   CHECK_THAT(says("forget"), Contains("here it is delete"));
