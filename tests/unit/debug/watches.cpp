@@ -99,38 +99,30 @@ fabric loaded() {
   return f;
 }
 
-/// The values that each member of each PE has had, at the moments at which it was looked at.
-class histories {
+/// The values that a member of a PE has had, at the moments at which it was looked at.
+class history {
  public:
+  history(coord c, std::string member) : at_(c), member_(std::move(member)) {}
+
   void look(debugger& d) {
-    const debug::machine_state& s = d.state_here();
-    debug::state_view view(s);
-    for (const coord c : {coord{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}})
-      for (const debug::member_info& m : s.program_at(c)->members) {
-        std::string now = view.print({c.x, c.x + 1, c.y, c.y + 1}, m.name);
-        std::vector<std::string>& all = of_[{c.x, c.y, m.name}];
-        if (all.empty() || all.back() != now) all.push_back(std::move(now));
-      }
+    std::string now = debug::state_view(d.state_here()).print({at_.x, at_.x + 1, at_.y, at_.y + 1}, member_);
+    if (values_.empty() || values_.back() != now) values_.push_back(std::move(now));
   }
+  coord at() const { return at_; }
+  const std::string& member() const { return member_; }
+  std::size_t changes() const { return values_.size() - 1; }
   /// Whether it has seen what the other one has, and perhaps more.
-  bool has_all_of(const histories& other) const {
-    for (const auto& [which, wanted] : other.of_) {
-      const std::vector<std::string>& mine = of_.at(which);
-      std::size_t found = 0;
-      for (const std::string& value : mine)
-        if (found < wanted.size() && wanted[found] == value) ++found;
-      if (found != wanted.size()) return false;
-    }
-    return true;
-  }
-  std::size_t changes() const {
-    std::size_t n = 0;
-    for (const auto& [which, all] : of_) n += all.size() - 1;
-    return n;
+  bool has_all_of(const history& other) const {
+    std::size_t found = 0;
+    for (const std::string& value : values_)
+      if (found < other.values_.size() && other.values_[found] == value) ++found;
+    return found == other.values_.size();
   }
 
  private:
-  std::map<std::tuple<int, int, std::string>, std::vector<std::string>> of_;
+  coord at_;
+  std::string member_;
+  std::vector<std::string> values_;
 };
 
 constexpr const char* exported[] = {"sum",   "level", "got",  "doubled", "seen",
@@ -155,26 +147,39 @@ std::string text_behind(const std::vector<std::string>& lines) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("watches see every change that there is at the end of a cycle", "", stepped) {
-  histories by_cycle, watched;
+  std::vector<history> by_cycle;
+  for (int x = 0; x < 3; ++x)
+    for (const char* member : exported) by_cycle.push_back({{x, 0}, member});
+  by_cycle.push_back({{1, 1}, "other"});
   debugger each{loaded<TestType>};
-  by_cycle.look(each);
-  while (!each.step_cycle().has_ended()) by_cycle.look(each);
-  by_cycle.look(each);
-  REQUIRE(by_cycle.changes() > 60);
+  std::size_t changes = 0;
+  do
+    for (history& h : by_cycle) h.look(each);
+  while (!each.step_cycle().has_ended());
+  for (history& h : by_cycle) h.look(each), changes += h.changes();
+  REQUIRE(changes > 60);
+
+  // Each by itself, so that no other stop shows it.
+  for (const history& wanted : by_cycle) {
+    history watched(wanted.at(), wanted.member());
+    debugger d{loaded<TestType>};
+    d.watch_member(wanted.member(), at(wanted.at().x, wanted.at().y));
+    watched.look(d);
+    while (!d.run().has_ended()) {
+      CHECK(d.where().why == stop::reason::value);
+      CHECK(d.where().at == wanted.at());
+      watched.look(d);
+    }
+    const std::size_t seen = watched.changes();
+    watched.look(d);
+    CHECK(watched.changes() == seen);  // nothing has changed behind the last stop
+    INFO(wanted.member() << " of " << wsl::text_of(wanted.at()));
+    CHECK(watched.has_all_of(wanted));
+  }
 
   debugger d{loaded<TestType>};
-  for (const char* member : exported) d.watch_member(member);
-  d.watch_member("other");
-  watched.look(d);
-  while (!d.run().has_ended()) {
-    CHECK(d.where().why == stop::reason::value);
-    watched.look(d);
-  }
-  const std::size_t seen = watched.changes();
-  watched.look(d);
-  CHECK(watched.changes() == seen);  // nothing has changed behind the last stop
-  CHECK(watched.has_all_of(by_cycle));
-
+  d.watch_member("sum");
+  while (!d.run().has_ended()) {}
   fabric plain = loaded<TestType>();
   const outcome undisturbed = plain.run();
   CHECK_THAT(d.where().text, Contains(std::to_string(undisturbed.tasks) + " tasks"));
