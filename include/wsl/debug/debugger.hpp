@@ -94,12 +94,12 @@ class debugger : engines::step_observer {
   int watch(const area& where, T P::* member, const std::string& compared = "") {
     const region pes = region_of(where);
     const P* first = nullptr;
-    coord at;
-    for (int k = 0; k < pes.count() && !first; ++k) first = program_on<P>(at = pes.nth(k));
+    coord c;
+    for (int k = 0; k < pes.count() && !first; ++k) first = program_on<P>(c = pes.nth(k));
     if (!first)
       throw debug::command_error(
           fmt::format("no PE of {} runs {}", wsl::text_of(pes), support::type_name<P>()));
-    debug::member_info info = debug::info_of_member<T>(name_of(at, &(first->*member)));
+    debug::member_info info = debug::info_of_member<T>(name_of(c, &(first->*member)));
     debug::member_condition wanted{.member = info.name, .compared = {}};
     if (!compared.empty()) wanted.compared.emplace(compared);
     return watch(pes, std::move(wanted), [member, info](engines::pe_state& s) -> debug::watched_elements {
