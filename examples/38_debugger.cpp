@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A debugger in the program itself: it stops a run before a task, where a member changes, and where words
-// have arrived, and goes back. What a run is made of stands in a function, so that it can be made again.
+// A debugger in the program itself: it stops a run before a task, where a member changes, and where one becomes
+// larger than it should be, and goes back. What a run is made of stands in a function, so that it can be made
+// again.
 #include <wsl/debug/debugger.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/wsl.hpp>
@@ -36,13 +37,15 @@ int main() {
     return f;
   }};
   d.stop_at<&adder::add>(at(1, 0));
-  d.watch(2, 0, &adder::sum);
+  const int second = d.watch(2, 0, &adder::sum);
+  d.watch(all, &adder::sum, "> 5");
+  d.ignore_hits(second, 1);
   while (!d.run().has_ended()) std::printf("%s\n", d.where().text.c_str());
 
   std::printf("\n");
-  for (int i = 0; i < 3; ++i) std::printf("back: %s\n", d.back().text.c_str());
+  for (int i = 0; i < 4; ++i) std::printf("back: %s\n", d.back().text.c_str());
   std::printf("PE 1 has %g of 6\n\n", d.read(1, 0, &adder::sum));
 
-  for (const char* command : {"pe 1,0", "print all sum", "history 0"})  // as at d.prompt()
+  for (const char* command : {"pe 1,0", "print all sum", "history 0", "stops"})  // as at d.prompt()
     std::printf("(wsl) %s\n%s", command, d.command(command).c_str());
 }

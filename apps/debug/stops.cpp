@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A program that stops, for the test of wsl-debug: debug_stops deadlock|fault|quiet reference|threaded|timed
-// [file for a dump when all is quiet]
+// [file for a dump when all is quiet]; with "prompt" in the first place a debugger reads commands from the
+// standard input instead, on the reference or the timed engine.
 //
 // A row of PEs adds up what its first PE sends, and the last PE hears two values from the row below. In the
 // deadlock it waits for a third, and PE 1 activates a task that it has blocked; in the fault, PE 2 throws.
 #include <cstdio>
 #include <cstring>
-#include <wsl/debug/dump.hpp>
+#include <wsl/debug/debugger.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/wsl.hpp>
@@ -79,9 +80,24 @@ int run(const char* how, const Engine& engine, const char* file) {
   return 0;
 }
 
+template <class Engine>
+int converse(const Engine& engine) {
+  debugger d{[&] {
+    fabric f{stopping, engine};
+    f.start<&adder::begin>(row(0), -1);
+    f.start<&adder::give>(row(0), 3);
+    f.start<&giver::give>(row(1));
+    return f;
+  }};
+  d.prompt();
+  return 0;
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 1;
   const char* const file = argc > 3 ? argv[3] : nullptr;
+  if (std::strcmp(argv[1], "prompt") == 0)
+    return std::strcmp(argv[2], "timed") == 0 ? converse(timed{}) : converse(reference{});
   if (std::strcmp(argv[2], "reference") == 0) return run(argv[1], reference{}, file);
   if (std::strcmp(argv[2], "timed") == 0) return run(argv[1], timed{}, file);
   return run(argv[1], threaded{.threads = 2, .pes_per_partition = 1}, file);

@@ -10,17 +10,17 @@ namespace wsl::debug {
 
 namespace capturing {
 
+inline member_info info_of(const detail::exported_member& e) {
+  return {.name = e.name,
+          .type = e.type,
+          .kind = e.kind,
+          .element_bytes = e.element_bytes,
+          .extents = std::vector<u32>(e.extents, e.extents + e.rank),
+          .grows = e.grows};
+}
 inline program_info info_of(const program& p) {
   program_info info{.name = p.name, .bytes = static_cast<u64>(p.bytes), .members = {}, .tasks = {}};
-  for (int i = 0; i < p.exported; ++i) {
-    const detail::exported_member& e = p.exports[i];
-    info.members.push_back({.name = e.name,
-                            .type = e.type,
-                            .kind = e.kind,
-                            .element_bytes = e.element_bytes,
-                            .extents = std::vector<u32>(e.extents, e.extents + e.rank),
-                            .grows = e.grows});
-  }
+  for (int i = 0; i < p.exported; ++i) info.members.push_back(info_of(p.exports[i]));
   for (const detail::binding& b : p)
     if (b.runs()) info.tasks.push_back({b.what, b.id, b.name, b.arrivals});
   return info;

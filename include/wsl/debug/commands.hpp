@@ -2,6 +2,7 @@
 // The commands of wsl-debug, which the debugger's prompt has as well. docs/guide/debug.md shows a session.
 #pragma once
 #include <charconv>
+#include <span>
 #include <sstream>
 
 #include "dump_file.hpp"
@@ -19,7 +20,8 @@ inline constexpr const char* help_text =
     "color 3               the paths of a color, its words, its switches, its operations\n"
     "find sum > 3          the PEs on which a member, or an element of it, compares so; find sum > 3 in "
     "0-7,*\n"
-    "diff other.dump       what is different in another dump\n"
+    "diff other.dump       what is different in another dump; diff other.dump 2-5,* in an area\n"
+    "diff other.dump all sum   the elements of a member that are different\n"
     "help                  this text\n"
     "quit                  leave; exit does as well\n";
 
@@ -32,6 +34,10 @@ inline std::vector<std::string> words_of(const std::string& line) {
   return all;
 }
 inline bool is_quit(std::string_view word) { return word == "quit" || word == "q" || word == "exit"; }
+/// Whether a command of the debugger's prompt goes on with a run, or back.
+inline bool is_step(std::string_view word) {
+  return word == "run" || word == "task" || word == "cycle" || word == "back";
+}
 /// A whole number from 0 on.
 template <class N = int>
 N number(std::string_view text, const char* what) {
@@ -41,12 +47,11 @@ N number(std::string_view text, const char* what) {
     throw command_error(fmt::format("'{}' is no {}: it is a whole number from 0 on", text, what));
   return n;
 }
-inline f64 value(std::string_view text) {
-  f64 x = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw command_error(fmt::format("'{}' is no number to compare with", text));
-  return x;
+/// The words from number `from` to before number `to`, as they stand in a line.
+inline std::string line_of(const std::vector<std::string>& words, std::size_t from, std::size_t to) {
+  std::string line;
+  for (std::size_t k = from; k < to; ++k) line += (k > from ? " " : "") + words[k];
+  return line;
 }
 inline std::pair<std::string_view, std::string_view> halves_of(std::string_view text, const char* what) {
   const std::size_t comma = text.find(',');
@@ -85,6 +90,33 @@ inline region area(const std::string& text, const region& grid) {
 
 }  // namespace commands
 
+/// A word that users of gdb expect, and the one that stands for it here.
+struct other_word {
+  std::string_view theirs;
+  const char* own;
+};
+/// Throws command_error for a word that is no command.
+[[noreturn]] inline void refuse_word(const std::string& word, std::span<const other_word> others) {
+  for (const other_word& w : others)
+    if (w.theirs == word)
+      throw command_error(fmt::format("there is no command {}: here it is {}; help lists all", word, w.own));
+  throw command_error(fmt::format("there is no command {}; help lists them", word));
+}
+/// Throws command_error for a word that is no command on a state.
+[[noreturn]] inline void refuse_on_state(const std::string& word) {
+  for (const char* own : {"run", "task", "cycle", "back", "where", "stop", "watch", "stops", "delete",
+                          "enable", "disable", "ignore", "history"})
+    if (word == own)
+      throw command_error(fmt::format(
+          "a dump does not run: {} is a command of a debugger in the program itself; help lists those here",
+          word));
+  constexpr other_word others[] = {{"p", "print"},     {"x", "print"},       {"inspect", "print"},
+                                   {"bt", "who"},      {"backtrace", "who"}, {"info", "list"},
+                                   {"i", "list"},      {"l", "list"},        {"compare", "diff"},
+                                   {"search", "find"}, {"h", "help"},        {"?", "help"}};
+  refuse_word(word, others);
+}
+
 /// Carries out a command on a state and returns what it shows. Throws command_error for a mistake in the
 /// command, support::file_error if the other dump of `diff` cannot be read.
 inline std::string carry_out(state_view& view, const std::string& line) {
@@ -104,17 +136,25 @@ inline std::string carry_out(state_view& view, const std::string& line) {
     return view.print(commands::area(words[1], grid), words[2]);
   }
   if (what == "find") {
-    const bool in_area = words.size() == 6 && words[4] == "in";
-    if (!in_area) takes(3, "find sum > 3, or find sum > 3 in 0-7,*");
-    return view.find(words[1], words[2], commands::value(words[3]),
-                     in_area ? commands::area(words[5], grid) : grid);
+    const std::size_t n = words.size();
+    const bool in_area = n > 3 && words[n - 2] == "in";
+    constexpr const char* form = "find is used as: find sum > 3, or find sum > 3 in 0-7,*";
+    if (n < 2 || words[n - 1] == "in") throw command_error(form);
+    const member_condition wanted = condition_of(commands::line_of(words, 1, in_area ? n - 2 : n));
+    if (!wanted.compared) throw command_error(form);
+    return view.find(wanted, in_area ? commands::area(words[n - 1], grid) : grid);
   }
   if (what == "diff") {
-    takes(1, "diff other.dump");
-    return view.diff(read_dump(words[1]));
+    if (words.size() != 3 && words.size() != 4)
+      takes(1, "diff other.dump, diff other.dump 2-5,* or diff other.dump all sum");
+    const region where = words.size() > 2 ? commands::area(words[2], grid) : grid;
+    const machine_state other = read_dump(words[1]);
+    return words.size() == 2   ? view.diff(other)
+           : words.size() == 3 ? view.diff(other, where)
+                               : view.diff(other, where, words[3]);
   }
   if (what == "help") return help_text;
-  throw command_error(fmt::format("there is no command {}; help lists them", what));
+  refuse_on_state(what);
 }
 
 }  // namespace wsl::debug

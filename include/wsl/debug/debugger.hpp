@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A debugger stops a run at tasks, words, cycles and changes of members, and goes on step by step; it belongs
+// A debugger stops a run at tasks, words, cycles and values of members, and goes on step by step; it belongs
 // to the program that it looks at, because PE programs are C++. It works on the reference and the timed
 // engine, whose runs are repeatable: to go back, it makes the fabric again and runs to the step before.
 //   debugger d{[&] { fabric f{plan, reference{}}; f.start<&part::begin>(all); return f; }};
@@ -7,6 +7,7 @@
 //   d.run();
 // docs/guide/debug.md shows a session, and examples/38_debugger.cpp is one.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -44,27 +45,29 @@ class debugger : engines::step_observer {
 
   // ---- where to stop ----------------------------------------------------------------------------
 
+  // Each of these returns the number of the stop, which texts name, and which no other stop gets.
+
   /// Before each task of these PEs.
-  debugger& stop_at(const area& where) { return add({.where = region_of(where)}); }
+  int stop_at(const area& where) { return add({.where = region_of(where)}); }
   /// Before each run of a task on these PEs.
   template <auto Task>
-  debugger& stop_at(const area& where = all) {
+  int stop_at(const area& where = all) {
     static_assert(detail::task_like<Task>,
                   "wsl: a debugger stops at a task of a program: d.stop_at<&part::add>()");
     return add_task(
         {.where = region_of(where), .key = &detail::task_key<Task>, .task = support::function_name<Task>()});
   }
   /// Before each run of the tasks with this name.
-  debugger& stop_at_task(const std::string& name, const area& where = all) {
+  int stop_at_task(const std::string& name, const area& where = all) {
     return add_task({.where = region_of(where), .task = name});
   }
   /// Each time when so many more wavelets of a color have reached these PEs; after the cycle of the last, or
   /// before the next task. Those count that come after the step at which this is said.
   template <payload T>
-  debugger& stop_at(color<T> c, u64 wavelets = 1, const area& where = all) {
+  int stop_at(color<T> c, u64 wavelets = 1, const area& where = all) {
     return stop_at_color(c.id, wavelets, where);
   }
-  debugger& stop_at_color(int color, u64 wavelets = 1, const area& where = all) {
+  int stop_at_color(int color, u64 wavelets = 1, const area& where = all) {
     const layout& plan = on().plan();
     if (color < 0 || color >= plan.machine().colors || wavelets == 0)
       throw debug::command_error(
@@ -77,39 +80,69 @@ class debugger : engines::step_observer {
     return add({.where = region_of(where), .color = color, .every = wavelets});
   }
   /// When this cycle has come.
-  debugger& stop_at_cycle(u64 cycle) {
+  int stop_at_cycle(u64 cycle) {
     if (cycle <= cycle_)
       throw debug::command_error(
           fmt::format("cycle {} has come already: the run stands in cycle {}", cycle, cycle_));
     return add({.where = region_of(all), .cycle = cycle});
   }
-  /// When a member of a PE changes: after the task or the cycle that has changed it.
+  /// When a member changes on one of these PEs, or, with a comparison as "> 5" or "== nan", when it becomes
+  /// true there for an element of it: after the task or the cycle that has done it. A comparison that holds
+  /// already stops the run when it has become false and true again. PEs whose program has no such member do
+  /// not count; at least one has it.
   template <class P, class T>
-  debugger& watch(int x, int y, T P::* member) {
-    static_assert(std::is_trivially_copyable_v<T>, "wsl: a debugger watches members that are plain values");
-    using shape = detail::array_shape<T>;
-    using element = typename shape::element;
-    debug::member_info info{.name = name_of(x, y, read(x, y, member)),
-                            .type = detail::name_of_element<element>(),
-                            .kind = detail::kind_of_element<element>(),
-                            .element_bytes = sizeof(element)};
-    return watch({x, y}, std::move(info), [this, x, y, member] {
-      const T& value = read(x, y, member);
-      return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  int watch(const area& where, T P::* member, const std::string& compared = "") {
+    const region pes = region_of(where);
+    const P* first = nullptr;
+    coord c;
+    for (int k = 0; k < pes.count() && !first; ++k) first = program_on<P>(c = pes.nth(k));
+    if (!first)
+      throw debug::command_error(
+          fmt::format("no PE of {} runs {}", wsl::text_of(pes), support::type_name<P>()));
+    debug::member_info info = debug::info_of_member<T>(name_of(c, &(first->*member)));
+    debug::member_condition wanted{.member = info.name, .compared = {}};
+    if (!compared.empty()) wanted.compared.emplace(compared);
+    return watch(pes, std::move(wanted), [member, info](engines::pe_state& s) -> debug::watched_elements {
+      const P* const found = detail::memory_as<P>(*s.image->source, s.memory());
+      if (!found) return {};
+      return {&info, debug::values_of_member(found->*member)};
     });
   }
-  /// The same for an exported member, by name.
-  debugger& watch(coord c, const std::string& member) {
-    const detail::exported_member& e = exported(c, member);
-    debug::member_info info{.name = member, .type = e.type, .kind = e.kind, .element_bytes = e.element_bytes};
-    return watch(c, std::move(info), [this, c, &e] {
-      const detail::exported_elements now = e.elements(state_of(c).memory());
-      return std::string(static_cast<const char*>(now.first), now.count * e.element_bytes);
-    });
+  template <class P, class T>
+  int watch(int x, int y, T P::* member, const std::string& compared = "") {
+    read(x, y, member);
+    return watch(at(x, y), member, compared);
   }
-  /// The stops and watches, one a line.
+  /// The same for an exported member by its name: "sum", or "sum > 5".
+  int watch_member(const std::string& wanted, const area& where = all) {
+    debug::member_condition condition = debug::condition_of(wanted);
+    const region pes = region_of(where);
+    return watch(pes, condition, exported(pes, condition.member));
+  }
+
+  /// The stops and watches, one a line, with their numbers, hits, and whether they are off.
   std::string stops() const { return stops_.text(); }
-  void forget_stops() { stops_.clear(); }
+  std::vector<int> stop_numbers() const { return stops_.numbers(); }
+  /// One of them; of a watch with a comparison also where it holds now.
+  std::string stop_text(int number) {
+    std::string text = debug::stops_text({number}) + ": " + stops_.text(number);
+    const std::vector<coord> holds = stops_.holding(number, state_at());
+    if (!holds.empty())
+      text += fmt::format("; it is true already on {}{}, which count when it becomes true again",
+                          wsl::text_of(holds.front()),
+                          holds.size() > 1 ? fmt::format(" and {} more", holds.size() - 1) : "");
+    return text;
+  }
+  // These throw std::invalid_argument if there is no such stop.
+  void delete_stop(int number) { stops_.remove(number); }
+  void delete_stops() { stops_.clear(); }
+  /// A stop that is off is there, and neither stops a run nor counts hits.
+  void disable_stop(int number) { stops_.switch_on(number, false); }
+  void enable_stop(int number) {
+    if (!stops_.switch_on(number, true)) stops_.renew(number, state_at());
+  }
+  /// The next so many hits of a stop do not stop the run; 0 for none.
+  void ignore_hits(int number, u64 hits) { stops_.ignore(number, hits, step_); }
 
   // ---- going on ---------------------------------------------------------------------------------
 
@@ -147,6 +180,7 @@ class debugger : engines::step_observer {
       }
       trail_.pop_back();
     }
+    stops_.stands_at(step_);
     return where();
   }
   const stop& where() const { return trail_.back().at; }
@@ -165,10 +199,9 @@ class debugger : engines::step_observer {
   /// A member of a program. Throws fault if another program runs there.
   template <class P, class T>
   const T& read(int x, int y, T P::* member) {
-    engines::pe_state& s = state_of({x, y});
-    if (const P* found = detail::memory_as<P>(*s.image->source, s.memory())) return found->*member;
-    throw fault(support::joined({"wsl: ", wsl::text_of(coord{x, y}), " runs ", s.image->source->name,
-                                 ", not ", support::type_name<P>()}));
+    if (const P* found = program_on<P>({x, y})) return found->*member;
+    throw fault(support::joined({"wsl: ", wsl::text_of(coord{x, y}), " runs ",
+                                 state_of({x, y}).image->source->name, ", not ", support::type_name<P>()}));
   }
   /// The state of the machine, as a dump has it.
   debug::machine_state state() {
@@ -197,12 +230,15 @@ class debugger : engines::step_observer {
   /// Carries out a command of the prompt, and returns what it shows. Throws std::invalid_argument for a
   /// mistake in it.
   std::string command(const std::string& line) { return debug::carry_out(*this, line); }
-  /// Reads commands until `quit`, or until the input ends.
+  /// Reads commands until `quit`, or until the input ends. An empty line takes the last step again.
   void prompt(std::istream& from = std::cin, std::ostream& to = std::cout) {
     to << where().text << "\n";
+    std::string step;
     for (std::string line; to << "(wsl) " << std::flush, std::getline(from, line);) {
       const auto words = debug::commands::words_of(line);
       if (!words.empty() && debug::commands::is_quit(words[0])) return;
+      if (words.empty()) line = step;
+      else step = debug::commands::is_step(words[0]) ? line : "";
       try {
         to << command(line);
       } catch (const std::invalid_argument& e) { to << e.what() << "\n"; } catch (const fault& e) {
@@ -247,17 +283,31 @@ class debugger : engines::step_observer {
     f.engine_in_use().observe(this);
     fabric_ = &f, engine_ = &f.engine_in_use();
     watch_.emplace(f, *this);
+    changing_.open(f.plan().grid());
   }
   fabric& on() const {
     watch_->must_be_there();
     return *fabric_;
   }
+  /// Gives the state of a PE, or null where no program is placed.
+  struct state_finder {
+    engines::engine& from;
+    engines::pe_state* operator()(coord c) const {
+      pe* const p = from.find(c);
+      return p ? &engines::state_of(*p) : nullptr;
+    }
+  };
+  state_finder state_at() const { return {on().engine_in_use()}; }
+  /// The program on a PE, null if there is none or another one.
+  template <class P>
+  const P* program_on(coord c) const {
+    engines::pe_state* const s = state_at()(c);
+    return s ? detail::memory_as<P>(*s->image->source, s->memory()) : nullptr;
+  }
   engines::pe_state& state_of(coord c) {
-    pe* p = on().engine_in_use().find(c);
-    if (!p)
-      throw fault(support::joined({"wsl: there is no program at ", wsl::text_of(c), " of a grid of ",
-                                   on().plan().width(), " x ", on().plan().height()}));
-    return engines::state_of(*p);
+    if (engines::pe_state* const s = state_at()(c)) return *s;
+    throw fault(support::joined({"wsl: there is no program at ", wsl::text_of(c), " of a grid of ",
+                                 on().plan().width(), " x ", on().plan().height()}));
   }
   region region_of(const area& where) const {
     const region r = on().plan().inside(where);
@@ -267,7 +317,7 @@ class debugger : engines::step_observer {
     return r;
   }
   /// A stop at a task that some PE of its region runs.
-  debugger& add_task(debug::stop_condition c) {
+  int add_task(debug::stop_condition c) {
     std::string known;
     for (const placement& p : on().plan().placements()) {
       const region& r = p.where;
@@ -282,28 +332,58 @@ class debugger : engines::step_observer {
     throw debug::command_error(fmt::format("no program on {} has a task {}{}", wsl::text_of(c.where), c.task,
                                            known.empty() ? "" : "; there are " + known));
   }
-  debugger& add(debug::stop_condition c) {
-    c.since = step_;
-    stops_.add(std::move(c));
-    return *this;
+  int add(debug::stop_condition c) { return stops_.add(std::move(c), step_); }
+  int watch(const region& where, debug::member_condition wanted, debug::watched_area::source elements) {
+    const state_finder state = state_at();
+    for (int k = 0; wanted.compared && k < where.count(); ++k)
+      if (engines::pe_state* const s = state(where.nth(k)))
+        if (const debug::watched_elements e = elements(*s); e.what)
+          debug::comparison::must_have_numbers(*e.what);
+    const int number = stops_.add({where, std::move(wanted), std::move(elements)}, step_);
+    stops_.renew(number, state);
+    return number;
   }
-  debugger& watch(coord c, debug::member_info info, std::function<std::string()> value) {
-    stops_.add(debug::watched_member(c, std::move(info), std::move(value)));
-    return *this;
-  }
-  const detail::exported_member& exported(coord c, const std::string& member) {
-    const program& what = *state_of(c).image->source;
-    for (int i = 0; i < what.exported; ++i)
-      if (what.exports[i].name == member) return what.exports[i];
-    throw debug::command_error(fmt::format("{} on {} exports no {}", what.name, wsl::text_of(c), member));
+  /// Finds an exported member on PEs of a region, whose programs may be several.
+  debug::watched_area::source exported(const region& where, const std::string& member) {
+    struct of_program {
+      const program* of;
+      const detail::exported_member* entry;
+      debug::member_info info;
+    };
+    std::vector<of_program> found;
+    std::string known;
+    for (const placement& p : on().plan().placements()) {
+      bool meets = false;
+      for (int k = 0; k < where.count() && !meets; ++k) meets = p.where.has(where.nth(k));
+      for (int i = 0; meets && i < p.what->exported; ++i) {
+        const detail::exported_member& e = p.what->exports[i];
+        if (e.name == member) found.push_back({p.what, &e, debug::capturing::info_of(e)});
+        known += fmt::format("{}{} of {}", known.empty() ? "" : ", ", e.name, p.what->name);
+      }
+    }
+    if (found.empty())
+      throw debug::command_error(fmt::format("no program on {} exports {}{}", wsl::text_of(where), member,
+                                             known.empty()
+                                                 ? ": using exports = export_list<&part::x>; exports members"
+                                                 : "; there are " + known));
+    return [found](engines::pe_state& s) -> debug::watched_elements {
+      for (const of_program& f : found)
+        if (f.of == s.image->source) {
+          const detail::exported_elements now = f.entry->elements(s.memory());
+          return {&f.info, {static_cast<const char*>(now.first), now.count}};
+        }
+      return {};
+    };
   }
 
-  /// The name of a value on a PE, if its program exports it.
-  std::string name_of(int x, int y, const auto& value) {
-    const engines::pe_state& s = state_of({x, y});
+  /// The name of the member at this place in the memory of a PE, if its program exports it.
+  std::string name_of(coord c, const void* member) {
+    const engines::pe_state& s = state_of(c);
     const program& what = *s.image->source;
     for (int i = 0; i < what.exported; ++i)
-      if (what.exports[i].elements(s.memory()).first == &value) return what.exports[i].name;
+      if (what.exports[i].place ? what.exports[i].place(s.memory()) == member
+                                : what.exports[i].elements(s.memory()).first == member)
+        return what.exports[i].name;
     return std::string("a member of ") + what.name;
   }
 
@@ -330,6 +410,10 @@ class debugger : engines::step_observer {
     if (!turns_.under_way() && where().why == stop::reason::fault) f.must_not_have_stopped();
     const bool had_ended = where().has_ended();
     const u64 before = step_;
+    if (!turns_.under_way()) {
+      stops_.renew(state_at());
+      changing_.open(f.plan().grid());
+    }
     turns_.go([this] { stopped_ = run_all(); });
     const place now{turns_.under_way() ? step_ : at_the_end, stopped_, heard_.value()};
     // A run that ends at once, behind one that has ended, is no place to come back to.
@@ -341,13 +425,25 @@ class debugger : engines::step_observer {
     using r = stop::reason;
     try {
       const outcome done = fabric_->run();
-      return {
-          r::quiet, {}, cycle_, fmt::format("the run has ended: {}", engines::counted(done.tasks, "task"))};
+      return ending(r::quiet, fmt::format("the run has ended: {}", engines::counted(done.tasks, "task")));
     } catch (const deadlock& e) {
-      return {r::deadlock, {}, cycle_, e.what()};
-    } catch (const std::exception& e) { return {r::fault, {}, cycle_, e.what()}; } catch (...) {
-      return {r::fault, {}, cycle_, fabric_->stopped_by()};
+      return ending(r::deadlock, e.what());
+    } catch (const engines::abandoned_run& e) {
+      return {r::fault, {}, cycle_, e.what()};
+    } catch (const std::exception& e) { return ending(r::fault, e.what()); } catch (...) {
+      return ending(r::fault, fabric_->stopped_by());
     }
+  }
+  /// The end of a run. What is watched may have changed in its last task, which a fault ends in its middle.
+  stop ending(stop::reason why, const std::string& text) {
+    stop end{why, {}, cycle_, text};
+    if (!stops_.watches()) return end;
+    look_at_changing();
+    for (const stop& s : stops_.found(step_ + 1)) {
+      end.text += fmt::format("\n{}: {}", debug::stops_text(s.numbers), s.text);
+      end.numbers.insert(end.numbers.end(), s.numbers.begin(), s.numbers.end());
+    }
+    return end;
   }
   /// Called by the run: waits until the user goes on.
   void stop_here(stop where) {
@@ -356,7 +452,10 @@ class debugger : engines::step_observer {
           "wsl: a debugger with a stop steps this fabric, and f.run() or f.launch() cannot stop: run it with "
           "d.run(), d.step_task() or d.step_cycle()");
     stopped_ = std::move(where);
+    using clock = std::chrono::steady_clock;
+    const clock::time_point since = clock::now();
     turns_.pause();
+    engine_->stood_still(std::chrono::duration<f64>(clock::now() - since).count());
   }
   void end_run() {
     turns_.leave();
@@ -373,14 +472,19 @@ class debugger : engines::step_observer {
     count_arrivals(cycle);
     const coord c{on.x, on.y};
     hear({c.x, c.y, static_cast<i64>(cycle)}, task.name);
-    const auto here = [&](stop::reason why) {
-      return stop{why, c, cycle, fmt::format("{} begins {}", wsl::text_of(c), call_text(task, input))};
-    };
-    if (order_.to) return stop_on_the_way_back(here(stop::reason::task));
-    std::vector<stop> reasons = stops_.changes_and_arrivals(cycle);
-    if (order_.task) reasons.push_back(here(stop::reason::step));
-    else if (stops_.has_task(c, task)) reasons.push_back(here(stop::reason::task));
-    if (!reasons.empty()) stop_here(debug::joined(std::move(reasons)));
+    debug::begun_task begun{.what = &task};
+    if (input && (task.what == detail::role::data || task.what == detail::role::control))
+      begun.has_word = true, std::memcpy(&begun.bits, input, sizeof begun.bits);
+    if (stops_.watches())
+      for (coord changed : {begins_, c}) look_at(changed);
+    std::vector<stop> reasons = stops_.found(step_);
+    const std::vector<int> numbers = stops_.at_task(c, task, step_);
+    if (!numbers.empty() || order_.task || order_.to == step_)
+      reasons.push_back({numbers.empty() ? stop::reason::step : stop::reason::task, c, cycle,
+                         fmt::format("{} begins {}", wsl::text_of(c), text_of(begun)), numbers});
+    stop_because(std::move(reasons));
+    begins_ = c;
+    changing_.begins(c, begun);
   }
   // The timed engine tells of a wavelet when its time of arrival is known.
   void arrived(coord c, const wavelet& w, u64 cycle) override { arrivals_.expect({cycle, c, w}); }
@@ -390,20 +494,35 @@ class debugger : engines::step_observer {
     count_arrivals(cycle);
     if (cycle != at_the_end) cycle_ = cycle;
     const u64 before = std::exchange(last_cycle_, cycle_);
-    const auto here = [&](stop::reason why) { return stop{why, {}, cycle_, ""}; };
-    if (order_.to) return stop_on_the_way_back(here(stop::reason::step));
-    std::vector<stop> reasons = stops_.changes_and_arrivals(cycle_);
-    if (stops_.has_cycle(before, cycle_)) reasons.push_back(here(stop::reason::cycle));
-    else if (order_.cycle && cycle != at_the_end) reasons.push_back(here(stop::reason::step));
-    if (!reasons.empty()) stop_here(debug::joined(std::move(reasons)));
+    if (stops_.watches()) look_at_changing();
+    std::vector<stop> reasons = stops_.found(step_);
+    for (stop& s : stops_.at_cycle(before, cycle_, step_)) reasons.push_back(std::move(s));
+    if ((reasons.empty() && order_.cycle && cycle != at_the_end) || order_.to == step_)
+      reasons.push_back({stop::reason::step, {}, cycle_, ""});
+    stop_because(std::move(reasons));
   }
   void hear(std::initializer_list<i64> numbers, std::string_view name = "") {
     for (i64 n : numbers) heard_.add(&n, sizeof n);
     heard_.add(name.data(), name.size());
   }
-  void stop_on_the_way_back(const stop& here) {
-    stops_.pass_over();
-    if (step_ == order_.to) stop_here(debug::joined({here}));
+  /// Stops if there is a reason; on the way back only at the step to which it leads.
+  void stop_because(std::vector<stop> reasons) {
+    if (reasons.empty() || (order_.to && step_ != order_.to)) return;
+    stop_here(debug::joined(std::move(reasons)));
+  }
+  void look_at(coord c) {
+    changing_.look_at(c, [this](coord at, const debug::changing_pes::entry& e) { look(at, e); });
+  }
+  void look_at_changing() {
+    changing_.look_at_all(*engine_, [this](coord at, const debug::changing_pes::entry& e) { look(at, e); });
+  }
+  /// Whether the task that began last has changed it, or an operation or another part of a task since.
+  void look(coord c, const debug::changing_pes::entry& e) {
+    pe* const p = engine_->find(c);
+    if (!p) return;
+    stops_.look(c, engines::state_of(*p), cycle_, [&] {
+      return e.last.what ? fmt::format(" {} {}", e.is_new ? "in" : "after", text_of(e.last)) : "";
+    });
   }
   void count_arrivals(u64 now) {
     arrivals_.take(now, [&](const arrival& a) {
@@ -411,13 +530,11 @@ class debugger : engines::step_observer {
       stops_.count(a, step_);
     });
   }
-  static std::string call_text(const detail::binding& task, const void* input) {
-    if (!input || (task.what != detail::role::data && task.what != detail::role::control)) return task.name;
-    u32 bits = 0;
-    std::memcpy(&bits, input, sizeof bits);
-    return fmt::format("{}({})", task.name,
-                       debug::text_of(wavelet{bits, 0, task.what == detail::role::control},
-                                      task.type ? debug::capturing::short_name(task.type) : ""));
+  static std::string text_of(const debug::begun_task& t) {
+    if (!t.has_word) return t.what->name;
+    return fmt::format("{}({})", t.what->name,
+                       debug::text_of(wavelet{t.bits, 0, t.what->what == detail::role::control},
+                                      t.what->type ? debug::capturing::short_name(t.what->type) : ""));
   }
 
   std::function<fabric()> make_;
@@ -426,6 +543,8 @@ class debugger : engines::step_observer {
   engines::engine* engine_ = nullptr;  // while it is observed
   std::optional<fabric_watch> watch_;
   debug::stop_list stops_;
+  debug::changing_pes changing_;
+  coord begins_;                     // where a task has begun last
   std::vector<place> trail_ = {{}};  // the stops so far, to which `back` goes
   debug::arrival_log arrivals_;
   std::optional<debug::machine_state> seen_;  // since the last step

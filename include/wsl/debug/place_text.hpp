@@ -20,7 +20,7 @@ inline std::string wait_text(const engines::wait& w) {
 inline std::string task_text(const task_info& t, const place_state& p) {
   using detail::role;
   if (t.what == role::data)
-    return p.blocked_colors & detail::color_bit(t.id)
+    return t.id >= 0 && t.id < detail::max_colors && p.blocked_colors & detail::color_bit(t.id)
                ? fmt::format("  task        {} of color {} is blocked\n", t.name, t.id)
                : "";
   if (t.what != role::local || t.id < 0 || t.id >= detail::max_local_tasks) return "";

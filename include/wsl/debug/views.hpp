@@ -7,15 +7,11 @@
 #include <algorithm>
 #include <map>
 
+#include "comparison.hpp"
 #include "difference.hpp"
+#include "task_counts.hpp"
 
 namespace wsl::debug {
-
-/// A mistake of the user in a command.
-class command_error : public std::invalid_argument {
- public:
-  using std::invalid_argument::invalid_argument;
-};
 
 class state_view {
  public:
@@ -37,12 +33,14 @@ class state_view {
     std::vector<u64> waiting(s_.programs.size());
     u64 pes = 0, stuck = 0;
     const std::vector<bool> waits_here = places_that_wait();
+    task_counts tasks(s_);
     counts all;
     for (std::size_t i = 0; i < s_.states.size(); ++i) {
       const place_state& p = places_[i];
       all.add(p);
       if (!p.has_pe) continue;
       ++pes;
+      tasks.add(p);
       if (waits_here[i]) ++stuck, ++waiting[p.program];
     }
     for (const placement_info& p : s_.placements) {
@@ -50,6 +48,7 @@ class state_view {
       text += fmt::format("{}\n  on {} ({}), {} bytes each; {} wait\n", what.name, wsl::text_of(p.where),
                           engines::counted(p.where.count(), "PE"), what.bytes, waiting[p.program]);
       if (!what.members.empty()) text += "  members  " + members_of(what) + "\n";
+      if (!what.tasks.empty()) text += "  tasks    " + tasks.text(p.program) + "\n";
     }
     text += fmt::format("{} of {} wait; {} in flight; {} in queues", stuck, engines::counted(pes, "PE"),
                         engines::counted(all.operations, "operation"), engines::counted(all.words, "word"));
@@ -133,45 +132,35 @@ class state_view {
     return text + lines.text("more queues and operations have this color");
   }
 
-  /// The PEs on which an element of a member compares so with a number.
-  std::string find(const std::string& member, const std::string& compared, f64 with, const region& where) {
-    using compare = bool (*)(f64, f64);
-    static const std::map<std::string, compare> known = {
-        {"<", [](f64 a, f64 b) { return a < b; }},
-        {"<=", [](f64 a, f64 b) { return a <= b; }},
-        {">", [](f64 a, f64 b) { return a > b; }},
-        {">=", [](f64 a, f64 b) { return a >= b; }},
-        {"==", [](f64 a, f64 b) { return a == b || (a != a && b != b); }},
-        {"!=", [](f64 a, f64 b) { return a != b && (a == a || b == b); }}};
-    const auto holds = known.find(compared);
-    if (holds == known.end())
-      throw command_error(compared + " is no comparison: find compares with <, <=, >, >=, == or !=");
-    if (with != with && compared != "==" && compared != "!=")
-      throw command_error("no number is above or below nan: find " + member +
-                          " == nan has those that are nan");
+  /// The PEs on which an element of a member compares so with a number. Requires a comparison.
+  std::string find(const member_condition& wanted, const region& where) {
     limited_text found;
-    each_pe_with(where, member, [&](coord c, const member_info& m, const member_values& v) {
-      for (u64 i = 0; i < v.count; ++i) {
-        const char* at = v.first + i * m.element_bytes;
-        const std::optional<f64> x = number_of(m.kind, m.element_bytes, at);
-        if (!x) throw command_error(member + " has no numbers: its elements are of type " + m.type);
-        if (!holds->second(*x, with)) continue;
+    each_pe_with(where, wanted.member, [&](coord c, const member_info& m, const member_values& v) {
+      comparison::must_have_numbers(m);
+      if (const std::optional<u64> i = wanted.compared->first_of(m, v))
         found.add([&] {
-          return fmt::format("{}  {}{} = {}\n", wsl::text_of(c), member, index_text(m, i),
-                             debug::text_of(m, at));
+          return fmt::format("{}  {}{} = {}\n", wsl::text_of(c), m.name, index_text(m, *i),
+                             debug::text_of(m, v.first + *i * m.element_bytes));
         });
-        break;
-      }
     });
     return found.empty() ? "none\n" : found.text("more PEs have such elements");
   }
 
   /// What differs in another state of the same machine.
   std::string diff(const machine_state& other) {
-    if (other.width != s_.width || other.height != s_.height)
-      throw command_error(fmt::format("the other dump has {} x {} PEs, and this one {} x {}", other.width,
-                                      other.height, s_.width, s_.height));
+    must_be_as_large(other);
     return difference(s_, other).text();
+  }
+  /// What differs on the PEs of a region.
+  std::string diff(const machine_state& other, const region& where) {
+    must_be_as_large(other);
+    return difference(s_, other).text(where);
+  }
+  /// The elements of a member that differ on the PEs of a region.
+  std::string diff(const machine_state& other, const region& where, const std::string& member) {
+    must_be_as_large(other);
+    each_pe_with(where, member, [](coord, const member_info&, const member_values&) {});
+    return difference(s_, other).text(where, member);
   }
 
   void must_be_inside(coord c) const {
@@ -198,6 +187,12 @@ class state_view {
   }
 
  private:
+  void must_be_as_large(const machine_state& other) const {
+    if (other.width != s_.width || other.height != s_.height)
+      throw command_error(fmt::format("the other dump has {} x {} PEs, and this one {} x {}", other.width,
+                                      other.height, s_.width, s_.height));
+  }
+
   struct counts {
     u64 operations = 0, words = 0;
     u64 of_color[detail::max_colors] = {};

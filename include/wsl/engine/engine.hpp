@@ -85,6 +85,10 @@ class engine : public engine_port {
                   "timed{}}");
   }
 
+  /// The run has stood still for so many seconds, in which its observer has kept it: they do not count for
+  /// its limit.
+  virtual void stood_still(f64) {}
+
   /// Throws fault if there is a second observer.
   static void must_not_be_observed(const step_observer* by, const step_observer* now) {
     if (by && now && by != now)

@@ -116,11 +116,11 @@ TEMPLATE_LIST_TEST_CASE("a debugger watches members, counts wavelets and waits f
   CHECK_THAT(d.run().text, Contains("sum of PE(1, 0) changes from 0 to 1"));
   CHECK(d.where().why == stop::reason::value);
   CHECK_THAT(d.run().text, Contains("sum of PE(1, 0) changes from 1 to 3"));
-  d.forget_stops();
-  d.watch({2, 0}, "seen");
+  d.delete_stops();
+  d.watch_member("seen", at(2, 0));
   d.run();
   CHECK_THAT(d.where().text, Contains("seen of PE(2, 0) changes from "));
-  d.forget_stops();
+  d.delete_stops();
   CHECK(d.run().why == stop::reason::quiet);
 
   debugger e{made<TestType>(3, 3)};
@@ -128,7 +128,7 @@ TEMPLATE_LIST_TEST_CASE("a debugger watches members, counts wavelets and waits f
   CHECK_THAT(e.run().text, Contains("2 wavelets of color 2 have arrived, the last at PE(2, 0)"));
   CHECK(e.where().why == stop::reason::wavelets);
   CHECK(e.history(values).size() >= 2);
-  e.forget_stops();
+  e.delete_stops();
   const u64 now = e.where().cycle;
   e.stop_at_cycle(now + 2);
   CHECK(e.run().why == stop::reason::cycle);
@@ -152,14 +152,15 @@ TEMPLATE_LIST_TEST_CASE("reasons to stop at one step are one stop, and none hide
   CHECK(stops_before_add(plain) == 4);
   debugger watched{made<TestType>(4, 4)};
   watched.stop_at<&adder::add>(at(1, 0));
-  for (int x = 0; x < 3; ++x) watched.watch(x, 0, &adder::sum).watch(x, 0, &adder::count);
+  for (int x = 0; x < 3; ++x) watched.watch(x, 0, &adder::sum), watched.watch(x, 0, &adder::count);
   CHECK(stops_before_add(watched) == 4);
 
   // Two members that one task changes are one stop, and the next step is not another.
   debugger d{made<TestType>(1, 1)};
-  d.watch(1, 0, &adder::sum).watch(1, 0, &adder::count);
-  CHECK_THAT(d.run().text,
-             Contains("sum of PE(1, 0) changes from 0 to 1; count of PE(1, 0) changes from 0 to 1"));
+  d.watch(1, 0, &adder::sum), d.watch(1, 0, &adder::count);
+  CHECK_THAT(d.run().text, Contains("stop 1: sum of PE(1, 0) changes from 0 to 1 in add(1); "
+                                    "stop 2: count of PE(1, 0) changes from 0 to 1 in add(1)"));
+  CHECK(d.where().numbers == std::vector<int>{1, 2});
   CHECK(d.run().has_ended());
 }
 
@@ -220,7 +221,7 @@ TEMPLATE_LIST_TEST_CASE("a debugger steps the runs of a fabric that it is given"
     d.stop_at<&adder::add>(column(2));
     d.run();
     CHECK_THROWS_WITH(d.back(), Contains("cannot make the fabric again"));
-    d.forget_stops();
+    d.delete_stops();
     CHECK(d.run().why == stop::reason::quiet);
     d.stepped().template start<&adder::begin>(all, 1);
     d.stepped().template start<&adder::wait>(column(0), 1);
@@ -250,8 +251,9 @@ TEST_CASE("what a debugger cannot do it says") {
   CHECK_THROWS_WITH(d.stop_at(at(3, 0)), Contains("a stop is on the grid of 3 x 1 PEs"));
   CHECK_THROWS_WITH(d.stop_at_color(64), Contains("24 colors"));
   CHECK_THROWS_WITH(d.stop_at(values, 0), Contains("above 0"));
-  CHECK_THROWS_WITH(d.watch({0, 0}, "many"), Contains("exports no many"));
-  CHECK_THROWS_WITH(d.watch({0, 9}, "sum"), Contains("there is no program at PE(0, 9)"));
+  CHECK_THROWS_WITH(d.watch_member("many", at(0, 0)),
+                    Contains("no program on PE(0, 0) exports many; there are sum of "));
+  CHECK_THROWS_WITH(d.watch_member("sum", at(0, 9)), Contains("on the grid of 3 x 1 PEs, not on PE(0, 9)"));
   CHECK_THROWS_WITH(d.command("stop"), Contains("stop is used as"));
   CHECK_THROWS_WITH(d.command("nonsense"), Contains("there is no command nonsense"));
   int made_before = 0;
@@ -333,10 +335,10 @@ TEMPLATE_LIST_TEST_CASE("a stop that can never come is refused", "", stepped) {
   d.stop_at_cycle(3);
   d.run();
   CHECK_THROWS_WITH(d.stop_at_cycle(1), Contains("cycle 1 has come already"));
-  CHECK_THROWS_WITH(d.command("watch"), "watch is used as: watch 1,2 sum");
+  CHECK_THROWS_WITH(d.command("watch"), Contains("watch is used as: watch 1,2 sum"));
   CHECK_THROWS_WITH(d.command("run 3"), "run is used as: run");
   CHECK_THROWS_WITH(d.command("stop task"), Contains("stop is used as"));
-  CHECK(d.command("stop cycle 5000000000").empty());
+  CHECK(d.command("stop cycle 5000000000") == "stop 2: in cycle 5000000000\n");
   CHECK(d.command("").empty());
 }
 
@@ -349,19 +351,40 @@ TEMPLATE_LIST_TEST_CASE("a run that the debugger has not begun cannot stop, and 
   CHECK_THROWS_WITH(f.run(), Contains("run it with d.run()"));
 }
 
+TEST_CASE("an empty line takes the last step again, and several steps are one command") {
+  const auto shows = [](const char* lines) {
+    debugger d{made<reference>(4, 4)};
+    std::istringstream from(lines);
+    std::ostringstream to;
+    d.prompt(from, to);
+    return to.str();
+  };
+  CHECK(shows("task\n\n\nwhere\n") == shows("task\ntask\ntask\nwhere\n"));
+  CHECK_THAT(shows("task 3\n"), Contains(shows("task\n\n\n").substr(shows("task\n\n").size())));
+  CHECK(shows("\n") == "nothing has run yet\n(wsl) (wsl) \n");
+  CHECK_THAT(shows("task\nwhere\n\nwhere\n"), Contains("\n(wsl) (wsl) cycle "));  // where is no step
+  CHECK_THAT(shows("stop task add 1,0\ntask 1000\n"), Contains("stop 1: PE(1, 0) begins add(1)"));
+  CHECK_THAT(shows("task 1000\n"), Contains("(wsl) the run has ended: "));
+  CHECK_THAT(shows("task 0\n"), Contains("a number of steps is above 0"));
+  CHECK_THAT(shows("cycle x\n"), Contains("'x' is no number of steps"));
+  CHECK_THAT(shows("cycle 1 2\n"), Contains("cycle is used as: cycle, or cycle 5"));
+  CHECK_THAT(shows("cycle 5\nwhere\n"), Contains("cycle 5"));
+}
+
 TEST_CASE("the prompt carries out the debugger's commands and those of wsl-debug") {
   debugger d{made<reference>(2, 2)};
   std::istringstream from(
       "stop task add 1,0\nstop color 2 4\nstop cycle 6\nwatch 2,0 sum\nstops\nrun\nprint 1,0 "
       "sum\ntask\ncycle\nback\n"
-      "where\nhistory 2\npe 1,0\nbad\nforget\nstops\nrun\nlist\nquit\nlist\n");
+      "where\nhistory 2\npe 1,0\nbad\ndelete\nstops\nrun\nlist\nquit\nlist\n");
   std::ostringstream to;
   d.prompt(from, to);
-  CHECK_THAT(to.str(), Contains("before add on PE(1, 0)\nwhen 4 wavelets more of color 2 have arrived") &&
-                           Contains("in cycle 6\nwhen sum of PE(2, 0) changes\n") &&
-                           Contains("PE(1, 0) begins add(1)\n(wsl) sum = 0\n") &&
-                           Contains("there is no command bad; help lists them") &&
-                           Contains("(wsl) none\n(wsl) the run has ended: ") &&
-                           Contains("the state on the reference engine, 3 x 1 PEs"));
+  CHECK_THAT(to.str(),
+             Contains("1  before add on PE(1, 0)\n2  when 4 wavelets more of color 2 have arrived") &&
+                 Contains("3  in cycle 6\n4  when sum of PE(2, 0) changes\n") &&
+                 Contains("PE(1, 0) begins add(1)\n(wsl) sum = 0\n") &&
+                 Contains("there is no command bad; help lists them") &&
+                 Contains("(wsl) none\n(wsl) the run has ended: ") &&
+                 Contains("the state on the reference engine, 3 x 1 PEs"));
   CHECK(to.str().ends_with("words in queues\n(wsl) "));
 }

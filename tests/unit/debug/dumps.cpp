@@ -157,7 +157,7 @@ TEMPLATE_LIST_TEST_CASE("a dump has the exported members with their types", "", 
   CHECK(debug::carry_out(of_nan, "find sum == nan") == "PE(1, 0)  sum = nan\n");
   CHECK(debug::carry_out(of_nan, "find sum != nan") == "none\n");
   CHECK(debug::carry_out(of_nan, "find sum >= 0") == "none\n");
-  CHECK_THROWS_WITH(debug::carry_out(v, "find table >= nan"), Contains("find table == nan has those"));
+  CHECK_THROWS_WITH(debug::carry_out(v, "find table >= nan"), Contains("no number is above or below nan"));
   CHECK_THROWS_WITH(debug::carry_out(v, "find other > 0"), Contains("other has no numbers"));
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("equal PEs are kept once, and a wafer of them is a small file") {
   const machine_state s = debug::read_dump(here / "dump");
   CHECK(s.blocks.size() == 4);  // none, one state, two memories
   state_view v(s);
-  CHECK(v.find("x", ">", 0, s.grid()) == "PE(749, 99)  x[63] = 1\n");
+  CHECK(v.find(debug::condition_of("x > 0"), s.grid()) == "PE(749, 99)  x[63] = 1\n");
 }
 
 TEST_CASE("dumps are refused while tasks run, and where a file cannot be") {

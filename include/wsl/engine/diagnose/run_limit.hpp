@@ -67,6 +67,8 @@ class run_limit {
     begin_ = seconds_now();
     census_.open(pes);
   }
+  /// The run has stood still for so many seconds, which do not count.
+  void leave_out(f64 seconds) { begin_ += seconds; }
   /// Looks at the clock and returns where to count the tasks that run from now on: null before the last tenth
   /// of the time. `before` is the result of the caller's last look. Throws `passed` when the time is over,
   /// but not before the caller has counted a task. Any thread may ask; a PE is counted by the thread that

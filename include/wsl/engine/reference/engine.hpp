@@ -80,6 +80,7 @@ class reference_engine final : public engine {
     must_not_be_observed(by, observer_);
     observer_ = by;
   }
+  void stood_still(f64 seconds) override { limit_.leave_out(seconds); }
   const char* name() const override { return "reference"; }
   waits what_waits() override { return pending(); }
   [[gnu::cold]] void look_at(coord c, place_visitor& to) override {

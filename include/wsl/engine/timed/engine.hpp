@@ -125,6 +125,7 @@ class timed_engine final : public engine, trace_recorder::listener {
     recorder_.told = by ? this : nullptr;
     first().pes.traced = first().routers.traced = by || recorder_.records() ? &recorder_ : nullptr;
   }
+  void stood_still(f64 seconds) override { limit_.leave_out(seconds); }
   const char* name() const override { return "timed"; }
   waits what_waits() override { return pending(); }
   void look_at(coord c, place_visitor& to) override {
