@@ -192,7 +192,9 @@ inline machine_state state_of_contents(std::string_view bytes) {
   all.cycle = from.number("the cycle"), all.unread_words = from.number("the number of unread words");
   const std::size_t texts = from.count("a number of texts");
   for (std::size_t i = 0; i < texts; ++i)
-    if (all.texts.number_of(from.text("a text")) != i) from.fail("a text", "stands there twice");
+    if (const std::string_view t = from.text("a text"); t.find('\0') != t.npos)
+      from.fail("a text", "has a zero in it");
+    else if (all.texts.number_of(t) != i) from.fail("a text", "stands there twice");
   for (std::size_t n = from.count("a number of programs"); n > 0; --n)
     all.programs.push_back(contents::read_program(from));
   for (std::size_t n = from.count("a number of placements"); n > 0; --n) {
