@@ -56,8 +56,8 @@ namespace wsl::faults {
 [[noreturn]] constexpr void the_ports_have_different_numbers_of_pes(auto from, auto n, auto to, auto m) {
   fail(
       "the output of {} has {} PEs, the input of {} has {}: connect as many to as many, one to several, or, "
-      "with the option merges, several to one; or put a mux between them, or deal the words of one output "
-      "out",
+      "with the option merges or by_turns, several to one; or put a mux between them, or deal the words of "
+      "one output out",
       {from, n, to, m});
 }
 [[noreturn]] constexpr void the_ports_are_connected_already(auto from, auto to) {
@@ -87,7 +87,8 @@ namespace wsl::faults {
 [[noreturn]] constexpr void all_connections_of_a_port_take_turns(auto from, auto to) {
   fail(
       "the connection from {} to {} shares an output or an input with another, and one of the two has the "
-      "option by_turns: give it to both, or to none",
+      "option by_turns: give it to both, or to none; words that are dealt out, and streams of the host, take "
+      "no turns",
       {from, to});
 }
 [[noreturn]] constexpr void each_turn_has_a_side(auto name, auto n, auto sides) {
