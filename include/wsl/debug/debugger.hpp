@@ -7,6 +7,7 @@
 //   d.run();
 // docs/guide/debug.md shows a session, and examples/38_debugger.cpp is one.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <iostream>
@@ -345,19 +346,22 @@ class debugger : engines::step_observer {
   }
   /// Finds an exported member on PEs of a region, whose programs may be several.
   debug::watched_area::source exported(const region& where, const std::string& member) {
+    // A program is known by its list: where its colors are symbolic, each place has a copy of the rest.
     struct of_program {
-      const program* of;
-      const detail::exported_member* entry;
+      const detail::exported_member *all, *entry;
       debug::member_info info;
     };
     std::vector<of_program> found;
+    std::vector<const detail::exported_member*> lists;
     std::string known;
     for (const placement& p : on().plan().placements()) {
       bool meets = false;
       for (int k = 0; k < where.count() && !meets; ++k) meets = p.where.has(where.nth(k));
-      for (int i = 0; meets && i < p.what->exported; ++i) {
+      if (!meets || std::find(lists.begin(), lists.end(), p.what->exports) != lists.end()) continue;
+      lists.push_back(p.what->exports);
+      for (int i = 0; i < p.what->exported; ++i) {
         const detail::exported_member& e = p.what->exports[i];
-        if (e.name == member) found.push_back({p.what, &e, debug::capturing::info_of(e)});
+        if (e.name == member) found.push_back({p.what->exports, &e, debug::capturing::info_of(e)});
         known += fmt::format("{}{} of {}", known.empty() ? "" : ", ", e.name, p.what->name);
       }
     }
@@ -368,7 +372,7 @@ class debugger : engines::step_observer {
                                                  : "; there are " + known));
     return [found](engines::pe_state& s) -> debug::watched_elements {
       for (const of_program& f : found)
-        if (f.of == s.image->source) {
+        if (f.all == s.image->source->exports) {
           const detail::exported_elements now = f.entry->elements(s.memory());
           return {&f.info, {static_cast<const char*>(now.first), now.count}};
         }

@@ -494,3 +494,42 @@ TEMPLATE_LIST_TEST_CASE("a run that a debugger goes on with ends at its limit", 
   CHECK(d.run().why == stop::reason::fault);
   CHECK_THAT(d.where().text, Contains("the run has not become quiet in 0.2s (WSL_LIMIT=0.2s)"));
 }
+
+namespace {
+
+struct summer {
+  static constexpr auto in = symbolic<f32>(0);
+  f32 sum = 0;
+  void add(pe&, f32 x) { sum += x; }
+  using tasks = task_list<on<in, &summer::add>>;
+  using exports = export_list<&summer::sum>;
+};
+struct sender {
+  static constexpr auto out = symbolic<f32>(0);
+  void start(pe& me, f32 x) { me.send(out, x); }
+  using tasks = task_list<launch<&sender::start>, sends<out>>;
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a program of symbolic colors is watched at all its places", "", stepped) {
+  debugger d{[] {
+    layout l{wse2, 2, 2};
+    for (int y : {0, 1}) {
+      const color<f32> own{3 + y};
+      l.place<sender>(at(0, y), given_colors(sender::out, own));
+      l.place<summer>(at(1, y), given_colors(summer::in, own));
+      l.path(own, at(0, y), ramp >> east).path(own, at(1, y), west >> ramp);
+    }
+    fabric f{l, TestType{}};
+    for (int y : {0, 1}) f.start<&sender::start>(at(0, y), static_cast<f32>(y + 1));
+    return f;
+  }};
+  d.watch_member("sum > 0", all);
+  std::string seen;
+  while (!d.run().has_ended()) seen += d.where().text + "\n";
+  CHECK_THAT(seen, Contains("sum of PE(1, 0) changes from 0 to 1") &&
+                       Contains("sum of PE(1, 1) changes from 0 to 2"));
+  CHECK_THROWS_WITH(d.watch_member("total", all),
+                    Contains("exports total; there are sum of") && !Contains(", sum of"));
+}
