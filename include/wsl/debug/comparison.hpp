@@ -11,13 +11,20 @@
 
 namespace wsl::debug {
 
+/// A text without the blanks around it.
+inline std::string trimmed(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return std::string(text.substr(from, text.find_last_not_of(" \t") + 1 - from));
+}
+
 /// "< 3", "== nan": judges numbers. Nothing but nan is equal to nan.
 class comparison {
  public:
   /// Reads an operator and a number, true or false. Throws command_error.
-  explicit comparison(std::string_view text) : text_(without_blanks(text)) {
+  explicit comparison(std::string_view text) : text_(trimmed(text)) {
     const std::size_t end = std::min(text_.find_first_not_of(signs), text_.size());
-    const std::string sign = text_.substr(0, end), number = without_blanks(text_.substr(end));
+    const std::string sign = text_.substr(0, end), number = trimmed(text_.substr(end));
     how_ = how_of(sign);
     with_ = value(number);
     if (with_ != with_ && how_ != how::equal && how_ != how::different)
@@ -55,12 +62,6 @@ class comparison {
  private:
   enum class how : u8 { below, at_most, above, at_least, equal, different };
 
-  static std::string without_blanks(std::string_view text) {
-    std::string all;
-    for (char c : text)
-      if (c != ' ' && c != '\t') all += c;
-    return all;
-  }
   static how how_of(std::string_view sign) {
     constexpr std::pair<std::string_view, how> known[] = {{"<", how::below},  {"<=", how::at_most},
                                                           {">", how::above},  {">=", how::at_least},
@@ -100,11 +101,6 @@ struct member_condition {
 
 /// Reads "sum", "sum > 3" or "sum>3". Throws command_error.
 inline member_condition condition_of(std::string_view text) {
-  const auto trimmed = [](std::string_view t) {
-    const std::size_t from = t.find_first_not_of(" \t");
-    return from == std::string_view::npos ? std::string()
-                                          : std::string(t.substr(from, t.find_last_not_of(" \t") + 1 - from));
-  };
   const std::size_t sign = text.find_first_of(comparison::signs);
   member_condition c{.member = trimmed(text.substr(0, sign)), .compared = {}};
   if (c.member.empty() || c.member.find_first_of(" \t") != std::string::npos)

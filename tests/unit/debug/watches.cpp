@@ -411,6 +411,7 @@ TEST_CASE("mistakes in watches and numbers are named") {
              Contains("! no program on columns 0 to 2 and rows 0 to 1 exports some; there are sum of "));
   CHECK_THAT(says("watch all sum = 5"), Contains("! = is no comparison: those are <, <=, >, >=, == and !="));
   CHECK_THAT(says("watch all sum > many"), Contains("! 'many' is no number to compare with"));
+  CHECK_THAT(says("watch all sum > 5 6"), Contains("! '5 6' is no number to compare with"));
   CHECK_THAT(says("watch all sum >"), Contains("! '' is no number to compare with"));
   CHECK_THAT(says("watch all sum level > 3"), Contains("! 'sum level > 3' names no member"));
   CHECK_THAT(says("watch all sum > nan"), Contains("! no number is above or below nan"));
