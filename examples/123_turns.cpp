@@ -25,10 +25,10 @@ struct recorder {
 
 constexpr floor_plan planned() {
   floor_plan p{wse2, 9, 7};
-  const auto north_west = p.region<sensor>("north-west", 1, 1), far = p.region<sensor>("far", 1, 1),
-             south = p.region<sensor>("south", 1, 1), r = p.region<recorder>("recorder", 1, 1);
-  p.place(north_west, {1, 1}).place(far, {8, 2}).place(south, {5, 6}).place(r, {4, 3});
-  for (const code_region& s : {north_west, far, south})
+  const auto a = p.region<sensor>("a", 1, 1), b = p.region<sensor>("b", 1, 1),
+             c = p.region<sensor>("c", 1, 1), r = p.region<recorder>("recorder", 1, 1);
+  p.place(a, {1, 1}).place(b, {8, 2}).place(c, {5, 6}).place(r, {4, 3});
+  for (const code_region& s : {a, b, c})
     p.connect(s.output(sensor::out, all), r.input(recorder::in, all), by_turns);
   return p;
 }
