@@ -148,7 +148,7 @@ void run(const std::string& program, int jobs, int kills, unsigned seed, const f
   std::mutex mutex;
   std::atomic<bool> over = false;
   std::exception_ptr trouble;
-  std::vector<std::thread> clients;
+  std::vector<std::jthread> clients;  // a failure waits for them, and is said
   constexpr int count = 8;
   for (int k = 0; k < count; ++k)
     clients.emplace_back([&, k] {
@@ -163,8 +163,8 @@ void run(const std::string& program, int jobs, int kills, unsigned seed, const f
   std::mt19937 random(seed);
   client c(
       {.cluster = (here / "state").string(), .token_file = {}, .certificate_file = {}, .patience_s = 120});
-  std::thread waits([&] {
-    for (std::thread& t : clients) t.join();
+  std::jthread waits([&] {
+    for (std::jthread& t : clients) t.join();
     over = true;
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(15);
