@@ -98,7 +98,7 @@ void dump_summary::draw_members() {
         [&](const wsl::debug::member_info& m, const wsl::debug::member_values& v) {
           float most = -none;
           for (std::uint64_t k = 0; k < v.count; ++k) {
-            const std::optional<double> x =
+            const std::optional<wsl::debug::exact_number> x =
                 wsl::debug::number_of(m.kind, m.element_bytes, v.first + k * m.element_bytes);
             if (!x) return;
             if (std::isnan(*x)) {

@@ -2,7 +2,7 @@
 // The PEs whose memory may change in a step of a run, so that a debugger need not look at all that it watches
 // after each: those on which a task has begun, for as long as it has not ended or operations are in flight.
 #pragma once
-#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "../core/area.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Comparisons of a member's elements with a number, as `find` and `watch` take them: "u == nan", "count > 5".
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ class comparison {
     text_ = sign + " " + number;
   }
 
-  bool holds(f64 x) const {
+  bool holds(exact_number x) const {
     switch (how_) {
       case how::below: return x < with_;
       case how::at_most: return x <= with_;
@@ -68,11 +69,25 @@ class comparison {
                                                           {"==", how::equal}, {"!=", how::different}};
     for (const auto& [name, what] : known)
       if (name == sign) return what;
-    throw command_error((sign.empty() ? "nothing" : std::string(sign)) +
-                        " is no comparison: those are <, <=, >, >=, == and !=");
+    throw command_error(
+        (sign.empty()
+             ? "without a sign at its beginning this is no comparison (the member's name is no part of it)"
+             : std::string(sign) + " is no comparison") +
+        ": those are <, <=, >, >=, == and !=");
   }
-  static f64 value(const std::string& text) {
+  /// A whole number that a double might round.
+  template <class T>
+  static std::optional<exact_number> whole_number(const std::string& text) {
+    T x = 0;
+    const char* const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, x);
+    if (error != std::errc{} || last != end) return {};
+    return static_cast<exact_number>(x);
+  }
+  static exact_number value(const std::string& text) {
     if (text == "true" || text == "false") return text == "true";
+    if (const std::optional<exact_number> whole = whole_number<i64>(text)) return *whole;
+    if (const std::optional<exact_number> whole = whole_number<u64>(text)) return *whole;
     f64 x = 0;
     const char* const end = text.data() + text.size();
     const auto [last, error] = std::from_chars(text.data(), end, x);
@@ -83,11 +98,11 @@ class comparison {
       throw command_error("'" + text + "' is no number to compare with: those are as 3, -1e-3, nan or inf");
     return x;
   }
-  bool is_equal(f64 x) const { return x == with_ || (x != x && with_ != with_); }
+  bool is_equal(exact_number x) const { return x == with_ || (x != x && with_ != with_); }
 
   std::string text_;
   how how_ = how::equal;
-  f64 with_ = 0;
+  exact_number with_ = 0;
 };
 
 /// A member, and perhaps what its elements are compared with.

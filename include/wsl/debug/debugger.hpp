@@ -65,12 +65,12 @@ class debugger : engines::step_observer {
   /// Each time when so many more wavelets of a color have reached these PEs; after the cycle of the last, or
   /// before the next task. Those count that come after the step at which this is said.
   template <payload T>
-  int stop_at(color<T> c, u64 wavelets = 1, const area& where = all) {
+  int stop_at(color<T> c, i64 wavelets = 1, const area& where = all) {
     return stop_at_color(c.id, wavelets, where);
   }
-  int stop_at_color(int color, u64 wavelets = 1, const area& where = all) {
+  int stop_at_color(int color, i64 wavelets = 1, const area& where = all) {
     const layout& plan = on().plan();
-    if (color < 0 || color >= plan.machine().colors || wavelets == 0)
+    if (color < 0 || color >= plan.machine().colors || wavelets < 1)
       throw debug::command_error(
           fmt::format("a stop at a color needs one of the {} colors, and a number of wavelets above 0",
                       plan.machine().colors));
@@ -78,7 +78,7 @@ class debugger : engines::step_observer {
     for (const path_record& p : plan.paths()) has_path |= p.color == color;
     if (!has_path)
       throw debug::command_error(fmt::format("no path has color {}, so its wavelets never come", color));
-    return add({.where = region_of(where), .color = color, .every = wavelets});
+    return add({.where = region_of(where), .color = color, .every = static_cast<u64>(wavelets)});
   }
   /// When this cycle has come.
   int stop_at_cycle(u64 cycle) {
@@ -142,8 +142,12 @@ class debugger : engines::step_observer {
   void enable_stop(int number) {
     if (!stops_.switch_on(number, true)) stops_.renew(number, state_at());
   }
-  /// The next so many hits of a stop do not stop the run; 0 for none.
-  void ignore_hits(int number, u64 hits) { stops_.ignore(number, hits, step_); }
+  /// The next so many hits of a stop do not stop the run; 0 for none. Throws std::invalid_argument for a
+  /// number below 0.
+  void ignore_hits(int number, i64 hits) {
+    if (hits < 0) throw debug::command_error(fmt::format("{} hits: a number of hits is 0 or more", hits));
+    stops_.ignore(number, static_cast<u64>(hits), step_);
+  }
 
   // ---- going on ---------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ inline int stop(debugger& d, const std::vector<std::string>& words) {
     return d.stop_at_task(words[2], n == 4 ? area_of(d, words[3]) : all);
   if ((n == 3 || n == 4) && what == "color")
     return d.stop_at_color(number(words[2], "color"),
-                           n == 4 ? number<u64>(words[3], "number of wavelets") : 1);
+                           n == 4 ? number<i64>(words[3], "number of wavelets") : 1);
   if (n == 3 && what == "cycle") return d.stop_at_cycle(number<u64>(words[2], "cycle"));
   throw command_error(
       "stop is used as: stop 1,2, stop task add, stop task add 0-3,*, stop color 3 100 or stop cycle 500");
@@ -66,9 +66,10 @@ inline std::vector<int> stop_numbers(debugger& d, const std::vector<std::string>
 inline std::string ignore(debugger& d, const std::vector<std::string>& words) {
   if (words.size() != 3) throw command_error("ignore is used as: ignore 2 10, a stop and a number of hits");
   const int stop = number(words[1], "number of a stop");
-  const u64 hits = number<u64>(words[2], "number of hits");
+  const i64 hits = number<i64>(words[2], "number of hits");
   d.ignore_hits(stop, hits);
-  return fmt::format("stop {} does not stop the run at its next {}\n", stop, engines::counted(hits, "hit"));
+  return fmt::format("stop {} does not stop the run at its next {}\n", stop,
+                     engines::counted(static_cast<u64>(hits), "hit"));
 }
 /// Takes so many steps, up to the first at which something else stops the run; shows the last.
 template <class Step>

@@ -2,6 +2,8 @@
 // What a debugger stops at, by number: tasks, numbers of wavelets, cycles, and members that change or of
 // which a condition becomes true.
 #pragma once
+#include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "../engine/diagnose/wait_text.hpp"
@@ -26,8 +28,8 @@ struct stop_condition {
   }
   std::string text() const {
     if (color >= 0)
-      return fmt::format("when {} more of color {} have arrived on {}", engines::counted(every, "wavelet"),
-                         color, wsl::text_of(where));
+      return fmt::format("each time when {} more of color {} have arrived on {}",
+                         engines::counted(every, "wavelet"), color, wsl::text_of(where));
     if (cycle) return fmt::format("in cycle {}", cycle);
     return fmt::format("before {} on {}", task.empty() ? "every task" : task, wsl::text_of(where));
   }
@@ -239,7 +241,7 @@ class stop_list {
     });
     stop all = reasons.front();
     for (std::size_t i = 1; i < reasons.size() && i < most; ++i) all.text += "; " + reasons[i].text;
-    if (reasons.size() > most) all.text += fmt::format("; and so on {} more PEs", reasons.size() - most);
+    if (reasons.size() > most) all.text += fmt::format("; and on {} more PEs", reasons.size() - most);
     return all;
   }
 

@@ -18,9 +18,11 @@ T element_as(const char* at) {
   return value;
 }
 
-/// The number of an element as a double, whose 53 bits hold all but the largest whole numbers exactly;
-/// nothing for bytes.
-inline std::optional<f64> number_of(element_kind kind, u32 bytes, const char* at) {
+/// Holds the value of every element exactly, with 64 bits or more.
+using exact_number = long double;
+
+/// The number of an element; nothing for bytes.
+inline std::optional<exact_number> number_of(element_kind kind, u32 bytes, const char* at) {
   switch (kind) {
     case element_kind::bytes: return {};
     case element_kind::boolean: return *at != 0;
@@ -34,13 +36,13 @@ inline std::optional<f64> number_of(element_kind kind, u32 bytes, const char* at
       return bytes == 1   ? element_as<i8>(at)
              : bytes == 2 ? element_as<i16>(at)
              : bytes == 4 ? element_as<i32>(at)
-                          : static_cast<f64>(element_as<i64>(at));
+                          : static_cast<exact_number>(element_as<i64>(at));
     case element_kind::unsigned_number: break;
   }
   return bytes == 1   ? element_as<u8>(at)
          : bytes == 2 ? element_as<u16>(at)
          : bytes == 4 ? element_as<u32>(at)
-                      : static_cast<f64>(element_as<u64>(at));
+                      : static_cast<exact_number>(element_as<u64>(at));
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // A member on the PEs of an area that a debugger watches: whether it changes, or a condition of it becomes
 // true.
 #pragma once
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -61,7 +62,7 @@ class watched_area {
         last_(static_cast<std::size_t>(where.count())) {}
 
   const region& where() const { return where_; }
-  /// "when sum of PE(1, 2) changes", "when sum > 3 on row 0".
+  /// "when sum of PE(1, 2) changes", "when sum > 3 becomes true on row 0".
   std::string text() const {
     return wanted_.compared ? fmt::format("when {} becomes true on {}", wanted_.text(), wsl::text_of(where_))
                             : fmt::format("when {} of {} changes", wanted_.member, wsl::text_of(where_));

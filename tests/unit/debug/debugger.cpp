@@ -380,7 +380,7 @@ TEST_CASE("the prompt carries out the debugger's commands and those of wsl-debug
   std::ostringstream to;
   d.prompt(from, to);
   CHECK_THAT(to.str(),
-             Contains("1  before add on PE(1, 0)\n2  when 4 wavelets more of color 2 have arrived") &&
+             Contains("1  before add on PE(1, 0)\n2  each time when 4 wavelets more of color 2 have arrived") &&
                  Contains("3  in cycle 6\n4  when sum of PE(2, 0) changes\n") &&
                  Contains("PE(1, 0) begins add(1)\n(wsl) sum = 0\n") &&
                  Contains("there is no command bad; help lists them") &&

@@ -365,8 +365,9 @@ TEMPLATE_LIST_TEST_CASE("stops have numbers, by which they go, pause and let hit
   d.disable_stop(4), d.disable_stop(5), d.disable_stop(3);
   d.ignore_hits(1, 2);
   CHECK_THAT(d.run().text, Contains(", stop 1: PE(0, 0) begins add(3)"));
-  CHECK_THAT(d.stops(), Contains("1  before add on PE(0, 0); 3 hits\n3  when small of PE(0, 0) changes; off\n"
-                                 "4  when 2 wavelets more of color 2 have arrived on PE(2, 0); off\n"));
+  CHECK_THAT(d.stops(),
+             Contains("1  before add on PE(0, 0); 3 hits\n3  when small of PE(0, 0) changes; off\n"
+                      "4  each time when 2 wavelets more of color 2 have arrived on PE(2, 0); off\n"));
   // Changes while a watch was off are none when it is on again.
   d.disable_stop(1), d.enable_stop(3);
   CHECK_THAT(d.run().text, Contains(", stop 3: small of PE(0, 0) changes from 2 to 3 in add(3)"));
@@ -531,6 +532,23 @@ TEMPLATE_LIST_TEST_CASE("a program of symbolic colors is watched at all its plac
   while (!d.run().has_ended()) seen += d.where().text + "\n";
   CHECK_THAT(seen, Contains("sum of PE(1, 0) changes from 0 to 1") &&
                        Contains("sum of PE(1, 1) changes from 0 to 2"));
+  const int first = d.stop_at_task("add");
+  CHECK_THROWS_WITH(d.ignore_hits(first, -1), Contains("-1 hits: a number of hits is 0 or more"));
+  CHECK_THROWS_WITH(d.stop_at_color(3, -1), Contains("a number of wavelets above 0"));
   CHECK_THROWS_WITH(d.watch_member("total", all),
                     Contains("exports total; there are sum of") && !Contains(", sum of"));
+}
+
+TEST_CASE("comparisons take whole numbers exactly, and numbers of hits and words are above 0") {
+  using debug::comparison;
+  const auto holds = [](const char* text, auto x) {
+    return comparison(text).holds(static_cast<debug::exact_number>(x));
+  };
+  CHECK(holds("== 9007199254740993", i64{9007199254740993}));
+  CHECK_FALSE(holds("== 9007199254740992", i64{9007199254740993}));
+  CHECK(holds("== 18446744073709551615", ~u64{0}));
+  CHECK_FALSE(holds("> 18446744073709551614", u64{18446744073709551614u}));
+  CHECK(holds("== 0.1", 0.1));
+  CHECK(holds("== -3", i32{-3}));
+  CHECK_THROWS_WITH(comparison("u == 3"), Contains("without a sign at its beginning this is no comparison"));
 }
