@@ -34,6 +34,11 @@ class router_switch {
   /// The position of the switch; -1 where the color is closed or has no positions.
   int position() const { return closed_ || !positions_ ? -1 : position_; }
 
+  /// The side from which its position takes wavelets; "" if these are several, or none.
+  const char* side() const {
+    return closed_ || !how_.from.single() ? "" : name_of(static_cast<port>(how_.from.bits));
+  }
+
   /// The ports to which a wavelet goes; the ramp is left out if the filter or the control wavelet excludes
   /// the processor.
   ports outputs(const wavelet& w) const {

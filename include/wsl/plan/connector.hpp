@@ -8,6 +8,7 @@
 #include <bit>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "coloring.hpp"
@@ -169,6 +170,7 @@ class connector {
   constexpr void add_link(int of_class, const net_end& from, const net_end& to, const connection& c,
                           int number) {
     int leaving = 1, coming = 1;  // with this one
+    if (c.by_turns) must_end_its_turn(from, to, c);
     for (const net& n : nets_) {
       if (n.of_class != of_class || !(n.by_turns || c.by_turns)) continue;
       const bool leaves = from.at != nowhere && begins_at(n, from.at),
@@ -176,12 +178,13 @@ class connector {
       if (leaves && comes && n.by_turns && c.by_turns) return;
       if ((leaves || comes) && n.by_turns != c.by_turns)
         faults::all_connections_of_a_port_take_turns(region_name(from.region), region_name(to.region));
+      if ((leaves && n.root.inner != from.inner) || (comes && n.leaves[0].inner != to.inner))
+        faults::turns_at_a_port_have_one_inner_side(region_name(from.region), region_name(to.region));
       leaving += leaves, coming += comes;
     }
-    if (leaving > number_of(from.sides))
-      faults::each_turn_has_a_side(region_name(from.region), leaving, number_of(from.sides));
-    if (coming > number_of(to.sides))
-      faults::each_turn_has_a_side(region_name(to.region), coming, number_of(to.sides));
+    for (const auto& [end, turns] : {std::pair{&from, leaving}, std::pair{&to, coming}})
+      if (const int sides = open_sides(*end); c.by_turns && turns > sides)
+        faults::each_turn_has_a_side(region_name(end->region), end->at.x, end->at.y, turns, sides);
     for (net& n : nets_) {
       if (n.of_class != of_class || c.by_turns) continue;
       const char* name = region_name(n.root.region);
@@ -222,7 +225,38 @@ class connector {
       if (e.at == at) return true;
     return false;
   }
-  static constexpr int number_of(ports sides) { return std::popcount(sides.bits); }
+  /// Whether no other net takes turns with this one.
+  constexpr bool takes_all_turns(std::size_t k) const {
+    const net& n = nets_[k];
+    for (const net& other : nets_)
+      if (&other != &n && other.of_class == n.of_class && other.by_turns &&
+          (other.root.at == n.root.at || other.leaves[0].at == n.leaves[0].at))
+        return false;
+    return true;
+  }
+  /// The sides of a port behind which there is a PE.
+  constexpr int open_sides(const net_end& e) const {
+    int n = 0;
+    for (const port side : every_side) n += e.sides.has(side) && grid_.has(e.at + step(side));
+    return n;
+  }
+  /// The program whose words a connection takes sends control wavelets. Those of an inner path may come from
+  /// several.
+  constexpr void must_end_its_turn(const net_end& from, const net_end& to, const connection& c) const {
+    if (!from.inner.has(ramp)) return;
+    for (const program_record& p : programs_) {
+      if (p.region != from.region ||
+          !regions_[static_cast<std::size_t>(p.region)].on_grid(p.where).has(from.at))
+        continue;
+      bool ends = false;
+      for (const detail::binding& b : *p.what)
+        ends = ends || (b.what == detail::role::steer && b.id == c.from.color &&
+                        (b.commands & detail::command_bit(switch_adv)));
+      if (!ends)
+        faults::the_program_does_not_end_its_turn(region_name(from.region), region_name(to.region),
+                                                  p.what->name, from.at.x, from.at.y);
+    }
+  }
   constexpr const char* region_name(int region) const {
     return region < 0 ? "the host" : regions_[static_cast<std::size_t>(region)].name;
   }
@@ -289,7 +323,7 @@ class connector {
     std::vector<exhaustive::class_rules> rules(static_cast<std::size_t>(classes_), exhaustive::class_rules{});
     const u64 all = conflicts().all();
     for (int k = 0; k < classes_; ++k) {
-      rules[static_cast<std::size_t>(k)].allowed = all;
+      rules[static_cast<std::size_t>(k)].allowed = all & allowed_colors(k);
       rules[static_cast<std::size_t>(k)].fixed = fixed_[static_cast<std::size_t>(k)];
     }
     for (const std::size_t n : used_)
@@ -313,7 +347,7 @@ class connector {
   /// color.
   constexpr bool goes_around(int of_class, coloring& colors, router& find) {
     if (fixed_[static_cast<std::size_t>(of_class)] >= 0) return false;
-    u64 possible = colors.all();
+    u64 possible = colors.all() & allowed_colors(of_class);
     for (const std::size_t n : used_)
       if (class_of(n) == of_class)
         for (const std::size_t other : used_)
@@ -460,6 +494,7 @@ class connector {
     for (std::size_t i = 0; i < used_.size(); ++i)  // in the order of regions
       for (std::size_t k = i; k-- > 0 && used_[k] / max_ids == used_[i] / max_ids;)
         colors.keep_apart(class_of(used_[i]), class_of(used_[k]));
+    for (int k = 0; k < classes_; ++k) colors.bar(k, ~allowed_colors(k));
     const std::vector<u64> own = colors_of_programs();
     const auto meets = [&](coord c, int of_class) {
       grid_.each(c, [&](int other, int) { colors.keep_apart(of_class, other); });
@@ -469,6 +504,19 @@ class connector {
       for (const net_step& s : ways_[k].steps) meets(s.at, nets_[k].of_class);
     for (const inner_path& p : inner_) each_pe(p, [&](coord c) { meets(c, node_class(p.region, p.color)); });
     return colors;
+  }
+  /// Only some colors of a machine may have switches. Where the user has chosen one, the checker judges it.
+  constexpr u64 allowed_colors(int of_class) const {
+    bool switched = false;
+    if (fixed_[static_cast<std::size_t>(of_class)] >= 0) return ~u64{0};
+    for (const net& n : nets_) {
+      if (n.of_class != of_class) continue;
+      switched = switched || n.by_turns || n.root.positions;
+      for (const net_end& e : n.leaves) switched = switched || e.positions;
+    }
+    for (const inner_path& p : inner_)
+      switched = switched || (p.options.switched && node_class(p.region, p.color) == of_class);
+    return switched ? base_.machine().switch_colors : ~u64{0};
   }
   /// By region: the colors of the fabric that its programs name.
   constexpr std::vector<u64> colors_of_programs() const {
@@ -582,7 +630,8 @@ class connector {
       const std::size_t first = all.size();
       for (const net_step& s : ways_[k].steps) {
         if (n.by_turns && is_end(n, s.at)) {
-          turns.add(s.at, color_of(n.of_class), s.from >> s.to, n.calls);
+          turns.add(s.at, color_of(n.of_class), s.from >> s.to, n.calls,
+                    s.at == n.leaves[0].at && takes_all_turns(k));
           continue;
         }
         add_to(all, first,

@@ -91,11 +91,26 @@ namespace wsl::faults {
       "no turns",
       {from, to});
 }
-[[noreturn]] constexpr void each_turn_has_a_side(auto name, auto n, auto sides) {
+[[noreturn]] constexpr void each_turn_has_a_side(auto name, auto x, auto y, auto n, auto sides) {
   fail(
-      "{} connections take turns at one PE of {}, whose port opens to {} sides: each needs one of its own, "
-      "so that a switch can choose among them",
-      {n, name, sides});
+      "at PE({}, {}) of {}, {} connections take turns, and its port opens to other PEs through {} of its "
+      "sides: each "
+      "needs one of its own; open the port to every side, move the region off the edge, or put a mux between",
+      {x, y, name, n, sides});
+}
+[[noreturn]] constexpr void the_program_does_not_end_its_turn(auto from, auto to, auto program, auto x,
+                                                              auto y) {
+  fail(
+      "the connection from {} to {} takes turns, but program {} at PE({}, {}) does not say steers<color, "
+      "switch_adv>: an output ends its turn with me.send_control(color, switch_adv)",
+      {from, to, program, x, y});
+}
+[[noreturn]] constexpr void turns_at_a_port_have_one_inner_side(auto from, auto to) {
+  fail(
+      "the connection from {} to {} takes turns with another at one PE, and .from(...) or .to(...) of the "
+      "two "
+      "differ: a turn changes the side of the connection, not what lies inside of the region",
+      {from, to});
 }
 [[noreturn]] constexpr void a_port_of_turns_has_its_own_switches(auto from, auto to) {
   fail(

@@ -27,6 +27,9 @@ struct deals {
 
 namespace planning {
 struct by_turns_t {};
+/// For assertions that fail where something is used.
+template <class T>
+inline constexpr bool never = false;
 }  // namespace planning
 /// An option of connections that share an output or an input, of which one is open at a time.
 inline constexpr planning::by_turns_t by_turns{};
@@ -117,8 +120,14 @@ class floor_plan {
                                 const planning::by_turns_t&) {
     if (from.data().is_switched || to.data().is_switched)
       faults::a_port_of_turns_has_its_own_switches(name(from.data()), name(to.data()));
-    add(from.data(), to.data(), &planning::calls_for<T>, true);
+    add(from.data(), to.data(), &planning::calls_for<T>, true);  // n to 1 is possible, as with merges
     connections_.back().merges = false, connections_.back().by_turns = true;
+    return *this;
+  }
+  template <payload T, class Other>
+  constexpr floor_plan& connect(const region_port<T>&, const region_port<T>&, const planning::by_turns_t&,
+                                const Other&) {
+    static_assert(planning::never<Other>, "wsl: by_turns is the only option of a connection");
     return *this;
   }
   /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n,
@@ -133,6 +142,12 @@ class floor_plan {
   template <payload T>
   constexpr floor_plan& stream_in(const region_port<T>& to, port side) {
     return add_host(to.data(), side, false, &planning::calls_for<T>);
+  }
+  template <payload T>
+  constexpr floor_plan& stream_in(const region_port<T>&, port, const planning::by_turns_t&) {
+    static_assert(planning::never<T>,
+                  "wsl: streams of the host take no turns: let them enter a region that does");
+    return *this;
   }
   /// The words of one stream are dealt out over the PEs of the port.
   template <payload T>

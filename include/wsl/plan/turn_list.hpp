@@ -9,14 +9,15 @@ namespace wsl::planning {
 
 class turn_list {
  public:
-  /// One more position for a color on a PE.
-  constexpr void add(coord at, int color, route how, const payload_calls* calls) {
+  /// One more position for a color on a PE, of which there are at most four. `has_switch`: there is a switch
+  /// even if this is the only one, so that the commands of its sender have one to meet.
+  constexpr void add(coord at, int color, route how, const payload_calls* calls, bool has_switch) {
     for (place& p : places_)
       if (p.at == at && p.color == color) {
-        if (p.count < detail::max_positions) p.routes[p.count++] = how;
+        p.routes[p.count++] = how;
         return;
       }
-    places_.push_back({at, color, calls, {how}, 1});
+    places_.push_back({at, color, calls, {how}, 1, has_switch});
   }
   /// Adds the path of each PE. The pieces name switches of this list, and must not outlive it.
   constexpr void add_to(std::vector<path_piece>& pieces) {
@@ -31,8 +32,9 @@ class turn_list {
            p.routes[0].to,
            false,
            {},
-           p.count > 1 ? &kept({.pos1 = p.routes[1], .pos2 = p.routes[2], .pos3 = p.routes[3], .ring = true})
-                       : nullptr,
+           p.count > 1 || p.has_switch
+               ? &kept({.pos1 = p.routes[1], .pos2 = p.routes[2], .pos3 = p.routes[3], .ring = true})
+               : nullptr,
            p.calls});
   }
 
@@ -40,9 +42,10 @@ class turn_list {
   struct place {
     coord at;
     int color = 0;
-    const payload_calls* calls = nullptr;
-    route routes[detail::max_positions]{};
+    const payload_calls* calls = nullptr;   // for the payload of the color
+    route routes[detail::max_positions]{};  // the position that each connection has; others are empty
     int count = 0;
+    bool has_switch = false;
   };
   constexpr const switches& kept(const switches& s) {
     for (const switches& before : switches_)

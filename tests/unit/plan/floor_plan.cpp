@@ -245,14 +245,61 @@ TEST_CASE("what cannot take turns is refused") {
   floor_plan narrow = p, mixed = p;
   for (const code_region& from : {a, b})
     narrow.connect(from.output(turn_source::out, east), d.input(sink::in, west), by_turns);
-  CHECK_THROWS_WITH(narrow.connected(),
-                    Contains("2 connections take turns at one PE of d, whose port opens to 1 sides"));
+  CHECK_THROWS_WITH(narrow.connected(), Contains("at PE(8, 3) of d, 2 connections take turns") &&
+                                            Contains("through 1 of its sides"));
   mixed.connect(a.output(turn_source::out, all), d.input(sink::in, all), by_turns);
   mixed.connect(b.output(turn_source::out, all), d.input(sink::in, all), merges);
   CHECK_THROWS_WITH(mixed.connected(), Contains("give it to both, or to none"));
   p.connect(a.output(turn_source::out, all), d.input(sink::in, all));
   p.connect(b.output(turn_source::out, all), d.input(sink::in, all));
   CHECK_THROWS_WITH(p.connected(), Contains("with by_turns if they say"));
+}
+
+TEST_CASE("one connection by turns is one, and each sender must end its turn") {
+  floor_plan p{wse2, 12, 9}, edge_of_grid{wse2, 6, 4};
+  const auto a = p.region<turn_source>("a", 1, 1), d = p.region<sink>("d", 1, 1);
+  p.place(a, {1, 1}).place(d, {8, 3});
+  p.connect(a.output(turn_source::out, all), d.input(sink::in, all), by_turns);
+  floor_plan silent = p, inside = p;
+  const layout l = p.connected();
+  require(l);
+  fabric f{l};
+  for (int k : {0, 1}) f.start<&turn_source::start>(at(1, 1), static_cast<f32>(100 * k));
+  f.run();
+  CHECK(f.program_at<sink>({8, 3}).count == 4 * words);
+
+  const auto b = silent.region<source>("b", 1, 1);
+  silent.place(b, {1, 5});
+  silent.connect(b.output(source::out, all), d.input(sink::in, all), by_turns);
+  CHECK_THROWS_WITH(silent.connected(), Contains("from b to d takes turns, but program") &&
+                                            Contains("source at PE(1, 5) does not say steers"));
+  const auto c = inside.region<turn_source>("c", 1, 1);
+  inside.place(c, {4, 7});
+  inside.connect(c.output(turn_source::out, all), d.input(sink::in, all).to(ramp | east), by_turns);
+  CHECK_THROWS_WITH(inside.connected(), Contains(".from(...) or .to(...) of the two differ"));
+
+  const auto many = edge_of_grid.region<turn_source>("many", 1, 3),
+             corner = edge_of_grid.region<sink>("corner", 1, 1);
+  edge_of_grid.place(many, {4, 0}).place(corner, {0, 0});
+  edge_of_grid.connect(many.output(turn_source::out, all), corner.input(sink::in, all), by_turns);
+  CHECK_THROWS_WITH(edge_of_grid.connected(), Contains("at PE(0, 0) of corner, 3 connections take turns") &&
+                                                  Contains("move the region off the edge"));
+}
+
+TEST_CASE("colors of connections that take turns have switches on the machine") {
+  layout base{wse3, 40, 24};  // the colors from 0 to 9 are taken between them; 10 and 11 have no switches
+  for (int k = 0; k < 10; ++k) base.path(color<f32>{k}, column(10), north >> south);
+  floor_plan crossed{base};
+  const auto e = crossed.region<sink>("e", 1, 1), from = crossed.region<turn_source>("from", 1, 1),
+             other = crossed.region<turn_source>("other", 1, 1);
+  crossed.place(e, {20, 12}).place(from, {2, 12}).place(other, {2, 18});
+  for (const code_region& r : {from, other})
+    crossed.connect(r.output(turn_source::out, all), e.input(sink::in, all), by_turns);
+  const layout l = crossed.connected();
+  const int given = l.color_at({20, 12}, sink::in).id;
+  INFO("color " << given);
+  CHECK((wse3.switch_colors >> given & 1) == 1);
+  CHECK(given >= 10);
 }
 
 TEST_CASE("one output deals its words out") {

@@ -28,7 +28,7 @@ struct wait {
     stream,  ///< `count` words of the host stream of `color` could not enter the grid
     router,  ///< `count` wavelets of `color` lie in the router
     /// `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened
-    /// if that is -1
+    /// if that is -1; `what` is the side from which the position takes wavelets, if it is one
     router_switch,
     /// local task `what` was activated by a completion when it was active already, so that one activation was
     /// lost; no wait, but a likely reason for those of a deadlock. The threaded engine does not look at
@@ -40,7 +40,7 @@ struct wait {
   coord at;
   int color = -1;
   const char* program = "";  ///< name of the PE's program
-  const char* what = "";     ///< name of the task or operation
+  const char* what = "";     ///< name of the task or operation, or of a side
   unsigned long long count = 0;
   int position = -1;  ///< of a switch; of a join, the arrivals that start it
   /// the engine models no routers and counts their wavelets as part of the input queue

@@ -132,7 +132,8 @@ inline std::string predicate(const wait_group& g) {
     case wait::reason::router_switch:
       return joined({so_many("wavelet"), color, g.fewest == 1 && g.most == 1 ? " waits" : " wait",
                      w.position < 0 ? " for the color to be reopened" : " for the switch to leave position ",
-                     w.position < 0 ? "" : std::to_string(w.position)});
+                     w.position < 0 ? "" : std::to_string(w.position),
+                     *w.what ? ", which takes those from " : "", w.what});
     case wait::reason::lost:
       return joined({"task ", w.what,
                      " was activated by a completion when it was active already; activations are "
@@ -230,7 +231,8 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
     case e::shut:
       if (c.position < 0) return joined({"Let ", culprit, " call me.reopen for color ", color, "."});
       return joined({"Let a control wavelet with switch_adv or switch_rst pass the switch of color ", color,
-                     " at ", text_of(c.last), " after the last wavelet that its position is for."});
+                     " at ", text_of(c.last),
+                     " after the last wavelet that its position is for, and none before."});
     case e::no_path:
       return joined({"Add a path of color ", color, " that ends in the ramp of ", culprit,
                      ", or do not read it there."});

@@ -399,9 +399,10 @@ class reference_engine final : public engine {
     for (port p : every_port)
       if (const u32 q = l.in[index_of(p)]; q != routers::none)
         (routers_.takes(l, p) ? held : shut_out) += routers_[q].size;
-    if (shut_out)
-      open.push_back(
-          {wait::reason::router_switch, at, l.color, "", "", shut_out, routers_.switch_of(l)->position()});
+    if (shut_out) {
+      const router_switch& s = *routers_.switch_of(l);
+      open.push_back({wait::reason::router_switch, at, l.color, "", s.side(), shut_out, s.position()});
+    }
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;

@@ -220,7 +220,8 @@ class threaded_engine : public engine {
     for (const cursor& in : transport_.net.cursors_of(who))
       (r.way.takes(every_port[in.port]) ? held : shut_out) += transport_.available(in);
     if (shut_out)
-      open.push_back({wait::reason::router_switch, r.at, r.color, "", "", shut_out, r.way.position()});
+      open.push_back(
+          {wait::reason::router_switch, r.at, r.color, "", r.way.side(), shut_out, r.way.position()});
     if (held) open.push_back({wait::reason::router, r.at, r.color, "", "", held});
   }
 

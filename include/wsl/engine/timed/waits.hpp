@@ -49,7 +49,8 @@ inline void waits_of(waits& open, const mesh& m) {
   m.each_virtual_channel([&](coord at, int color, const pipe& in) {
     if (in.empty()) return;
     if (const timed_switch* g = m.switch_before(in))
-      open.push_back({wait::reason::router_switch, at, color, "", "", in.size(), g->way.position()});
+      open.push_back(
+          {wait::reason::router_switch, at, color, "", g->way.side(), in.size(), g->way.position()});
     else open.push_back({wait::reason::router, at, color, "", "", in.size()});
   });
 }
