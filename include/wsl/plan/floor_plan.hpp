@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/always_false.hpp"
 #include "connector.hpp"
 #include "report.hpp"
 #include "stacking.hpp"
@@ -27,9 +28,6 @@ struct deals {
 
 namespace planning {
 struct by_turns_t {};
-/// For assertions that fail where something is used.
-template <class T>
-inline constexpr bool never = false;
 }  // namespace planning
 /// An option of connections that share an output or an input, of which one is open at a time.
 inline constexpr planning::by_turns_t by_turns{};
@@ -127,7 +125,7 @@ class floor_plan {
   template <payload T, class Other>
   constexpr floor_plan& connect(const region_port<T>&, const region_port<T>&, const planning::by_turns_t&,
                                 const Other&) {
-    static_assert(planning::never<Other>, "wsl: by_turns is the only option of a connection");
+    static_assert(support::always_false<Other>, "wsl: by_turns is the only option of a connection");
     return *this;
   }
   /// With `deals{.words = n}`, the first PE of the input gets the first n words, the second one the next n,
@@ -145,7 +143,7 @@ class floor_plan {
   }
   template <payload T>
   constexpr floor_plan& stream_in(const region_port<T>&, port, const planning::by_turns_t&) {
-    static_assert(planning::never<T>,
+    static_assert(support::always_false<T>,
                   "wsl: streams of the host take no turns: let them enter a region that does");
     return *this;
   }
