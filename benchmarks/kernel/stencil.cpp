@@ -61,9 +61,10 @@ struct waves {
     by_hand = std::make_unique<wave25::simulation>(p);
     wave25::state start{0, std::vector<f32>(p.size.count()), std::vector<f32>(p.size.count()), {}, {}};
     std::vector<f32> factors(p.size.count());
+    const f64 scale = p.time_step() / p.spacing;
     for (std::size_t i = 0; i < factors.size(); ++i) {
       const auto [x, y, z] = place(i);
-      const f64 courant = f64{p.velocity[i]} * p.time_step() / p.spacing;
+      const f64 courant = f64{p.velocity[i]} * scale;
       loop.factor(x, y, z) = factors[i] = static_cast<f32>(courant * courant);
       loop.now(x, y, z) = start.now[i] = static_cast<f32>((x * 31 + y * 17 + z * 5) % 64) - 31.5f;
     }

@@ -418,7 +418,8 @@ inline program program_for(const std::vector<binding>& t) {
 }
 
 inline actor& actor_at(fabric& f, coord c) {
-  return *static_cast<actor*>(state_of(*f.engine_in_use().find(c)).memory());
+  engines::engine& e = f.engine_in_use();
+  return *static_cast<actor*>(e.memory_of(*e.find(c)));
 }
 
 }  // namespace law

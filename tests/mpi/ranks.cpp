@@ -140,6 +140,24 @@ layout stairs() {
   return l;
 }
 
+/// Counts how many of its kind this process has.
+struct registered {
+  static inline int alive = 0;
+  std::vector<u32> owned;
+  u32 number = 0;
+  u32 parts[3]{};
+
+  registered() { ++alive; }
+  registered(const registered&) = delete;
+  ~registered() { --alive; }
+  void fill(pe& me) {
+    const u32 here = static_cast<u32>(10 * me.y() + me.x());
+    owned.assign(here + 1, here);
+    for (u32& p : parts) p = number + here;
+  }
+  using tasks = task_list<launch<&registered::fill>>;
+};
+
 /// The text of the exception that a call throws, or nothing.
 template <class F>
 std::string thrown(F f) {
@@ -198,6 +216,53 @@ TEST_CASE("the host copies and reads on every rank") {
   CHECK(f.read(8, 8, &summand::several)[2] == 3 * 81);
   const u64 pes_here = static_cast<u64>(f.here({0, 0})) + static_cast<u64>(f.here({8, 8}));
   CHECK(mpi::world().who.sum(pes_here) == 2);
+}
+
+TEST_CASE("a rank has the programs of its own PEs only") {
+  constexpr int wide = 5, high = 8;
+  layout l{host, wide, high};
+  l.place<registered>(all);
+  {
+    fabric f{l, mpi::world().with({.threads = 1, .pes_per_partition = wide})};
+    int here = 0;
+    for (int y = 0; y < high; ++y)
+      for (int x = 0; x < wide; ++x) here += f.here({x, y});
+    CHECK(mpi::world().who.sum(static_cast<u64>(here)) == wide * high);
+    CHECK(registered::alive == here);
+
+    // Copies reach the rank that runs a PE, and come from there.
+    device d{f};
+    std::vector<u32> numbers(wide * high);
+    std::iota(numbers.begin(), numbers.end(), 1000u);
+    d.copy_in(&registered::number, all, numbers);
+    d.launch<&registered::fill>(all);
+    CHECK(d.copy_out(&registered::number, all) == numbers);
+    std::vector<i64> wider(3 * wide);
+    d.copy_out(&registered::parts, row(7), wider);
+    for (int x = 0; x < wide; ++x) CHECK(wider[static_cast<std::size_t>(3 * x + 1)] == 1035 + x + 70 + x);
+
+    // What the programs own is gathered where only its size is known.
+    std::vector<u32> to(76);
+    gather owned(f);
+    for (const coord c : {coord{4, 7}, coord{0, 0}})
+      owned.add(c, f.here(c) ? f.program_at<registered>(c).owned.data() : nullptr, c.y ? &to[1] : &to[0],
+                c.y ? 75u : 1u);
+    owned.run();
+    CHECK(to[0] == 0);
+    CHECK(std::count(to.begin() + 1, to.end(), 74u) == 75);
+    CHECK(registered::alive == here);
+    CHECK_THAT(thrown([&] { owned.add({5, 0}, numbers.data(), to.data(), 1); }),
+               Catch::Contains("there is no program at PE(5, 0) from which to gather"));
+
+    // A PE of another rank is built for the host that asks for it, and is what the host makes of it.
+    registered& last = f.program_at<registered>({4, 7});
+    const bool is_here = f.here({4, 7});
+    CHECK(registered::alive == here + !is_here);
+    CHECK(last.number == (is_here ? 1039u : 0u));
+    CHECK(f.read(4, 7, &registered::number) == 1039);
+    CHECK(last.number == 1039);
+  }
+  CHECK(registered::alive == 0);
 }
 
 TEST_CASE("areas run where they are placed") {

@@ -4,6 +4,7 @@
 // them.
 #pragma once
 #include <atomic>
+#include <cstring>
 #include <span>
 
 #include "../core/fault.hpp"
@@ -23,10 +24,12 @@ struct host_call {
   const void* arguments = nullptr;
 };
 
-/// Bytes in the memory of a PE that the host is about to read.
+/// Bytes that the host wants to have of a PE.
 struct memory_part {
   const pe* of = nullptr;
-  void* bytes = nullptr;
+  const void* from =
+      nullptr;  ///< in the memory of the PE, or owned by that; only the process that runs it looks there
+  void* to = nullptr;  ///< may be the same
   std::size_t size = 0;
 };
 
@@ -53,16 +56,21 @@ class engine : public engine_port {
   /// task's own C++ costs nothing without me.spend. False on an engine that counts no machine's cycles.
   virtual bool exchange_only() const { return false; }
 
-  /// Whether other processes run a part of the PEs. Every process then has the memory of all PEs, but only
-  /// the memory of those that it runs itself is always up to date; the host's copies and reads bring the
-  /// rest.
+  /// Whether other processes run a part of the PEs. A process has the memory of those that it runs itself,
+  /// and of others only what its host has asked for, with what it has written there; the host's copies and
+  /// reads bring the rest.
   virtual bool spread() const { return false; }
   /// The number of this process among them.
   virtual int process() const { return 0; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
-  /// Brings n parts up to date. Collective: every process must ask for the same parts.
-  virtual void refresh(const memory_part*, std::size_t) {}
+  /// The memory of a PE for the host. That of a PE of another process is made when it is asked for first.
+  virtual void* memory_of(pe& p) { return state_of(p).memory(); }
+  /// Copies n parts to the host, on every process. Collective: all ask for parts of the same PEs and sizes.
+  virtual void fetch(const memory_part* first, std::size_t n) {
+    for (; n > 0; --n, ++first)
+      if (first->to != first->from) std::memcpy(first->to, first->from, first->size);
+  }
 
   /// Computes at once. An engine overrides this if it can overlap the computation with other work.
   void async_compute(pe_state& on, const offloaded_job& what) override {

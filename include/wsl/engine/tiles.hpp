@@ -14,10 +14,17 @@
 
 namespace wsl::engines {
 
+/// When the programs of PEs are built.
+enum class memories : u8 {
+  built,       ///< all of them, with the engine
+  zeroed,      ///< so too, and all padding is zero, so that equal programs are equal byte by byte
+  when_asked,  ///< each when its memory is asked for first: a process has those of its own PEs
+};
+
 class tiles {
  public:
-  /// With `zeroed`, all padding is zero, so that equal programs are equal byte by byte.
-  tiles(const layout& plan, const resolved_routes& routes, engine_port& engine, bool zeroed = false) {
+  tiles(const layout& plan, const resolved_routes& routes, engine_port& engine,
+        memories of_programs = memories::built) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
     // one more, a sentinel that ends the receive windows of the last PE
@@ -25,7 +32,11 @@ class tiles {
     u32 first = 0;
     for (const placement& p : plan.placements()) {
       block& b = blocks_.push_back({p.where, p.colors.empty() ? p.what : in_colors(p), p.colors, first});
-      b.build(zeroed);
+      b.allocate();
+      if (of_programs == memories::zeroed) std::memset(b.bytes, 0, b.size());
+      if (of_programs == memories::when_asked)
+        b.is_built = support::flat_vector<u32>(std::size_t(p.where.count()));
+      else b.build();
       for (int i = 0; i < p.where.count(); ++i) settle(b, i, plan, routes, engine);
       first += static_cast<u32>(p.where.count());
     }
@@ -46,6 +57,14 @@ class tiles {
   }
   pe& operator[](std::size_t i) { return pes_[i]; }
 
+  /// The memory of a PE; if memories are built when they are asked for, this does it.
+  void* memory_of(const pe_state& s) {
+    for (block& b : blocks_)
+      if (s.index >= b.first && s.index - b.first < static_cast<u32>(b.where.count()))
+        b.build(s.index - b.first);
+    return s.memory();
+  }
+
   /// The PE at c, null where no program is placed or c is outside the grid.
   pe* find(coord c) {
     for (const block& b : blocks_)
@@ -61,16 +80,24 @@ class tiles {
     color_map colors;               ///< that its tasks know by symbolic ones
     u32 first = 0;                  ///< its first PE
     void* bytes = nullptr;
-    int built = 0;
+    int built = 0;                      ///< so many from the first on
+    support::flat_vector<u32> is_built{};  ///< of each PE, if they are built when they are asked for
 
-    void build(bool zeroed) {
-      const std::size_t all = size();
-      bytes = is_large() ? support::new_in_large_pages(all) : ::operator new(all, alignment());
-      if (zeroed) std::memset(bytes, 0, all);
+    void allocate() {
+      bytes = is_large() ? support::new_in_large_pages(size()) : ::operator new(size(), alignment());
+    }
+    void build() {
       for (; built < where.count(); ++built) what->construct(memory(built));
+    }
+    void build(u32 nth) {
+      if (is_built.empty() || is_built[nth]) return;
+      what->construct(memory(static_cast<int>(nth)));
+      is_built[nth] = 1;
     }
     void clear() {
       while (built > 0) what->destroy(memory(--built));
+      for (std::size_t i = 0; i < is_built.size(); ++i)
+        if (is_built[i]) what->destroy(memory(static_cast<int>(i)));
       if (!bytes) return;
       is_large() ? support::delete_in_large_pages(bytes) : ::operator delete(bytes, alignment());
     }

@@ -46,6 +46,13 @@ auto made_by(const Choice& choice, const layout& plan) {
   }
 }
 
+/// The processes over which a choice of an engine spreads the PEs.
+template <class Choice>
+int processes_of(const Choice& choice) {
+  if constexpr (requires { choice.who.size(); }) return choice.who.size();
+  else return 1;
+}
+
 /// The note in reports whose cycles are communication only.
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
@@ -114,8 +121,9 @@ class fabric {
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice)
-      : engine_((require(plan),
-                 detail::made_on_this_computer(plan, [&] { return detail::made_by(choice, plan); }))) {
+      : engine_((require(plan), detail::made_on_this_computer(plan, detail::processes_of(choice), [&] {
+                   return detail::made_by(choice, plan);
+                 }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
@@ -187,12 +195,13 @@ class fabric {
   template <class P, class T>
   const T& read(int x, int y, T P::* member) {
     T& value = program_at<P>({x, y}).*member;
-    if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
+    if constexpr (std::is_trivially_copyable_v<T>) fetch({x, y}, &value, &value, sizeof value);
     return value;
   }
   /// The program on one PE; its type must be the one that was placed there, or a public base class of it. If
-  /// several processes share the PEs, the memory of a PE that another process runs is as this host has left
-  /// it; `here` tells whether this is so, and `read` fetches a member's value.
+  /// several processes share the PEs, each has the programs of its own. That of a PE of another process is
+  /// built here when it is asked for first, and is as this host has left it; `here` tells whose a PE is, and
+  /// `read` and `fetch` bring what it has.
   template <class P>
   P& program_at(coord c) {
     if (engine_->is_running())
@@ -201,7 +210,7 @@ class fabric {
           "what another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;
-    if (P* found = detail::memory_as<P>(placed, engines::state_of(p).memory())) return *found;
+    if (P* found = detail::memory_as<P>(placed, engine_->memory_of(p))) return *found;
     throw fault(
         support::joined({"wsl: ", text_of(c), " runs ", placed.name, ", not ", support::type_name<P>()}));
   }
@@ -212,7 +221,7 @@ class fabric {
   template <class T>
   void bring(coord c, std::span<T> elements) {
     static_assert(std::is_trivially_copyable_v<T>);
-    refresh(c, elements.data(), elements.size_bytes());
+    fetch(c, elements.data(), elements.data(), elements.size_bytes());
   }
   /// The same for the PEs of an area, each with an equal part of the elements, along the rows.
   template <class T>
@@ -222,10 +231,11 @@ class fabric {
     if (!spread() || r.empty()) return;
     const std::size_t size = elements.size() / static_cast<std::size_t>(r.count());
     support::flat_vector<engines::memory_part> parts;
-    for (int i = 0; i < r.count(); ++i)
-      parts.push_back(
-          {&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
-    engine_->refresh(parts.data(), parts.size());
+    for (int i = 0; i < r.count(); ++i) {
+      T* const first = elements.data() + static_cast<std::size_t>(i) * size;
+      parts.push_back({&existing(r.nth(i)), first, first, size * sizeof(T)});
+    }
+    engine_->fetch(parts.data(), parts.size());
   }
 
   /// Whether this process runs the PE, as one that does not share the work always does.
@@ -304,10 +314,9 @@ class fabric {
     return *p;
   }
 
-  void refresh(coord c, void* bytes, std::size_t size) {
-    if (!spread()) return;
-    const engines::memory_part part{engine_->find(c), bytes, size};
-    engine_->refresh(&part, 1);
+  void fetch(coord c, const void* from, void* to, std::size_t size) {
+    const engines::memory_part part{engine_->find(c), from, to, size};
+    engine_->fetch(&part, 1);
   }
 
   // Queues a call on each PE of an area, or on none if one of them has no such function.

@@ -9,14 +9,15 @@
 
 namespace wsl::detail {
 
-/// Throws fault if the programs of a layout need more memory than this computer has.
-void fit_this_computer(const layout& plan);
+/// Throws fault if the programs of a layout need more memory than as many computers as this one have.
+void fit_this_computer(const layout& plan, int computers);
 [[noreturn]] void the_engine_needs_more_memory(const layout& plan);
 
-/// Makes an engine. Throws fault if the memory of the computer is too small for the grid.
+/// Makes an engine of so many processes, each of which may have a computer of its own. Throws fault if the
+/// memory of this computer is too small for its part of the grid.
 template <class Make>
-engines::engine* made_on_this_computer(const layout& plan, Make make) {
-  fit_this_computer(plan);
+engines::engine* made_on_this_computer(const layout& plan, int processes, Make make) {
+  fit_this_computer(plan, processes);
   try {
     return make();
   } catch (const std::bad_alloc&) { the_engine_needs_more_memory(plan); }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "../fabric/gather.hpp"
 #include "../program/convert.hpp"
 #include "symbol.hpp"
 
@@ -59,16 +60,26 @@ inline void on_the_grid(const region& r, const layout& plan) {
     faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, plan.width(), plan.height());
 }
 
-/// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
+/// Calls f(PE, host offset) for each PE of r.
 template <class Symbol, class F>
-void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
-  on_the_grid(r, on.plan());
-  for (int i = 0; i < r.count(); ++i) what.at(on, r.nth(i));
+void each_place(const region& r, const host_index& at, F f) {
   for (int y = 0; y < r.rows(); ++y)
     for (int x = 0; x < r.columns(); ++x)
       with_place_in_faults<Symbol>({r.x0 + x * r.sx, r.y0 + y * r.sy}, [&](coord c) {
-        f(what.at(on, c), static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
+        f(c, static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
       });
+}
+
+/// Calls f(elements, host offset) for each PE of r that this process runs. Checks all PEs first: a copy is done
+/// to all or to none.
+template <class Symbol, class F>
+void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
+  on_the_grid(r, on.plan());
+  for (int i = 0; i < r.count(); ++i) what.place(on, r.nth(i));
+  const bool all_here = !on.spread();
+  each_place<Symbol>(r, at, [&](coord c, std::size_t offset) {
+    if (all_here || on.here(c)) f(what.place(on, c), offset);
+  });
 }
 
 template <class Symbol>
@@ -79,14 +90,16 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
                                given}));
 }
 
-/// Fetches a symbol's elements from the processes that run its PEs.
+/// The elements of the PEs of r along its rows, from the processes that run the PEs.
 template <class Symbol>
-void refresh(engines::engine& from, fabric& on, const Symbol& what, const region& r) {
-  std::vector<engines::memory_part> parts;
+std::vector<typename Symbol::element> gathered(fabric& from, const Symbol& what, const region& r) {
+  std::vector<typename Symbol::element> all(static_cast<std::size_t>(r.count()) * Symbol::length);
+  gather blocks(from);
   for (int i = 0; i < r.count(); ++i)
-    parts.push_back(
-        {from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
-  from.refresh(parts.data(), parts.size());
+    blocks.add(r.nth(i), what.place(from, r.nth(i)), &all[static_cast<std::size_t>(i) * Symbol::length],
+               Symbol::length);
+  blocks.run();
+  return all;
 }
 
 /// Numbers of one type that lie together on both sides move as a block.
@@ -122,11 +135,17 @@ void copy_out(fabric& on, const Symbol& what, const region& r, const host_index&
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
   on_the_grid(r, on.plan());
-  if (on.engine_in_use().spread()) refresh(on.engine_in_use(), on, what, r);
+  std::vector<element> from_processes;
+  if (on.spread()) from_processes = gathered(on, what, r);
+  const auto each = [&](auto f) {
+    if (!on.spread()) return each_block(on, what, r, at, f);
+    const element* next = from_processes.data();
+    each_place<Symbol>(
+        r, at, [&](coord, std::size_t offset) { f(std::exchange(next, next + Symbol::length), offset); });
+  };
   if constexpr (may_refuse<Host, element>)
-    each_block(on, what, r, at,
-               [&](const element* from, std::size_t) { must_fit<Host>(from, 1, Symbol::length); });
-  each_block(on, what, r, at, [&](const element* from, std::size_t to) {
+    each([&](const element* from, std::size_t) { must_fit<Host>(from, 1, Symbol::length); });
+  each([&](const element* from, std::size_t to) {
     copy_numbers(host.data() + to, at.element, from, 1, Symbol::length);
   });
 }

@@ -57,11 +57,11 @@ class symbol {
 
   /// The first of the elements on the PE at c. Throws fault if none of the symbol's programs runs there.
   element* at(fabric& f, coord c) const {
-    pe* p = f.engine_in_use().find(c);
-    element* found =
-        p ? std::apply([p](auto... m) { return first_of({elements(*p, m)...}); }, members_) : nullptr;
-    if (!found) not_here(p, c);
-    return found;
+    return find(f, c, [&](pe& p) { return f.engine_in_use().memory_of(p); });
+  }
+  /// Where they are in the process that runs the PE: another one may have no program there.
+  element* place(fabric& f, coord c) const {
+    return find(f, c, [](pe& p) { return engines::state_of(p).memory(); });
   }
 
   /// "part", or "even_part or odd_part".
@@ -78,9 +78,21 @@ class symbol {
     return nullptr;
   }
 
+  template <class MemoryOf>
+  element* find(fabric& f, coord c, MemoryOf memory_of) const {
+    pe* p = f.engine_in_use().find(c);
+    element* found = nullptr;
+    if (p) {
+      void* const memory = memory_of(*p);
+      found = std::apply([&](auto... m) { return first_of({elements(*p, memory, m)...}); }, members_);
+    }
+    if (!found) not_here(p, c);
+    return found;
+  }
+
   template <class P, class T>
-  static element* elements(pe& p, T P::* member) {
-    P* const found = detail::memory_as<P>(*engines::state_of(p).image->source, engines::state_of(p).memory());
+  static element* elements(pe& p, void* memory, T P::* member) {
+    P* const found = detail::memory_as<P>(*engines::state_of(p).image->source, memory);
     return found ? reinterpret_cast<element*>(&(found->*member)) : nullptr;
   }
 

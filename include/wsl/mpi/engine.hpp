@@ -22,7 +22,7 @@ class spread_engine final : public engines::threaded_engine {
                         {.pes = how.pes_per_partition,
                          .grants_multicasts = false,
                          .groups = ranks_of_places(plan, places, who.size())},
-                        how.rendezvous_from, nullptr, nullptr),
+                        how.rendezvous_from, nullptr, nullptr, engines::memories::when_asked),
         who_(who),
         share_(places.empty() ? share(words().net.partitions, who.size())
                               : share(owners(plan, places), who.size())),
@@ -31,6 +31,8 @@ class spread_engine final : public engines::threaded_engine {
         exchange_(words(), who, share_, threads_of(how)) {
     who_.require_same(fingerprint_of(words().net, how.rendezvous_from),
                       "program, layout or setting of its engine");
+    for (u32 i = 0; i < pes(); ++i)
+      if (runs_here(i)) built_memory(i);
   }
 
   bool spread() const override { return who_.size() > 1; }
@@ -52,28 +54,31 @@ class spread_engine final : public engines::threaded_engine {
     return n;
   }
 
-  void refresh(const memory_part* first, std::size_t count) override {
+  void* memory_of(pe& p) override { return built_memory(engines::state_of(p).index); }
+
+  void fetch(const memory_part* first, std::size_t count) override {
     const std::span parts(first, count);
-    for (int from = 0; from < who_.size(); ++from) {
-      std::vector<std::byte> all;
-      const auto each = [&](auto use) {
-        for (const memory_part& p : parts)
-          if (share_.owner(partition_of(*p.of)) == from) use(static_cast<std::byte*>(p.bytes), p.size);
-      };
-      std::size_t size = 0;
-      each([&](std::byte*, std::size_t n) { size += n; });
-      all.reserve(size);
-      if (from == who_.rank())
-        each([&](const std::byte* at, std::size_t n) { all.insert(all.end(), at, at + n); });
-      all.resize(size);
-      if (size == 0) continue;
-      who_.broadcast(all, from);
-      std::size_t done = 0;
-      if (from != who_.rank())
-        each([&](std::byte* at, std::size_t n) {
-          std::memcpy(at, all.data() + std::exchange(done, done + n), n);
-        });
-    }
+    std::vector<int> owners;
+    for (const memory_part& p : parts) owners.push_back(share_.owner(partition_of(*p.of)));
+    std::vector<std::byte> message;
+    for (int from = 0; from < who_.size(); ++from)
+      for (std::size_t next = 0; next < parts.size();) {
+        message.clear();
+        const std::size_t begin = next;
+        for (; next < parts.size() && message.size() < most_fetched_at_once; ++next) {
+          const memory_part& p = parts[next];
+          if (owners[next] != from) continue;
+          message.resize(message.size() + p.size);
+          if (from == who_.rank()) std::memcpy(message.data() + message.size() - p.size, p.from, p.size);
+        }
+        if (message.empty()) continue;
+        who_.broadcast(message, from);
+        std::size_t done = 0;
+        for (std::size_t i = begin; i < next; ++i)
+          if (owners[i] == from)
+            std::memcpy(parts[i].to, message.data() + std::exchange(done, done + parts[i].size),
+                        parts[i].size);
+      }
   }
 
   outcome run() override {
@@ -90,6 +95,9 @@ class spread_engine final : public engines::threaded_engine {
   }
 
  private:
+  static constexpr std::size_t most_fetched_at_once = std::size_t{1}
+                                                      << 24;  // bytes, which each rank has twice
+
   static int threads_of(const threaded& how) { return how.threads ? how.threads : default_threads(); }
 
   /// The rank of each place of the grid, row by row; empty if no area is placed. Throws fault for a rank that

@@ -17,10 +17,11 @@ namespace engines {
 class threaded_engine : public engine {
  public:
   threaded_engine(const layout& plan, int threads, depth queues, schedule order, const partitioning& by,
-                  u32 rendezvous_from, run_log* log, run_observer* observer)
+                  u32 rendezvous_from, run_log* log, run_observer* observer,
+                  memories of_programs = memories::built)
       : engine(plan),
         routes_(engine::plan()),
-        tiles_(engine::plan(), routes_, *this, log != nullptr),
+        tiles_(engine::plan(), routes_, *this, log ? memories::zeroed : of_programs),
         transport_(engine::plan(), routes_, tiles_, queues, by),
         scheduler_(tiles_, transport_, target(), order, support::max(1u, rendezvous_from), log),
         thread_pool_(support::min(threads, static_cast<int>(transport_.net.partitions))),
@@ -115,6 +116,8 @@ class threaded_engine : public engine {
   support::flat_vector<partition>& partitions() { return transport_.partitions(); }
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
+  /// The memory of a PE, built now if it was not.
+  void* built_memory(u32 i) { return tiles_.memory_of(state(i)); }
   u32 stream(int color, coord c, bool inbound) const {
     const auto& streams = transport_.net.streams;
     for (u32 k = 0; k < streams.size(); ++k)

@@ -74,9 +74,9 @@ WSL_COMPILED_PART void the_engine_needs_more_memory(const layout& plan) {
       " and more for its engine, which this computer does not give: use a smaller grid or smaller arrays");
 }
 
-WSL_COMPILED_PART void fit_this_computer(const layout& plan) {
+WSL_COMPILED_PART void fit_this_computer(const layout& plan, int computers) {
   const u64 pages = static_cast<u64>(sysconf(_SC_PHYS_PAGES)), page = static_cast<u64>(sysconf(_SC_PAGESIZE));
-  if (bytes_of_programs(plan) / page > pages)
+  if (bytes_of_programs(plan) / page / static_cast<u64>(computers) > pages)
     throw fault(memory_of_grid(plan) +
                 " alone, which is more than this computer has: use a smaller grid or smaller arrays");
 }

@@ -111,11 +111,12 @@ inline void check_options(const tile_plan& p, const options& how) {
 
 }  // namespace detail
 
-/// A plan with all that the options leave open; throws std::invalid_argument if they do not fit the grid.
-inline tile_plan blocked(const tile_plan& grid, const footprint& reads, int bytes_of_cell,
-                         const options& how) {
+/// A plan, for so many processes, with all that the options leave open; throws std::invalid_argument if they
+/// do not fit the grid.
+inline tile_plan blocked(const tile_plan& grid, const footprint& reads, int bytes_of_cell, const options& how,
+                         int processes) {
   detail::check_options(grid, how);
-  const int threads = how.threads > 0 ? how.threads : default_threads();
+  const int threads = (how.threads > 0 ? how.threads : default_threads()) * processes;
   const cut_axis& first = grid.cut.axis[grid.cut.first];
   const int narrowest = std::max(first.radius, grid.cut.first == z_axis ? 256 : 8);
   const int wide = how.wide > 0 ? how.wide : std::clamp(first.n / narrowest, 1, threads);

@@ -7,10 +7,14 @@
 //   s.load(u0), s.run(1000), s.get(u);
 // `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
-// nor on threads, bit for bit. See examples/110_heat_mode.cpp to 116_seven_points.cpp.
+// nor on threads, nor on the ranks of `mpi::world()`, bit for bit. A rank has the cells of its own PEs only;
+// then all functions of a simulation are collective, and all ranks get the same. See examples/110_heat_mode.cpp to 116_seven_points.cpp.
 #pragma once
 
+#include "../../fabric/gather.hpp"
 #include "../../host/device.hpp"
+#include "../../support/fingerprint.hpp"
+#include "../pe_a_thread.hpp"
 #include "blocking.hpp"
 #include "stencil_pe.hpp"
 
@@ -32,6 +36,21 @@ inline tile_plan plan_of(const extents& size, const boundaries& sides, const foo
     p.sides[to] = sides[a];
   }
   return p;
+}
+
+/// Of all that PEs must agree on.
+inline u64 fingerprint_of(const tile_plan& p) {
+  support::fingerprint f;
+  for (int a = 0; a < 3; ++a) {
+    const cut_axis& axis = p.cut.axis[a];
+    f.add(axis.n), f.add(axis.radius), f.add(axis.parts), f.add(axis.wraps);
+    for (const boundary::side* s : {&p.sides[a].low, &p.sides[a].high}) {
+      f.add(s->kind), f.add(s->width), f.add(s->strength);
+      for (const f64 v : s->values) f.add(v);
+    }
+  }
+  f.add(p.cut.first), f.add(p.cut.second), f.add(p.cut.depth), f.add(p.cut.diagonal);
+  return f.value();
 }
 
 }  // namespace detail
@@ -108,9 +127,17 @@ class simulation_on {
     if (u.size() != size_.count())
       support::bad_argument({"stencil: get has an array of ", u.size(), " numbers, and the grid of ",
                              size_.text(), " has ", size_.count(), " cells"});
-    each_line([&](auto& t, int x, int y, const range& z) {
-      std::copy_n(t.now(field, x, y) + z.from, z.size(), u.data() + index(x, y, z.from));
+    gather all(fabric_);
+    each_pe([&](coord pe) {
+      const box own = plan_.cut.own(pe);
+      const range z = own.at[z_axis];
+      auto* const t = fabric_.here(pe) ? &tile_of(pe) : nullptr;
+      each_line(own, [&](int x, int y) {
+        all.add(pe, t ? t->now(field, x, y) + z.from : nullptr, u.data() + index(x, y, z.from),
+                static_cast<std::size_t>(z.size()));
+      });
     });
+    all.run();
   }
   std::vector<T> values(int field = 0) {
     std::vector<T> u(size_.count());
@@ -127,6 +154,8 @@ class simulation_on {
         wide_(plan.cut.axis[plan.cut.first].parts),
         high_(plan.cut.axis[plan.cut.second].parts),
         fabric_(stencils::plan<program>(target, wide_, high_), engine) {
+    kernel::require_same(engine, "grid, sides or sharing of a stencil",
+                         [&] { return detail::fingerprint_of(plan_); });
     each_tile([&](auto& t, coord pe) { t.prepare(plan_, pe); });
   }
 
@@ -144,23 +173,32 @@ class simulation_on {
     const int n = plan_.cut.axis[a].n;
     return plan_.sides[a].is_periodic() ? (p % n + n) % n : std::clamp(p, 0, n - 1);
   }
+  auto& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
+  template <class F>
+  void each_pe(F f) {
+    for (int y = 0; y < high_; ++y)
+      for (int x = 0; x < wide_; ++x) f(coord{x, y});
+  }
+  /// Those of this process.
   template <class F>
   void each_tile(F f) {
-    for (int y = 0; y < high_; ++y)
-      for (int x = 0; x < wide_; ++x) f(fabric_.template program_at<program>({x, y}).here, coord{x, y});
+    each_pe([&](coord pe) {
+      if (fabric_.here(pe)) f(tile_of(pe), pe);
+    });
   }
   template <class F>
-  void each_line(F f) {
-    each_tile([&](auto& t, coord) {
-      const box own = t.own();
-      for (int x = own.at[x_axis].from; x < own.at[x_axis].to; ++x)
-        for (int y = own.at[y_axis].from; y < own.at[y_axis].to; ++y) f(t, x, y, own.at[z_axis]);
-    });
+  static void each_line(const box& own, F f) {
+    for (int x = own.at[x_axis].from; x < own.at[x_axis].to; ++x)
+      for (int y = own.at[y_axis].from; y < own.at[y_axis].to; ++y) f(x, y);
   }
   template <class LineOf>
   void scatter(std::span<const T> u, LineOf line_of) {
-    each_line([&](auto& t, int x, int y, const range& z) {
-      std::copy_n(u.data() + index(x, y, z.from), z.size(), line_of(t, x, y) + z.from);
+    each_tile([&](auto& t, coord) {
+      const box own = t.own();
+      const range z = own.at[z_axis];
+      each_line(own, [&](int x, int y) {
+        std::copy_n(u.data() + index(x, y, z.from), z.size(), line_of(t, x, y) + z.from);
+      });
     });
   }
 
@@ -179,19 +217,18 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
   using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>>>;
 
  public:
-  explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {})
-      : base(size, choose(size, sides, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {
-  }
-  /// On another engine.
-  template <class Engine>
-  simulation(const extents& size, const boundaries& sides, const options& how, const Engine& engine)
-      : base(size, choose(size, sides, how), host, engine) {}
+  /// On the threads of this computer; or `simulation(size, sides, how, mpi::world())`, on those of all ranks.
+  template <class Engine = threaded>
+  explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {},
+                      const Engine& engine = {})
+      : base(size, choose(size, sides, how, wsl::detail::processes_of(engine)), host,
+             kernel::with_a_partition_each(engine, how.threads)) {}
 
  private:
-  static tile_plan choose(const extents& size, const boundaries& sides, const options& how) {
+  static tile_plan choose(const extents& size, const boundaries& sides, const options& how, int processes) {
     checks::grid(size, sides, base::reads, in.fields);
     constexpr int bytes_of_cell = (2 * in.fields + in.coefficients) * static_cast<int>(sizeof(T));
-    return blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how);
+    return blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how, processes);
   }
 };
 

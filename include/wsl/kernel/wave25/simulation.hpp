@@ -5,12 +5,16 @@
 //   s.field(), s.trace(0)
 // `simulation` runs blocks of lines on this computer, and `wafer_simulation<nz>` one line a PE within the
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
-// nor on threads, bit for bit.
+// nor on threads, nor on the ranks of `mpi::world()`, bit for bit. A rank has the cells of its own PEs only;
+// then all functions of a simulation are collective, and all ranks get the same.
 #pragma once
 #include <tuple>
 
+#include "../../fabric/gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../pe_a_thread.hpp"
+#include "problem_fingerprint.hpp"
 #include "wave_pe.hpp"
 
 namespace wsl::wave25 {
@@ -63,13 +67,23 @@ class simulation_on {
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
         memory_begins_(checks::begins_of_memory(p)),
         traces_(p.receivers.size()) {
+    kernel::require_same(engine, "problem or partition", [&] {
+      support::fingerprint f;
+      f.add(fingerprint_of(problem_)), f.add(cut_.wide), f.add(cut_.high), f.add(cut_.depth);
+      return f.value();
+    });
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
-      for (station& s : t.stations()) (s.gives ? givers_ : takers_).push_back({pe, &s});
+      for (station& s : t.stations()) {
+        if (s.gives) givers_.push_back(&s);
+        else takers_.push_back({pe, s.at, s.number, &s});
+      }
+    });
+    each_pe([&](coord pe) {
+      if (!fabric_.here(pe)) note_takers(pe);
     });
     // A receiver that lies in several lines sums them in an order that no partition changes.
-    std::sort(takers_.begin(), takers_.end(), [](const at_pe& a, const at_pe& b) {
-      const station &s = *a.where, &t = *b.where;
+    std::sort(takers_.begin(), takers_.end(), [](const taker& s, const taker& t) {
       return std::tuple(s.number, s.at.x, s.at.y) < std::tuple(t.number, t.at.x, t.at.y);
     });
   }
@@ -98,17 +112,18 @@ class simulation_on {
   }
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
-  std::vector<f32> field() { return gather(&tile<Storage>::now); }
+  std::vector<f32> field() { return cells_of(&tile<Storage>::now); }
   /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
   state save() {
     std::vector<f32> remembered(memory_begins_.back());
-    each_memory([&](std::span<f32> line, std::size_t at, coord pe) {
-      fabric_.bring(pe, line);
-      std::copy(line.begin(), line.end(), remembered.data() + at);
+    gather all(fabric_);
+    each_memory([&](const f32* line, std::size_t n, std::size_t at, coord pe) {
+      all.add(pe, line, remembered.data() + at, n);
     });
-    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before), std::move(remembered),
+    all.run();
+    return {time_, cells_of(&tile<Storage>::now), cells_of(&tile<Storage>::before), std::move(remembered),
             traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
@@ -125,9 +140,10 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
     scatter(s.before, &tile<Storage>::before);
-    each_memory([&](std::span<f32> line, std::size_t at, coord) {
-      if (s.phi.empty()) std::fill(line.begin(), line.end(), 0.f);
-      else std::copy_n(s.phi.data() + at, line.size(), line.data());
+    each_memory([&](f32* line, std::size_t n, std::size_t at, coord) {
+      if (!line) return;
+      if (s.phi.empty()) std::fill_n(line, n, 0.f);
+      else std::copy_n(s.phi.data() + at, n, line);
     });
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
   }
@@ -152,9 +168,23 @@ class simulation_on {
 
   tile<Storage>& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
   template <class F>
-  void each_tile(F f) {
+  void each_pe(F f) {
     for (int y = 0; y < cut_.high; ++y)
-      for (int x = 0; x < cut_.wide; ++x) f(tile_of({x, y}), coord{x, y});
+      for (int x = 0; x < cut_.wide; ++x) f(coord{x, y});
+  }
+  /// Those of this process.
+  template <class F>
+  void each_tile(F f) {
+    each_pe([&](coord pe) {
+      if (fabric_.here(pe)) f(tile_of(pe), pe);
+    });
+  }
+
+  /// The receivers on a PE of another process.
+  void note_takers(coord pe) {
+    for (std::size_t i = 0; i < problem_.receivers.size(); ++i)
+      each_station(problem_, problem_.receivers[i], 0, false, i, cut_.own(pe),
+                   [&](const station& s) { takers_.push_back({pe, s.at, s.number, nullptr}); });
   }
 
   void give(int steps) {
@@ -162,56 +192,61 @@ class simulation_on {
     for (std::size_t k = 0; k < emitted.size(); ++k)
       for (int i = 0; i < steps; ++i)
         emitted[k][static_cast<std::size_t>(i)] = f32(problem_.sources[k].sample(time_ + i, step_));
-    for (const at_pe& s : givers_) s.where->samples = emitted[static_cast<std::size_t>(s.where->number)];
+    for (station* s : givers_) s->samples = emitted[static_cast<std::size_t>(s->number)];
   }
   void take(int steps) {
     const auto n = static_cast<std::size_t>(steps);
+    std::vector<std::array<f32, most_steps_a_launch>> taken(takers_.size());
+    gather all(fabric_);
+    for (std::size_t k = 0; k < takers_.size(); ++k)
+      all.add(takers_[k].pe, takers_[k].here ? takers_[k].here->samples.data() : nullptr, taken[k].data(), n);
+    all.run();
     for (std::size_t k = 0; k < takers_.size();) {
-      const int number = takers_[k].where->number;
+      const int number = takers_[k].number;
       std::array<f64, most_steps_a_launch> sum{};
-      for (; k < takers_.size() && takers_[k].where->number == number; ++k) {
-        const std::span<f32> samples = std::span(takers_[k].where->samples).first(n);
-        fabric_.bring(takers_[k].pe, samples);
-        for (std::size_t i = 0; i < n; ++i) sum[i] += f64{samples[i]};
-      }
+      for (; k < takers_.size() && takers_[k].number == number; ++k)
+        for (std::size_t i = 0; i < n; ++i) sum[i] += f64{taken[k][i]};
       std::vector<f32>& to = traces_[static_cast<std::size_t>(number)];
       for (std::size_t i = 0; i < n; ++i) to.push_back(f32(sum[i]));
     }
   }
 
-  /// What the border remembers of each line, and where that is among the numbers of all lines.
+  /// Calls f(tile, x, y, PE) for all lines; the tile is null on another process.
+  template <class F>
+  void each_line(F f) {
+    each_pe([&](coord pe) {
+      tile<Storage>* const t = fabric_.here(pe) ? &tile_of(pe) : nullptr;
+      const lines own = cut_.own(pe);
+      for (int x = own.x.from; x < own.x.to; ++x)
+        for (int y = own.y.from; y < own.y.to; ++y) f(t, x, y, pe);
+    });
+  }
+  /// What the border remembers of each line, null on another process; how many numbers that are, and where
+  /// among those of all lines.
   template <class F>
   void each_memory(F f) {
     if (memory_begins_.back() == 0) return;
-    each_tile([&](tile<Storage>& t, coord pe) {
-      const lines own = cut_.own(pe);
-      for (int x = own.x.from; x < own.x.to; ++x)
-        for (int y = own.y.from; y < own.y.to; ++y)
-          f(t.memory(x, y),
-            memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)], pe);
+    each_line([&](tile<Storage>* t, int x, int y, coord pe) {
+      const std::size_t* const at =
+          &memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)];
+      f(t ? t->memory(x, y).data() : nullptr, at[1] - at[0], at[0], pe);
     });
   }
 
   using line_of = f32* (tile<Storage>::*)(int, int);
-  template <class F>
-  void each_line(line_of which, F f) {
-    each_tile([&](tile<Storage>& t, coord pe) {
-      const lines own = cut_.own(pe);
-      for (int x = own.x.from; x < own.x.to; ++x)
-        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}), pe);
-    });
-  }
-  std::vector<f32> gather(line_of which) {
+  std::vector<f32> cells_of(line_of which) {
     std::vector<f32> cells(problem_.size.count());
-    each_line(which, [&](f32* line, std::size_t at, coord pe) {
-      fabric_.bring(pe, std::span(line, static_cast<std::size_t>(problem_.size.z)));
-      std::copy_n(line, problem_.size.z, cells.data() + at);
+    gather all(fabric_);
+    each_line([&](tile<Storage>* t, int x, int y, coord pe) {
+      all.add(pe, t ? (t->*which)(x, y) : nullptr, cells.data() + problem_.size.index({x, y, 0}),
+              static_cast<std::size_t>(problem_.size.z));
     });
+    all.run();
     return cells;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
-    each_line(which, [&](f32* line, std::size_t at, coord) {
-      std::copy_n(cells.data() + at, problem_.size.z, line);
+    each_line([&](tile<Storage>* t, int x, int y, coord) {
+      if (t) std::copy_n(cells.data() + problem_.size.index({x, y, 0}), problem_.size.z, (t->*which)(x, y));
     });
   }
 
@@ -220,11 +255,14 @@ class simulation_on {
   partition cut_;
   fabric fabric_;
   i64 time_ = 0;
-  struct at_pe {
+  struct taker {
     coord pe;
-    station* where;
+    cells at;
+    int number;
+    station* here;  ///< null on another process
   };
-  std::vector<at_pe> givers_, takers_;
+  std::vector<station*> givers_;  ///< of this process
+  std::vector<taker> takers_;     ///< of all
   std::vector<std::size_t> memory_begins_;
   std::vector<std::vector<f32>> traces_;
 };
@@ -232,12 +270,14 @@ class simulation_on {
 /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise.
 class simulation : public simulation_on<block> {
  public:
-  explicit simulation(const problem& p, const options& how = {})
-      : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+  /// On the threads of this computer; or `simulation(p, how, mpi::world())`, on those of all ranks.
+  template <class Engine = threaded>
+  explicit simulation(const problem& p, const options& how = {}, const Engine& engine = {})
+      : simulation_on(p, choose(p, how, kernel::threads_in_all(engine, how.threads)), host,
+                      kernel::with_a_partition_each(engine, how.threads)) {}
 
  private:
-  static partition choose(const problem& p, const options& how) {
-    const int threads = how.threads > 0 ? how.threads : default_threads();
+  static partition choose(const problem& p, const options& how, int threads) {
     const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, threads);
     // Deeper exchanges save memory traffic inside a block and compute more cells twice at its ends.
     const int depth = how.depth                    ? how.depth

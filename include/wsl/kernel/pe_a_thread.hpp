@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// For kernels that give each thread of a computer a large PE. Any choice of an engine will do; one with
+// threads, `threaded{}` or `mpi::world()`, gets a partition for each PE, so that all threads have work.
+#pragma once
+#include "../fabric/fabric.hpp"
+
+namespace wsl::kernel {
+
+/// The threads of all processes of an engine, if each has so many; 0 stands for default_threads().
+template <class Engine>
+int threads_in_all(const Engine& e, int threads) {
+  return (threads > 0 ? threads : default_threads()) * detail::processes_of(e);
+}
+
+/// Throws fault on all processes of an engine if `fingerprint()` is not the same on all of them; `what` names
+/// that of which it is one.
+template <class Engine, class Fingerprint>
+void require_same(const Engine& e, const char* what, Fingerprint fingerprint) {
+  if constexpr (requires { e.who.require_same(u64{}, what); }) e.who.require_same(fingerprint(), what);
+}
+
+/// The engine with as many threads a process, unless the engine says how many, and each PE in a partition.
+template <class Engine>
+Engine with_a_partition_each(Engine e, int threads) {
+  const auto set = [&](threaded& how) {
+    if (how.threads == 0) how.threads = threads;
+    how.pes_per_partition = 1;
+  };
+  if constexpr (std::is_same_v<Engine, threaded>) set(e);
+  else if constexpr (requires { set(e.how); }) set(e.how);
+  return e;
+}
+
+}  // namespace wsl::kernel
