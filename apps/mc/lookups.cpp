@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../memory.hpp"
+#include "../ranks.hpp"
 #include "command.hpp"
 #include "nuclear_problem.hpp"
 
@@ -110,6 +111,7 @@ verdict judge(const options& o, const reactor& r, const runner& run, const monte
 
 int go(options o) {
   check(o);
+  if (o.search != "fabric") app::require_one_process("a serial loop (--search)");
   f64 setup = 0, seconds = 0;
   std::optional<nuclear_problem> data;
   if (o.is_of_data()) data = monte_carlo::timed(setup, [&] { return read_problem(o.materials, o.energies); });
@@ -121,7 +123,8 @@ int go(options o) {
     if (o.search == "nuclide") return loop(o, r, std::make_shared<nuclide_search>(r), energies);
     if (o.search == "unionized") return loop(o, r, std::make_shared<unionized_search>(r), energies);
     if (o.search == "hash") return loop(o, r, std::make_shared<hash_search>(r, o.bins), energies);
-    return on_fabric(o, energies ? f.emplace(r, *energies, o.grid) : f.emplace(r, o.grid));
+    const app::engine engine;
+    return on_fabric(o, energies ? f.emplace(r, *energies, o.grid, engine) : f.emplace(r, o.grid, engine));
   });
   if (data) print("problem", text(*data) + ", in double precision");
   else

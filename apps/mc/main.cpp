@@ -2,6 +2,7 @@
 // wsl-mc: Monte Carlo from the command line: cross-section lookups, XSBench's problem (`wsl-mc lookups`) and
 // particles on a wafer (`wsl-mc particles`), and neutron transport (`wsl-mc transport`).
 #include "../command_line.hpp"
+#include "../ranks.hpp"
 #include "command.hpp"
 
 namespace {
@@ -30,5 +31,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  app::join_ranks();
   return app::run("wsl-mc", [&] { return run(argc, argv); });
 }

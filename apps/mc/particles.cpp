@@ -5,6 +5,7 @@
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include "../command_line.hpp"
+#include "../ranks.hpp"
 #include "command.hpp"
 #include "nuclear_problem.hpp"
 
@@ -78,7 +79,7 @@ int go(const options& o) {
     return q;
   });
   std::optional<wafer_fabric<>> w;
-  monte_carlo::timed(setup, [&] { return w.emplace(p.material, o.grid), 0; });
+  monte_carlo::timed(setup, [&] { return w.emplace(p.material, o.grid, host, app::engine{}), 0; });
   print("problem", problem + ", 6 numbers a point in single precision");
   print("work",
         fmt::format("{} particles, {}", o.particles, o.seed ? "points chosen at random" : "interpolated"));

@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "../ranks.hpp"
 #include "command.hpp"
 #include "material.hpp"
 
@@ -74,7 +75,7 @@ int go(const options& o) {
   if (!fixed && !m.is_fissile())
     throw std::invalid_argument(o.material +
                                 " has no fission, without which there is no k: take a fixed --source");
-  transport_fabric f{m, where, o.grid};
+  transport_fabric f{m, where, o.grid, app::engine{}};
   transport_settings s = o.run;
   if (o.source == "centre") s.source = source_kind::centre;
   if (o.source == "beam") s.source = source_kind::beam;
@@ -110,7 +111,7 @@ int go(const options& o) {
         fmt::format("{:.4g} million particles/s",
                     static_cast<f64>(s.particles) * (s.batches + (fixed ? 0 : s.inactive)) / seconds / 1e6));
   if (!o.out.empty()) {
-    app::write_file(o.out, csv);
+    if (app::is_root()) app::write_file(o.out, csv);
     print("written", o.out);
   }
   return 0;

@@ -419,7 +419,7 @@ inline program program_for(const std::vector<binding>& t) {
 
 inline actor& actor_at(fabric& f, coord c) {
   engines::engine& e = f.engine_in_use();
-  return *static_cast<actor*>(e.memory_of(*e.find(c)));
+  return *static_cast<actor*>(e.host_memory(*e.find(c)));
 }
 
 }  // namespace law

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Kernels on several ranks: each rank has only its part of the problem, and the results are, bit by bit, those
 // of one process.
+#include <wsl/kernel/monte_carlo/lookups.hpp>
+#include <wsl/kernel/monte_carlo/transport.hpp>
+#include <wsl/kernel/monte_carlo/wafer.hpp>
 #include <wsl/kernel/stencil.hpp>
+#include <wsl/kernel/tlr/multiply.hpp>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/mpi.hpp>
 
@@ -94,4 +98,57 @@ TEST_CASE("a rank has its part of a problem only") {
   const u64 mine = resident() - before;
   CHECK(mine < (fields + halos) / static_cast<u64>(ranks) * 3 / 2 + (u64{24} << 20));
   if (ranks <= 8) CHECK(mine > fields / static_cast<u64>(ranks) / 2);
+}
+
+TEST_CASE("neutrons and lookups on ranks are those of one process") {
+  using namespace monte_carlo;
+  const medium plutonium(
+      macroscopic{.total = 0.3264, .absorption = 0.101184, .fission = 0.0816, .nu_fission = 0.264384});
+  const body ball{shape::sphere, 6.082547};
+  const transport_grid row{.columns = 5, .threads = 1};
+  transport_fabric alone{plutonium, ball, row}, spread{plutonium, ball, row, mpi::world()};
+  const transport_settings s{.batches = 6, .inactive = 3, .particles = 1'000, .bins = 3};
+  const criticality_result one = alone.criticality(s), several = spread.criticality(s);
+  CHECK(several.history == one.history);
+  CHECK(several.k.mean == one.k.mean);
+  CHECK(several.tallies.flux[2].mean == one.tallies.flux[2].mean);
+  CHECK(several.tallies.leaked_far.error == one.tallies.leaked_far.error);
+
+  const reactor core = xsbench_reactor(68, 300);
+  const lookup_grid grid{.columns = 3, .rows = 2, .threads = 1, .batch = 5'000};
+  lookup_fabric here{core, grid}, there{core, grid, mpi::world()};
+  CHECK(there.events(0, 12'000).largest == here.events(0, 12'000).largest);
+  CHECK(there.histories(0, 300, 5).largest == here.histories(0, 300, 5).largest);
+  CHECK(there.lookups_a_pe().max == here.lookups_a_pe().max);
+
+  const fuel_problem p = make_fuel_problem(3'000, 20, 200);
+  const wafer_grid band{.columns = 3, .rows = 4, .threads = 1};
+  wafer_fabric<> a{p.material, band}, b{p.material, band, host, mpi::world()};
+  const wafer_result expected = a.look_up(p.energies), found = b.look_up(p.energies);
+  CHECK(found.found == expected.found);
+  CHECK(found.sorted.max == expected.sorted.max);
+}
+
+TEST_CASE("low-rank products on ranks are those of one process") {
+  tlr::low_rank<f32> a(300, 220, 64);
+  std::vector<f32> x(300);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<f32>(k % 17) - 8;
+  for (int i = 0; i < a.tile_rows(); ++i)
+    for (int j = 0; j < a.tile_columns(); ++j) {
+      const int rank = 1 + (i + j) % 3;
+      std::vector<f32> u(static_cast<std::size_t>(rank * a.rows_of(i).size())),
+          v(static_cast<std::size_t>(rank * a.columns_of(j).size()));
+      for (std::size_t k = 0; k < u.size(); ++k) u[k] = static_cast<f32>(k % 11) / 3;
+      for (std::size_t k = 0; k < v.size(); ++k) v[k] = static_cast<f32>(k % 7) / 5;
+      a.set(i, j, {rank, u, v});
+    }
+  for (const tlr::schedule how : {tlr::schedule::exchange, tlr::schedule::stacked}) {
+    const tlr::options o{.pes = 3, .threads = 1, .how = how};
+    tlr::multiplier<f32> alone{a, o}, spread{a, o, mpi::world()};
+    std::vector<f32> y(300), z(300), s(220), t(220);
+    alone(y, std::span<const f32>(x).first(220)), spread(z, std::span<const f32>(x).first(220));
+    CHECK(y == z);
+    alone(s, x, tlr::operation::transposed), spread(t, x, tlr::operation::transposed);
+    CHECK(s == t);
+  }
 }

@@ -65,7 +65,7 @@ class engine : public engine_port {
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
   /// The memory of a PE for the host. That of a PE of another process is made when it is asked for first.
-  virtual void* memory_of(pe& p) { return state_of(p).memory(); }
+  virtual void* host_memory(pe& p) { return state_of(p).memory(); }
   /// Copies n parts to the host, on every process. Collective: all ask for parts of the same PEs and sizes.
   virtual void fetch(const memory_part* first, std::size_t n) {
     for (; n > 0; --n, ++first)

@@ -49,7 +49,7 @@ auto made_by(const Choice& choice, const layout& plan) {
 /// The processes over which a choice of an engine spreads the PEs.
 template <class Choice>
 int processes_of(const Choice& choice) {
-  if constexpr (requires { choice.who.size(); }) return choice.who.size();
+  if constexpr (requires { choice.size(); }) return choice.size();
   else return 1;
 }
 
@@ -210,7 +210,7 @@ class fabric {
           "what another PE has from that PE's wavelets");
     pe& p = existing(c);
     const program& placed = *engines::state_of(p).image->source;
-    if (P* found = detail::memory_as<P>(placed, engine_->memory_of(p))) return *found;
+    if (P* found = detail::memory_as<P>(placed, engine_->host_memory(p))) return *found;
     throw fault(
         support::joined({"wsl: ", text_of(c), " runs ", placed.name, ", not ", support::type_name<P>()}));
   }

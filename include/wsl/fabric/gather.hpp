@@ -6,6 +6,9 @@
 //     all.add({x, 0}, f.here({x, 0}) ? f.program_at<part>({x, 0}).line.data() : nullptr, &host[100 * x], 100);
 //   all.run();
 #pragma once
+#include <span>
+#include <vector>
+
 #include "fabric.hpp"
 
 namespace wsl {
@@ -35,5 +38,39 @@ class gather {
   engines::engine* engine_;
   support::flat_vector<engines::memory_part> parts_;
 };
+
+/// A plain value of each PE of an area, along its rows: `of(c)`, which is called for the PEs of this process.
+/// Collective.
+template <class Of>
+auto gather_values(fabric& from, const area& where, Of of) {
+  const region r = from.plan().inside(where);
+  std::vector<decltype(of(coord{}))> values(static_cast<std::size_t>(r.count()));
+  gather parts(from);
+  for (int i = 0; i < r.count(); ++i) {
+    auto& value = values[static_cast<std::size_t>(i)];
+    if (from.here(r.nth(i))) value = of(r.nth(i));
+    parts.add(r.nth(i), &value, &value, 1);
+  }
+  parts.run();
+  return values;
+}
+
+/// The elements of a span of each PE of an area, whose length only its program knows, along the rows:
+/// `of(c)`, which is called for the PEs of this process. Collective.
+template <class T, class Of>
+std::vector<std::vector<T>> gather_lists(fabric& from, const area& where, Of of) {
+  const region r = from.plan().inside(where);
+  const std::vector<std::size_t> sizes =
+      gather_values(from, where, [&](coord c) { return std::span<const T>(of(c)).size(); });
+  std::vector<std::vector<T>> lists;
+  gather parts(from);
+  for (int i = 0; i < r.count(); ++i) {
+    std::vector<T>& list = lists.emplace_back(sizes[static_cast<std::size_t>(i)]);
+    const T* const elements = from.here(r.nth(i)) ? std::span<const T>(of(r.nth(i))).data() : nullptr;
+    parts.add(r.nth(i), elements, list.data(), list.size());
+  }
+  parts.run();
+  return lists;
+}
 
 }  // namespace wsl

@@ -57,7 +57,7 @@ class symbol {
 
   /// The first of the elements on the PE at c. Throws fault if none of the symbol's programs runs there.
   element* at(fabric& f, coord c) const {
-    return find(f, c, [&](pe& p) { return f.engine_in_use().memory_of(p); });
+    return find(f, c, [&](pe& p) { return f.engine_in_use().host_memory(p); });
   }
   /// Where they are in the process that runs the PE: another one may have no program there.
   element* place(fabric& f, coord c) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For kernels that give each thread of a computer a large PE. Any choice of an engine will do; one with
-// threads, `threaded{}` or `mpi::world()`, gets a partition for each PE, so that all threads have work.
+// For kernels that give each thread of a computer one large PE, or a few. Any choice of an engine will do; one
+// with threads, `threaded{}` or `mpi::world()`, gets small partitions, so that all threads have work.
 #pragma once
 #include "../fabric/fabric.hpp"
 
@@ -16,15 +16,15 @@ int threads_in_all(const Engine& e, int threads) {
 /// that of which it is one.
 template <class Engine, class Fingerprint>
 void require_same(const Engine& e, const char* what, Fingerprint fingerprint) {
-  if constexpr (requires { e.who.require_same(u64{}, what); }) e.who.require_same(fingerprint(), what);
+  if constexpr (requires { e.require_same(u64{}, what); }) e.require_same(fingerprint(), what);
 }
 
-/// The engine with as many threads a process, unless the engine says how many, and each PE in a partition.
+/// The engine with as many threads a process and so many PEs in a partition, unless it says something else.
 template <class Engine>
-Engine with_a_partition_each(Engine e, int threads) {
+Engine with_partitions(Engine e, int threads, int pes = 1) {
   const auto set = [&](threaded& how) {
     if (how.threads == 0) how.threads = threads;
-    how.pes_per_partition = 1;
+    if (how.pes_per_partition == threaded{}.pes_per_partition) how.pes_per_partition = static_cast<u32>(pes);
   };
   if constexpr (std::is_same_v<Engine, threaded>) set(e);
   else if constexpr (requires { set(e.how); }) set(e.how);

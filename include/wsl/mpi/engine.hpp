@@ -54,7 +54,7 @@ class spread_engine final : public engines::threaded_engine {
     return n;
   }
 
-  void* memory_of(pe& p) override { return built_memory(engines::state_of(p).index); }
+  void* host_memory(pe& p) override { return built_memory(engines::state_of(p).index); }
 
   void fetch(const memory_part* first, std::size_t count) override {
     const std::span parts(first, count);

@@ -3,11 +3,14 @@
 //   const reactor core = xsbench_reactor();
 //   lookup_fabric f{core};
 //   f.events(0, 17'000'000).verification();   // 945990
-// See examples/34_lookups.cpp.
+// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same. See examples/34_lookups.cpp.
 #pragma once
 #include <memory>
 
+#include "../../fabric/gather.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../../support/fingerprint.hpp"
+#include "../pe_a_thread.hpp"
 #include "lookup_pe.hpp"
 #include "run_statistics.hpp"
 
@@ -31,11 +34,15 @@ class lookup_fabric {
  public:
   /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and
   /// for tables that do not ascend.
-  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {}) : lookup_fabric(r, grid, nullptr) {}
+  template <class Engine = threaded>
+  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {}, const Engine& engine = {})
+      : lookup_fabric(r, grid, nullptr, engine) {}
   /// Lookups whose energies are those of a spectrum, in 1 to 12 materials with the same probability, of which
   /// the tables have all energies of the spectrum. Throws std::invalid_argument as well for others.
-  lookup_fabric(const reactor& r, const spectrum& energies, const lookup_grid& grid = {})
-      : lookup_fabric(r, grid, std::make_shared<const spectrum>(energies)) {}
+  template <class Engine = threaded>
+  lookup_fabric(const reactor& r, const spectrum& energies, const lookup_grid& grid = {},
+                const Engine& engine = {})
+      : lookup_fabric(r, grid, std::make_shared<const spectrum>(energies), engine) {}
 
   /// Independent lookups first .. first + count - 1.
   lookup_totals events(u64 first, u64 count) {
@@ -69,10 +76,15 @@ class lookup_fabric {
   const load& lookups_a_pe() const { return load_; }     ///< the lookups of the last run, per PE
 
  private:
-  lookup_fabric(const reactor& r, const lookup_grid& grid, std::shared_ptr<const spectrum> energies)
+  // The grid is divided into sixteen partitions, which can be distributed evenly over threads.
+  template <class Engine>
+  lookup_fabric(const reactor& r, const lookup_grid& grid, std::shared_ptr<const spectrum> energies,
+                const Engine& engine)
       : grid_(checked(grid, r, energies.get())),
         spectrum_(std::move(energies)),
-        fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
+        fabric_(lookup_layout(grid.columns, grid.rows),
+                kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns * grid.rows / 16))) {
+    kernel::require_same(engine, "reactor or grid", [&] { return fingerprint_of(r, grid); });
     each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows, spectrum_.get()); });
   }
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r, const spectrum* energies) {
@@ -91,10 +103,15 @@ class lookup_fabric {
       support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
-  // The grid is divided into sixteen partitions, which can be distributed evenly over threads.
-  static threaded engine(const lookup_grid& grid) {
-    return {.threads = grid.threads,
-            .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
+  static u64 fingerprint_of(const reactor& r, const lookup_grid& grid) {
+    support::fingerprint f;
+    f.add(grid.columns), f.add(grid.rows), f.add(grid.batch), f.add(r.nuclides), f.add(r.materials.size());
+    for (int n = 0; n < r.nuclides; ++n) {
+      const auto points = r.grid(n);
+      f.add(points.size()), f.add(points.front().energy), f.add(points.back().energy);
+      for (const f64 x : points[points.size() / 2].xs) f.add(x);
+    }
+    return f.value();
   }
   static void fits(u64 apart, u64 first, u64 count) {
     // may be more than 64 bits
@@ -121,19 +138,21 @@ class lookup_fabric {
   void run(f64& seconds, const Arguments&... arguments) {
     traffic_ = traffic_ + timed(seconds, [&] { return fabric_.launch<Task>(all, arguments...); });
   }
+  /// The PEs of this process.
   template <class F>
   void each(F f) {
     for (int y = 0; y < grid_.rows; ++y)
-      for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<lookup_pe>({x, y}), coord{x, y});
+      for (int x = 0; x < grid_.columns; ++x)
+        if (const coord c{x, y}; fabric_.here(c)) f(fabric_.program_at<lookup_pe>(c), c);
   }
   lookup_totals collect() {
     lookup_totals total;
     load_ = {};
-    each([&](lookup_pe& p, coord) {
-      const lookup_totals found = p.collect();
+    for (const lookup_totals& found :
+         gather_values(fabric_, all, [&](coord c) { return fabric_.program_at<lookup_pe>(c).collect(); })) {
       total = total + found;
       load_.add(found.lookups);
-    });
+    }
     return total;
   }
 

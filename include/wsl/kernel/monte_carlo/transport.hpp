@@ -4,10 +4,13 @@
 //   const medium plutonium(macroscopic{.total = 0.3264, .absorption = 0.101184, .fission = 0.0816, ...});
 //   transport_fabric f{plutonium, {shape::sphere, 6.082547}};
 //   f.criticality({.batches = 100, .inactive = 20, .particles = 10'000}).k;   // near 1
-// See examples/121_criticality.cpp.
+// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same bits. See examples/121_criticality.cpp.
 #pragma once
 #include <functional>
 
+#include "../../fabric/gather.hpp"
+#include "../../support/fingerprint.hpp"
+#include "../pe_a_thread.hpp"
 #include "batch_statistics.hpp"
 #include "run_statistics.hpp"
 #include "transport_pe.hpp"
@@ -51,11 +54,16 @@ class transport_fabric {
  public:
   /// Throws std::invalid_argument for a row without PEs, a body without a size, and an infinite medium in
   /// which a neutron never ends. The medium must live as long as the fabric.
-  transport_fabric(const medium& material, const body& where, const transport_grid& grid = {})
+  template <class Engine = threaded>
+  transport_fabric(const medium& material, const body& where, const transport_grid& grid = {},
+                   const Engine& engine = {})
       : material_(material),
         where_(checked(where, material)),
         columns_(checked(grid)),
-        fabric_(transport_layout(grid.columns), engine(grid)) {}
+        fabric_(transport_layout(grid.columns),
+                kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns / 16))) {
+    kernel::require_same(engine, "medium, body or grid", [&] { return fingerprint(); });
+  }
 
   /// Follows the neutrons of a source and all that they lead to by fission. Batches are independent. Throws
   /// std::invalid_argument for settings that do not fit, and fault for a chain without an end, as in a body
@@ -139,8 +147,17 @@ class transport_fabric {
     if (grid.columns < 1) support::bad_argument({"neutrons run on at least one PE, not on ", grid.columns});
     return grid.columns;
   }
-  static threaded engine(const transport_grid& grid) {
-    return {.threads = grid.threads, .pes_per_partition = static_cast<u32>(std::max(1, grid.columns / 16))};
+  /// Of what all processes must have: of tables their cross sections at some energies.
+  u64 fingerprint() const {
+    constexpr int energies = 64;
+    support::fingerprint f;
+    f.add(where_.form), f.add(where_.size), f.add(columns_);
+    for (int i = 0; i <= energies; ++i) {
+      const macroscopic m = material_.at(
+          material_.lowest() * std::pow(material_.highest() / material_.lowest(), i / f64{energies}));
+      f.add(m.total), f.add(m.absorption), f.add(m.fission), f.add(m.nu_fission);
+    }
+    return f.value();
   }
 
   void load(const transport_settings& s, bool keeps_sites) {
@@ -171,16 +188,16 @@ class transport_fabric {
     each([&](transport_pe& p, int) { p.begin(static_cast<u64>(batch) * s.particles, k, at_source); });
     traffic_ = traffic_ + fabric_.launch<&transport_pe::run>(all);
     std::vector<f64> total(scores + static_cast<std::size_t>(s.bins));
-    each([&](transport_pe& p, int) {
-      const std::span<const f64> blocks = p.tallies();
+    for (const std::vector<f64>& blocks :
+         gather_lists<f64>(fabric_, all, [&](coord c) { return program_of(c.x).tallies(); }))
       for (std::size_t i = 0; i < blocks.size(); ++i) total[i % total.size()] += blocks[i];
-    });
     for (f64& x : total) x /= static_cast<f64>(s.particles);
     return total;
   }
   void next_generation(const transport_settings& s, int batch) {
     u64 sites = 0;
-    each([&](transport_pe& p, int) { sites += p.sites(); });
+    for (const u64 n : gather_values(fabric_, all, [&](coord c) { return program_of(c.x).sites(); }))
+      sites += n;
     if (sites == 0)
       support::bad_argument({"generation ", batch, " has no neutrons: take more particles in a batch"});
     if (sites > u64{1} << 31)
@@ -191,9 +208,12 @@ class transport_fabric {
     traffic_ = traffic_ + fabric_.launch<&transport_pe::count>(all);
     traffic_ = traffic_ + fabric_.launch<&transport_pe::deal>(all);
   }
+  transport_pe& program_of(int x) { return fabric_.program_at<transport_pe>({x, 0}); }
+  /// The PEs of this process.
   template <class F>
   void each(F f) {
-    for (int x = 0; x < columns_; ++x) f(fabric_.program_at<transport_pe>({x, 0}), x);
+    for (int x = 0; x < columns_; ++x)
+      if (fabric_.here({x, 0})) f(program_of(x), x);
   }
 
   const medium& material_;

@@ -4,11 +4,13 @@
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
-// See examples/35_particles.cpp.
+// On the ranks of `mpi::world()` look_up is collective, and all ranks get the same bits. See examples/35_particles.cpp.
 #pragma once
 #include <numeric>
 
+#include "../../fabric/gather.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../pe_a_thread.hpp"
 #include "run_statistics.hpp"
 #include "wafer_pe.hpp"
 
@@ -40,12 +42,13 @@ class wafer_fabric {
   /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do
   /// not ascend; fault where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
-      : wafer_fabric(m, checked(grid), target,
-                     threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {}
+      : wafer_fabric(m, grid, target, threaded{}) {}
   /// The same on any engine: `timed{}` counts the cycles of the three phases.
   template <class Engine>
   wafer_fabric(const fuel& m, const wafer_grid& grid, const machine& target, const Engine& engine)
-      : grid_(checked(grid)), fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows), engine) {
+      : grid_(checked(grid)),
+        fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows),
+                kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns * grid.rows / 16))) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
@@ -93,10 +96,6 @@ class wafer_fabric {
       support::bad_argument({"diffusion takes 0 rounds or more, not ", grid.diffusion_rounds});
     return grid;
   }
-  static u32 pes_per_partition(const wafer_grid& grid) {
-    return static_cast<u32>(std::max(1, grid.columns * grid.rows / 16));
-  }
-
   /// Edges of bands that hold equally many points of all nuclides together.
   static std::vector<f32> edges(const fuel& m, int rows) {
     std::vector<f32> energies;
@@ -109,14 +108,18 @@ class wafer_fabric {
     return edge;
   }
 
+  program& program_of(coord c) { return fabric_.template program_at<program>(c); }
+  /// The PEs of this process.
   template <class F>
   void each(F f) {
     for (int y = 0; y < grid_.rows; ++y)
-      for (int x = 0; x < grid_.columns; ++x) f(fabric_.template program_at<program>({x, y}), x, y);
+      for (int x = 0; x < grid_.columns; ++x)
+        if (fabric_.here({x, y})) f(program_of({x, y}), x, y);
   }
   load load_of_pes() {
     load l;
-    each([&](program& p, int, int) { l.add(p.held()); });
+    for (const u64 n : gather_values(fabric_, all, [&](coord c) { return u64{program_of(c).held()}; }))
+      l.add(n);
     return l;
   }
 
@@ -127,14 +130,20 @@ class wafer_fabric {
       f32 energy;
       cross_sections<f32> xs;
     };
-    std::vector<particle> ended;
-    each([&](program& p, int, int) {
+    std::vector<std::vector<particle>> here(static_cast<std::size_t>(grid_.columns * grid_.rows));
+    each([&](program& p, int x, int y) {
       auto& b = p.finished();
+      std::vector<particle>& to = here[static_cast<std::size_t>(y * grid_.columns + x)];
       for (std::size_t i = 0; i < b.size(); ++i) {
-        particle& one = ended.emplace_back(particle{b.energies()[i], {}});
+        particle& one = to.emplace_back(particle{b.energies()[i], {}});
         for (int k = 0; k < channels; ++k) one.xs[static_cast<std::size_t>(k)] = b.sums(k)[i];
       }
     });
+    std::vector<particle> ended;
+    for (const std::vector<particle>& some : gather_lists<particle>(fabric_, all, [&](coord c) {
+           return std::span<const particle>(here[static_cast<std::size_t>(c.y * grid_.columns + c.x)]);
+         }))
+      ended.insert(ended.end(), some.begin(), some.end());
     std::sort(ended.begin(), ended.end(),
               [](const particle& a, const particle& b) { return a.energy < b.energy; });
     std::vector<std::size_t> order(energies.size());

@@ -222,7 +222,7 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
   explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {},
                       const Engine& engine = {})
       : base(size, choose(size, sides, how, wsl::detail::processes_of(engine)), host,
-             kernel::with_a_partition_each(engine, how.threads)) {}
+             kernel::with_partitions(engine, how.threads)) {}
 
  private:
   static tile_plan choose(const extents& size, const boundaries& sides, const options& how, int processes) {

@@ -274,7 +274,7 @@ class simulation : public simulation_on<block> {
   template <class Engine = threaded>
   explicit simulation(const problem& p, const options& how = {}, const Engine& engine = {})
       : simulation_on(p, choose(p, how, kernel::threads_in_all(engine, how.threads)), host,
-                      kernel::with_a_partition_each(engine, how.threads)) {}
+                      kernel::with_partitions(engine, how.threads)) {}
 
  private:
   static partition choose(const problem& p, const options& how, int threads) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The engine of an application: the threads of this process, or those of all processes that mpirun or srun has
+// started with the same command line. ranks_mpi.cpp knows MPI; a build without it has ranks_alone.cpp. A
+// program that was started as any other does not need MPI.
+//   int main(int argc, char** argv) {
+//     app::join_ranks();   // one of them prints
+//     return app::run("wsl-mc", [&] { ... transport_fabric f(material, where, grid, app::engine{}); ... });
+//   }
+#pragma once
+#include <wsl/engine/threaded.hpp>
+
+namespace app {
+
+/// The processes; to be called first. All but the first stop to print on the standard output, and an error
+/// with which all of them end is printed once.
+void join_ranks();
+int ranks();
+/// Whether this process writes files.
+bool is_root();
+/// Throws std::invalid_argument if there are several processes: what is asked for is done by one.
+void require_one_process(const char* what);
+
+/// Spreads the PEs of a fabric over the threads of all processes.
+struct engine {
+  wsl::threaded how = {};
+  int size() const { return ranks(); }
+  /// Throws fault on all processes if a number is not the same on all of them; `what` names it.
+  void require_same(wsl::u64 number, const char* what) const;
+  /// The caller owns it.
+  wsl::engines::engine* make(const wsl::layout& plan) const;
+};
+
+}  // namespace app
