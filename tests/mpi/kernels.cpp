@@ -10,6 +10,7 @@
 #include <wsl/mpi.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -31,6 +32,35 @@ wave25::problem waves(wave25::border sides) {
   p.receivers = {{3, 10, 5}, wave25::point{195, 101, 60}, {39, 19, 23}};
   return p;
 }
+
+#if defined(__has_feature)
+constexpr bool has_sanitizer = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool has_sanitizer = false;
+#endif
+
+/// While it lives, this process may have so many bytes of data more than it has now.
+class data_limit {
+ public:
+  explicit data_limit(u64 more) {
+    std::ifstream status("/proc/self/status");
+    u64 kilobytes = 0;
+    for (std::string word; status >> word;)
+      if (word == "VmData:") status >> kilobytes;
+    getrlimit(RLIMIT_DATA, &before_);
+    rlimit now = before_;
+    now.rlim_cur = 1024 * kilobytes + more;
+    setrlimit(RLIMIT_DATA, &now);
+  }
+  data_limit(const data_limit&) = delete;
+  ~data_limit() { setrlimit(RLIMIT_DATA, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+/// Each cell takes the value of its neighbour in x.
+constexpr auto shift = [](auto u) { return 1.f * u(-1, 0, 0); };
 
 /// Bytes of memory that this process has.
 u64 resident() {
@@ -85,6 +115,12 @@ TEST_CASE("stencils on ranks are those of one process") {
         spread({33, 21}, sides, how, mpi::world());
     for (auto* s : {&alone, &spread}) s->load(start), s->run(9);
     CHECK(spread.values() == alone.values());
+    CHECK(spread.slice(0, 20) == alone.slice(0, 20));
+    CHECK(spread.slice(1, 20) == alone.slice(1, 20));
+    CHECK_THROWS_WITH(
+        spread.slice(1, 21),
+        "stencil: there is no slice 21 along axis 1 of a grid of 33 x 21 cells, whose axes count "
+        "from 0");
   }
 }
 
@@ -98,6 +134,33 @@ TEST_CASE("a rank has its part of a problem only") {
   const u64 mine = resident() - before;
   CHECK(mine < (fields + halos) / static_cast<u64>(ranks) * 3 / 2 + (u64{24} << 20));
   if (ranks <= 8) CHECK(mine > fields / static_cast<u64>(ranks) / 2);
+}
+
+TEST_CASE("a problem of four times a rank's memory runs on four ranks") {
+  if (has_sanitizer) return;  // whose own memory the limit would count
+  constexpr int nx = 512, ny = 128, nz = 240, steps = 6;
+  const u64 fields = 2 * sizeof(f32) * u64{nx} * ny * nz;  // 126 MB
+  const auto start = [](int x, int y, int z) { return static_cast<f32>(x % 37 + 40 * (y % 29) + z % 13); };
+  const data_limit limit(fields / 3);
+  const auto run = [&] {
+    stencils::simulation<shift> s({nx, ny, nz}, stencils::boundary::periodic,
+                                  {.wide = 8, .depth = 1, .threads = 1}, mpi::world());
+    s.load(start);
+    s.run(steps);
+    const std::vector<f32> across = s.slice(1, 77), face = s.slice(0, steps + 3), layer = s.slice(2, 239);
+    bool right = across.size() == nx * nz && face.size() == ny * nz && layer.size() == nx * ny;
+    for (int x = 0; x < nx && right; ++x)
+      for (int z = 0; z < nz; ++z)
+        right &= across[static_cast<std::size_t>(x * nz + z)] == start((x + nx - steps) % nx, 77, z);
+    for (int y = 0; y < ny && right; ++y) {
+      for (int z = 0; z < nz; ++z) right &= face[static_cast<std::size_t>(y * nz + z)] == start(3, y, z);
+      right &= layer[static_cast<std::size_t>(500 * ny + y)] == start(500 - steps, y, 239);
+    }
+    return right;
+  };
+  const int ranks = mpi::world().size();
+  if (ranks == 1) CHECK_THROWS_AS(run(), std::bad_alloc);
+  if (ranks >= 4) CHECK(run());
 }
 
 TEST_CASE("neutrons and lookups on ranks are those of one process") {

@@ -55,7 +55,14 @@ inline u64 fingerprint_of(const tile_plan& p) {
 
 }  // namespace detail
 
-/// A stencil on some engine. Arrays have the last axis contiguous.
+/// A function of the position of a cell along so many axes.
+template <class F, class T, int axes>
+concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
+                        (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
+                        (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
+
+/// A stencil on some engine. Arrays have the last axis contiguous. Where a grid is larger than the memory of a
+/// process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
 class simulation_on {
  public:
@@ -80,6 +87,21 @@ class simulation_on {
     scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
     each_tile([](auto& t, coord) { t.loaded(); });
   }
+  /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
+  /// cells of this process, by whose position it gives finite numbers.
+  template <cell_function<T, reads.dimensions> F>
+  void load(F u, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    each_tile([&](auto& t, coord) {
+      const box own = t.own();
+      const range z = own.at[z_axis];
+      each_line(own, [&](int x, int y) {
+        for (int p = z.from; p < z.to; ++p)
+          t.now(field, x, y)[p] = t.before(field, x, y)[p] = finite("field", field, u, x, y, p);
+      });
+      t.loaded();
+    });
+  }
   /// Sets the values of the step before; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
@@ -90,15 +112,13 @@ class simulation_on {
   /// that of the outermost cell.
   void coefficient(int i, std::span<const T> k) {
     check("coefficient", i, in.coefficients, k);
-    each_tile([&](auto& t, coord) {
-      const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
-      for (int px = x.from; px < x.to; ++px)
-        for (int py = y.from; py < y.to; ++py)
-          if (t.has_coefficient(px, py))
-            for (int pz = z.from; pz < z.to; ++pz)
-              t.coefficient(i, px, py)[pz] =
-                  k[index(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz))];
-    });
+    set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
+  }
+  /// The same from a function, as load's.
+  template <cell_function<T, reads.dimensions> F>
+  void coefficient(int i, F k) {
+    checks::number_of("coefficient", i, in.coefficients);
+    set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
   /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
   /// at first.
@@ -127,21 +147,24 @@ class simulation_on {
     if (u.size() != size_.count())
       support::bad_argument({"stencil: get has an array of ", u.size(), " numbers, and the grid of ",
                              size_.text(), " has ", size_.count(), " cells"});
-    gather all(fabric_);
-    each_pe([&](coord pe) {
-      const box own = plan_.cut.own(pe);
-      const range z = own.at[z_axis];
-      auto* const t = fabric_.here(pe) ? &tile_of(pe) : nullptr;
-      each_line(own, [&](int x, int y) {
-        all.add(pe, t ? t->now(field, x, y) + z.from : nullptr, u.data() + index(x, y, z.from),
-                static_cast<std::size_t>(z.size()));
-      });
-    });
-    all.run();
+    copy_out(u, field, {{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}});
   }
   std::vector<T> values(int field = 0) {
     std::vector<T> u(size_.count());
     get(u, field);
+    return u;
+  }
+  /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
+  /// Throws std::invalid_argument if there is no such field, axis or position.
+  std::vector<T> slice(int axis, int at, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    if (axis < 0 || axis >= size_.axes() || at < 0 || at >= size_[axis])
+      support::bad_argument({"stencil: there is no slice ", at, " along axis ", axis, " of a grid of ",
+                             size_.text(), " cells, whose axes count from 0"});
+    std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
+    box part{{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}};
+    part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
+    copy_out(u, field, part);
     return u;
   }
 
@@ -168,6 +191,51 @@ class simulation_on {
     const auto n = [&](int a) { return static_cast<std::size_t>(plan_.cut.axis[a].n); };
     return (static_cast<std::size_t>(x) * n(y_axis) + static_cast<std::size_t>(y)) * n(z_axis) +
            static_cast<std::size_t>(z);
+  }
+  /// The value of a function of a cell's position, which is finite.
+  template <class F>
+  T finite(const char* what, int number, F& value, int x, int y, int z) const {
+    const T v = [&]() -> T {
+      if constexpr (reads.dimensions == 1) return value(z);
+      else if constexpr (reads.dimensions == 2) return value(x, z);
+      else return value(x, y, z);
+    }();
+    if (!std::isfinite(v))
+      support::bad_argument({"stencil: ", what, " ", number, " is not finite in the cell with index ",
+                             index(x, y, z), " of the grid of ", size_.text()});
+    return v;
+  }
+  template <class At>
+  void set_coefficient(int i, At k) {
+    each_tile([&](auto& t, coord) {
+      const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
+      for (int px = x.from; px < x.to; ++px)
+        for (int py = y.from; py < y.to; ++py)
+          if (t.has_coefficient(px, py))
+            for (int pz = z.from; pz < z.to; ++pz)
+              t.coefficient(i, px, py)[pz] = k(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz));
+    });
+  }
+  /// Copies a part of a field, line after line.
+  void copy_out(std::span<T> u, int field, const box& part) {
+    gather all(fabric_);
+    each_pe([&](coord pe) {
+      box own = plan_.cut.own(pe);
+      for (int a = 0; a < 3; ++a) own.at[a] = overlap(own.at[a], part.at[a]);
+      if (own.count() == 0) return;
+      const range z = own.at[z_axis];
+      auto* const t = fabric_.here(pe) ? &tile_of(pe) : nullptr;
+      each_line(own, [&](int x, int y) {
+        const std::size_t line = static_cast<std::size_t>(x - part.at[x_axis].from) *
+                                     static_cast<std::size_t>(part.at[y_axis].size()) +
+                                 static_cast<std::size_t>(y - part.at[y_axis].from);
+        all.add(pe, t ? t->now(field, x, y) + z.from : nullptr,
+                u.data() + line * static_cast<std::size_t>(part.at[z_axis].size()) + z.from -
+                    part.at[z_axis].from,
+                static_cast<std::size_t>(z.size()));
+      });
+    });
+    all.run();
   }
   int nearest(int a, int p) const {
     const int n = plan_.cut.axis[a].n;

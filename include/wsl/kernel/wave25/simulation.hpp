@@ -113,6 +113,15 @@ class simulation_on {
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
   std::vector<f32> field() { return cells_of(&tile<Storage>::now); }
+  /// Its cells with one position along an axis, 0 for x, 1 for y and 2 for z, in the order of the other axes.
+  /// Throws std::invalid_argument if there is no such axis or position.
+  std::vector<f32> slice(int axis, int at) {
+    const int n[] = {problem_.size.x, problem_.size.y, problem_.size.z};
+    if (axis < 0 || axis > 2 || at < 0 || at >= n[axis])
+      support::bad_argument({"wave25: there is no slice ", at, " along axis ", axis, " of a grid of ",
+                             text(problem_.size), " cells, whose axes count from 0"});
+    return cells_of(&tile<Storage>::now, axis, at);
+  }
   /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
@@ -234,15 +243,23 @@ class simulation_on {
   }
 
   using line_of = f32* (tile<Storage>::*)(int, int);
-  std::vector<f32> cells_of(line_of which) {
-    std::vector<f32> cells(problem_.size.count());
-    gather all(fabric_);
-    each_line([&](tile<Storage>* t, int x, int y, coord pe) {
-      all.add(pe, t ? (t->*which)(x, y) : nullptr, cells.data() + problem_.size.index({x, y, 0}),
-              static_cast<std::size_t>(problem_.size.z));
+  /// All cells, or those with one position along an axis.
+  std::vector<f32> cells_of(line_of which, int axis = -1, int at = 0) {
+    const cells& all = problem_.size;
+    const grid::range x = axis == 0 ? grid::range{at, at + 1} : grid::range{0, all.x},
+                      y = axis == 1 ? grid::range{at, at + 1} : grid::range{0, all.y},
+                      z = axis == 2 ? grid::range{at, at + 1} : grid::range{0, all.z};
+    const cells part{x.size(), y.size(), z.size()};
+    std::vector<f32> found(part.count());
+    gather from(fabric_);
+    each_line([&](tile<Storage>* t, int cx, int cy, coord pe) {
+      if (x.has(cx) && y.has(cy))
+        from.add(pe, t ? (t->*which)(cx, cy) + z.from : nullptr,
+                 found.data() + part.index({cx - x.from, cy - y.from, 0}),
+                 static_cast<std::size_t>(z.size()));
     });
-    all.run();
-    return cells;
+    from.run();
+    return found;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
     each_line([&](tile<Storage>* t, int x, int y, coord) {
