@@ -117,10 +117,7 @@ TEST_CASE("stencils on ranks are those of one process") {
     CHECK(spread.values() == alone.values());
     CHECK(spread.slice(0, 20) == alone.slice(0, 20));
     CHECK(spread.slice(1, 20) == alone.slice(1, 20));
-    CHECK_THROWS_WITH(
-        spread.slice(1, 21),
-        "stencil: there is no slice 21 along axis 1 of a grid of 33 x 21 cells, whose axes count "
-        "from 0");
+    CHECK_THROWS_WITH(spread.slice(1, 21), Catch::Contains("no slice 21 along axis 1 of a grid of 33 x 21"));
   }
 }
 
