@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The peers are at their best: compiled for this computer, with OpenMP.
-wsl_peers_at_their_best(kernel -march=native wave_loop.cpp heat_loop.cpp lookup_loops.cpp bicgstab_loop.cpp)
+wsl_peers_at_their_best(kernel -march=native wave_loop.cpp heat_loop.cpp lookup_loops.cpp bicgstab_loop.cpp peer_threads.cpp)
 
 # peers/<part>.cpp is a part that needs a library; the program says which of them it was built without.
 find_path(fftw_INCLUDE fftw3.h)
