@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Solvers on several ranks: a rank has only its part of a system, and the results are, bit by bit, those of one
 // process, on every rank.
+#include <wsl/kernel/sparse_product.hpp>
 #include <wsl/kernel/sparse_solver.hpp>
 #include <wsl/mpi.hpp>
 
@@ -133,6 +134,36 @@ TEST_CASE("products and several right sides on ranks") {
   const auto spread = solve_each(a, stabilized_bicg{}, right, {}, how, mpi::world()),
              alone = solve_each(a, stabilized_bicg{}, right, {}, how);
   for (std::size_t k = 0; k < right.size(); ++k) same(spread[k], alone[k]);
+}
+
+TEST_CASE("sparse products on a grid of PEs and on ranks are those of one process") {
+  const int differs = mpi::world().rank() == 1;
+  const auto matrix_with = [](int salt) {
+    return sparse_pattern::where(31, 37, [=](int r, int c) { return (r * 7 + c * 5 + salt) % 4 == 0; });
+  };
+  const sparse_pattern a = matrix_with(0);
+  const auto numbers = [](std::size_t n, u32 seed) {
+    const std::vector<f64> x = noise(n, seed);
+    return std::vector<f32>(x.begin(), x.end());
+  };
+  const std::vector<f32> values = numbers(static_cast<std::size_t>(a.count()), 7), b = numbers(37 * 2, 8);
+  using product = wafer_sparse_product<{.rows = 8, .columns = 8, .nonzeros = 24, .vectors = 2}>;
+  const auto by = [&](auto engine) {
+    product p(a, values, 5, 4, host, engine);
+    std::vector<f32> c(31 * 2);
+    for (int i = 0; i < 2; ++i) p(matrix<f32>(c.data(), 31, 2), matrix<const f32>(b.data(), 37, 2));
+    return c;
+  };
+  CHECK(by(mpi::world().with({.threads = 1, .pes_per_partition = 1})) == by(threaded{.threads = 1}));
+  // All ranks refuse a block that only one of them would build.
+  using small = wafer_sparse_product<{.rows = 8, .columns = 8, .nonzeros = 15, .vectors = 2}>;
+  CHECK_THAT(refusal([&] { small(a, values, 5, 4, host, mpi::world()); }),
+             Catch::Contains("the block of PE (0, 0) has more than the 15 nonzeros"));
+  if (mpi::world().size() > 1)
+    CHECK_THAT(refusal([&] {
+                 product(matrix_with(differs), std::span(values).first(280), 5, 4, host, mpi::world());
+               }),
+               Catch::Contains("rank 1 has another sparse matrix or grid of PEs than rank 0"));
 }
 
 TEST_CASE("another system on another rank is refused") {
