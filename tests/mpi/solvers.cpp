@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Solvers on several ranks: a rank has only its part of a system, and the results are, bit by bit, those of one
 // process, on every rank.
+#include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/sparse_product.hpp>
 #include <wsl/kernel/sparse_solver.hpp>
 #include <wsl/mpi.hpp>
@@ -136,17 +137,106 @@ TEST_CASE("products and several right sides on ranks") {
   for (std::size_t k = 0; k < right.size(); ++k) same(spread[k], alone[k]);
 }
 
+/// Diffusion with a coefficient of its own in each cell, and a dominant centre.
+stencil plate(const cells& size) {
+  stencil a{size};
+  for (const side_of_stencil& s : stencil_sides) {
+    std::vector<f32>& w = a.*s.weights;
+    w.resize(size.count());
+    for (std::size_t i = 0; i < w.size(); ++i)
+      w[i] =
+          &w == &a.centre ? 6.f + static_cast<f32>(i * 31 % 7) / 8 : -1.f + static_cast<f32>(i * 17 % 5) / 16;
+  }
+  return a;
+}
+std::vector<f32> noise_in_f32(std::size_t n, u32 seed) {
+  const std::vector<f64> x = noise(n, seed);
+  return {x.begin(), x.end()};
+}
+
+TEST_CASE("solvers for stencils on ranks are those of one process") {
+  const stencil a = plate({19, 13, 11}), symmetric{{19, 13, 11}};
+  const std::vector<f32> b = noise_in_f32(a.size.count(), 1);
+  const limits most{.tolerance = 1e-5, .iterations = 90};  // more than those of one launch
+  for (const auto& [wide, high] : {std::pair{1, 1}, {4, 1}, {3, 4}}) {
+    INFO(wide << " x " << high << " PEs");
+    const options how{.wide = wide, .high = high, .threads = 1};
+    const auto compare = [](const solution<f32>& found, const solution<f32>& expected) {
+      CHECK(found.x == expected.x);
+      CHECK(found.residuals == expected.residuals);
+      CHECK(found.how == expected.how);
+    };
+    compare(bicgstab(a, b, most, how, mpi::world()), bicgstab(a, b, most, how));
+    compare(conjugate_gradient(symmetric, b, most, how, mpi::world()),
+            conjugate_gradient(symmetric, b, most, how));
+    compare(jacobi_conjugate_gradient(symmetric, b, {.tolerance = 0, .iterations = 70}, how, mpi::world()),
+            jacobi_conjugate_gradient(symmetric, b, {.tolerance = 0, .iterations = 70}, how));
+    CHECK(product(a, b, how, mpi::world()) == product(a, b, how));
+    const eigenpair<f32> found = power_method(symmetric, b, most, how, mpi::world()),
+                         expected = power_method(symmetric, b, most, how);
+    CHECK(found.values == expected.values);
+    CHECK(found.vector == expected.vector);
+
+    solver_on<bicgstab_method> alone(a, how), spread(a, how, mpi::world());
+    for (auto* s : {&alone, &spread}) s->load(b);
+    CHECK(spread.iterate(3) == alone.iterate(3));
+    CHECK(spread.history() == alone.history());
+    CHECK(spread.result() == alone.result());
+    CHECK(spread.close() == alone.close());
+  }
+}
+
+TEST_CASE("solvers of one line a PE on ranks are those of one process") {
+  constexpr int nz = 6;
+  stencil a{{6, 5, nz}};
+  const std::vector<f32> b = noise_in_f32(a.size.count(), 2);
+  const auto on_ranks = mpi::world().with({.threads = 1, .pes_per_partition = 2});
+  const auto compare = [&]<class Storage>(Storage) {
+    using solver_of_lines = solver_on<bicgstab_method, Storage>;
+    solver_of_lines alone(a, 6, 5, wse2, threaded{.threads = 1}), spread(a, 6, 5, wse2, on_ranks);
+    const limits most{.tolerance = 1e-2, .iterations = 20};
+    const solution<f32> found = solve(spread, b, most), expected = solve(alone, b, most);
+    CHECK(found.x == expected.x);
+    CHECK(found.residuals == expected.residuals);
+    CHECK(found.converged());
+  };
+  compare(one_line<nz>{});
+  compare(one_line<nz, precision::mixed>{});
+  // A weight of a PE of one rank is refused on all.
+  a.up.assign(a.size.count(), -1);
+  a.up[a.size.index({5, 4, 2})] = -1e-9f, a.up[a.size.index({5, 4, 3})] = -1e-9f;
+  CHECK(refusal([&] {
+          solver_on<bicgstab_method, one_line<nz, precision::mixed>>(a, 6, 5, wse2, on_ranks);
+        }).starts_with("wsl: solver: in mixed precision a weight of cell (5, 4, 2) vanishes"));
+}
+
+TEST_CASE("another operator on another rank is refused") {
+  if (mpi::world().size() == 1) return;
+  const bool differs = mpi::world().rank() == 1;
+  const auto another =
+      Catch::Contains("rank 1 has another operator, method or grid of PEs of a solver than rank 0");
+  stencil a{{8, 8, 8}};
+  const options how{.wide = 2, .high = 2, .threads = 1};
+  if (differs) a.up = {-1.5f};
+  CHECK_THAT(refusal([&] { solver_on<bicgstab_method>(a, how, mpi::world()); }), another);
+  if (differs) a.up = {};
+  CHECK_THAT(refusal([&] { solver_on<bicgstab_method>(a, how, mpi::world()); }), another);
+  a.up = {-1};
+  CHECK_THAT(refusal([&] { solver_on<bicgstab_method>(a, {.wide = differs ? 3 : 2}, mpi::world()); }),
+             another);
+  solver_on<bicgstab_method> s(a, how, mpi::world());
+  CHECK_THAT(refusal([&] { s.load(noise_in_f32(512, 3), {.tolerance = differs ? 0.5 : 0.25}); }),
+             Catch::Contains("rank 1 has another right side or limit of a solver"));
+}
+
 TEST_CASE("sparse products on a grid of PEs and on ranks are those of one process") {
   const int differs = mpi::world().rank() == 1;
   const auto matrix_with = [](int salt) {
     return sparse_pattern::where(31, 37, [=](int r, int c) { return (r * 7 + c * 5 + salt) % 4 == 0; });
   };
   const sparse_pattern a = matrix_with(0);
-  const auto numbers = [](std::size_t n, u32 seed) {
-    const std::vector<f64> x = noise(n, seed);
-    return std::vector<f32>(x.begin(), x.end());
-  };
-  const std::vector<f32> values = numbers(static_cast<std::size_t>(a.count()), 7), b = numbers(37 * 2, 8);
+  const std::vector<f32> values = noise_in_f32(static_cast<std::size_t>(a.count()), 7),
+                         b = noise_in_f32(37 * 2, 8);
   using product = wafer_sparse_product<{.rows = 8, .columns = 8, .nonzeros = 24, .vectors = 2}>;
   const auto by = [&](auto engine) {
     product p(a, values, 5, 4, host, engine);
@@ -218,5 +308,18 @@ TEST_CASE("a rank has its part of a system only") {
   s.iterate(2);
   const u64 vectors = u64{restart} * side * side * sizeof(f64), mine = resident() - before;
   CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{16} << 20));
+  if (ranks <= 8) CHECK(mine > vectors / static_cast<u64>(ranks) / 2);
+}
+
+TEST_CASE("a rank has its part of a grid only") {
+  const cells size{256, 96, 120};
+  const int ranks = mpi::world().size();
+  const std::vector<f32> b(size.count(), 1);
+  const u64 before = resident();
+  solver_on<bicgstab_method> s(stencil{size}, {.wide = 8, .threads = 1}, mpi::world());
+  s.load(b);
+  s.iterate(1);
+  const u64 vectors = u64{bicgstab_method::vectors} * size.count() * sizeof(f32), mine = resident() - before;
+  CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{24} << 20));
   if (ranks <= 8) CHECK(mine > vectors / static_cast<u64>(ranks) / 2);
 }
