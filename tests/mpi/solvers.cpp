@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Solvers on several ranks: a rank has only its part of a system, and the results are, bit by bit, those of one
-// process, on every rank.
+// Solvers on several ranks: a rank has only its part of a system, and the results are, bit by bit, those of
+// one process, on every rank.
 #include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/sparse_product.hpp>
 #include <wsl/kernel/sparse_solver.hpp>

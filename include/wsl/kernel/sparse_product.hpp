@@ -3,8 +3,9 @@
 // grid of PEs, as compressed rows. A part of B starts in the first row of PEs and is broadcast down the
 // columns, where it stays; every PE multiplies its block with it; the parts of a row of C are summed along
 // the row of PEs, as in gemv/wafer.hpp. With one column of B the block is walked through by scalar
-// instructions, with several an fmac adds a row of B for each nonzero of A. The timed engine counts both. On the
-// ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has its own blocks.
+// instructions, with several an fmac adds a row of B for each nonzero of A. The timed engine counts both. On
+// the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has its own
+// blocks.
 //   wafer_sparse_product<{.rows = 64, .columns = 64, .nonzeros = 200}> product(pattern, values, 8, 8, wse2,
 //                                                                              timed{});
 //   const u64 cycles = product(matrix(y, m, 1), matrix<const f32>(x, n, 1)).cycles;
@@ -129,8 +130,8 @@ class wafer_sparse_product {
   static constexpr int bytes = program_v<tile>.bytes;
 
   /// A has `values` at the places of `a`, in their order; both are copied. Throws std::invalid_argument if
-  /// the blocks do not hold it, and fault if the machine is too small for the grid or its PEs for the blocks, or
-  /// if another process has another matrix.
+  /// the blocks do not hold it, and fault if the machine is too small for the grid or its PEs for the blocks,
+  /// or if another process has another matrix.
   template <class Engine = threaded>
   wafer_sparse_product(const sparse_pattern& a, std::span<const f32> values, int wide, int high,
                        const machine& target = wse2, const Engine& engine = {})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several processes that solve one system must be given the same, and must end together: where one of them
-// refuses what the others take, they would wait for it. With `mpi::world()` as the engine the ranks compare what
-// they have, and all of them learn of the first failure; with any other engine this costs nothing.
+// refuses what the others take, they would wait for it. With `mpi::world()` as the engine the ranks compare
+// what they have, and all of them learn of the first failure; with any other engine this costs nothing.
 #pragma once
 #include <exception>
 #include <functional>
@@ -25,8 +25,8 @@ class agreement {
     };
   }
 
-  /// Throws fault on all processes if what `describe(fingerprint)` adds is not the same on all of them; `what`
-  /// names it. Collective.
+  /// Throws fault on all processes if what `describe(fingerprint)` adds is not the same on all of them;
+  /// `what` names it. Collective.
   template <class Describe>
   void require_same(const char* what, Describe describe) const {
     if (!require_same_) return;
@@ -39,8 +39,9 @@ class agreement {
   std::function<void(const char* what, u64 number)> require_same_;
 };
 
-/// Calls `work(c)` for the PEs that this process runs. If it throws for some, so do all processes: the one that
-/// runs the first of these PEs its own exception, the others std::invalid_argument with the same text. Collective.
+/// Calls `work(c)` for the PEs that this process runs. If it throws for some, so do all processes: the one
+/// that runs the first of these PEs its own exception, the others std::invalid_argument with the same text.
+/// Collective.
 template <class Work>
 void each_own_pe(fabric& f, Work work) {
   const region r = f.plan().inside(all);

@@ -134,8 +134,8 @@ class ghosts_one_way {
 
 }  // namespace detail
 
-/// The ghosts of the PEs for which `is_wanted(pe)` is true, and nothing for the others, for the products of all
-/// users of vectors that are distributed as `p`.
+/// The ghosts of the PEs for which `is_wanted(pe)` is true, and nothing for the others, for the products of
+/// all users of vectors that are distributed as `p`.
 template <class Wanted>
 std::vector<ghosts> ghosts_of(const row_shares& p, const std::vector<user_of_vector>& users,
                               const Wanted& is_wanted) {

@@ -3,9 +3,10 @@
 //   const solver::solution<f32> s = solver::bicgstab(a, b);
 //   s.x, s.residuals, text(s.how)
 // `solver_on` does more: several right-hand sides with one operator, a few iterations at a time, or one line
-// a PE within the limits of a machine. Results do not depend on threads, nor on the ranks of `mpi::world()`, bit
-// for bit; the partition of the grid sets the order of additions in totals. A rank has the cells of its own PEs
-// only; then all functions of a solver are collective, take the same on all ranks, and return the same.
+// a PE within the limits of a machine. Results do not depend on threads, nor on the ranks of `mpi::world()`,
+// bit for bit; the partition of the grid sets the order of additions in totals. A rank has the cells of its
+// own PEs only; then all functions of a solver are collective, take the same on all ranks, and return the
+// same.
 #pragma once
 
 #include <string_view>
@@ -39,8 +40,8 @@ class solver_on {
   static constexpr int bytes = program_v<program>.bytes;
 
   /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Or
-  /// `solver_on(a, how, mpi::world())`, on the threads of all ranks. Throws std::invalid_argument if the operator
-  /// or the grid of PEs is invalid, and fault if another process has others.
+  /// `solver_on(a, how, mpi::world())`, on the threads of all ranks. Throws std::invalid_argument if the
+  /// operator or the grid of PEs is invalid, and fault if another process has others.
   template <class Engine = threaded>
   explicit solver_on(const stencil& a, const options& how = {}, const Engine& engine = {})
       : solver_on(a, width(a.size, how, kernel::threads_in_all(engine, how.threads)), how.high, host,
@@ -62,8 +63,8 @@ class solver_on {
   int high() const { return high_; }
 
   /// Loads a right-hand side, or the start vector of the power method, and begins anew with x = 0. `b` has
-  /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0, and fault if
-  /// another process has others.
+  /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0, and fault
+  /// if another process has others.
   void load(std::span<const f32> b, const limits& most = {}) {
     processes_.require_same("right side or limit of a solver", [&](support::fingerprint& f) {
       f.add(b.data(), b.size_bytes()), most.describe(f);
@@ -215,8 +216,8 @@ class solver_on {
     for (int y = 0; y < high_; ++y)
       for (int x = 0; x < wide_; ++x) f(program_of({x, y}), coord{x, y});
   }
-  /// Calls f(program, PE, x, y, index) for each line of all PEs: x and y in the block, and the index of the line
-  /// in an array of the host. The program is null on a process that does not run the PE.
+  /// Calls f(program, PE, x, y, index) for each line of all PEs: x and y in the block, and the index of the
+  /// line in an array of the host. The program is null on a process that does not run the PE.
   template <class F>
   void each_line(F f) {
     each_pe([&](program* p, coord pe) {

@@ -66,8 +66,8 @@ struct products_only {
 class sparse_solver {
  public:
   /// For a matrix, which may go away, on the threads of this computer or another engine, such as
-  /// `mpi::world()`. Throws std::invalid_argument that names what is wrong: a matrix that is not square, or not
-  /// symmetric although the method needs that; a zero on the diagonal, or a singular block, that a
+  /// `mpi::world()`. Throws std::invalid_argument that names what is wrong: a matrix that is not square, or
+  /// not symmetric although the method needs that; a zero on the diagonal, or a singular block, that a
   /// preconditioner would invert; options that no matrix has. Throws fault if another process has another
   /// matrix, method or option.
   template <class Method, class Engine = threaded>
