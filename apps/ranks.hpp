@@ -15,6 +15,8 @@ namespace app {
 /// with which all of them end is printed once.
 void join_ranks();
 int ranks();
+/// Those on this computer, whose memory they share. Collective when it is first called.
+int ranks_here();
 /// Whether this process writes files.
 bool is_root();
 /// Throws std::invalid_argument if there are several processes: what is asked for is done by one.

@@ -28,6 +28,17 @@ void join_ranks() {
     throw std::runtime_error("cannot open /dev/null, to which all ranks but the first print");
 }
 int ranks() { return world() ? world()->size() : 1; }
+int ranks_here() {
+  static const int count = [] {
+    if (!world()) return 1;
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(world()->who.group(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    const int size = wsl::mpi::ranks(here).size();
+    MPI_Comm_free(&here);
+    return size;
+  }();
+  return count;
+}
 bool is_root() { return !world() || world()->root(); }
 void require_one_process(const char* what) {
   if (ranks() > 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wsl-solve: solves sparse systems of linear equations by Krylov methods on a row of PEs. It writes a
-// solution only if its residual, computed in f64 from what is written, is within the tolerance.
+// wsl-solve: solves sparse systems of linear equations by Krylov methods on a row of PEs, also over several
+// processes. It writes a solution only if its residual, computed in f64 from what is written, is within the
+// tolerance.
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "../ranks.hpp"
 #include "options.hpp"
 #include "system.hpp"
 
@@ -27,7 +29,8 @@ void print(const char* name, fmt::format_string<X...> format, X&&... x) {
 
 /// One right side, a few iterations at a time, so that the progress is seen.
 sparse_solution solve(sparse_solver& s, const std::vector<double>& b, const limits& most) {
-  support::progress shown("iterations", 0);
+  support::progress shown =
+      app::is_root() ? support::progress("iterations", 0) : support::progress("iterations", 0, {});
   s.load(b, most);
   constexpr int at_a_time = 20;
   for (int left = most.iterations; left > 0 && s.how() == ending::none;) {
@@ -68,8 +71,9 @@ int solve_with(Method method, const options& o, const linear_system& system) {
   const auto seconds_since = [](auto then) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
   };
-  sparse_solver s = system.matrix ? sparse_solver(*system.matrix, method, o.how)
-                                  : sparse_solver(system.grid, method, o.how);
+  const app::engine engine;
+  sparse_solver s = system.matrix ? sparse_solver(*system.matrix, method, o.how, engine)
+                                  : sparse_solver(system.grid, method, o.how, engine);
   constexpr const char* preconditioners[] = {"no", "jacobi", "block-jacobi", "polynomial", "multigrid"};
   constexpr const char* precisions[] = {"f32", "f64", "mixed precision"};
   const std::string with =
@@ -104,14 +108,17 @@ int solve_with(Method method, const options& o, const linear_system& system) {
     found.x = {};
     all.push_back(std::move(found));
   }
-  if (!o.history.empty()) app::write_file(o.history, history_text(all));
-  if (!o.plot.empty()) app::write_file(o.plot, picture_of(all, with));
+  const auto write = [](const std::string& path, auto text) {
+    if (!path.empty() && app::is_root()) app::write_file(path, text());
+  };
+  write(o.history, [&] { return history_text(all); });
+  write(o.plot, [&] { return picture_of(all, with); });
   if (!is_solved) {
     app::complain(fmt::format("wsl-solve: the system is not solved{}",
                               o.out.empty() ? "" : fmt::format(", and {} is not written", o.out)));
     return 1;
   }
-  if (!o.out.empty()) app::write_file(o.out, text_of(x));
+  write(o.out, [&] { return text_of(x); });
   return 0;
 }
 
@@ -136,5 +143,6 @@ int run(int argc, char** argv) {
 }  // namespace solve_app
 
 int main(int argc, char** argv) {
+  app::join_ranks();
   return app::run("wsl-solve", [&] { return solve_app::run(argc, argv); });
 }

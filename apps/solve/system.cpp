@@ -6,22 +6,26 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "../ranks.hpp"
 
 namespace solve_app {
 namespace {
 
 using namespace wsl::solver;
 
-void require_memory(double bytes, const char* of) {
-  const double there = app::memory_there();
+/// Bytes that each process takes, and those that all of them share.
+void require_memory(double of_each, double of_all, const char* what) {
+  const double bytes = app::ranks_here() * (of_each + of_all / app::ranks()), there = app::memory_there();
   if (bytes < 0.8 * there) return;
-  throw std::invalid_argument(fmt::format("{} takes about {}; this computer has {}", of,
+  throw std::invalid_argument(fmt::format("{} takes about {}; this computer has {}", what,
                                           app::size_text(bytes), app::size_text(there)));
 }
 
-/// The numbers that a method keeps for each unknown, with those of a preconditioner and of the host.
+/// The numbers of each unknown that the host of each process keeps beside right sides and solutions.
+constexpr double vectors_of_host = 3;
+/// The numbers that a method keeps for each unknown, with those of a preconditioner.
 double vectors_of(const options& o) {
-  double n = 12;
+  double n = 9;
   if (o.method == "gmres") n += o.how.restart;
   if (o.method == "pcg") n += 6;
   if (o.how.with == preconditioner::multigrid) n += 8;
@@ -61,7 +65,7 @@ linear_system system_of(const options& o) {
   if (!o.matrix.empty()) {
     const std::string text = app::read_file(o.matrix);
     // entries of 16 bytes, twice while they are sorted, and the rows of the host and of the PEs
-    require_memory(static_cast<double>(text.size()) * 12, "the matrix");
+    require_memory(static_cast<double>(text.size()) * 12, 0, "the matrix");
     s.matrix = matrix_from_text(text, o.matrix);
     s.matrix->require_system();
   } else {
@@ -69,7 +73,7 @@ linear_system system_of(const options& o) {
     s.grid.check();
     double cells = 1;
     for (int n : o.grid) cells *= n;
-    require_memory(cells * 8 * vectors_of(o), "the system");
+    require_memory(cells * 8 * vectors_of_host, cells * 8 * vectors_of(o), "the system");
   }
   if (!o.right_side.empty()) {
     s.right_sides = columns_from_text(app::read_file(o.right_side), o.right_side, s.unknowns());
@@ -77,9 +81,9 @@ linear_system system_of(const options& o) {
     s.right_sides.rows = s.unknowns();
     s.right_sides.all.assign(1, std::vector<double>(static_cast<std::size_t>(s.unknowns()), 1.));
   }
-  require_memory(static_cast<double>(s.unknowns()) * 8 *
-                     (vectors_of(o) + 2 * static_cast<double>(s.right_sides.all.size())),
-                 "the system");
+  const double bytes = static_cast<double>(s.unknowns()) * 8;
+  require_memory(bytes * (vectors_of_host + 2 * static_cast<double>(s.right_sides.all.size())),
+                 bytes * vectors_of(o), "the system");
   return s;
 }
 

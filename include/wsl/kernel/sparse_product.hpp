@@ -3,17 +3,26 @@
 // grid of PEs, as compressed rows. A part of B starts in the first row of PEs and is broadcast down the
 // columns, where it stays; every PE multiplies its block with it; the parts of a row of C are summed along
 // the row of PEs, as in gemv/wafer.hpp. With one column of B the block is walked through by scalar
-// instructions, with several an fmac adds a row of B for each nonzero of A. The timed engine counts both.
+// instructions, with several an fmac adds a row of B for each nonzero of A. The timed engine counts both. On
+// the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has its own
+// blocks.
 //   wafer_sparse_product<{.rows = 64, .columns = 64, .nonzeros = 200}> product(pattern, values, 8, 8, wse2,
 //                                                                              timed{});
 //   const u64 cycles = product(matrix(y, m, 1), matrix<const f32>(x, n, 1)).cycles;
 #pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "../collective/broadcast.hpp"
 #include "../collective/reduce.hpp"
+#include "../fabric/gather.hpp"
 #include "../linalg/matrix.hpp"
 #include "../linalg/sparse_pattern.hpp"
 #include "../program/counted.hpp"
 #include "../support/bad_argument.hpp"
+#include "../support/fingerprint.hpp"
+#include "pe_a_thread.hpp"
 
 namespace wsl {
 
@@ -47,13 +56,11 @@ class wafer_sparse_tile {
     return l;
   }
 
-  /// The host loads nonzeros, row after row; returns whether there was room.
-  bool add(int row, int column, f32 value) {
+  /// The host loads nonzeros, row after row, as many as there is room for.
+  void add(int row, int column, f32 value) {
     const u16 at = first_[row + 1].value();
-    if (at == shape.nonzeros) return false;
     column_[at] = static_cast<u16>(column), value_[at] = value;
     for (int r = row + 1; r <= shape.rows; ++r) first_[r] = static_cast<u16>(at + 1);
-    return true;
   }
   /// This PE's parts of B, (columns, vectors), which the host fills in the first row, and of C.
   f32* b() { return b_; }
@@ -123,21 +130,19 @@ class wafer_sparse_product {
   static constexpr int bytes = program_v<tile>.bytes;
 
   /// A has `values` at the places of `a`, in their order; both are copied. Throws std::invalid_argument if
-  /// the blocks do not hold it, and fault if the machine is too small for the grid or its PEs for the blocks.
+  /// the blocks do not hold it, and fault if the machine is too small for the grid or its PEs for the blocks,
+  /// or if another process has another matrix.
   template <class Engine = threaded>
   wafer_sparse_product(const sparse_pattern& a, std::span<const f32> values, int wide, int high,
                        const machine& target = wse2, const Engine& engine = {})
       : rows_(a.rows()),
         columns_(a.columns()),
-        wide_(wide),
         high_(high),
-        fabric_(tile::plan(target, checked(a, values, wide, high), high), engine) {
+        fabric_(tile::plan(target, checked(a, values, wide, high, engine), high), engine) {
     a.each([&](int r, int c, i64, i64 k) {
-      const int i = c / shape.columns, j = r / shape.rows;
-      if (!at(i, j).add(r % shape.rows, c % shape.columns, values[static_cast<std::size_t>(k)]))
-        support::bad_argument({"the block of PE (", i, ", ", j, ") has more than the ", shape.nonzeros,
-                               " nonzeros for which it has room: take more PEs, give each more room, or "
-                               "number the rows and columns anew"});
+      const coord pe{c / shape.columns, r / shape.rows};
+      if (fabric_.here(pe))
+        at(pe).add(r % shape.rows, c % shape.columns, values[static_cast<std::size_t>(k)]);
     });
   }
 
@@ -151,16 +156,30 @@ class wafer_sparse_product {
                              " columns of C and B: the shapes do not fit"});
     for (int k = 0; k < columns_; ++k)
       for (int v = 0; v < shape.vectors; ++v)
-        at(k / shape.columns, 0).b()[k % shape.columns * shape.vectors + v] = b(k, v);
+        if (const coord pe{k / shape.columns, 0}; fabric_.here(pe))
+          at(pe).b()[k % shape.columns * shape.vectors + v] = b(k, v);
     const outcome done = fabric_.template launch<&tile::begin>(all);
+    constexpr std::size_t words = std::size_t{shape.rows} * std::size_t{shape.vectors};
+    std::vector<f32> sums(static_cast<std::size_t>(high_) * words);
+    gather parts(fabric_);
+    for (int j = 0; j < high_; ++j)
+      parts.add({0, j}, fabric_.here({0, j}) ? at({0, j}).c() : nullptr,
+                &sums[static_cast<std::size_t>(j) * words], words);
+    parts.run();
     for (int k = 0; k < rows_; ++k)
       for (int v = 0; v < shape.vectors; ++v)
-        c(k, v) = at(0, k / shape.rows).c()[k % shape.rows * shape.vectors + v];
+        c(k, v) =
+            sums[static_cast<std::size_t>(k) * std::size_t{shape.vectors} + static_cast<std::size_t>(v)];
     return done;
   }
 
  private:
-  static int checked(const sparse_pattern& a, std::span<const f32> values, int wide, int high) {
+  /// All processes check all blocks, so that all of them refuse what is wrong.
+  template <class Engine>
+  static int checked(const sparse_pattern& a, std::span<const f32> values, int wide, int high,
+                     const Engine& engine) {
+    kernel::require_same(engine, "sparse matrix or grid of PEs",
+                         [&] { return fingerprint_of(a, values, wide, high); });
     if (wide < 1 || high < 1)
       support::bad_argument({"a product runs on at least 1 x 1 PEs, not on ", wide, " x ", high});
     if (static_cast<i64>(values.size()) != a.count())
@@ -169,11 +188,29 @@ class wafer_sparse_product {
       support::bad_argument({"A is (", a.rows(), ", ", a.columns(), "), and the blocks of ", wide, " x ",
                              high, " PEs hold (", i64{high} * shape.rows, ", ", i64{wide} * shape.columns,
                              "); take more PEs or larger blocks"});
+    // of the blocks of a row of PEs; the places come row after row
+    std::vector<int> nonzeros(static_cast<std::size_t>(a.columns() / shape.columns) + 1);
+    int row_of_blocks = 0;
+    a.each([&](int r, int c, i64, i64) {
+      const int i = c / shape.columns, j = r / shape.rows;
+      if (j != std::exchange(row_of_blocks, j)) std::fill(nonzeros.begin(), nonzeros.end(), 0);
+      if (++nonzeros[static_cast<std::size_t>(i)] > shape.nonzeros)
+        support::bad_argument({"the block of PE (", i, ", ", j, ") has more than the ", shape.nonzeros,
+                               " nonzeros for which it has room: take more PEs, give each more room, or "
+                               "number the rows and columns anew"});
+    });
     return wide;
   }
-  tile& at(int i, int j) { return fabric_.template program_at<tile>({i, j}); }
+  static u64 fingerprint_of(const sparse_pattern& a, std::span<const f32> values, int wide, int high) {
+    support::fingerprint f;
+    f.add(wide), f.add(high), f.add(a.rows()), f.add(a.columns());
+    for (int r = 0; r < a.rows(); ++r) f.add(a.row(r).size()), f.add(a.row(r).data(), a.row(r).size_bytes());
+    f.add(values.data(), values.size_bytes());
+    return f.value();
+  }
+  tile& at(coord pe) { return fabric_.template program_at<tile>(pe); }
 
-  int rows_, columns_, wide_, high_;
+  int rows_, columns_, high_;
   fabric fabric_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Krylov methods on sparse matrices against their oracles: the serial methods in f64, residuals in f64, and
 // systems on which methods must break down.
+#include <wsl/engine/reference.hpp>
 #include <wsl/kernel/sparse_solver.hpp>
 
 #include <catch2/catch.hpp>
@@ -95,7 +96,9 @@ TEST_CASE("sparse solver: the product is the serial one, on any number of PEs") 
     for (int pes : pe_numbers) {
       INFO(a.rows() << " rows on " << pes << " PEs");
       const std::vector<f64> u = noise(static_cast<std::size_t>(a.rows())), expected = serial::product(a, u);
-      CHECK(difference(sparse_product(a, u, {.pes = pes, .threads = 2}), expected) < 1e-14);
+      for (const arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed})
+        CHECK(difference(sparse_product(a, u, {.numbers = numbers, .pes = pes, .threads = 2}), expected) <
+              1e-14);
       CHECK(difference(sparse_product(a, u, {.numbers = arithmetic::in_f32, .pes = pes, .threads = 2}),
                        expected) < 1e-6);
     }
@@ -358,6 +361,23 @@ TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
   throws_with([] { grid_system{.size = {2, 2, 2, 2}}.check(); }, "one to three axes, not 4");
   throws_with([] { grid_system{.size = {40000, 40000}}.check(); }, "is not numbered with 32 bits");
   throws_with([] { grid_system{.size = {1}, .sides = side_condition::periodic}.check(); }, "has no equation");
+}
+
+TEST_CASE("sparse solver: any engine computes the same bits") {
+  const sparse_matrix a = scattered(90, true);
+  const std::vector<f64> b = noise(90);
+  for (const sparse_options& how :
+       {sparse_options{.with = preconditioner::jacobi, .pes = 4, .threads = 1},
+        sparse_options{.with = preconditioner::block_jacobi, .numbers = arithmetic::mixed, .pes = 3}}) {
+    const sparse_solution expected = sparse_solver(a, conjugate_gradients{}, how).solve(b);
+    sparse_solver s(a, conjugate_gradients{}, how, reference{});
+    const sparse_solution found = s.solve(b);
+    CHECK(found.x == expected.x);
+    CHECK(found.residuals == expected.residuals);
+    CHECK(found.how == ending::converged);
+    CHECK(sparse_product(a, b, how, threaded{.threads = 3, .queues = depth::machine}) ==
+          sparse_product(a, b, how));
+  }
 }
 
 TEST_CASE("sparse solver: entries in any order make compressed rows") {

@@ -118,7 +118,7 @@ TEST_CASE("solver: a manufactured solution comes back") {
   const auto check = [&](const stencil& a, auto method) {
     const std::vector<f64> right = serial::product(a, expected);
     const std::vector<f32> b(right.begin(), right.end());
-    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, options{});
+    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, options{}, threaded{});
     CHECK(s.converged());
     CHECK(serial::relative_residual(a, s.x, b) < 3e-6);
     CHECK(difference(s.x, expected) < 1e-4);
@@ -157,9 +157,9 @@ TEST_CASE("solver: threads change no bit") {
   const std::vector<f32> b = noise(size.count());
   const limits few{.tolerance = 0, .iterations = 70};  // more than one launch
   const auto equal = [&](auto method, const stencil& a) {
-    const auto first = method(a, b, few, options{5, 3, 1});
+    const auto first = method(a, b, few, options{5, 3, 1}, threaded{});
     for (int threads : {2, 3, 8}) {
-      const auto s = method(a, b, few, options{5, 3, threads});
+      const auto s = method(a, b, few, options{5, 3, threads}, threaded{});
       CHECK(s.x == first.x);
       CHECK(s.residuals == first.residuals);
     }

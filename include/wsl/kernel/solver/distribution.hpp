@@ -134,8 +134,11 @@ class ghosts_one_way {
 
 }  // namespace detail
 
-/// The ghosts of all PEs, for the products of all users of vectors that are distributed as `p`.
-inline std::vector<ghosts> ghosts_of(const row_shares& p, const std::vector<user_of_vector>& users) {
+/// The ghosts of the PEs for which `is_wanted(pe)` is true, and nothing for the others, for the products of
+/// all users of vectors that are distributed as `p`.
+template <class Wanted>
+std::vector<ghosts> ghosts_of(const row_shares& p, const std::vector<user_of_vector>& users,
+                              const Wanted& is_wanted) {
   const std::size_t n = static_cast<std::size_t>(p.whole());
   std::vector<i32> far_east(n, -1), far_west(n, std::numeric_limits<i32>::max());
   std::vector<row_entry> row;
@@ -156,6 +159,7 @@ inline std::vector<ghosts> ghosts_of(const row_shares& p, const std::vector<user
   const int rounds = std::max(eastward.rounds(), westward.rounds());
   std::vector<ghosts> all(static_cast<std::size_t>(p.pes()));
   for (int pe = 0; pe < p.pes(); ++pe) {
+    if (!is_wanted(pe)) continue;
     ghosts& g = all[static_cast<std::size_t>(pe)];
     g.eastward = eastward.rounds_of(pe, rounds, g.west_indices);
     g.westward = westward.rounds_of(pe, rounds, g.east_indices);

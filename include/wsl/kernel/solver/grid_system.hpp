@@ -220,6 +220,10 @@ struct grid_system {
           {"solver: a grid of one cell without sides of value zero has no equation: take "
            "more cells, or dirichlet"});
   }
+  /// Adds all that makes the system, valid or not.
+  void describe(support::fingerprint& f) const {
+    f.add(size.size()), f.add(size.data(), size.size() * sizeof(int)), f.add(sides);
+  }
   int cells() const {
     int n = 1;
     for (int s : size) n *= s;

@@ -9,6 +9,7 @@
 #include "../../core/half.hpp"
 #include "../../core/scalar.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../../support/fingerprint.hpp"
 
 namespace wsl::solver {
 
@@ -24,6 +25,7 @@ struct limits {
     if (iterations < 0)
       support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
   }
+  void describe(support::fingerprint& f) const { f.add(tolerance), f.add(iterations); }
 };
 
 enum class ending : u8 {

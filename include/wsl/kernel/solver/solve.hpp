@@ -3,12 +3,20 @@
 //   const solver::solution<f32> s = solver::bicgstab(a, b);
 //   s.x, s.residuals, text(s.how)
 // `solver_on` does more: several right-hand sides with one operator, a few iterations at a time, or one line
-// a PE within the limits of a machine. Results do not depend on threads, bit for bit; the partition of the
-// grid sets the order of additions in totals.
+// a PE within the limits of a machine. Results do not depend on threads, nor on the ranks of `mpi::world()`,
+// bit for bit; the partition of the grid sets the order of additions in totals. A rank has the cells of its
+// own PEs only; then all functions of a solver are collective, take the same on all ranks, and return the
+// same.
 #pragma once
 
+#include <string_view>
+
+#include "../../fabric/gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../../support/type_name.hpp"
+#include "../pe_a_thread.hpp"
+#include "agreement.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"
 #include "mixed_pe.hpp"
@@ -19,7 +27,7 @@ namespace wsl::solver {
 /// The resources of this computer for a solver; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 1;  ///< PEs
-  int threads = 0;         ///< as threaded{.threads}
+  int threads = 0;         ///< as threaded{.threads}, of each process
 };
 
 template <class Method, class Storage = block>
@@ -31,29 +39,36 @@ class solver_on {
   /// The bytes of a PE's SRAM that the program takes, with one line a PE.
   static constexpr int bytes = program_v<program>.bytes;
 
-  /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Throws
-  /// std::invalid_argument if the operator or the grid of PEs is invalid.
-  explicit solver_on(const stencil& a, const options& how = {})
-      : solver_on(a, width(a.size, how), how.high, host,
-                  threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+  /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Or
+  /// `solver_on(a, how, mpi::world())`, on the threads of all ranks. Throws std::invalid_argument if the
+  /// operator or the grid of PEs is invalid, and fault if another process has others.
+  template <class Engine = threaded>
+  explicit solver_on(const stencil& a, const options& how = {}, const Engine& engine = {})
+      : solver_on(a, width(a.size, how, kernel::threads_in_all(engine, how.threads)), how.high, host,
+                  kernel::with_partitions(engine, how.threads)) {}
   /// On wide x high PEs of a machine; throws fault if it is too small for them, and std::invalid_argument for
   /// blocks on a machine whose PEs have a memory of some size: blocks lie on the heap of this computer.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
-      : size_(checked(a, wide, high)),
+      : processes_(engine),
+        size_(checked(a, wide, high)),
         wide_(wide),
         high_(high),
         fabric_(plan<Method, Storage>(checked(target), wide, high), engine) {
     scale_ = power_of_two_above(a);
-    each_pe([&](program& p, coord pe) { prepare(p, pe, a); });
+    each_own_pe(fabric_, [&](coord pe) { prepare(*program_of(pe), pe, a); });
   }
 
   int wide() const { return wide_; }
   int high() const { return high_; }
 
   /// Loads a right-hand side, or the start vector of the power method, and begins anew with x = 0. `b` has
-  /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0.
+  /// one number for each cell. Throws std::invalid_argument if it has not, or for limits below 0, and fault
+  /// if another process has others.
   void load(std::span<const f32> b, const limits& most = {}) {
+    processes_.require_same("right side or limit of a solver", [&](support::fingerprint& f) {
+      f.add(b.data(), b.size_bytes()), most.describe(f);
+    });
     most.check();
     tolerance_ = most.tolerance, is_loaded_ = true;
     checks::vector(size_, "the vector", b);
@@ -62,14 +77,17 @@ class solver_on {
     if constexpr (Storage::is_mixed) method_.round_factors();
     for (int v = 0; v < Method::vectors; ++v)
       if (!keeps(v))
-        each_line([&](program& p, int x, int y, std::size_t) {
+        each_own_line([&](program& p, int x, int y, std::size_t) {
           std::fill_n(p.store.line(v, x, y), size_.z, number{});
         });
-    each_pe([&](program& p, coord) { p.method = method_; });
+    each_pe([&](program* p, coord) {
+      if (p) p->method = method_;
+    });
     scatter(Method::right_side, b);
     if constexpr (requires { Method::starts_as_right_side; })
       for (int v : Method::starts_as_right_side) scatter(v, b);
     history_.clear();
+    reached_ = method_.how();
   }
 
   /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`. Throws
@@ -82,8 +100,7 @@ class solver_on {
     while (iterations > 0 && how() == ending::none) {
       const int now = std::min(iterations, most_iterations_a_launch);
       cycles_ += fabric_.template launch<&program::iterate>(all, now).cycles;
-      const std::span<const f32> measured = first().history();
-      history_.insert(history_.end(), measured.begin(), measured.end());
+      take_what_is_reached();
       iterations -= now;
     }
     return how();
@@ -91,15 +108,16 @@ class solver_on {
   /// Ends the iterations: applies postponed updates to x.
   ending close() {
     fabric_.template launch<&program::close>(all);
+    take_what_is_reached();
     return how();
   }
   /// In mixed precision, `beyond_precision` for what has converged to a tolerance below that of f16.
-  ending how() {
-    const ending reached = first().method.how();
+  ending how() const {
     const bool is_exact = history_.empty();  // b = 0
-    return Storage::is_mixed && !is_exact && reached == ending::converged && tolerance_ < 4 * rounding_of_half
+    return Storage::is_mixed && !is_exact && reached_ == ending::converged &&
+                   tolerance_ < 4 * rounding_of_half
                ? ending::beyond_precision
-               : reached;
+               : reached_;
   }
   /// The cycles of all iterations, on an engine that counts them.
   u64 cycles() const { return cycles_; }
@@ -114,12 +132,16 @@ class solver_on {
     const f64 factor = measures == measure_of_result::solution  ? right_scale_ / scale_
                        : measures == measure_of_result::product ? right_scale_ * scale_
                                                                 : 1;
-    std::vector<f32> x(size_.count());
-    each_line([&](program& p, int lx, int ly, std::size_t at) {
-      const number* line = p.store.line(Method::result, lx, ly);
-      for (int z = 0; z < size_.z; ++z)
-        x[at + static_cast<std::size_t>(z)] = static_cast<f32>(static_cast<f32>(line[z]) * factor);
+    std::vector<number> numbers(size_.count());
+    gather lines(fabric_);
+    each_line([&](program* p, coord pe, int x, int y, std::size_t at) {
+      lines.add(pe, p ? p->store.line(Method::result, x, y) : nullptr, &numbers[at],
+                static_cast<std::size_t>(size_.z));
     });
+    lines.run();
+    std::vector<f32> x(size_.count());
+    std::transform(numbers.begin(), numbers.end(), x.begin(),
+                   [=](number v) { return static_cast<f32>(static_cast<f32>(v) * factor); });
     return x;
   }
 
@@ -131,11 +153,14 @@ class solver_on {
                              " has ", target.memory, " bytes: take one_line<nz>, which lies in them"});
     return target;
   }
-  static int width(const cells& size, const options& how) {
-    const int cores = how.threads > 0 ? how.threads : default_threads();
-    return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
+  static int width(const cells& size, const options& how, int threads) {
+    return how.wide ? how.wide : std::clamp(size.x / 8, 1, threads);
   }
-  static const cells& checked(const stencil& a, int wide, int high) {
+  const cells& checked(const stencil& a, int wide, int high) const {
+    processes_.require_same("operator, method or grid of PEs of a solver", [&](support::fingerprint& f) {
+      const std::string_view name = support::type_name<program>();
+      a.describe(f), f.add(wide), f.add(high), f.add(name.data(), name.size());
+    });
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
       support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
@@ -182,22 +207,50 @@ class solver_on {
   grid::lines own(coord pe) const {
     return {grid::share(size_.x, wide_, pe.x), grid::share(size_.y, high_, pe.y)};
   }
-  program& program_of(coord pe) { return fabric_.template program_at<program>(pe); }
-  program& first() { return program_of({0, 0}); }
+  /// The program of a PE, null on a process that does not run it.
+  program* program_of(coord pe) {
+    return fabric_.here(pe) ? &fabric_.template program_at<program>(pe) : nullptr;
+  }
   template <class F>
   void each_pe(F f) {
     for (int y = 0; y < high_; ++y)
       for (int x = 0; x < wide_; ++x) f(program_of({x, y}), coord{x, y});
   }
-  /// Calls f(program, x, y, index) for each line of all PEs: x and y in the block, and the index of the line
-  /// in an array of the host.
+  /// Calls f(program, PE, x, y, index) for each line of all PEs: x and y in the block, and the index of the
+  /// line in an array of the host. The program is null on a process that does not run the PE.
   template <class F>
   void each_line(F f) {
-    each_pe([&](program& p, coord pe) {
+    each_pe([&](program* p, coord pe) {
       const grid::lines l = own(pe);
       for (int x = 0; x < l.x.size(); ++x)
-        for (int y = 0; y < l.y.size(); ++y) f(p, x, y, size_.index({l.x.from + x, l.y.from + y, 0}));
+        for (int y = 0; y < l.y.size(); ++y) f(p, pe, x, y, size_.index({l.x.from + x, l.y.from + y, 0}));
     });
+  }
+  /// Calls f(program, x, y, index) for each line of this process.
+  template <class F>
+  void each_own_line(F f) {
+    each_line([&](program* p, coord, int x, int y, std::size_t at) {
+      if (p) f(*p, x, y, at);
+    });
+  }
+  /// All PEs come to the same decisions, so those of the first one are those of all.
+  void take_what_is_reached() {
+    constexpr coord first{0, 0};
+    const program* const p = program_of(first);
+    struct {
+      ending how = ending::none;
+      int iterations = 0;
+      f32 measured[most_iterations_a_launch]{};
+    } own, known;
+    if (p) {
+      own.how = p->method.how(), own.iterations = static_cast<int>(p->history().size());
+      std::copy(p->history().begin(), p->history().end(), own.measured);
+    }
+    gather progress(fabric_);
+    progress.add(first, &own, &known, 1);
+    progress.run();
+    reached_ = known.how;
+    history_.insert(history_.end(), known.measured, known.measured + known.iterations);
   }
 
   void prepare(program& p, coord pe, const stencil& a) {
@@ -218,17 +271,19 @@ class solver_on {
         }
   }
   void scatter(int vector, std::span<const f32> b) {
-    each_line([&](program& p, int x, int y, std::size_t at) {
+    each_own_line([&](program& p, int x, int y, std::size_t at) {
       number* line = p.store.line(vector, x, y);
       for (int z = 0; z < size_.z; ++z)
         line[z] = static_cast<number>(b[at + static_cast<std::size_t>(z)] / right_scale_);
     });
   }
 
+  agreement processes_;
   cells size_;
   int wide_, high_;
   fabric fabric_;
   Method method_;
+  ending reached_ = ending::none;  ///< by all PEs, at the end of the last launch
   f64 scale_ = 1, right_scale_ = 1, tolerance_ = 0;
   std::vector<f64> history_;
   u64 cycles_ = 0;
@@ -243,35 +298,36 @@ solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
   return {s.result(), s.history(), s.how()};
 }
 
-// Templates, so that a program compiles only the methods that it calls.
+// Templates, so that a program compiles only the methods that it calls. The last argument may be another
+// engine, such as `mpi::world()`.
 
 /// BiCGStab, for any operator. Throws std::invalid_argument if the operator or b is invalid.
-template <class Storage = block>
+template <class Storage = block, class Engine = threaded>
 solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {},
-                       const options& how = {}) {
-  solver_on<bicgstab_method, Storage> s{a, how};
+                       const options& how = {}, const Engine& engine = {}) {
+  solver_on<bicgstab_method, Storage> s{a, how, engine};
   return solve(s, b, most);
 }
 /// Conjugate gradients, for symmetric positive definite operators; exceptions as those of bicgstab.
-template <class Storage = block>
+template <class Storage = block, class Engine = threaded>
 solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                 const options& how = {}) {
-  solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how};
+                                 const options& how = {}, const Engine& engine = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how, engine};
   return solve(s, b, most);
 }
 /// Conjugate gradients with the inverse of the diagonal as preconditioner (Jacobi).
-template <class Storage = block>
+template <class Storage = block, class Engine = threaded>
 solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                        const options& how = {}) {
-  solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how};
+                                        const options& how = {}, const Engine& engine = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how, engine};
   return solve(s, b, most);
 }
 /// The eigenvalue of largest absolute value of a symmetric operator, and its eigenvector, from a start
 /// vector that is not orthogonal to it.
-template <class Storage = block>
+template <class Storage = block, class Engine = threaded>
 eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {},
-                            const options& how = {}) {
-  solver_on<power_iteration, Storage> s{a, how};
+                            const options& how = {}, const Engine& engine = {}) {
+  solver_on<power_iteration, Storage> s{a, how, engine};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
   eigenpair<f32> e{0, s.result(), s.history(), s.how()};
@@ -280,9 +336,10 @@ eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const 
   return e;
 }
 /// The product A u.
-template <class Storage = block>
-std::vector<f32> product(const stencil& a, std::span<const f32> u, const options& how = {}) {
-  solver_on<product_method, Storage> s{a, how};
+template <class Storage = block, class Engine = threaded>
+std::vector<f32> product(const stencil& a, std::span<const f32> u, const options& how = {},
+                         const Engine& engine = {}) {
+  solver_on<product_method, Storage> s{a, how, engine};
   s.load(u);
   s.iterate(1);
   return s.result();

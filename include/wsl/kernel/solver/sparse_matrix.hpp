@@ -12,6 +12,7 @@
 
 #include "../../linalg/sparse_pattern.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../../support/fingerprint.hpp"
 
 namespace wsl::solver {
 
@@ -46,6 +47,8 @@ struct sparse_matrix {
   }
 
   sparse_matrix transposed() const;
+  /// Adds all that makes the matrix, valid or not.
+  void describe(support::fingerprint& f) const;
   /// Throws std::invalid_argument unless there is one value for each place, and each is finite.
   void require_values() const;
   /// Throws std::invalid_argument unless the matrix can be that of a system of equations: square, with at
@@ -96,6 +99,15 @@ inline sparse_matrix sparse_matrix::transposed() const {
   t.values.reserve(values.size());
   for (i64 k : from) t.values.push_back(values[static_cast<std::size_t>(k)]);
   return t;
+}
+
+inline void sparse_matrix::describe(support::fingerprint& f) const {
+  f.add(rows()), f.add(columns());
+  for (int r = 0; r < rows(); ++r) {
+    const std::span<const i32> columns = places.row(r);
+    f.add(columns.size()), f.add(columns.data(), columns.size_bytes());
+  }
+  f.add(values.size()), f.add(values.data(), values.size() * sizeof(f64));
 }
 
 inline void sparse_matrix::require_values() const {

@@ -4,12 +4,17 @@
 //   const sparse_solution x = s.solve(b, {.tolerance = 1e-10});
 //   x.x, x.residuals, x.residual, text(x.how)
 // The unknowns lie on a row of PEs, whose number follows from that of the unknowns. Results do not depend on
-// threads, bit for bit; the number of PEs sets the order of additions in totals.
+// threads, nor on the ranks of `mpi::world()`, bit for bit; the number of PEs sets the order of additions in
+// totals. A rank has the rows and vectors of its own PEs only; then all functions of a solver are collective,
+// take the same on all ranks, and return the same.
 #pragma once
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <string_view>
 
-#include "../../fabric/fabric.hpp"
+#include "../../fabric/gather.hpp"
+#include "agreement.hpp"
 #include "dense_inverse.hpp"
 #include "grid_system.hpp"
 #include "krylov_bicgstab.hpp"
@@ -36,7 +41,13 @@ struct sparse_options {
   int sweeps = 2;                 ///< of the multigrid's smoother, before and after
   f64 smallest = 0, largest = 0;  ///< bounds of the eigenvalues for the Chebyshev iteration, 0 to find them
   int pes = 0;                    ///< 0 for one for 8192 unknowns, at most 16
-  int threads = 0;                ///< as threaded{.threads}
+  int threads = 0;                ///< as threaded{.threads}, of each process
+
+  /// Adds all but the threads, which change nothing.
+  void describe(support::fingerprint& f) const {
+    f.add(with), f.add(numbers), f.add(restart), f.add(block), f.add(degree), f.add(sweeps), f.add(smallest);
+    f.add(largest), f.add(pes);
+  }
 };
 
 struct sparse_solution : solution<f64> {
@@ -54,17 +65,20 @@ struct products_only {
 
 class sparse_solver {
  public:
-  /// For a matrix, which may go away. Throws std::invalid_argument that names what is wrong: a matrix that is
-  /// not square, or not symmetric although the method needs that; a zero on the diagonal, or a singular
-  /// block, that a preconditioner would invert; options that no matrix has.
-  template <class Method>
-  sparse_solver(const sparse_matrix& a, Method method, const sparse_options& how = {})
-      : sparse_solver(rows_of((check(a, method), a)), a.takes_constants_to_zero(), std::nullopt, method,
-                      how) {}
+  /// For a matrix, which may go away, on the threads of this computer or another engine, such as
+  /// `mpi::world()`. Throws std::invalid_argument that names what is wrong: a matrix that is not square, or
+  /// not symmetric although the method needs that; a zero on the diagonal, or a singular block, that a
+  /// preconditioner would invert; options that no matrix has. Throws fault if another process has another
+  /// matrix, method or option.
+  template <class Method, class Engine = threaded>
+  sparse_solver(const sparse_matrix& a, Method method, const sparse_options& how = {},
+                const Engine& engine = {})
+      : sparse_solver(engine, system_of(a, method, how, agreement(engine)), method, how) {}
   /// For a system from a grid, whose matrix is made as it is needed; only these have a multigrid.
-  template <class Method>
-  sparse_solver(const grid_system& g, Method method, const sparse_options& how = {})
-      : sparse_solver(g.matrix(), g.is_singular(), g.finest(), method, how) {}
+  template <class Method, class Engine = threaded>
+  sparse_solver(const grid_system& g, Method method, const sparse_options& how = {},
+                const Engine& engine = {})
+      : sparse_solver(engine, system_of(g, method, how, agreement(engine)), method, how) {}
 
   int unknowns() const { return shares_.front().whole(); }
   int pes() const { return shares_.front().pes(); }
@@ -74,15 +88,16 @@ class sparse_solver {
   std::size_t matrix_bytes();
 
   /// Loads a right side, and begins anew with x = 0. Throws std::invalid_argument for another length than
-  /// that of the unknowns, numbers that are not finite, and limits below 0.
+  /// that of the unknowns, numbers that are not finite, and limits below 0, and fault if another process has
+  /// others.
   void load(std::span<const f64> b, const limits& most = {});
   /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`.
   ending iterate(int iterations);
   /// Ends the iterations: x is as far as the method has come, and its residual is known.
   ending close();
-  ending how() { return first().how; }
+  ending how() const { return reached_.how; }
   /// |r| / |b| after each iteration, from the recurrence of the method.
-  const std::vector<f64>& history() { return first().history; }
+  const std::vector<f64>& history() const { return reached_.history; }
   /// The x of the last end, and what there is to say about it.
   sparse_solution result();
 
@@ -92,20 +107,30 @@ class sparse_solver {
     if (iterate(most.iterations) == ending::none) close();
     return result();
   }
-  /// The product A u, in the solver's numbers, `times` times.
+  /// The product A u, in the solver's numbers, in f64 if they are mixed, `times` times.
   std::vector<f64> product(std::span<const f64> u, int times = 1);
 
  private:
-  template <class Method>
-  sparse_solver(const row_source& a, bool has_null_space, std::optional<grid_level> finest, Method,
-                const sparse_options& how)
-      : how_(checked(how, a.rows, finest.has_value())), has_null_space_(has_null_space) {
+  /// A system whose matrix can be that of one.
+  struct system {
+    row_source matrix;
+    bool has_null_space = false;
+    std::optional<grid_level> finest = {};  ///< if it is from a grid
+  };
+
+  template <class Method, class Engine>
+  sparse_solver(const Engine& engine, const system& of, Method, const sparse_options& how)
+      : how_(checked(how, of.matrix.rows, of.finest.has_value())),
+        has_null_space_(of.has_null_space),
+        processes_(engine) {
     set_.method = procedure_of<Method>(how.numbers);
     set_.reduction = how.numbers == arithmetic::mixed ? reduction_in_f32 : 0;
-    set_.restart = how.restart, set_.how = how.with, set_.has_null_space = has_null_space;
+    set_.restart = how.restart, set_.how = how.with, set_.has_null_space = has_null_space_;
     set_.smallest = how.smallest, set_.largest = how.largest;
     set_.plan.degree = how.degree, set_.plan.sweeps = how.sweeps;
-    build(a, finest, first_of_method + Method::vectors(how.restart));
+    fabric_.emplace(krylov_plan(how_.pes), kernel::with_partitions(engine, how.threads));
+    fabric_->ignore_memory_limit();
+    build(of.matrix, of.finest, first_of_method + Method::vectors(how.restart));
   }
 
   /// An f32 method reduces a residual to this part before it is computed anew in f64.
@@ -116,18 +141,34 @@ class sparse_solver {
   template <class Method>
   static procedure (*procedure_of(arithmetic numbers))(krylov_pe&) {
     if constexpr (std::is_same_v<Method, products_only>)
-      return numbers == arithmetic::in_f64 ? &repeat_product<f64> : &repeat_product<f32>;
+      return numbers == arithmetic::in_f32 ? &repeat_product<f32> : &repeat_product<f64>;
     else
       return numbers == arithmetic::in_f32   ? &solve_system<f32, f32, Method>
              : numbers == arithmetic::in_f64 ? &solve_system<f64, f64, Method>
                                              : &solve_system<f64, f32, Method>;
   }
+  template <class Matrix, class Method>
+  static void require_same(const Matrix& a, Method, const sparse_options& how, const agreement& processes) {
+    processes.require_same("matrix, method or option of a solver", [&](support::fingerprint& f) {
+      const std::string_view name = Method::name;
+      a.describe(f), how.describe(f), f.add(name.data(), name.size());
+    });
+  }
   template <class Method>
-  static void check(const sparse_matrix& a, Method) {
+  static system system_of(const sparse_matrix& a, Method method, const sparse_options& how,
+                          const agreement& processes) {
+    require_same(a, method, how, processes);
     a.require_system();
     if (Method::needs_symmetry && !a.is_symmetric())
       support::bad_argument({"solver: the matrix is not symmetric, and ", Method::name,
                              " is for symmetric positive definite ones: take BiCGStab or GMRES"});
+    return {rows_of(a), a.takes_constants_to_zero()};
+  }
+  template <class Method>
+  static system system_of(const grid_system& g, Method method, const sparse_options& how,
+                          const agreement& processes) {
+    require_same(g, method, how, processes);
+    return {g.matrix(), g.is_singular(), g.finest()};
   }
   static sparse_options checked(const sparse_options& how, int unknowns, bool from_grid);
 
@@ -141,12 +182,16 @@ class sparse_solver {
   sliced_rows<T> rows_of_pe(const row_source& a, int pe, int from, int to, f64 by);
   row_source inverse_blocks(int pe) const;
 
-  krylov_pe& program_of(int pe) { return fabric_->program_at<krylov_pe>({pe, 0}); }
-  krylov_pe& first() { return program_of(0); }
+  /// The program of a PE, null on a process that does not run it.
+  krylov_pe* program_of(int pe) {
+    return fabric_->here({pe, 0}) ? &fabric_->program_at<krylov_pe>({pe, 0}) : nullptr;
+  }
+  void take_what_is_reached();
   bool outer_is_f32() const { return how_.numbers == arithmetic::in_f32; }
 
   sparse_options how_;
   bool has_null_space_;
+  agreement processes_;
   krylov_pe::settings set_;
   std::vector<row_source> matrices_, downs_,
       ups_;  // by level; the last matrix is an inverse if there are more
@@ -156,6 +201,13 @@ class sparse_solver {
   std::optional<fabric> fabric_;
   f64 scale_ = 1, right_scale_ = 1;
   bool is_loaded_ = false, is_closed_ = false;
+  /// What all PEs have come to at the end of the last launch.
+  struct progress {
+    ending how = ending::none;
+    f64 residual = 1, removed_mean = 0;
+    std::vector<f64> history;
+  };
+  progress reached_;
 };
 
 inline sparse_options sparse_solver::checked(const sparse_options& how, int unknowns, bool from_grid) {
@@ -244,7 +296,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
     std::vector<user_of_vector> users{{&matrices_[level], &shares_[level]}};
     if (level + 1 < matrices_.size()) users.push_back({&downs_[level], &shares_[level + 1]});
     if (level > 0) users.push_back({&ups_[level - 1], &shares_[level - 1]});
-    ghosts_.push_back(ghosts_of(shares_[level], users));
+    ghosts_.push_back(ghosts_of(shares_[level], users, [&](int pe) { return fabric_->here({pe, 0}); }));
   }
   // Vectors: those of the method, the preconditioner's, and those of each level.
   preconditioner_plan& plan = set_.plan;
@@ -260,17 +312,15 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
       l.right = vectors++, l.sum = vectors++, l.help = vectors++, l.inverse = vectors++;
       plan.levels.push_back(l);
     }
-  fabric_.emplace(krylov_plan(how_.pes), threaded{.threads = how_.threads, .pes_per_partition = 1});
-  fabric_->ignore_memory_limit();
-  for (int pe = 0; pe < how_.pes; ++pe) {
-    krylov_pe& p = program_of(pe);
+  each_own_pe(*fabric_, [&](coord c) {
+    krylov_pe& p = *program_of(c.x);
     p.set = set_, p.unknowns = a.rows;
     for (std::size_t level = 0; level < matrices_.size(); ++level)
-      p.spaces.push_back({shares_[level].size(pe), ghosts_[level][static_cast<std::size_t>(pe)]});
+      p.spaces.push_back({shares_[level].size(c.x), ghosts_[level][static_cast<std::size_t>(c.x)]});
     const bool is_mixed = how_.numbers == arithmetic::mixed;
-    if (how_.numbers != arithmetic::in_f32) build_numbers<f64>(p, pe, true, !is_mixed, vectors);
-    if (how_.numbers != arithmetic::in_f64) build_numbers<f32>(p, pe, !is_mixed, true, vectors);
-  }
+    if (how_.numbers != arithmetic::in_f32) build_numbers<f64>(p, c.x, true, !is_mixed, vectors);
+    if (how_.numbers != arithmetic::in_f64) build_numbers<f32>(p, c.x, !is_mixed, true, vectors);
+  });
   // The PEs have their parts now.
   matrices_.clear(), downs_.clear(), ups_.clear(), ghosts_.clear();
   place_ = {};
@@ -393,14 +443,38 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
 }
 
 inline std::size_t sparse_solver::matrix_bytes() {
-  std::size_t bytes = 0;
-  for (int pe = 0; pe < pes(); ++pe)
-    bytes += outer_is_f32() ? program_of(pe).singles.operators.front().rows.bytes()
-                            : program_of(pe).doubles.operators.front().rows.bytes();
-  return bytes;
+  const std::vector<std::size_t> bytes = gather_values(*fabric_, all, [&](coord c) {
+    const krylov_pe& p = *program_of(c.x);
+    return outer_is_f32() ? p.singles.operators.front().rows.bytes()
+                          : p.doubles.operators.front().rows.bytes();
+  });
+  return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+}
+
+/// All PEs come to the same decisions, so those of the first one are those of all.
+inline void sparse_solver::take_what_is_reached() {
+  constexpr coord first{0, 0};
+  const krylov_pe* const p = program_of(0);
+  const std::size_t count = p ? p->history.size() : 0;
+  std::size_t iterations = 0;
+  gather all(*fabric_);
+  all.add(first, p ? &p->how : nullptr, &reached_.how, 1);
+  all.add(first, p ? &p->residual : nullptr, &reached_.residual, 1);
+  all.add(first, p ? &p->removed_mean : nullptr, &reached_.removed_mean, 1);
+  all.add(first, &count, &iterations, 1);
+  all.run();
+  const std::size_t known = reached_.history.size();
+  if (iterations == known) return;
+  reached_.history.resize(iterations);
+  all.add(first, p ? p->history.data() + known : nullptr, reached_.history.data() + known,
+          iterations - known);
+  all.run();
 }
 
 inline void sparse_solver::load(std::span<const f64> b, const limits& most) {
+  processes_.require_same("right side or limit of a solver", [&](support::fingerprint& f) {
+    f.add(b.data(), b.size_bytes()), most.describe(f);
+  });
   most.check();
   if (b.size() != static_cast<std::size_t>(unknowns()))
     support::bad_argument(
@@ -414,18 +488,20 @@ inline void sparse_solver::load(std::span<const f64> b, const limits& most) {
   }
   right_scale_ = largest > 0 ? std::ldexp(1., std::ilogb(largest)) : 1;
   for (int pe = 0; pe < pes(); ++pe) {
-    krylov_pe& p = program_of(pe);
-    p.set.tolerance = most.tolerance;
-    p.restart();
+    krylov_pe* const p = program_of(pe);
+    if (!p) continue;
+    p->set.tolerance = most.tolerance;
+    p->restart();
     const auto fill = [&](auto* to, auto* x) {
       using T = std::remove_pointer_t<decltype(to)>;
-      for (int i = 0; i < p.spaces.front().size; ++i)
+      for (int i = 0; i < p->spaces.front().size; ++i)
         to[i] = static_cast<T>(b[static_cast<std::size_t>(shares_.front().begin(pe) + i)] / right_scale_),
         x[i] = T{};
     };
-    if (outer_is_f32()) fill(p.vector<f32>(vector_b), p.vector<f32>(vector_x));
-    else fill(p.vector<f64>(vector_b), p.vector<f64>(vector_x));
+    if (outer_is_f32()) fill(p->vector<f32>(vector_b), p->vector<f32>(vector_x));
+    else fill(p->vector<f64>(vector_b), p->vector<f64>(vector_x));
   }
+  reached_ = {};
   is_loaded_ = true, is_closed_ = false;
 }
 
@@ -434,7 +510,10 @@ inline ending sparse_solver::iterate(int iterations) {
   if (iterations < 0)
     support::bad_argument({"solver: iterate(", iterations, ") asks for fewer than 0 iterations"});
   if (is_closed_) support::bad_argument({"solver: iterate() after close(): load() begins anew"});
-  if (iterations > 0 && how() == ending::none) fabric_->launch<&krylov_pe::iterate>(all, iterations);
+  if (iterations > 0 && how() == ending::none) {
+    fabric_->launch<&krylov_pe::iterate>(all, iterations);
+    take_what_is_reached();
+  }
   return how();
 }
 
@@ -442,27 +521,34 @@ inline ending sparse_solver::close() {
   if (!is_loaded_) support::bad_argument({"solver: close() follows load(), which brings the right side"});
   if (how() == ending::none) {
     // without an iteration there is nothing that a method could end
-    if (history().empty() && !is_closed_)
-      for (int pe = 0; pe < pes(); ++pe) program_of(pe).how = ending::all_iterations;
-    else fabric_->launch<&krylov_pe::close>(all);
+    if (history().empty() && !is_closed_) reached_.how = ending::all_iterations;
+    else fabric_->launch<&krylov_pe::close>(all), take_what_is_reached();
   }
   is_closed_ = true;
   return how();
 }
 
 inline sparse_solution sparse_solver::result() {
+  const auto numbers_of_x = [&]<class T>(std::vector<T> x) {
+    gather all(*fabric_);
+    const row_shares& own = shares_.front();
+    for (int pe = 0; pe < pes(); ++pe) {
+      krylov_pe* const p = program_of(pe);
+      all.add({pe, 0}, p ? p->vector<T>(vector_x) : nullptr, x.data() + own.begin(pe),
+              static_cast<std::size_t>(own.size(pe)));
+    }
+    all.run();
+    return x;
+  };
+  const std::size_t n = static_cast<std::size_t>(unknowns());
   sparse_solution s;
-  s.x.resize(static_cast<std::size_t>(unknowns()));
-  const f64 factor = right_scale_ / scale_;
-  for (int pe = 0; pe < pes(); ++pe) {
-    krylov_pe& p = program_of(pe);
-    for (int i = 0; i < p.spaces.front().size; ++i)
-      s.x[static_cast<std::size_t>(shares_.front().begin(pe) + i)] =
-          factor *
-          (outer_is_f32() ? static_cast<f64>(p.vector<f32>(vector_x)[i]) : p.vector<f64>(vector_x)[i]);
-  }
-  s.residuals = history(), s.how = how(), s.residual = first().residual;
-  s.removes_means = has_null_space_, s.removed_mean = first().removed_mean * right_scale_;
+  if (outer_is_f32()) {
+    const std::vector<f32> x = numbers_of_x(std::vector<f32>(n));
+    s.x.assign(x.begin(), x.end());
+  } else s.x = numbers_of_x(std::vector<f64>(n));
+  for (f64& v : s.x) v *= right_scale_ / scale_;
+  s.residuals = history(), s.how = how(), s.residual = reached_.residual;
+  s.removes_means = has_null_space_, s.removed_mean = reached_.removed_mean * right_scale_;
   return s;
 }
 
@@ -476,17 +562,18 @@ inline std::vector<f64> sparse_solver::product(std::span<const f64> u, int times
 
 /// The product A u of a sparse matrix, on PEs. Throws std::invalid_argument if the matrix is not square or a
 /// number is not finite.
-inline std::vector<f64> sparse_product(const sparse_matrix& a, std::span<const f64> u,
-                                       const sparse_options& how = {}) {
-  return sparse_solver(a, products_only{}, how).product(u);
+template <class Engine = threaded>
+std::vector<f64> sparse_product(const sparse_matrix& a, std::span<const f64> u,
+                                const sparse_options& how = {}, const Engine& engine = {}) {
+  return sparse_solver(a, products_only{}, how, engine).product(u);
 }
 
 /// x of A x = b for several right sides, with one distribution of the matrix.
-template <class Method>
+template <class Method, class Engine = threaded>
 std::vector<sparse_solution> solve_each(const sparse_matrix& a, Method method,
                                         std::span<const std::vector<f64>> b, const limits& most = {},
-                                        const sparse_options& how = {}) {
-  sparse_solver s(a, method, how);
+                                        const sparse_options& how = {}, const Engine& engine = {}) {
+  sparse_solver s(a, method, how, engine);
   std::vector<sparse_solution> all;
   for (const std::vector<f64>& right : b) all.push_back(s.solve(right, most));
   return all;

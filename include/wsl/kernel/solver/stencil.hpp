@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../support/bad_argument.hpp"
+#include "../../support/fingerprint.hpp"
 #include "../stencil/grid.hpp"
 
 namespace wsl::solver {
@@ -23,6 +24,8 @@ struct stencil {
   std::vector<f32> centre{6}, west{-1}, east{-1}, north{-1}, south{-1}, down{-1}, up{-1};
 
   void check() const;  ///< throws std::invalid_argument that names the mistake and the remedy
+  /// Adds all that makes the operator, valid or not.
+  void describe(support::fingerprint& f) const;
 };
 
 /// A weight, its name, and the neighbour that it multiplies.
@@ -66,6 +69,14 @@ inline void vector(const cells& size, const char* what, std::span<const f32> x) 
 }
 
 }  // namespace checks
+
+inline void stencil::describe(support::fingerprint& f) const {
+  f.add(size.x), f.add(size.y), f.add(size.z);
+  for (const side_of_stencil& s : stencil_sides) {
+    const std::vector<f32>& w = this->*s.weights;
+    f.add(w.size()), f.add(w.data(), w.size() * sizeof(f32));
+  }
+}
 
 inline void stencil::check() const {
   if (size.x < 1 || size.y < 1 || size.z < 1)

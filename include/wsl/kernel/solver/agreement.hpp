@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Several processes that solve one system must be given the same, and must end together: where one of them
+// refuses what the others take, they would wait for it. With `mpi::world()` as the engine the ranks compare
+// what they have, and all of them learn of the first failure; with any other engine this costs nothing.
+#pragma once
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "../../fabric/gather.hpp"
+#include "../../support/fingerprint.hpp"
+#include "../pe_a_thread.hpp"
+
+namespace wsl::solver {
+
+/// Between the processes over which an engine spreads the PEs.
+class agreement {
+ public:
+  template <class Engine>
+  explicit agreement(const Engine& e) {
+    if (kernel::threads_in_all(e, 1) == 1) return;
+    require_same_ = [e](const char* what, u64 number) {
+      kernel::require_same(e, what, [=] { return number; });
+    };
+  }
+
+  /// Throws fault on all processes if what `describe(fingerprint)` adds is not the same on all of them;
+  /// `what` names it. Collective.
+  template <class Describe>
+  void require_same(const char* what, Describe describe) const {
+    if (!require_same_) return;
+    support::fingerprint f;
+    describe(f);
+    require_same_(what, f.value());
+  }
+
+ private:
+  std::function<void(const char* what, u64 number)> require_same_;
+};
+
+/// Calls `work(c)` for the PEs that this process runs. If it throws for some, so do all processes: the one
+/// that runs the first of these PEs its own exception, the others std::invalid_argument with the same text.
+/// Collective.
+template <class Work>
+void each_own_pe(fabric& f, Work work) {
+  const region r = f.plan().inside(all);
+  const auto each = [&](coord& c) {
+    for (int i = 0; i < r.count(); ++i)
+      if (c = r.nth(i); f.here(c)) work(c);
+  };
+  coord failed;
+  if (!f.spread()) return each(failed);
+  std::exception_ptr own;
+  std::string why;
+  try {
+    each(failed);
+  } catch (const std::exception& e) { own = std::current_exception(), why = e.what(); }
+  const auto sentences = gather_lists<char>(
+      f, all, [&](coord c) { return std::string_view(own && c == failed ? why : std::string_view()); });
+  for (std::size_t i = 0; i < sentences.size(); ++i)
+    if (!sentences[i].empty()) {
+      if (own && failed == r.nth(static_cast<int>(i))) std::rethrow_exception(own);
+      throw std::invalid_argument(std::string(sentences[i].begin(), sentences[i].end()));
+    }
+}
+
+}  // namespace wsl::solver
