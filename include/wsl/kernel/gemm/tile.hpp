@@ -5,7 +5,6 @@
 // or in `wafer_tiles` (wafer_tiles.hpp).
 #pragma once
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -60,7 +59,7 @@ class travelling_tile {
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
     if (rows < rows_ || whole.columns() < (j + 1) * columns_)
-      std::memset(words_.data(), 0, words_.size() * sizeof(word));
+      std::fill_n(reinterpret_cast<u8*>(words_.data()), words_.size() * sizeof(word), u8{});
     constexpr int some = 32;  // rows at a time, so that the pages of `whole` are visited once
     for (int from = 0; from < rows; from += some)
       for (int n = 0; n < panels(); ++n) {
