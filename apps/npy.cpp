@@ -224,12 +224,12 @@ constexpr const char* type_of() {
 
 }  // namespace
 
-number_kind npy_kind(std::string_view bytes, const std::string& name) {
+array_about npy_about(std::string_view bytes, const std::string& name) {
   const opened x = open(bytes, name);
   if (!x.type.letter)
     x.h.bad(fmt::format("numbers of the type '{}'; f4, f8, c8, c16 and whole numbers are read",
                         x.h.descr.substr(0, 40)));
-  return x.type.kind();
+  return {x.type.kind(), x.h.shape};
 }
 
 template <class T>

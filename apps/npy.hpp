@@ -11,8 +11,9 @@
 
 namespace app {
 
-/// What an array has. Throws std::invalid_argument for bytes that do not begin as an array does.
-number_kind npy_kind(std::string_view bytes, const std::string& name);
+/// What the header says, of bytes that are those of a file or its beginning. Throws std::invalid_argument for
+/// bytes that do not begin as an array does.
+array_about npy_about(std::string_view bytes, const std::string& name);
 
 /// Reads the bytes of a file of this name, for which each mistake in them is a std::invalid_argument. T is
 /// f32 (of f4 and f8), std::complex<f32> (of c8 and c16, and of f4 and f8), or i64 (of i1 to i8 and u1 to

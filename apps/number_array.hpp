@@ -10,6 +10,12 @@ namespace app {
 
 enum class number_kind { whole, real, complex };
 
+/// What a file says of an array before its numbers are read.
+struct array_about {
+  number_kind kind;
+  std::vector<std::size_t> shape;
+};
+
 /// T is f32, std::complex<f32> or i64.
 template <class T>
 struct number_array {

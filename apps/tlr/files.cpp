@@ -51,10 +51,10 @@ app::number_array<T> read_array(const std::string& file, const std::string& data
   if (is_hdf5(file)) return hdf5_array<T>(file, dataset, remedy);
   return app::npy_from_bytes<T>(whole(file), file);
 }
-bool is_complex(const std::string& file, const std::string& dataset, const std::string& remedy) {
+app::array_about about(const std::string& file, const std::string& dataset, const std::string& remedy) {
   constexpr std::size_t most_of_header = 1 << 20;
-  return (is_hdf5(file) ? hdf5_kind(file, dataset, remedy)
-                        : app::npy_kind(beginning(file, most_of_header), file)) == app::number_kind::complex;
+  return is_hdf5(file) ? hdf5_about(file, dataset, remedy)
+                       : app::npy_about(beginning(file, most_of_header), file);
 }
 
 template <class T>
@@ -78,7 +78,9 @@ class arrays_of_tiles {
           name);
   }
   bool has(const char* array) const { return folder_ ? fs::exists(file_of(array)) : hdf5_has(name_, array); }
-  bool is_complex(const char* array) const { return tlr_app::is_complex(file_of(array), array, remedy); }
+  bool is_complex(const char* array) const {
+    return about(file_of(array), array, remedy).kind == app::number_kind::complex;
+  }
   template <class T>
   app::number_array<T> read(const char* array) const {
     if (folder_ && !has(array)) refuse("{} has no {}.npy: {}", name_, array, remedy);
@@ -138,8 +140,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& given, const s
   return all;
 }
 
-bool is_complex_array(const std::string& file, const std::string& dataset) {
-  return is_complex(file, dataset, dataset_remedy);
+app::array_about about_array(const std::string& file, const std::string& dataset) {
+  return about(file, dataset, dataset_remedy);
 }
 bool is_complex_bases(const std::string& name) {
   const arrays_of_tiles arrays(name);

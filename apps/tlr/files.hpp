@@ -21,8 +21,9 @@ struct dense_matrix {
 /// folder. Empty lines are left out, and so is what stands behind a #.
 std::vector<std::string> names_of(const std::vector<std::string>& given, const std::string& option);
 
-/// Whether the numbers of a matrix, of vectors or of tiles are complex.
-bool is_complex_array(const std::string& file, const std::string& dataset);
+/// What a file says of a matrix or of vectors.
+app::array_about about_array(const std::string& file, const std::string& dataset);
+/// Whether the numbers of tiles are complex.
 bool is_complex_bases(const std::string& name);
 
 /// Numbers that are finite as f32. `dataset` is the one of a file of HDF5.

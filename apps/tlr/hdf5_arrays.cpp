@@ -8,8 +8,9 @@ namespace tlr_app {
 using complex = std::complex<f32>;
 using wsl::ml::hdf5_id;
 
-app::number_kind hdf5_kind(const std::string& file, const std::string& dataset, const std::string& remedy) {
-  return app::hdf5_dataset(file, dataset, remedy).kind();
+app::array_about hdf5_about(const std::string& file, const std::string& dataset, const std::string& remedy) {
+  const app::hdf5_dataset set(file, dataset, remedy);
+  return {set.kind(), set.shape()};
 }
 
 template <class T>

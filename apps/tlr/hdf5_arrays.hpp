@@ -12,7 +12,7 @@ namespace tlr_app {
 inline constexpr const char *ranks_name = "ranks", *u_name = "U", *v_name = "V", *shape_name = "shape";
 
 /// `remedy` is what to do if there is no such dataset. They throw support::file_error.
-app::number_kind hdf5_kind(const std::string& file, const std::string& dataset, const std::string& remedy);
+app::array_about hdf5_about(const std::string& file, const std::string& dataset, const std::string& remedy);
 template <class T>
 app::number_array<T> hdf5_array(const std::string& file, const std::string& dataset,
                                 const std::string& remedy);

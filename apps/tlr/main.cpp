@@ -227,13 +227,22 @@ int go(const options& o) {
   return 0;
 }
 
-/// Whether a matrix, a tile or a vector of the run is complex; then all are taken as such.
+/// Whether a matrix, a tile or a vector of the run is complex; then all are taken as such. All files are
+/// looked at, so that one that is missing, or a matrix of another shape, is named before any work.
 bool is_complex(const options& o) {
   bool any = o.matrices.empty() && o.compresses() && o.kernel == "wave";
-  // All files are looked at, so that one that is missing is named before any work.
-  for (const std::string& file : o.matrices) any |= is_complex_array(file, o.dataset);
+  std::vector<std::size_t> first;
+  for (const std::string& file : o.matrices) {
+    const app::array_about a = about_array(file, o.dataset);
+    any |= a.kind == app::number_kind::complex;
+    if (first.empty()) first = a.shape;
+    if (a.shape != first)
+      throw std::invalid_argument(
+          fmt::format("{} is ({}), and {} is ({}): the matrices of a run have one shape", file,
+                      fmt::join(a.shape, ", "), o.matrices[0], fmt::join(first, ", ")));
+  }
   for (const std::string& name : o.bases) any |= is_complex_bases(name);
-  if (!o.x.empty()) any |= is_complex_array(o.x, o.dataset);
+  if (!o.x.empty()) any |= about_array(o.x, o.dataset).kind == app::number_kind::complex;
   return any;
 }
 

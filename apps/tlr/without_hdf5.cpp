@@ -17,7 +17,7 @@ using complex = std::complex<f32>;
 
 }  // namespace
 
-app::number_kind hdf5_kind(const std::string& file, const std::string&, const std::string&) { refuse(file); }
+app::array_about hdf5_about(const std::string& file, const std::string&, const std::string&) { refuse(file); }
 bool hdf5_has(const std::string& file, const std::string&) { refuse(file); }
 template <class T>
 app::number_array<T> hdf5_array(const std::string& file, const std::string&, const std::string&) {
