@@ -23,9 +23,9 @@ struct contest {
   gemm_fabric<f64> product{1, gemm_method::rows, 1};
 
   contest() : ours(side * side), theirs(side * side) {
-    for (int i = 0; i < side * side; ++i) {  // whole numbers, whose sums are exact in any order
-      a.push_back(i * 7919 % 17 - 8);
-      b.push_back(i * 104729 % 13 - 6);
+    for (i64 i = 0; i < side * side; ++i) {  // whole numbers, whose sums are exact in any order
+      a.push_back(static_cast<f64>(i * 7919 % 17 - 8));
+      b.push_back(static_cast<f64>(i * 104729 % 13 - 6));
     }
   }
   void on_a_pe() {
