@@ -136,8 +136,10 @@ bool take_type(number_type& t, std::string_view descr) {
 /// The bits of a number of so many bytes.
 u64 bits_at(const char* from, std::size_t bytes, bool swapped) {
   u64 bits = 0;
-  for (std::size_t i = 0; i < bytes; ++i)
-    bits |= u64{static_cast<unsigned char>(from[swapped ? bytes - 1 - i : i])} << 8 * i;
+  if (!swapped) std::memcpy(&bits, from, bytes);
+  else
+    for (std::size_t i = 0; i < bytes; ++i)
+      bits |= u64{static_cast<unsigned char>(from[bytes - 1 - i])} << 8 * i;
   return bits;
 }
 f32 real_at(const char* from, std::size_t bytes, bool swapped) {

@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// What the header says, of bytes that are those of a file or its beginning. Throws std::invalid_argument for
+/// Reads the header alone; the bytes are those of a file or its beginning. Throws std::invalid_argument for
 /// bytes that do not begin as an array does.
 array_about npy_about(std::string_view bytes, const std::string& name);
 

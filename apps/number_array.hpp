@@ -10,7 +10,7 @@ namespace app {
 
 enum class number_kind { whole, real, complex };
 
-/// What a file says of an array before its numbers are read.
+/// The kind and the shape of an array in a file whose numbers are not read.
 struct array_about {
   number_kind kind;
   std::vector<std::size_t> shape;

@@ -21,7 +21,7 @@ struct dense_matrix {
 /// folder. Empty lines are left out, and so is what stands behind a #.
 std::vector<std::string> names_of(const std::vector<std::string>& given, const std::string& option);
 
-/// What a file says of a matrix or of vectors.
+/// The kind and the shape of a matrix or of vectors; their numbers are not read.
 app::array_about about_array(const std::string& file, const std::string& dataset);
 /// Whether the numbers of tiles are complex.
 bool is_complex_bases(const std::string& name);
@@ -36,7 +36,7 @@ app::number_array<T> read_vectors(const std::string& file, const std::string& da
 
 /// Low-rank tiles: the arrays ranks.npy, U.npy, V.npy and perhaps shape.npy of a folder, or the datasets
 /// ranks, U, V and perhaps shape of a file of HDF5; see bases.hpp. shape has rows, columns and the side of a
-/// tile. What is given beside it must be the same.
+/// tile. Sizes that are given beside it must be the same.
 template <class T>
 wsl::tlr::low_rank<T> read_bases(const std::string& name, const bases_shape& given);
 /// Writes tiles in the same form, with their shape: a file of HDF5 if the name ends with .h5 or .hdf5. The

@@ -87,7 +87,7 @@ std::vector<T> from_kernel(const options& o) {
   else return o.kernel == "inverse" ? inverse(o.size) : exponential(o.size);
 }
 
-/// What all matrices of a run have in common: their vectors, and the sums of their figures.
+/// The things that all matrices of a run have in common: their vectors, and the sums of their figures.
 template <class T>
 struct batch {
   app::number_array<T> x, y;  // y without numbers until the shape of the first matrix is known

@@ -42,7 +42,7 @@ void takes_or_names(const std::string& name, F f) {
   }
 }
 
-/// What is read as T comes back as it is written.
+/// An array that is read as T comes back as it is written.
 template <class T>
 void npy_of(std::string_view bytes) {
   takes_or_names("a.npy", [&] {

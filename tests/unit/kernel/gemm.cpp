@@ -166,7 +166,7 @@ TEMPLATE_TEST_CASE("Factors of the product and of what C was", "", f32, bf16, f6
     std::fill(x.of_c.begin(), x.of_c.end(), number{nan});
     gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0});
     CHECK(x.of_c == std::vector<number>(45, 0));
-    // What counts is: NaNs of C with a beta, and those of A and B with an alpha.
+    // NaNs that count are read: those of C with a beta, and those of A and B with an alpha.
     x.of_c[7] = nan;
     gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0, .beta = 1});
     CHECK((std::isnan(x.of_c[7]) && x.of_c[8] == 0));
