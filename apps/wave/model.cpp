@@ -9,8 +9,8 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "../npy.hpp"
 #include "hdf5_volume.hpp"
-#include "npy.hpp"
 #include "raw_model.hpp"
 #include "segy.hpp"
 
@@ -56,7 +56,7 @@ std::string read(const std::string& file) {
 }
 
 volume of_npy(const std::string& file) {
-  npy_array a = npy_from_bytes(read(file), file);
+  app::number_array<f32> a = app::npy_from_bytes<f32>(read(file), file);
   for (const std::size_t n : a.shape)
     if (n < 1 || n > 1'000'000) refuse("{}: an axis of its array has {} cells", file, n);
   const auto size = [&](std::size_t axis) { return static_cast<int>(a.shape[axis]); };
