@@ -80,7 +80,7 @@ volume hdf5_volume(const std::string& file, const std::string& dataset) {
   H5L_info_t link;
   if (H5Lexists(in.get(), dataset.c_str(), H5P_DEFAULT) <= 0 ||
       H5Lget_info(in.get(), dataset.c_str(), &link, H5P_DEFAULT) < 0)
-    bad("there is none of this name: name one with --model-dataset");
+    bad("there is none of this name: the name of that of --model is given with --model-dataset");
   // A link to another file could name any.
   if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT)
     bad("it is a link to another file: name that file");
