@@ -32,7 +32,7 @@ extent spacing_of(const app::hdf5_dataset& set) {
 void require_hdf5(const std::string&) {}
 
 volume hdf5_volume(const std::string& file, const std::string& dataset) {
-  const app::hdf5_dataset set(file, dataset, "name one with --model-dataset");
+  const app::hdf5_dataset set(file, dataset, "the name of that of --model is given with --model-dataset");
   const std::size_t axes = set.shape().size();
   if (set.kind() == app::number_kind::real) {
     if (axes < 1 || axes > 3)
