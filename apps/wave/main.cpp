@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <wsl/kernel/wave25/problem_fingerprint.hpp>
 
 #include "../run.hpp"
 #include "migration.hpp"
@@ -31,7 +30,7 @@ int run_shots(const options& o) {
                      .recipe =
                          [&](std::size_t k) {
                            return fmt::format("shot {:016x} steps {} files {}\n",
-                                              wave25::fingerprint_of(o.problem_of(k)), o.steps, formats);
+                                              o.fingerprint_of(k), o.steps, formats);
                          },
                      .make =
                          [&](std::size_t k, const std::filesystem::path& folder) {

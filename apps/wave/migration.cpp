@@ -9,8 +9,8 @@
 #include <wsl/kernel/wave25/problem_fingerprint.hpp>
 
 #include "../files.hpp"
+#include "../npy.hpp"
 #include "exports.hpp"
-#include "npy.hpp"
 #include "shot_queue.hpp"
 #include "shot_run.hpp"
 
@@ -45,8 +45,8 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
         fmt::format("shot {}: 32-bit numbers do not hold its image: scale the data and --amplitude "
                     "down by the same factor",
                     k + 1));
-  app::write_file(folder / "image.npy", npy_bytes(shape_of(p.size), i.gradient));
-  app::write_file(folder / "illumination.npy", npy_bytes(shape_of(p.size), i.illumination));
+  app::write_file(folder / "image.npy", app::npy_bytes<f32>(shape_of(p.size), i.gradient));
+  app::write_file(folder / "illumination.npy", app::npy_bytes<f32>(shape_of(p.size), i.illumination));
   app::write_file(folder / "misfit.txt", fmt::format("{:.9g}\n", i.misfit));
 }
 
@@ -55,7 +55,7 @@ std::vector<f32> sum_of(const options& o, std::size_t shots, const char* name) {
   std::vector<f64> sum(o.problem.size.count());
   for (std::size_t k = 0; k < shots; ++k) {
     const std::string file = (folder_of_shot(o.out, k) / name).string();
-    const npy_array a = npy_from_bytes(app::read_file(file), file);
+    const app::number_array<f32> a = app::npy_from_bytes<f32>(app::read_file(file), file);
     if (a.numbers.size() != sum.size())
       refuse("{}: it is of another grid: remove it, and migrate its shot again", file);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += f64{a.numbers[i]};
@@ -90,12 +90,12 @@ void add_up(const options& o, std::size_t shots) {
     image[i] = mean > 0 ? static_cast<f32>(-f64{image[i]} / (f64{light[i]} + 1e-2 * mean)) : 0;
   const wave25::problem p = o.problem_of(0);
   if (o.laplacian) image = sharpened(image, p.size, p.spacing);
-  app::write_file(o.out / "illumination.npy", npy_bytes(shape_of(p.size), light));
+  app::write_file(o.out / "illumination.npy", app::npy_bytes<f32>(shape_of(p.size), light));
   app::write_file(o.out / "image.vti", vti(image, p.size, p.spacing));
   app::write_file(o.out / "image.svg",
                   figure_of_slice(image, p, o.slice_of(p),
                                   fmt::format("image of {} shot{}", shots, shots > 1 ? "s" : "")));
-  app::write_file(o.out / "image.npy", npy_bytes(shape_of(p.size), image));
+  app::write_file(o.out / "image.npy", app::npy_bytes<f32>(shape_of(p.size), image));
 }
 
 }  // namespace

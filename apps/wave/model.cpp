@@ -9,8 +9,8 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "../npy.hpp"
 #include "hdf5_volume.hpp"
-#include "npy.hpp"
 #include "raw_model.hpp"
 #include "segy.hpp"
 
@@ -19,17 +19,17 @@ namespace {
 
 enum class kind { bare, npy, hdf5, segy, headed };
 
-std::string first_bytes(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse("--model: cannot read {}: {}", file, std::strerror(errno));
+std::string first_bytes(const model_file& file) {
+  std::ifstream in(file.name, std::ios::binary);
+  if (!in) refuse("{}: cannot read {}: {}", file.option, file.name, std::strerror(errno));
   std::string bytes(16, '\0');
   in.read(bytes.data(), std::ssize(bytes));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
 
-kind kind_of(const std::string& file) {
-  const std::string bytes = first_bytes(file), ending = std::filesystem::path(file).extension().string();
+kind kind_of(const model_file& file) {
+  const std::string bytes = first_bytes(file), ending = std::filesystem::path(file.name).extension().string();
   if (bytes.starts_with("\x93NUMPY")) return kind::npy;
   if (bytes.starts_with("\x89HDF\r\n\x1a\n")) return kind::hdf5;
   if (bytes.starts_with(raw_header_begins)) return kind::headed;
@@ -38,25 +38,23 @@ kind kind_of(const std::string& file) {
   // What an ending promises, the bytes must keep.
   for (const char* other : {".npy", ".h5", ".hdf5"})
     if (ending == other)
-      refuse("--model: {} does not begin as files of this kind do: it is damaged or of another kind", file);
+      refuse("{}: {} does not begin as files of this kind do: it is damaged or of another kind", file.option,
+             file.name);
   return kind::bare;
 }
 
-void fits(const std::string& file, f64 bytes) {
-  if (bytes > app::memory_there())
-    refuse("--model: {} has {}; this computer has {} of memory", file, app::size_text(bytes),
-           app::size_text(app::memory_there()));
-}
-std::string read(const std::string& file) {
+std::string read(const std::string& file, const std::string& option) {
   std::error_code why;
   const auto size = std::filesystem::file_size(file, why);
-  if (why) refuse("--model: cannot read {}: {}", file, why.message());
-  fits(file, 2 * static_cast<f64>(size));
+  if (why) refuse("{}: cannot read {}: {}", option, file, why.message());
+  if (const f64 bytes = 2 * static_cast<f64>(size); bytes > app::memory_there())
+    refuse("{}: {} has {}; this computer has {} of memory", option, file, app::size_text(bytes),
+           app::size_text(app::memory_there()));
   return app::read_file(file);
 }
 
-volume of_npy(const std::string& file) {
-  npy_array a = npy_from_bytes(read(file), file);
+volume of_npy(const std::string& file, const std::string& option) {
+  app::number_array<f32> a = app::npy_from_bytes<f32>(read(file, option), file);
   for (const std::size_t n : a.shape)
     if (n < 1 || n > 1'000'000) refuse("{}: an axis of its array has {} cells", file, n);
   const auto size = [&](std::size_t axis) { return static_cast<int>(a.shape[axis]); };
@@ -69,14 +67,14 @@ volume of_npy(const std::string& file) {
   }
 }
 
-volume of_header(const std::string& file) {
-  std::string bytes = read(file);
+volume of_header(const std::string& file, const std::string& option) {
+  std::string bytes = read(file, option);
   const raw_header h = raw_header_of(bytes, file);
   if (h.data.empty()) return raw_volume(h, std::string_view(bytes).substr(h.length), file);
   if (h.length != bytes.size())
     refuse("{}: it names the file {} and goes on after its line `end`", file, h.data);
   const std::string data = (std::filesystem::path(file).parent_path() / h.data).string();
-  return raw_volume(h, read(data), data);
+  return raw_volume(h, read(data, option), data);
 }
 
 /// For each cell of an axis the cell of the model before it, and the share of the next one.
@@ -87,7 +85,7 @@ struct between {
 between along(int n, f64 spacing, int of_model, f64 model_spacing, char axis, const std::string& name) {
   between b;
   if (of_model > 1 && (n - 1) * spacing > (of_model - 0.5) * model_spacing)
-    refuse("--model: {} ends at {} = {:g} m, and the grid at {:g} m: take a smaller --grid", name, axis,
+    refuse("{} ends at {} = {:g} m, and the grid at {:g} m: take a smaller --grid", name, axis,
            (of_model - 1) * model_spacing, (n - 1) * spacing);
   for (int i = 0; i < n; ++i) {
     const f64 at = of_model > 1 ? std::clamp(i * spacing / model_spacing, 0., of_model - 1.) : 0;
@@ -99,14 +97,14 @@ between along(int n, f64 spacing, int of_model, f64 model_spacing, char axis, co
 
 }  // namespace
 
-bool is_bare_model(const std::string& file) { return kind_of(file) == kind::bare; }
+bool is_bare_model(const model_file& file) { return kind_of(file) == kind::bare; }
 
-volume read_model(const std::string& file, const std::string& dataset) {
+volume read_model(const model_file& file) {
   switch (kind_of(file)) {
-    case kind::npy: return of_npy(file);
-    case kind::hdf5: return hdf5_volume(file, dataset);
-    case kind::segy: return segy_volume(file);
-    default: return of_header(file);
+    case kind::npy: return of_npy(file.name, file.option);
+    case kind::hdf5: return hdf5_volume(file.name, file.dataset);
+    case kind::segy: return segy_volume(file.name);
+    default: return of_header(file.name, file.option);
   }
 }
 

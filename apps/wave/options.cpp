@@ -13,7 +13,7 @@
 #include "../memory.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
-#include "model.hpp"
+#include "property.hpp"
 #include "segy.hpp"
 #include "wavelet_file.hpp"
 
@@ -31,11 +31,12 @@ struct words {
   f64 spacing = 20, step = 0, velocity = 2000, frequency = 10, amplitude = 1, delay = -1;
   std::vector<f64> layers;  ///< depth and velocity of each, in turn
   std::vector<f64> model_spacing, source_at;
+  std::vector<std::string> density, epsilon, delta;  ///< a number, layers, or a file
   std::string model, dataset = "velocity", edge = "pml", formats = "svg", records = "csv,svg", slice,
                      wavelet = "ricker", wavelet_file, kind = "added", shots;
   f64 wavelet_interval = 0, gigabytes = 1;
   int edge_width = 20;
-  bool free_surface = false, has_grid = false;
+  bool free_surface = false, has_grid = false, has_border = false;
   std::vector<std::vector<int>> receivers, receiver_lines;
   std::vector<std::vector<f64>> receivers_at, receiver_lines_at;
 };
@@ -116,6 +117,14 @@ void declare(CLI::App& app, words& w, options& o) {
                  "--spacing by default")
       ->expected(3)
       ->check(app::at_least(0, true));
+  app.add_option("--density", w.density,
+                 "density in any unit: a number, a depth in m and a density of each layer from the top, or a "
+                 "file as of --model");
+  app.add_option(
+      "--epsilon", w.epsilon,
+      "Thomsen's epsilon of vertical transverse isotropy, given as --density; --velocity, --layers "
+      "and --model are then those along z");
+  app.add_option("--delta", w.delta, "Thomsen's delta, at most epsilon, given as --density");
   app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")->expected(3);
   app.add_option("--source-at", w.source_at, "place of the source in m, also between cells: x y z")
       ->expected(3)
@@ -192,22 +201,6 @@ void declare(CLI::App& app, words& w, options& o) {
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 
-std::vector<f32> layered(const words& w) {
-  std::vector<f32> v(static_cast<std::size_t>(w.grid[2]));
-  if (w.layers.size() % 2)
-    bad_argument(
-        "--layers: each layer has a depth and a velocity; of {} numbers the last, {:g}, has no other",
-        w.layers.size(), w.layers.back());
-  if (w.layers.front() != 0)
-    bad_argument("--layers: the first layer begins at a depth of 0 m, not {:g} m", w.layers.front());
-  for (std::size_t i = 2; i < w.layers.size(); i += 2)
-    if (!(w.layers[i] > w.layers[i - 2])) bad_argument("--layers: depths grow from layer to layer");
-  for (std::size_t z = 0; z < v.size(); ++z)
-    for (std::size_t i = 0; i < w.layers.size(); i += 2)
-      if (static_cast<f64>(z) * w.spacing >= w.layers[i]) v[z] = static_cast<f32>(w.layers[i + 1]);
-  return v;
-}
-
 /// Sound in matter: in air 330 m/s, in rubber some 50, in diamond 18000. Other numbers come from another unit
 /// or another byte order, and a field computed with them means nothing.
 constexpr f64 least_velocity = 10, most_velocity = 20000;
@@ -230,59 +223,9 @@ void check_velocities(const words& w, const std::vector<f32>& v) {
       option, *wrong, least_velocity, most_velocity);
 }
 
-// Two fields, the velocity factor, phi, and arrays on their way out.
-void fits_in_memory(const cells& size, int shots = 1) {
-  const f64 wanted = 24. * shots * static_cast<f64>(size.count());
-  const f64 there = app::memory_there();
-  if (wanted > there)
-    bad_argument("{}: {} cells take about {:.0f} GB; this computer has {:.0f}",
-                 shots > 1 ? "--shots-at-a-time" : "--grid", text(size), std::ceil(wanted / 1e9),
-                 there / 1e9);
-}
-
-/// Reads a model that says its size, and resamples it to the run's grid.
-std::vector<f32> shaped_model(words& w, cells& size) {
-  volume m = read_model(w.model, w.dataset);
-  const bool asked = !w.model_spacing.empty();
-  const auto spacing = [&](f64 in_file, std::size_t axis) {
-    return asked ? w.model_spacing[axis] : in_file > 0 ? in_file : w.spacing;
-  };
-  m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
-  if (!w.has_grid) {
-    const auto cells_of = [&](int n, f64 h) {
-      const f64 cells = std::floor((n - 1) * h / w.spacing + 1e-6) + 1;
-      if (cells > 1e6)
-        bad_argument("--spacing: the model would be {:.0f} cells of {:g} m long", cells, w.spacing);
-      return static_cast<int>(cells);
-    };
-    size = {cells_of(m.size.x, m.spacing.x), cells_of(m.size.y, m.spacing.y),
-            cells_of(m.size.z, m.spacing.z)};
-    fits_in_memory(size);
-  }
-  const extent ours{w.spacing, w.spacing, w.spacing};
-  if (m.size == size && m.spacing == ours) return std::move(m.numbers);
-  fmt::print("model: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
-             text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(size), w.spacing);
-  if (m.size.x == 1 && m.size.y == 1 && m.size.z > 1) {
-    // One line along z is a model for each z.
-    return resampled(m, {1, 1, size.z}, w.spacing, w.model);
-  }
-  return resampled(m, size, w.spacing, w.model);
-}
-
-// The size is known before the file is read.
-std::vector<f32> model(const words& w, const cells& size) {
-  const std::uintmax_t wanted = size.count() * sizeof(f32);
-  std::error_code unreadable;
-  const std::uintmax_t there = std::filesystem::file_size(w.model, unreadable);
-  if (unreadable) bad_argument("--model: cannot read {}: {}", w.model, unreadable.message());
-  if (there != wanted)
-    bad_argument("--model: {} has {} bytes; a grid of {} cells takes {} (4 a cell)", w.model, there,
-                 text(size), wanted);
-  const std::string bytes = app::read_file(w.model);
-  std::vector<f32> v(size.count());
-  std::memcpy(v.data(), bytes.data(), bytes.size());
-  return v;
+/// Two time steps of each field, coefficients, the model and a copy of it, and arrays on their way out.
+f64 bytes_of_cell(const words& w) {
+  return !w.density.empty() ? 44 : !w.epsilon.empty() || !w.delta.empty() ? 64 : 24;
 }
 
 void add_line(problem& p, const receiver_line& line) {
@@ -401,6 +344,42 @@ void read_shots(const words& w, options& o) {
   o.problem.velocity = std::move(model);
 }
 
+/// What the medium has besides its velocity. Schemes other than that of wave25 have less to choose from.
+void read_medium(const words& w, options& o, run_grid& grid) {
+  const auto read = [&](const char* option, const char* what, const std::vector<std::string>& given) {
+    return given.empty() ? std::vector<f32>{0} : of_words(option, what, given, w.model_spacing, grid);
+  };
+  const bool anisotropic = !w.epsilon.empty() || !w.delta.empty();
+  if (w.density.empty() && !anisotropic) return;
+  const char* option = !w.density.empty() ? "--density" : !w.epsilon.empty() ? "--epsilon" : "--delta";
+  if (!w.density.empty() && anisotropic)
+    bad_argument("--density: the scheme with densities has no anisotropy: leave out --epsilon and --delta");
+  if (o.migrates)
+    bad_argument("rtm: it migrates in isotropic media of constant density only: leave out {}", option);
+  if (w.edge == "pml" || w.edge == "cpml") {
+    if (w.has_border)
+      bad_argument("--border: a {} does not go with {}: take --border sponge, or reflects", w.edge, option);
+    o.problem.edge = border::sponge;
+  }
+  if (o.how.depth > 1)
+    bad_argument("--depth: with {} there is an exchange after each step: leave out --depth", option);
+  if (anisotropic)
+    o.medium = wsl::waves::vti{read("--epsilon", "epsilon", w.epsilon), read("--delta", "delta", w.delta)};
+  else o.medium = wsl::waves::variable_density{read("--density", "density", w.density)};
+}
+
+/// The time step as a number, found once and not for each use. Throws for one that is unstable.
+f64 time_step(const options& o) {
+  return std::visit(
+      [&](const auto& m) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>) {
+          checks::time_step(o.problem);
+          return o.problem.time_step();
+        } else return wsl::waves::problem{o.problem, m}.checked().shot.step;
+      },
+      o.medium);
+}
+
 void assemble(words& w, options& o) {
   problem& p = o.problem;
   p.size = cell(w.grid), p.spacing = w.spacing, p.step = w.step, p.edge_width = w.edge_width;
@@ -413,17 +392,18 @@ void assemble(words& w, options& o) {
     bad_argument("--grid: a grid has at least one cell along each axis, not {}", text(p.size));
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
     bad_argument("--spacing: it is {} m; it is positive", p.spacing);
-  fits_in_memory(p.size);
-  p.velocity = w.model.empty()
-                   ? w.layers.empty() ? std::vector<f32>{static_cast<f32>(w.velocity)} : layered(w)
-               : is_bare_model(w.model) ? model(w, p.size)
-                                        : shaped_model(w, p.size);
+  run_grid grid{p.size, p.spacing, bytes_of_cell(w), w.has_grid};
+  require_room(grid);
+  if (!w.model.empty()) p.velocity = of_file({"--model", w.model, w.dataset}, w.model_spacing, grid);
+  else if (!w.layers.empty()) p.velocity = layered("--layers", "velocity", w.layers, grid);
+  else p.velocity = {static_cast<f32>(w.velocity)};
   check_velocities(w, p.velocity);
-  if (o.shots_at_a_time > 1) fits_in_memory(p.size, o.shots_at_a_time);
+  grid.is_given = true, p.size = grid.size;
+  read_medium(w, o, grid);
+  require_room(grid, o.shots_at_a_time);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
-  checks::time_step(p);
-  p.step = p.time_step();  // found once, not for each use
+  p.step = time_step(o);
   p.sources = {wavelet(w, at, p.step)};
   p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
@@ -458,6 +438,16 @@ problem options::problem_of(std::size_t which) const {
   return p;
 }
 
+wsl::u64 options::fingerprint_of(std::size_t which) const {
+  return std::visit(
+      [&](const auto& m) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>)
+          return wsl::wave25::fingerprint_of(problem_of(which));
+        else return wsl::waves::fingerprint_of(wsl::waves::problem{problem_of(which), m});
+      },
+      medium);
+}
+
 slice options::slice_of(const wsl::wave25::problem& p) const {
   return slice_is_given ? drawn : slice{'y', nearest_cell(p.sources[0].position(p.spacing), p).y};
 }
@@ -480,6 +470,7 @@ std::optional<options> parse(int argc, char** argv, int& status) {
   if (o.migrates) --argc, ++argv;
   if (!app::parse(app, argc, argv, "option", status)) return {};
   w.has_grid = app.get_option("--grid")->count() > 0;
+  w.has_border = app.get_option("--border")->count() > 0;
   assemble(w, o);
   return o;
 }

@@ -3,7 +3,8 @@
 #pragma once
 #include <filesystem>
 #include <optional>
-#include <wsl/kernel/wave25/problem.hpp>
+#include <variant>
+#include <wsl/kernel/wave/problem.hpp>
 
 #include "figures.hpp"
 #include "records.hpp"
@@ -21,9 +22,14 @@ struct resources {
   int wide = 0, depth = 0, threads = 0;
 };
 
+/// The medium of wave25: it has a velocity and nothing else.
+struct isotropic {};
+using any_medium = std::variant<isotropic, wsl::waves::variable_density, wsl::waves::vti>;
+
 struct options {
   bool migrates = false;         ///< `wsl-wave rtm`
   wsl::wave25::problem problem;  ///< of the only shot, or of all but for sources and receivers
+  any_medium medium;             ///< what it has besides the velocity
   std::vector<shot> shots;       ///< of a list; empty without one
   resources how;
   wsl::i64 steps = 0;
@@ -46,6 +52,8 @@ struct options {
 
   /// The problem of a shot of the list, from 0 on.
   wsl::wave25::problem problem_of(std::size_t which) const;
+  /// Of all that its results depend on, the medium included.
+  wsl::u64 fingerprint_of(std::size_t which) const;
   /// The slice through a source, unless one was given.
   slice slice_of(const wsl::wave25::problem& p) const;
 };

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "../files.hpp"
+#include "../npy.hpp"
 #include "exports.hpp"
 #include "figures.hpp"
-#include "npy.hpp"
 #include "segy.hpp"
 #include "wavelet_file.hpp"
 
@@ -56,7 +56,7 @@ void write_records(const std::filesystem::path& folder, const std::vector<std::v
   if (formats.npy) {
     std::vector<f32> all;
     for (const auto& trace : traces) all.insert(all.end(), trace.begin(), trace.end());
-    app::write_file(folder / "shot.npy", npy_bytes({traces.size(), traces.front().size()}, all));
+    app::write_file(folder / "shot.npy", app::npy_bytes<f32>({traces.size(), traces.front().size()}, all));
   }
 }
 
@@ -83,7 +83,7 @@ std::vector<std::vector<f32>> read_records(const std::filesystem::path& folder, 
   if (!std::filesystem::exists(npy))
     refuse("--data: {} has neither shot.sgy nor shot.npy: record with --record-format segy or npy",
            folder.string());
-  const npy_array a = npy_from_bytes(app::read_file(npy), npy.string());
+  const app::number_array<f32> a = app::npy_from_bytes<f32>(app::read_file(npy), npy.string());
   if (a.shape.size() != 2 || a.shape[0] != n || a.shape[1] == 0)
     refuse("{}: its array is ({}), and the shot has {} receivers: it is (receivers, samples)", npy.string(),
            fmt::join(a.shape, ", "), n);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <wsl/kernel/wave25/checkpoint.hpp>
+#include <wsl/kernel/wave.hpp>
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
@@ -20,21 +20,48 @@ namespace {
 
 using namespace wsl;
 
+/// What runs a shot in each medium.
+template <class Medium>
+struct solver {
+  using problem = waves::problem<Medium>;
+  using simulation = waves::simulation<Medium>;
+  static problem with(const wave25::problem& shot, const Medium& m) { return {shot, m}; }
+  static waves::options use_of(const resources& how) { return {.wide = how.wide, .threads = how.threads}; }
+  static waves::state read(const std::string& bytes, const problem& p) {
+    return waves::state_from_bytes(bytes, p);
+  }
+};
+template <>
+struct solver<isotropic> {
+  using problem = wave25::problem;
+  using simulation = wave25::simulation;
+  static problem with(const wave25::problem& shot, const isotropic&) { return shot; }
+  static wave25::options use_of(const resources& how) {
+    return {.wide = how.wide, .depth = how.depth, .threads = how.threads};
+  }
+  static wave25::state read(const std::string& bytes, const problem& p) {
+    return wave25::state_from_bytes(bytes, p);
+  }
+};
+
 /// It advances to the next event, a snapshot, a checkpoint or the end, and handles it. Its output does not
 /// depend on whether, and where, it was interrupted and resumed.
+template <class Medium>
 class shot_run {
  public:
-  shot_run(const options& o, const wave25::problem& p, std::filesystem::path folder, int number, bool alone)
+  shot_run(const options& o, const wave25::problem& p, const Medium& medium, std::filesystem::path folder,
+           int number, bool alone)
       : asked_(o),
         problem_(p),
+        whole_(solver<Medium>::with(p, medium)),
         folder_(std::move(folder)),
         number_(number),
         alone_(alone),
         drawn_(o.slice_of(p)),
-        simulation_(p, {.wide = o.how.wide, .depth = o.how.depth, .threads = o.how.threads}) {
+        simulation_(whole_, solver<Medium>::use_of(o.how)) {
     app::make_folder(folder_);
     if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
-      const wave25::state s = wave25::state_from_bytes(app::read_file(checkpoint()), problem_);
+      const auto s = solver<Medium>::read(app::read_file(checkpoint()), whole_);
       if (s.time > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", s.time, o.steps);
       simulation_.restore(s);
       if (alone_) fmt::print("going on after {} steps\n", s.time);
@@ -75,9 +102,13 @@ class shot_run {
   std::filesystem::path checkpoint() const { return folder_ / "wave.checkpoint"; }
 
   void save() {
-    const wave25::state s = simulation_.save();
+    const auto s = simulation_.save();
     require_finite(s.now);
-    app::write_file(checkpoint(), to_bytes(s, problem_));
+    app::write_file(checkpoint(), to_bytes(s, whole_));
+  }
+
+  void require_finite(const std::vector<std::vector<f32>>& fields) const {
+    for (const std::vector<f32>& field : fields) require_finite(field);
   }
 
   void require_finite(const std::vector<f32>& field) const {
@@ -128,19 +159,20 @@ class shot_run {
   }
 
   const options& asked_;
-  wave25::problem problem_;
+  wave25::problem problem_;  ///< what figures and records show
+  typename solver<Medium>::problem whole_;
   std::filesystem::path folder_;
   int number_;
   bool alone_;
   slice drawn_;
-  wave25::simulation simulation_;
+  typename solver<Medium>::simulation simulation_;
 };
 
 }  // namespace
 
 int run_shot(const options& o, const wave25::problem& p, const std::filesystem::path& folder, int number,
              bool alone) {
-  return shot_run(o, p, folder, number, alone).all();
+  return std::visit([&](const auto& m) { return shot_run(o, p, m, folder, number, alone).all(); }, o.medium);
 }
 
 }  // namespace wave_app

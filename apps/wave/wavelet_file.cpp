@@ -8,7 +8,7 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
-#include "npy.hpp"
+#include "../npy.hpp"
 
 namespace wave_app {
 namespace {
@@ -73,7 +73,7 @@ signal read_wavelet(const std::string& file, f64 interval) {
   const std::string bytes = app::read_file(file);
   signal s;
   if (bytes.starts_with("\x93NUMPY")) {
-    npy_array a = npy_from_bytes(bytes, file);
+    app::number_array<f32> a = app::npy_from_bytes<f32>(bytes, file);
     if (a.shape.size() != 1 || a.numbers.empty())
       refuse("{}: a wavelet is an array with one axis, and this one has {}", file, a.shape.size());
     s.samples = std::move(a.numbers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scripts/bench kernels: medians of five turns a contestant, each the second of two runs, one line that says
-// how wsl compares with its peers, and one that names the parts whose peers are not installed.
+// how wsl compares with its peers, one that predicts it for 16 threads, and one that names the parts whose peers
+// are not installed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,14 +37,15 @@ constexpr entry order[] = {{"wave"},
                            {"krylov", "Eigen"},
                            {"krylov-bicgstab", "Eigen"},
                            {"fft", "FFTW"},
-                           {"gemm", "OpenBLAS or oneDNN"}};
+                           {"gemm", "OpenBLAS or oneDNN"},
+                           {"dgemm", "OpenBLAS"}};
 
 std::map<std::string, std::function<part()>>& entered() {
   static std::map<std::string, std::function<part()>> parts;
   return parts;
 }
 
-/// Prints the part's rows; returns its entry in the last line: "wave 2.10 x loop".
+/// Prints the part's rows; returns its entry in the summary: "wave 2.10 x loop".
 std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
   for (int turn = 0; turn < turns; ++turn)
@@ -90,15 +92,20 @@ int main(int argc, char** argv) try {
     if (std::none_of(std::begin(bench::order), std::end(bench::order),
                      [&](const auto& e) { return name == e.name; }))
       throw std::invalid_argument("there is no part " + name);
-  std::string summary, left_out;
+  std::string summary, predicted, left_out;
   for (const auto& [name, needs] : bench::order) {
     if (!is_wanted(name)) continue;
     const auto found = bench::entered().find(name);
-    if (found != bench::entered().end())
-      summary += (summary.empty() ? "kernels: " : ", ") + bench::measure(name, found->second());
-    else left_out += (left_out.empty() ? "" : ", ") + fmt::format("{} (needs {})", name, needs);
+    if (found != bench::entered().end()) {
+      const bench::part p = found->second();
+      summary += (summary.empty() ? "kernels: " : ", ") + bench::measure(name, p);
+      if (p.predicted)
+        predicted +=
+            (predicted.empty() ? "predicted 16: " : ", ") + fmt::format("{} {:.2f}", name, p.predicted());
+    } else left_out += (left_out.empty() ? "" : ", ") + fmt::format("{} (needs {})", name, needs);
   }
   if (!summary.empty()) fmt::print("{}\n", summary);
+  if (!predicted.empty()) fmt::print("{}\n", predicted);
   if (!left_out.empty())
     fmt::print("left out: {}; scripts/setup.sh benchmarks installs the peers\n", left_out);
 } catch (const std::exception& e) {

@@ -20,6 +20,8 @@ struct part {
   std::string unit;                     ///< "Gcells/s"
   std::vector<contestant> contestants;  ///< wsl first, then the peer that the last line names, then others
   std::function<void()> check;          ///< called after the last turn; throws if the results are wrong
+  /// the predicted ratio to the peer on 16 threads, as predicted.hpp has it; null for none
+  std::function<double()> predicted = {};
 };
 
 /// Enters a part under the name that the summary and the command line use. It is created when its turn

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The peers are at their best: compiled for this computer, with OpenMP.
-wsl_peers_at_their_best(kernel -march=native wave_loop.cpp heat_loop.cpp lookup_loops.cpp bicgstab_loop.cpp)
+wsl_peers_at_their_best(kernel -march=native wave_loop.cpp heat_loop.cpp lookup_loops.cpp bicgstab_loop.cpp peer_threads.cpp)
 
 # peers/<part>.cpp is a part that needs a library; the program says which of them it was built without.
 find_path(fftw_INCLUDE fftw3.h)
@@ -15,7 +15,7 @@ endif()
 find_path(openblas_INCLUDE cblas.h)
 find_library(openblas_LIBRARY openblas)
 if(openblas_INCLUDE AND openblas_LIBRARY)
-  target_sources(bench_kernel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/tlr.cpp ${CMAKE_CURRENT_LIST_DIR}/peers/gemm.cpp)
+  target_sources(bench_kernel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/tlr.cpp ${CMAKE_CURRENT_LIST_DIR}/peers/dgemm.cpp)
   target_include_directories(bench_kernel SYSTEM PRIVATE ${openblas_INCLUDE})
   target_link_libraries(bench_kernel PRIVATE ${openblas_LIBRARY})
 endif()

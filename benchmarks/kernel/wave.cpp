@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "part.hpp"
+#include "predicted.hpp"
 #include "wave_loop.hpp"
 
 using namespace wsl;
@@ -45,6 +46,13 @@ struct contest {
     return p;
   }
 
+  double predicted() {
+    scaling_profile profile({bench::predicted_threads});
+    wave25::simulation s(p, {.threads = bench::predicted_threads},
+                         threaded{.threads = 1, .observer = &profile});
+    return bench::predicted_ratio(profile, [&] { s.run(steps); }, [&] { loop.run(steps, true); });
+  }
+
   /// All have done the same number of steps.
   void check() { check(loop), check(plain); }
   void check(bench::wave_loop& peer) {
@@ -77,7 +85,8 @@ const bool entered = bench::enter("wave", [] {
       {{"wsl", [both] { return rate([&] { both->ours.run(steps); }); }},
        {"loop", [both] { return rate([&] { both->loop.run(steps, true); }); }},
        {"loop without #pragma omp simd", [both] { return rate([&] { both->plain.run(steps, false); }); }}},
-      [both] { both->check(); }};
+      [both] { both->check(); },
+      [both] { return both->predicted(); }};
 });
 
 }  // namespace

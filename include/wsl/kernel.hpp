@@ -9,4 +9,5 @@
 #include "kernel/solver.hpp"
 #include "kernel/stencil.hpp"
 #include "kernel/tlr.hpp"
+#include "kernel/wave.hpp"
 #include "kernel/wave25.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The files that wsl-wave reads and writes, without the program: arrays of NumPy, raw models, lists of shots,
 // wavelets, and models on other grids.
+#include "../../npy.hpp"
 #include "../model.hpp"
-#include "../npy.hpp"
 #include "../raw_model.hpp"
 #include "../shots.hpp"
 #include "../wavelet_file.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("wsl-wave: arrays of NumPy are read in both orders, byte orders, sizes
   const std::vector<f32> by_columns{1, 4, 2, 5, 3, 6};
   const std::vector<f64> wide(c.begin(), c.end());
   const auto reads = [&](const std::string& bytes) {
-    const npy_array a = npy_from_bytes(bytes, "a.npy");
+    const app::number_array<f32> a = app::npy_from_bytes<f32>(bytes, "a.npy");
     CHECK(a.shape == std::vector<std::size_t>{2, 3});
     CHECK(a.numbers == c);
   };
@@ -49,14 +49,14 @@ TEST_CASE("wsl-wave: arrays of NumPy are read in both orders, byte orders, sizes
   reads(npy_file("{'shape': (2, 3), 'fortran_order': True, 'descr': '<f4'}", bytes_of(by_columns)));
   reads(npy_file("{\"descr\": \"<f8\", 'fortran_order': False, 'shape': (2, 3), }\n", bytes_of(wide), 2));
   reads(npy_file("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }\n", bytes_of(wide, true)));
-  reads(npy_bytes({2, 3}, c));
-  CHECK(npy_bytes({2, 3}, c).size() % 64 == 24);
+  reads(app::npy_bytes<f32>({2, 3}, c));
+  CHECK(app::npy_bytes<f32>({2, 3}, c).size() % 64 == 24);
 }
 
 TEST_CASE("wsl-wave: an array of NumPy that cannot be read is named with its fault") {
   const std::string data(24, '\0');
   const auto says = [&](const std::string& bytes, const std::string& words) {
-    CHECK_THROWS_WITH(npy_from_bytes(bytes, "a.npy"), Contains("a.npy") && Contains(words));
+    CHECK_THROWS_WITH(app::npy_from_bytes<f32>(bytes, "a.npy"), Contains("a.npy") && Contains(words));
   };
   const auto entry = [&](const std::string& descr, const std::string& shape) {
     return npy_file("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + ")}", data);

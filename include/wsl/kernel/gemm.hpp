@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The matrix product C = A B, or alpha A B + beta C, on a column or a square of PEs, for matrices of the host
-// of any sizes. Each PE owns a tile of C, and the tiles of A and B travel.
+// of any sizes, in f32 or f64. Each PE owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp. Within the limits of a wafer's PEs the product is in gemm/wafer.hpp.
@@ -27,13 +27,13 @@ struct gemm_options {
   /// the smallest power of two whose tiles are not larger than 512 x 512, and one PE below 128
   int side = 0;
   int threads = 0;          ///< 0: WSL_THREADS, or one for each core; more than `side` do not help
-  f32 alpha = 1, beta = 0;  ///< as gemm_factors
+  f64 alpha = 1, beta = 0;  ///< as gemm_factors
 };
 
 /// C = alpha A B + beta C, as in BLAS: with beta = 0 what C was does not matter, with alpha = 0 neither do A
-/// and B, even if they are not finite.
+/// and B, even if they are not finite. The factors are rounded to the format of C.
 struct gemm_factors {
-  f32 alpha = 1, beta = 0;
+  f64 alpha = 1, beta = 0;
 };
 
 namespace detail {
@@ -51,7 +51,7 @@ auto with_tile(gemm_method method, Use use) {
 
 /// Throws std::invalid_argument if the shapes do not fit.
 template <class T>
-void check_shapes(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
+void check_shapes(const matrix<dense::sum_of<T>>& c, const matrix<const T>& a, const matrix<const T>& b) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
     support::bad_argument(
         {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
@@ -70,10 +70,12 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 }  // namespace detail
 
 /// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16, bf16 or
-/// cb16; C and the sums are f32.
+/// cb16, and C and the sums are f32; or A, B, C and the sums are f64.
 template <class T>
 class gemm_fabric {
  public:
+  using number = dense::sum_of<T>;  ///< of C and of the sums
+
   /// Throws std::invalid_argument if the method has no grid of this side.
   explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0)
       : method_(method),
@@ -82,15 +84,16 @@ class gemm_fabric {
                          .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
-  /// differs from the exact one by at most k * 2^-24 * |A| |B| (multiply_add says what bf16 may lose beyond).
-  /// Throws std::invalid_argument if the shapes do not fit.
-  outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b,
+  /// differs from the exact one by at most k * u * |A| |B|, where u is 2^-24 for f32 and 2^-53 for f64
+  /// (multiply_add says what bf16 may lose beyond). Throws std::invalid_argument if the shapes do not fit.
+  outcome operator()(const matrix<number>& c, const matrix<const T>& a, const matrix<const T>& b,
                      const gemm_factors& by = {}) {
-    detail::check_shapes(c, a, b);
+    detail::check_shapes<T>(c, a, b);
+    const number alpha = static_cast<number>(by.alpha), beta = static_cast<number>(by.beta);
     // Without the product nothing is left of A and B but their shapes.
-    const bool any = by.alpha != 0;
+    const bool any = alpha != 0;
     const detail::gemm_problem<T> p{c, any ? a : a.part(0, 0, a.rows(), 0),
-                                    any ? b : b.part(0, 0, 0, b.columns()), any ? by.alpha : 1, by.beta};
+                                    any ? b : b.part(0, 0, 0, b.columns()), any ? alpha : 1, beta};
     return detail::with_tile<T>(
         method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
   }
@@ -112,7 +115,8 @@ class gemm_fabric {
 
 /// C = A B once, or C = alpha A B + beta C; see gemm_fabric for shapes, error and exceptions.
 template <class T>
-outcome gemm(const matrix<f32>& c, const matrix<T>& a, const matrix<T>& b, const gemm_options& how = {}) {
+outcome gemm(const matrix<dense::sum_of<T>>& c, const matrix<T>& a, const matrix<T>& b,
+             const gemm_options& how = {}) {
   const int side = detail::gemm_side(c.rows(), std::max({c.rows(), c.columns(), a.columns()}), how);
   return gemm_fabric<std::remove_const_t<T>>(side, how.method, how.threads)(c, a, b, {how.alpha, how.beta});
 }

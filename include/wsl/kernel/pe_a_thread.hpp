@@ -25,6 +25,7 @@ Engine with_partitions(Engine e, int threads, int pes = 1) {
   const auto set = [&](threaded& how) {
     if (how.threads == 0) how.threads = threads;
     if (how.pes_per_partition == threaded{}.pes_per_partition) how.pes_per_partition = static_cast<u32>(pes);
+    how.cut_lines = true;  // also where rows have several PEs, and there are fewer of them than threads
   };
   if constexpr (std::is_same_v<Engine, threaded>) set(e);
   else if constexpr (requires { set(e.how); }) set(e.how);

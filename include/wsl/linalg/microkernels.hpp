@@ -4,14 +4,15 @@
 // program starts, so a plain -O3 build is fast. Every element of C is a chain c = c + a_k b_k in the order of
 // k, whatever the block: how a product is cut into tiles along rows and columns changes no bit.
 //
-// A microkernel multiplies terms of 32 bits. A term is an f32 or, with AVX512-BF16, a pair of bf16 that are
-// neighbours along k: vdpbf16ps adds the two products of two pairs to an f32. That is twice the products of
-// an f32 microkernel with the same loads and stores, so the bound is the same as there, the rate of the
-// multiplying instruction (one of 16 lanes a cycle on Zen 4): a step of a 6 x 64 block issues 24 of them
-// beside 4 vector loads and 6 broadcasts. Where the processor has AMX
-// (Sapphire Rapids and later), whose vdpbf16ps has half the rate of an f32 fma, pairs are multiplied in tile
-// registers: a block of 32 x 32 in four of them, with two tiles of A and two of B for 16 terms of k.
-// `scripts/bench gemm` compares them with OpenBLAS and LIBXSMM.
+// There are microkernels of f64, and of f32, whose vectors have twice as many numbers. Those of f32 multiply
+// terms of 32 bits. A term is an f32 or, with AVX512-BF16, a pair of bf16 that are neighbours along k:
+// vdpbf16ps adds the two products of two pairs to an f32. That is twice the products of an f32 microkernel
+// with the same loads and stores, so the bound is the same as there, the rate of the multiplying instruction
+// (one of 16 lanes a cycle on Zen 4): a step of a 6 x 64 block issues 24 of them beside 4 vector loads and 6
+// broadcasts. Where the processor has AMX (Sapphire Rapids and later), whose vdpbf16ps has half the rate of
+// an f32 fma, pairs are multiplied in tile registers: a block of 32 x 32 in four of them, with two tiles of A
+// and two of B for 16 terms of k. `scripts/bench gemm` compares them with OpenBLAS and LIBXSMM, and
+// `scripts/bench kernels dgemm` those of f64 with OpenBLAS.
 #pragma once
 #include "../core/half.hpp"
 #include "../support/compiled.hpp"
@@ -32,8 +33,9 @@ struct pairs_loop {
 
 }  // namespace detail
 
-/// The microkernels for the widest vectors that this processor has.
-const microkernels& best_microkernels();
+/// The microkernels of T, f32 or f64, for the widest vectors that this processor has.
+template <class T>
+const microkernels<T>& best_microkernels();
 
 }  // namespace wsl::dense
 

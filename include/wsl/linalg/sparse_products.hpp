@@ -174,7 +174,7 @@ class turner {
 
  private:
   void turn(f32* to, i64 to_row, const matrix<const f32>& from) {
-    const dense::microkernels& u = dense::best_microkernels();
+    const dense::microkernels<f32>& u = dense::best_microkernels<f32>();
     const int rows = from.rows() / u.lanes * u.lanes, columns = from.columns() / u.lanes * u.lanes;
     for (int j = 0; j < columns; j += u.lanes)
       for (int i = 0; i < rows; i += u.lanes)
@@ -224,7 +224,7 @@ inline void require_shapes(const char* product, bool fit, const std::string& y, 
 /// their zeros, where the operands are T. The last block of tokens costs as much as a whole one.
 template <class T>
 bool sparse_is_quicker(const sparse_rows& w, int tokens) {
-  const dense::microkernels& u = dense::best_microkernels();
+  const dense::microkernels<f32>& u = dense::best_microkernels<f32>();
   // Pairs of bf16 are multiplied at twice the rate of f32, and in tile registers at eight times that.
   const f64 dense_cost = !std::is_same_v<T, bf16> || !u.of_pairs ? 1 : u.of_pairs->prepare ? 1. / 16 : 1. / 2;
   const int blocks = (tokens + sparse::block_tokens - 1) / sparse::block_tokens;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 #include <wsl/engine/reference.hpp>
@@ -16,9 +18,11 @@ constexpr std::array methods{gemm_method::rows, gemm_method::cannon, gemm_method
 
 template <class T>
 std::vector<T> random_numbers(int n, unsigned seed) {
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed);
   std::vector<T> x;
-  for (int i = 0; i < n; ++i) x.push_back(static_cast<T>(static_cast<f32>(random()) / 2147483648.f - 1.f));
+  for (int i = 0; i < n; ++i)
+    if constexpr (std::is_same_v<T, f64>) x.push_back(static_cast<f64>(random()) * 0x1p-63 - 1);
+    else x.push_back(static_cast<T>(static_cast<f32>(random()) * 0x1p-63f - 1.f));
   return x;
 }
 
@@ -26,17 +30,18 @@ template <class T>
 struct example {
   int m, k, n;
   std::vector<T> of_a = random_numbers<T>(m * k, 1), of_b = random_numbers<T>(k * n, 2);
-  std::vector<f32> of_c = std::vector<f32>(static_cast<std::size_t>(m * n), std::nanf(""));
+  std::vector<dense::sum_of<T>> of_c =
+      std::vector<dense::sum_of<T>>(static_cast<std::size_t>(m * n), std::nanf(""));
 
   matrix<const T> a() const { return {of_a.data(), m, k}; }
   matrix<const T> b() const { return {of_b.data(), k, n}; }
-  matrix<f32> c() { return {of_c.data(), m, n}; }
+  matrix<dense::sum_of<T>> c() { return {of_c.data(), m, n}; }
 
   void check() {
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
-        const dense::exact_element exact = dense::serial_element(a(), b(), i, j);
-        if (!(std::abs(f64{c()(i, j)} - exact.value) <= exact.bound(k)))
+        const auto exact = dense::serial_element(a(), b(), i, j);
+        if (!(std::abs(decltype(exact.value){c()(i, j)} - exact.value) <= exact.bound(k)))
           FAIL(m << " x " << k << " x " << n << ": element (" << i << ", " << j << ") is " << c()(i, j)
                  << ", not " << exact.value);
       }
@@ -44,10 +49,11 @@ struct example {
   }
 };
 
-TEST_CASE("Products of odd sizes on grids of any side are within their bound of the exact ones") {
+TEMPLATE_TEST_CASE("Products of odd sizes on grids of any side are within their bound of the exact ones", "",
+                   f32, f64) {
   for (gemm_method method : methods)
     for (int side : {1, 2, 3, 4, 5, 6, 7}) {
-      gemm_fabric<f32> product(side, method, 2);
+      gemm_fabric<TestType> product(side, method, 2);
       for (auto [m, k, n] : {std::array{1, 1, 1},
                              {7, 5, 3},
                              {1, 33, 64},
@@ -57,7 +63,7 @@ TEST_CASE("Products of odd sizes on grids of any side are within their bound of 
                              {8, 0, 8},
                              {3, 5, 0},
                              {0, 5, 3}}) {
-        example<f32> x{m, k, n};
+        example<TestType> x{m, k, n};
         product(x.c(), x.a(), x.b());
         x.check();
       }
@@ -79,8 +85,8 @@ TEST_CASE("Inputs of 16 bits are summed in f32") {
     }
 }
 
-TEST_CASE("Tiles longer than a queue, and the default choice of a grid") {
-  example<f32> x{300, 530, 410};
+TEMPLATE_TEST_CASE("Tiles longer than a queue, and the default choice of a grid", "", f32, f64) {
+  example<TestType> x{300, 530, 410};
   gemm(x.c(), x.a(), x.b());
   x.check();
   gemm(x.c(), x.a(), x.b(), {.method = gemm_method::summa, .side = 3});
@@ -89,8 +95,8 @@ TEST_CASE("Tiles longer than a queue, and the default choice of a grid") {
   x.check();
 }
 
-TEST_CASE("Rows of B in several parts, owned by the first of more PEs") {
-  example<f32> x{41, 1100, 70}, y = x;
+TEMPLATE_TEST_CASE("Rows of B in several parts, owned by the first of more PEs", "", f32, f64) {
+  example<TestType> x{41, 1100, 70}, y = x;
   example<bf16> half{41, 1101, 70}, other = half;
   for (int side : {1, 2, 3, 4, 5, 60}) {
     gemm(x.c(), x.a(), x.b(), {.side = side, .threads = 2});
@@ -104,50 +110,72 @@ TEST_CASE("Rows of B in several parts, owned by the first of more PEs") {
   }
 }
 
-TEST_CASE("Transposed matrices and parts are operands like others") {
-  example<f32> x{37, 52, 23};
-  example<f32> turned{23, 52, 37};
-  turned.of_a = std::vector<f32>(23 * 52), turned.of_b = std::vector<f32>(52 * 37);
+TEMPLATE_TEST_CASE("Transposed matrices and parts are operands like others", "", f32, f64) {
+  example<TestType> x{37, 52, 23};
+  example<TestType> turned{23, 52, 37};
+  turned.of_a = std::vector<TestType>(23 * 52), turned.of_b = std::vector<TestType>(52 * 37);
   copy(matrix(turned.of_a.data(), 23, 52), x.b().transposed());
   copy(matrix(turned.of_b.data(), 52, 37), x.a().transposed());
-  gemm(x.c(), turned.b().transposed(), turned.a().transposed(), {.side = 3});
-  x.check();
+  for (gemm_method method : methods) {
+    gemm(x.c(), turned.b().transposed(), turned.a().transposed(), {.method = method, .side = 3});
+    x.check();
+    // Each operand, and C, a part of a larger matrix whose other elements stay what they are.
+    const TestType other = 77;
+    std::vector<TestType> room(3 * 80 * 80, other);
+    const matrix<TestType> all(room.data(), 240, 80), a = all.part(3, 5, 37, 52), b = all.part(90, 7, 52, 23),
+                                                      c = all.part(170, 11, 37, 23);
+    copy(a, x.a()), copy(b, x.b());
+    gemm(c, matrix<const TestType>(a), matrix<const TestType>(b), {.method = method, .side = 2});
+    example<TestType> y = x;
+    copy(y.c(), c);
+    y.check();
+    CHECK(std::count(room.begin(), room.end(), other) == 3 * 80 * 80 - 37 * 52 - 52 * 23 - 37 * 23);
+  }
 }
 
-TEMPLATE_TEST_CASE("Factors of the product and of what C was", "", f32, bf16) {
+TEMPLATE_TEST_CASE("Factors of the product and of what C was", "", f32, bf16, f64) {
+  using number = dense::sum_of<TestType>;
   const f32 nan = std::nanf("");
   for (gemm_method method : methods)
     for (int side : {1, 3})
       for (const auto& [alpha, beta] :
-           {std::pair{1.f, 1.f}, {1.f, -0.5f}, {2.5f, 0.f}, {-1.f, 1.f}, {0.75f, 3.f}}) {
+           {std::pair{1., 1.}, {1., -0.5}, {2.5, 0.}, {-1., 1.}, {0.75, 3.}, {1. / 3, 0.1}}) {
         example<TestType> x{37, 300, 29};
-        const std::vector<f32> before = random_numbers<f32>(37 * 29, 5);
+        const std::vector<number> before = random_numbers<number>(37 * 29, 5);
         if (beta != 0) x.of_c = before;
         gemm(x.c(), x.a(), x.b(), {.method = method, .side = side, .alpha = alpha, .beta = beta});
         for (int i = 0; i < x.m; ++i)
           for (int j = 0; j < x.n; ++j) {
-            const dense::exact_element exact = dense::serial_element(x.a(), x.b(), i, j);
-            const f64 was = beta == 0 ? 0 : f64{before[static_cast<std::size_t>(i * x.n + j)]};
-            const f64 expected = f64{alpha} * exact.value + f64{beta} * was;
-            REQUIRE(std::abs(f64{x.c()(i, j)} - expected) <=
-                    std::abs(f64{alpha}) * exact.bound(x.k) +
-                        4e-7 * (std::abs(f64{beta} * was) + std::abs(exact.value)));
+            const auto exact = dense::serial_element(x.a(), x.b(), i, j);
+            using wide = decltype(exact.value);
+            const wide was = beta == 0 ? 0 : wide{before[static_cast<std::size_t>(i * x.n + j)]},
+                       expected = wide{alpha} * exact.value + wide{beta} * was,
+                       rounding = 3 * static_cast<wide>(std::numeric_limits<number>::epsilon());
+            REQUIRE(std::abs(wide{x.c()(i, j)} - expected) <=
+                    std::abs(wide{alpha}) * exact.bound(x.k) +
+                        rounding * (std::abs(wide{beta} * was) + std::abs(exact.value)));
           }
       }
   // What does not count is not read.
   example<TestType> x{9, 7, 5};
   std::fill(x.of_a.begin(), x.of_a.end(), static_cast<TestType>(nan));
   for (gemm_method method : methods) {
-    std::fill(x.of_c.begin(), x.of_c.end(), 2.f);
+    std::fill(x.of_c.begin(), x.of_c.end(), number{2});
     gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0, .beta = 3});
-    CHECK(x.of_c == std::vector<f32>(45, 6.f));
-    std::fill(x.of_c.begin(), x.of_c.end(), nan);
+    CHECK(x.of_c == std::vector<number>(45, 6));
+    std::fill(x.of_c.begin(), x.of_c.end(), number{nan});
     gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0});
-    CHECK(x.of_c == std::vector<f32>(45, 0.f));
+    CHECK(x.of_c == std::vector<number>(45, 0));
+    // NaNs that count are read: those of C with a beta, and those of A and B with an alpha.
+    x.of_c[7] = nan;
+    gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2, .alpha = 0, .beta = 1});
+    CHECK((std::isnan(x.of_c[7]) && x.of_c[8] == 0));
+    gemm(x.c(), x.a(), x.b(), {.method = method, .side = 2});
+    CHECK(std::all_of(x.of_c.begin(), x.of_c.end(), [](number c) { return std::isnan(c); }));
   }
   // C may lie by columns.
   example<TestType> y{6, 8, 4};
-  std::vector<f32> turned(24, 1.f);
+  std::vector<number> turned(24, 1);
   gemm(y.c(), y.a(), y.b());
   gemm(matrix(turned.data(), 4, 6).transposed(), y.a(), y.b(), {.side = 2, .alpha = 2, .beta = 1});
   for (int i = 0; i < 6; ++i)
@@ -155,9 +183,9 @@ TEMPLATE_TEST_CASE("Factors of the product and of what C was", "", f32, bf16) {
       CHECK(turned[static_cast<std::size_t>(j * 6 + i)] == Approx(2 * y.c()(i, j) + 1));
 }
 
-TEST_CASE("The number of threads does not change a bit") {
+TEMPLATE_TEST_CASE("The number of threads does not change a bit", "", f32, f64) {
   for (gemm_method method : methods) {
-    example<f32> one{203, 101, 150}, other = one;
+    example<TestType> one{203, 101, 150}, other = one;
     gemm(one.c(), one.a(), one.b(), {.method = method, .side = 5, .threads = 1});
     for (int threads : {2, 3, 8}) {
       gemm(other.c(), other.a(), other.b(), {.method = method, .side = 5, .threads = threads});
@@ -166,9 +194,9 @@ TEST_CASE("The number of threads does not change a bit") {
   }
 }
 
-TEMPLATE_TEST_CASE("With broadcast tiles the number of PEs does not change a bit", "", f32, bf16) {
-  example<TestType> one{203, 101, 150}, other = one;
-  std::fill(one.of_c.begin(), one.of_c.end(), 0.f);
+TEMPLATE_TEST_CASE("With broadcast tiles the number of PEs does not change a bit", "", f32, bf16, f64) {
+  example<TestType> one{203, 601, 150}, other = one;
+  std::fill(one.of_c.begin(), one.of_c.end(), dense::sum_of<TestType>{});
   multiply_add(one.c(), one.a(), one.b());
   for (gemm_method method : {gemm_method::rows, gemm_method::summa})
     for (int side : {1, 2, 4, 7, 32}) {
@@ -177,28 +205,30 @@ TEMPLATE_TEST_CASE("With broadcast tiles the number of PEs does not change a bit
     }
 }
 
-TEST_CASE("The reference engine computes the same bits, and no order of the words changes one") {
-  example<f32> x{9, 10, 11}, y = x;
+TEMPLATE_TEST_CASE("The reference engine computes the same bits, and no order of the words changes one", "",
+                   f32, f64) {
+  example<TestType> x{9, 10, 11}, y = x;
   gemm(x.c(), x.a(), x.b(), {.method = gemm_method::cannon, .side = 3});
-  fabric slow{gemm_fabric<f32>::plan(3, gemm_method::cannon), reference{}};
-  slow.launch<&cannon_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+  fabric slow{gemm_fabric<TestType>::plan(3, gemm_method::cannon), reference{}};
+  slow.launch<&cannon_tile<TestType>::begin>(all, gemm_problem<TestType>{y.c(), y.a(), y.b()});
   CHECK(x.of_c == y.of_c);
   gemm(x.c(), x.a(), x.b(), {.method = gemm_method::summa, .side = 3});
-  fabric steps{gemm_fabric<f32>::plan(3, gemm_method::summa), reference{}};
-  steps.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+  fabric steps{gemm_fabric<TestType>::plan(3, gemm_method::summa), reference{}};
+  steps.launch<&summa_tile<TestType>::begin>(all, gemm_problem<TestType>{y.c(), y.a(), y.b()});
   CHECK(x.of_c == y.of_c);
-  example<f32> z{9, 800, 11}, w = z;
+  example<TestType> z{9, 800, 11}, w = z;
   gemm(z.c(), z.a(), z.b(), {.side = 3});
-  fabric column{gemm_fabric<f32>::plan(3, gemm_method::rows), reference{}};
-  column.launch<&row_tile<f32>::begin>(all, gemm_problem<f32>{w.c(), w.a(), w.b()});
+  fabric column{gemm_fabric<TestType>::plan(3, gemm_method::rows), reference{}};
+  column.launch<&row_tile<TestType>::begin>(all, gemm_problem<TestType>{w.c(), w.a(), w.b()});
   CHECK(z.of_c == w.of_c);
   for (unsigned seed : {1u, 2u, 3u}) {
-    fabric parts{gemm_fabric<f32>::plan(3, gemm_method::rows), threaded{.order = schedule::shuffled{seed}}};
-    parts.launch<&row_tile<f32>::begin>(all, gemm_problem<f32>{w.c(), w.a(), w.b()});
+    fabric parts{gemm_fabric<TestType>::plan(3, gemm_method::rows),
+                 threaded{.order = schedule::shuffled{seed}}};
+    parts.launch<&row_tile<TestType>::begin>(all, gemm_problem<TestType>{w.c(), w.a(), w.b()});
     CHECK(z.of_c == w.of_c);
-    fabric shuffled{gemm_fabric<f32>::plan(3, gemm_method::summa),
+    fabric shuffled{gemm_fabric<TestType>::plan(3, gemm_method::summa),
                     threaded{.order = schedule::shuffled{seed}}};
-    shuffled.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+    shuffled.launch<&summa_tile<TestType>::begin>(all, gemm_problem<TestType>{y.c(), y.a(), y.b()});
     CHECK(x.of_c == y.of_c);
   }
 }
@@ -210,6 +240,18 @@ TEST_CASE("A folded ring visits every PE once and never goes further than two") 
     for (int i = 0; i < n; ++i) at.at(static_cast<std::size_t>(ring::place(i, n))) = i;
     for (std::size_t p = 0; p < at.size(); ++p) CHECK(std::abs(at[p] - at[(p + 1) % at.size()]) <= 2);
   }
+}
+
+TEST_CASE("A product in f64 has the digits of f64, and factors that f32 does not have") {
+  f64 a = 1 + 0x1p-40, b = 1 - 0x1p-41, c = 3;
+  gemm(matrix(&c, 1, 1), matrix(&a, 1, 1), matrix(&b, 1, 1), {.alpha = 1e200, .beta = 0x1p-30});
+  CHECK(c == Approx(1e200 * a * b).epsilon(1e-15));
+  gemm(matrix(&c, 1, 1), matrix(&a, 1, 1), matrix(&b, 1, 1));
+  CHECK(c == a * b);
+  // The factors of a product in f32 are rounded before they are compared with 0.
+  f32 x = 2, y = std::nanf(""), z = 5;
+  gemm(matrix(&z, 1, 1), matrix(&x, 1, 1), matrix(&y, 1, 1), {.alpha = 1e-60, .beta = 2});
+  CHECK(z == 10);
 }
 
 TEST_CASE("What does not fit is named") {

@@ -42,7 +42,7 @@ struct operands {
     const matrix<const f32> found(c.data(), m, n);
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
-        const dense::exact_element exact = dense::serial_element(a(), b(), i, j);
+        const auto exact = dense::serial_element(a(), b(), i, j);
         if (!(std::abs(f64{found(i, j)} - exact.value) <= exact.bound(k)))
           FAIL("element (" << i << ", " << j << ") is " << found(i, j) << ", not " << exact.value);
       }

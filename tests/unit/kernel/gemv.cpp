@@ -25,7 +25,7 @@ void check(int m, int n, const gemv_options& how) {
   gemv(std::span(y), matrix<const T>(a.data(), m, n), std::span(x), how);
   const matrix<const T> of_a(a.data(), m, n), of_x(x.data(), n, 1);
   for (int i = 0; i < m; ++i) {
-    const dense::exact_element exact = dense::serial_element(of_a, of_x, i, 0);
+    const auto exact = dense::serial_element(of_a, of_x, i, 0);
     const f32 found = y[static_cast<std::size_t>(i)];
     if (!(std::abs(f64{found} - exact.value) <= exact.bound(n)))
       FAIL(m << " x " << n << " on " << how.wide << " x " << how.high << " PEs: element " << i << " is "

@@ -35,7 +35,7 @@ void check(const machine& target, int m, int n, int wide, int high) {
   };
   const std::vector<f32> y = by(threaded{.threads = 2, .pes_per_partition = 1}, 2);
   for (int i = 0; i < m; ++i) {
-    const dense::exact_element exact = dense::serial_element(a, matrix<const f32>(x.data(), n, 1), i, 0);
+    const auto exact = dense::serial_element(a, matrix<const f32>(x.data(), n, 1), i, 0);
     REQUIRE(std::abs(f64{y[static_cast<std::size_t>(i)]} - exact.value) <= exact.bound(n));
   }
   CHECK(by(timed{}, 1) == y);

@@ -13,9 +13,11 @@ using namespace wsl;
 
 template <class T>
 std::vector<T> random_numbers(int n, unsigned seed) {
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed);
   std::vector<T> x;
-  for (int i = 0; i < n; ++i) x.push_back(static_cast<T>(static_cast<f32>(random()) / 2147483648.f - 1.f));
+  for (int i = 0; i < n; ++i)
+    if constexpr (std::is_same_v<T, f64>) x.push_back(static_cast<f64>(random()) * 0x1p-63 - 1);
+    else x.push_back(static_cast<T>(static_cast<f32>(random()) * 0x1p-63f - 1.f));
   return x;
 }
 
@@ -57,38 +59,41 @@ struct tiles_in_memory {
 };
 #endif
 
-std::vector<const dense::microkernels*> units() {
-  std::vector<const dense::microkernels*> all{&dense::microkernels_of<dense::detail::baseline>};
+template <class T = f32>
+std::vector<const dense::microkernels<T>*> units() {
+  std::vector<const dense::microkernels<T>*> all{&dense::microkernels_of<dense::detail::baseline<T>>};
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    all.push_back(&dense::microkernels_of<dense::detail::avx2>);
-  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_of<dense::detail::avx512>);
-  if (processor_has_bf16()) all.push_back(&dense::microkernels_with_bf16);
-  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_with_tiles<tiles_in_memory>);
-  if (dense::detail::processor_has_tiles()) all.push_back(&dense::microkernels_with_tiles<>);
+    all.push_back(&dense::microkernels_of<dense::detail::avx2<T>>);
+  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_of<dense::detail::avx512<T>>);
+  if constexpr (std::is_same_v<T, f32>) {
+    if (processor_has_bf16()) all.push_back(&dense::microkernels_with_bf16);
+    if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_with_tiles<tiles_in_memory>);
+    if (dense::detail::processor_has_tiles()) all.push_back(&dense::microkernels_with_tiles<>);
+  }
 #endif
   return all;
 }
 
-// The promise of multiply_add, element by element, against f64.
-template <class A, class B>
-void check_bound(const matrix<f32>& c, const std::vector<f32>& before, const matrix<const A>& a,
+// The promise of multiply_add, element by element, against f64, or long double.
+template <class A, class B, class C>
+void check_bound(const matrix<C>& c, const std::vector<C>& before, const matrix<const A>& a,
                  const matrix<const B>& b) {
   for (int i = 0; i < c.rows(); ++i)
     for (int j = 0; j < c.columns(); ++j) {
-      const dense::exact_element exact =
+      const auto exact =
           dense::serial_element(a, b, i, j, before[static_cast<std::size_t>(&c(i, j) - c.first())]);
-      if (std::abs(f64{c(i, j)} - exact.value) > exact.bound(a.columns() + 1))
+      if (!(std::abs(decltype(exact.value){c(i, j)} - exact.value) <= exact.bound(a.columns() + 1)))
         FAIL("element (" << i << ", " << j << ") is " << c(i, j) << ", not " << exact.value);
     }
 }
 
-template <class A, class B>
-void check_product(const dense::microkernels& u, int m, int k, int n, unsigned how) {
+template <class A, class B, class C>
+void check_product(const dense::microkernels<C>& u, int m, int k, int n, unsigned how) {
   const auto a_numbers = random_numbers<A>(m * k + 1, 1);
   const auto b_numbers = random_numbers<B>(k * n + 1, 2);
-  const auto before = random_numbers<f32>(m * n + 1, 3);
-  std::vector<f32> c_numbers = before;
+  const auto before = random_numbers<C>(m * n + 1, 3);
+  std::vector<C> c_numbers = before;
   // Each of the eight ways in which three matrices lie by rows or by columns.
   const auto lay = [](auto* first, int rows, int columns, bool turned) {
     return turned ? matrix(first, columns, rows).transposed() : matrix(first, rows, columns);
@@ -99,27 +104,29 @@ void check_product(const dense::microkernels& u, int m, int k, int n, unsigned h
   multiply_add(c, a, b, u);
   check_bound(c, before, a, b);
   CHECK(c_numbers.back() == before.back());
-  std::vector<f32> zero(before.size()), set(before.size(), std::nanf(""));
+  std::vector<C> zero(before.size()), set(before.size(), std::nanf(""));
   multiply_add(lay(zero.data(), m, n, how & 1), a, b, u);
   set.back() = 0;
   multiply(lay(set.data(), m, n, how & 1), a, b, u);
   CHECK(set == zero);
 }
 
-TEST_CASE(
+TEMPLATE_TEST_CASE(
     "A product is within its bound of the exact one, on every instruction set, for odd sizes and all "
-    "transpositions") {
-  for (const dense::microkernels* u : units())
+    "transpositions",
+    "", f32, f64) {
+  for (const dense::microkernels<TestType>* u : units<TestType>())
     for (unsigned how = 0; how < 8; ++how)
       for (int m : {0, 1, 5, 14, 15, 29, 71, 90})
         for (int n : {0, 1, 3, 16, 17, 32, 33, 65})
-          for (int k : {0, 1, 7, 16, 31, 64}) check_product<f32, f32>(*u, m, k, n, how);
-  check_product<f32, f32>(dense::best_microkernels(), 61, 300, 63, 0);  // deeper than one panel
-  check_product<f32, f32>(dense::best_microkernels(), 90, 519, 40, 4);
+          for (int k : {0, 1, 7, 16, 31, 64}) check_product<TestType, TestType>(*u, m, k, n, how);
+  check_product<TestType, TestType>(dense::best_microkernels<TestType>(), 61, 300, 63,
+                                    0);  // deeper than one panel
+  check_product<TestType, TestType>(dense::best_microkernels<TestType>(), 90, 519, 40, 4);
 }
 
 TEST_CASE("Products of 16-bit numbers are summed in f32, on every instruction set") {
-  for (const dense::microkernels* u : units())
+  for (const dense::microkernels<f32>* u : units())
     for (unsigned how = 0; how < 8; ++how)
       for (int n : {1, 17, 64, 70}) {
         for (int k : {1, 2, 29, 257}) check_product<bf16, bf16>(*u, 30, k, n, how);
@@ -129,7 +136,7 @@ TEST_CASE("Products of 16-bit numbers are summed in f32, on every instruction se
         check_product<f32, f16>(*u, 57, 33, n, how);
         check_product<cb16, bf16>(*u, 16, 130, n, how);
       }
-  const dense::microkernels& best = dense::best_microkernels();
+  const dense::microkernels<f32>& best = dense::best_microkernels<f32>();
   for (unsigned how : {0u, 2u, 6u}) {  // more rows of A than are converted at a time
     check_product<bf16, bf16>(best, 270, 259, 20, how);
     check_product<f16, f16>(best, 270, 131, 20, how);
@@ -167,7 +174,7 @@ TEST_CASE("Subnormal numbers of bf16 cost at most their products and 2^-126 a te
   const auto a_numbers = numbers(m * k), b_numbers = numbers(k * n);
   const matrix<const bf16> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
   const auto subnormal = [](bf16 x) { return abs(x).bits < 0x80; };
-  for (const dense::microkernels* u : units()) {
+  for (const dense::microkernels<f32>* u : units()) {
     std::vector<f32> c(m * n);
     multiply(matrix(c.data(), m, n), a, b, *u);
     for (int i = 0; i < m; ++i)
@@ -176,21 +183,22 @@ TEST_CASE("Subnormal numbers of bf16 cost at most their products and 2^-126 a te
         for (int p = 0; p < k; ++p)
           if (subnormal(a(i, p)) || subnormal(b(p, j)))
             lost += std::abs(f64{f32{a(i, p)}} * f64{f32{b(p, j)}});
-        const dense::exact_element exact = dense::serial_element(a, b, i, j);
+        const auto exact = dense::serial_element(a, b, i, j);
         if (!(std::abs(f64{c[static_cast<std::size_t>(i * n + j)]} - exact.value) <= exact.bound(k) + lost))
           FAIL("element (" << i << ", " << j << ") is not within its bound of " << exact.value);
       }
   }
 }
 
-TEMPLATE_TEST_CASE("How a product is cut does not change a bit", "", f32, f16, bf16, cb16) {
+TEMPLATE_TEST_CASE("How a product is cut does not change a bit", "", f32, f16, bf16, cb16, f64) {
+  using number = dense::sum_of<TestType>;
   constexpr int m = 67, k = 301, n = 75;
   const auto a_numbers = random_numbers<TestType>(m * k, 4), b_numbers = random_numbers<TestType>(k * n, 5);
   const matrix<const TestType> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
-  for (const dense::microkernels* u : units()) {
-    std::vector<f32> whole(m * n), cut(m * n);
+  for (const dense::microkernels<number>* u : units<number>()) {
+    std::vector<number> whole(m * n), cut(m * n);
     multiply_add(matrix(whole.data(), m, n), a, b, *u);
-    const matrix<f32> c(cut.data(), m, n);
+    const matrix<number> c(cut.data(), m, n);
     for (int p = 0; p < k; p += 96)
       for (int i = 0; i < m; i += 20)
         for (int j = 0; j < n; j += 30) {
@@ -205,7 +213,7 @@ TEMPLATE_TEST_CASE("How a product is cut does not change a bit", "", f32, f16, b
 #ifdef __x86_64__
 TEST_CASE("Tile registers compute what their manual says, and other rows and columns make no difference") {
   const auto a = random_numbers<bf16>(90 * 300, 6), b = random_numbers<bf16>(300 * 70, 7);
-  const auto product_of = [&](const dense::microkernels& u, int m, int k, int n) {
+  const auto product_of = [&](const dense::microkernels<f32>& u, int m, int k, int n) {
     std::vector<f32> c(static_cast<std::size_t>(m * n));
     multiply(matrix(c.data(), m, n), matrix<const bf16>(a.data(), m, k), matrix<const bf16>(b.data(), k, n),
              u);

@@ -21,7 +21,7 @@ struct row_tile {
 
   matrix<const T> a{nullptr, 0, 0};
   travelling_tile<T> own, came[2], turned;  // the last: some rows of an A that lies by columns
-  gemm_sum sum;
+  gemm_sum<dense::sum_of<T>> sum;
   int step = 0, parts = 0;
 
   static layout plan(int side) {
@@ -34,10 +34,10 @@ struct row_tile {
   void begin(pe& me, const gemm_problem<T>& p) {
     step = 0;
     parts = std::clamp(p.a.columns() / least_depth, 1, std::min(me.height(), most_parts));
-    const int depth = sum.depth<T>(p.a.columns(), parts);
+    const int depth = sum.template depth<T>(p.a.columns(), parts);
     sum.begin(p, {1, me.height()}, {0, me.y()});
     a = p.a.part(sum.at().y, 0, sum.tile().rows(), p.a.columns());
-    if (a.column_stride() != 1) turned.resize(sum.rows_at_once, depth, gemm_stride(depth));
+    if (a.column_stride() != 1) turned.resize(sum.rows_at_once, depth, gemm_stride<T>(depth));
     const auto resize = [&](travelling_tile<T>& t) { t.resize(depth, p.b.columns(), sum.panel_width); };
     if (me.height() > 1) resize(came[0]), resize(came[1]);
     if (me.y() < parts) {

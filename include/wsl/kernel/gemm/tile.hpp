@@ -14,7 +14,8 @@
 
 namespace wsl::detail {
 
-/// The payload of a wavelet of a tile: one number of four bytes, or the bits of two numbers of two bytes.
+/// The payload of a wavelet of a tile: one number of four bytes, the bits of two numbers of two bytes, or
+/// half of those of a number of eight bytes.
 template <class T>
 using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
 
@@ -26,9 +27,13 @@ constexpr void wire_broadcast(layout& l, const broadcast<T>& step, bool taken) {
   else l.path(step.line(), region{}, ramp >> ramp);
 }
 
-/// The distance between rows of a tile: whole vectors, and an odd number of them, so that rows do not
-/// compete for one set of a cache.
-inline int gemm_stride(int columns) { return ((columns + 15) / 16 | 1) * 16; }
+/// The distance between rows of a tile: whole cache lines of the sums' format, and an odd number of them, so
+/// that rows do not compete for one set of a cache.
+template <class T>
+constexpr int gemm_stride(int columns) {
+  constexpr int line = 64 / int{sizeof(dense::sum_of<T>)};
+  return ((columns + line - 1) / line | 1) * line;
+}
 
 /// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of row-major panels:
 /// A of one, B of narrow ones, through which the microkernel runs in one go.
@@ -53,7 +58,8 @@ class travelling_tile {
   /// Loads tile (i, j) of `whole`, padded with zeros beyond its end.
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
-    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
+    if (rows < rows_ || whole.columns() < (j + 1) * columns_)
+      std::fill_n(reinterpret_cast<u8*>(words_.data()), words_.size() * sizeof(word), u8{});
     constexpr int some = 32;  // rows at a time, so that the pages of `whole` are visited once
     for (int from = 0; from < rows; from += some)
       for (int n = 0; n < panels(); ++n) {
@@ -76,23 +82,26 @@ class travelling_tile {
 /// The arguments of a launch: the matrices of the host, and the factors of C = alpha A B + beta C.
 template <class T>
 struct gemm_problem {
-  matrix<f32> c;
+  using sum = dense::sum_of<T>;
+
+  matrix<sum> c;
   matrix<const T> a, b;
-  f32 alpha = 1, beta = 0;
+  sum alpha = 1, beta = 0;
 };
 
-/// A PE's tile of C, which it sums in the memory of the host's matrix; in memory of its own if both factors
-/// count.
+/// A PE's tile of C, of f32 or f64, which it sums in the memory of the host's matrix; in memory of its own if
+/// both factors count.
+template <class Number>
 class gemm_sum {
  public:
-  static constexpr int panel_width = dense::widest_panel;  ///< columns of a panel of a tile of B
+  static constexpr int panel_width = dense::widest_panel<Number>;  ///< columns of a panel of a tile of B
   /// rows of A that stay in the second cache while the panels of B pass
-  static constexpr int rows_at_once = 108;
+  static constexpr int rows_at_once = 432 / int{sizeof(Number)};
 
   /// The tile at `place` if the host's C is divided into cuts.x by cuts.y tiles.
   template <class T>
   void begin(const gemm_problem<T>& p, coord cuts, coord place) {
-    const matrix<f32>& whole = p.c;
+    const matrix<Number>& whole = p.c;
     rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
     alpha_ = p.alpha, beta_ = p.beta;
     at_ = {std::min(place.x * columns_, whole.columns()), std::min(place.y * rows_, whole.rows())};
@@ -100,17 +109,18 @@ class gemm_sum {
                        std::min(columns_, whole.columns() - at_.x));
     sum_ = tile_;
     begun_ = beta_ != 0 && alpha_ == 1;
-    if (begun_ && beta_ != 1) each([&](f32& c, f32&) { c *= beta_; });
+    if (begun_ && beta_ != 1) each([&](Number& c, Number&) { c *= beta_; });
     if (beta_ == 0 || alpha_ == 1) return;
     const std::size_t n = static_cast<std::size_t>(tile_.rows()) * static_cast<std::size_t>(tile_.columns());
-    if (own_.size() < n) own_ = support::huge_array(n);
-    sum_ = matrix<f32>(own_.data(), tile_.rows(), tile_.columns());
+    const std::size_t words = n * sizeof(Number) / sizeof(f32);
+    if (own_.size() < words) own_ = support::huge_array(words);
+    sum_ = matrix<Number>(reinterpret_cast<Number*>(own_.data()), tile_.rows(), tile_.columns());
   }
   /// All products have been added.
   void finish() {
     if (alpha_ == 1) return;
-    if (beta_ == 0) each([&](f32& c, f32&) { c *= alpha_; });
-    else each([&](f32& c, f32& sum) { c = alpha_ * sum + beta_ * c; });
+    if (beta_ == 0) each([&](Number& c, Number&) { c *= alpha_; });
+    else each([&](Number& c, Number& sum) { c = alpha_ * sum + beta_ * c; });
   }
   /// The length of each of n parts; the last may be shorter.
   static int cut(int length, int n) { return (length + n - 1) / n; }
@@ -124,7 +134,7 @@ class gemm_sum {
   int rows() const { return rows_; }  ///< the size of all tiles; the last ones of C are smaller
   int columns() const { return columns_; }
   coord at() const { return at_; }  ///< the first element of the tile in C
-  const matrix<f32>& tile() const { return tile_; }
+  const matrix<Number>& tile() const { return tile_; }
 
   /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` returns some rows of A, which has
   /// at most as many columns as `b` has rows.
@@ -136,10 +146,11 @@ class gemm_sum {
       for (int p = 0; p * panel_width < tile_.columns(); ++p) {
         const int columns = std::min(panel_width, tile_.columns() - p * panel_width);
         const matrix<const T> right = b.panel(p);
-        const f32* next = nullptr;
-        if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
+        const Number* next = nullptr;
+        if constexpr (std::is_same_v<T, Number>) next = b.panel((p + 1) % b.panels()).first();
         dense::product(sum_.part(i, p * panel_width, rows, columns), left,
-                       right.part(0, 0, left.columns(), columns), !begun_, dense::best_microkernels(), next);
+                       right.part(0, 0, left.columns(), columns), !begun_, dense::best_microkernels<Number>(),
+                       next);
       }
     }
     begun_ = true;
@@ -155,7 +166,7 @@ class gemm_sum {
   void each(F f) {
     for (int i = 0; i < tile_.rows(); ++i)
       if (tile_.column_stride() == 1)
-        for (f32 *c = tile_.row(i), *end = c + tile_.columns(), *s = sum_.row(i); c < end; ++c, ++s)
+        for (Number *c = tile_.row(i), *end = c + tile_.columns(), *s = sum_.row(i); c < end; ++c, ++s)
           f(*c, *s);
       else
         for (int j = 0; j < tile_.columns(); ++j) f(tile_(i, j), sum_(i, j));
@@ -164,8 +175,8 @@ class gemm_sum {
   int rows_ = 0, columns_ = 0;
   coord at_;
   bool begun_ = false;
-  f32 alpha_ = 1, beta_ = 0;
-  matrix<f32> tile_{nullptr, 0, 0}, sum_{nullptr, 0, 0};
+  Number alpha_ = 1, beta_ = 0;
+  matrix<Number> tile_{nullptr, 0, 0}, sum_{nullptr, 0, 0};
   support::huge_array own_;
 };
 
@@ -176,9 +187,9 @@ class host_tiles {
  public:
   /// Loads the tiles of a square of n x n PEs whose columns and rows these are.
   void load(const gemm_problem<T>& p, int n, coord of_c, coord of_a, coord of_b) {
-    const int depth = sum_.depth<T>(p.a.columns(), n);
+    const int depth = sum_.template depth<T>(p.a.columns(), n);
     sum_.begin(p, {n, n}, of_c);
-    for (travelling_tile<T>* t : {&a_, &next_a_}) t->resize(sum_.rows(), depth, gemm_stride(depth));
+    for (travelling_tile<T>* t : {&a_, &next_a_}) t->resize(sum_.rows(), depth, gemm_stride<T>(depth));
     for (travelling_tile<T>* t : {&b_, &next_b_}) t->resize(depth, sum_.columns(), sum_.panel_width);
     a_.load(p.a, of_a.y, of_a.x);
     b_.load(p.b, of_b.y, of_b.x);
@@ -197,7 +208,7 @@ class host_tiles {
 
  private:
   travelling_tile<T> a_, b_, next_a_, next_b_;
-  gemm_sum sum_;
+  gemm_sum<dense::sum_of<T>> sum_;
 };
 
 }  // namespace wsl::detail

@@ -34,7 +34,7 @@ class wafer_gemm {
   /// with zeros. The bound of the error is that of gemm_fabric. Throws std::invalid_argument if the shapes do
   /// not fit each other or the tiles.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
-    detail::check_shapes(c, a, b);
+    detail::check_shapes<T>(c, a, b);
     if (c.rows() > side_ * shape.rows || c.columns() > side_ * shape.columns ||
         a.columns() > side_ * shape.depth)
       support::bad_argument({"C = A B of A ", a.shape(), " and B ", b.shape(), ": the tiles of ", side_,

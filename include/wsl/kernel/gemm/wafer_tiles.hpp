@@ -21,7 +21,9 @@ template <class T, gemm_shape shape>
 class wafer_tiles {
  public:
   using word = gemm_word<T>;
-  static_assert(sizeof(T) <= 4, "wsl: a PE of a wafer multiplies f32, f16, bf16 or cb16");
+  static_assert(sizeof(T) <= 4,
+                "wsl: a PE of a wafer multiplies f32, f16, bf16 or cb16: it has no f64, which gemm has on "
+                "this computer");
   static_assert(shape.rows > 0 && shape.depth > 0 && shape.columns > 0,
                 "wsl: a tile of a product has at least one row and one column");
   static_assert(

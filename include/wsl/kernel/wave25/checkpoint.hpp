@@ -48,6 +48,31 @@ class reader {
   std::string_view left_;
 };
 
+/// Puts a checksum behind the bytes of a checkpoint.
+inline std::string sealed(std::string bytes) {
+  support::fingerprint sum;
+  sum.add(bytes.data(), bytes.size());
+  const u64 value = sum.value();
+  return bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+/// What follows the fingerprint in sealed bytes that begin with a magic and the fingerprint of their problem.
+/// `maker` is the kernel that writes such bytes.
+inline reader opened(std::string_view bytes, std::string_view magic, u64 fingerprint, const char* maker) {
+  if (!bytes.starts_with(magic)) support::bad_argument({maker, ": this is not a checkpoint of ", maker});
+  if (bytes.size() < magic.size() + sizeof(u64))
+    support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
+  support::fingerprint sum;
+  sum.add(bytes.data(), bytes.size() - sizeof(u64));
+  if (reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
+    support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
+  reader in(bytes.substr(magic.size(), bytes.size() - magic.size() - sizeof(u64)));
+  if (in.number<u64>() != fingerprint)
+    support::bad_argument(
+        {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
+         "receivers must be the same"});
+  return in;
+}
+
 }  // namespace checks
 
 inline std::string to_bytes(const state& s, const problem& p) {
@@ -61,29 +86,12 @@ inline std::string to_bytes(const state& s, const problem& p) {
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
-  support::fingerprint sum;
-  sum.add(bytes.data(), bytes.size());
-  number(sum.value());
-  return bytes;
+  return checks::sealed(std::move(bytes));
 }
 
 /// Throws std::invalid_argument that names the mistake in the bytes.
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
-  if (!bytes.starts_with(checks::checkpoint_magic))
-    support::bad_argument({"wave25: this is not a checkpoint of wave25"});
-  if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64))
-    support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
-  support::fingerprint sum;
-  sum.add(bytes.data(), bytes.size() - sizeof(u64));
-  if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
-    support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
-  checks::reader in(bytes.substr(checks::checkpoint_magic.size(),
-                                 bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
-  if (in.number<u64>() != fingerprint_of(p))
-    support::bad_argument(
-        {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
-         "receivers must be "
-         "the same"});
+  checks::reader in = checks::opened(bytes, checks::checkpoint_magic, fingerprint_of(p), "wave25");
   state s;
   s.time = in.number<i64>();
   const u64 n = p.size.count();

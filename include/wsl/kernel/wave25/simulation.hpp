@@ -21,7 +21,7 @@ namespace wsl::wave25 {
 
 /// The resources of this computer for a simulation; 0 leaves a choice to the library.
 struct options {
-  int wide = 0, high = 1;  ///< PEs
+  int wide = 0, high = 0;  ///< PEs
   int depth = 0;           ///< steps between two exchanges
   int threads = 0;         ///< as threaded{.threads}
 };
@@ -149,10 +149,10 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
     scatter(s.before, &tile<Storage>::before);
-    each_memory([&](f32* line, std::size_t n, std::size_t at, coord) {
+    each_memory([&](f32* line, std::size_t words, std::size_t at, coord) {
       if (!line) return;
-      if (s.phi.empty()) std::fill_n(line, n, 0.f);
-      else std::copy_n(s.phi.data() + at, n, line);
+      if (s.phi.empty()) std::fill_n(line, words, 0.f);
+      else std::copy_n(s.phi.data() + at, words, line);
     });
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
   }
@@ -295,12 +295,12 @@ class simulation : public simulation_on<block> {
 
  private:
   static partition choose(const problem& p, const options& how, int threads) {
-    const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, threads);
+    const int wide = how.wide ? how.wide : std::clamp(p.size.x / 16, 1, threads),
+              high = how.high ? how.high : std::clamp(p.size.y / 32, 1, std::max(1, threads / wide));
     // Deeper exchanges save memory traffic inside a block and compute more cells twice at its ends.
-    const int depth = how.depth                    ? how.depth
-                      : wide == 1 && how.high == 1 ? 8
-                                                   : std::clamp(p.size.x / wide / 16, 1, 8);
-    return {p.size, wide, how.high, depth};
+    const int narrowest = high == 1 ? p.size.x / wide : std::min(p.size.x / wide, p.size.y / high);
+    const int depth = how.depth ? how.depth : wide == 1 && high == 1 ? 8 : std::clamp(narrowest / 16, 1, 8);
+    return {p.size, wide, high, depth};
   }
 };
 

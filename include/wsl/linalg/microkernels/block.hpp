@@ -6,39 +6,43 @@
 namespace wsl::dense {
 
 /// Prefetched memory: with step p of a block the processor is asked for from + p * step.
+template <class T>
 struct upcoming {
-  const f32* from;
+  const T* from;
   i64 step;
 };
 
-/// rows x (vectors * lanes) elements of C += A B over k steps. Term (r, p) of A is a[r * a_row + p *
-/// a_column], row p of B starts at b + p * b_row and is contiguous, row r of C at c + r * c_row and is
-/// contiguous. A pair of bf16 is passed as the f32 with its bits.
+/// rows x (vectors * lanes) elements of C += A B over k steps, all f32 or all f64. Term (r, p) of A is
+/// a[r * a_row + p * a_column], row p of B starts at b + p * b_row and is contiguous, row r of C at
+/// c + r * c_row and is contiguous. A pair of bf16 is passed as the f32 with its bits.
+template <class T>
 struct block {
-  const f32* a;
+  const T* a;
   i64 a_row, a_column;
-  const f32* b;
+  const T* b;
   i64 b_row;
-  f32* c;
+  T* c;
   i64 c_row;
   i64 k;
   bool sets;  ///< C = A B instead
-  upcoming next[2];
+  upcoming<T> next[2];
 };
 
 /// `rows` rows of some vectors each, to be copied from one place to another.
+template <class T>
 struct strip {
-  const f32* from;
+  const T* from;
   i64 from_row;
-  f32* to;
+  T* to;
   i64 to_row, rows;
 };
 
 /// A square of `lanes` x `lanes` elements: row i of `to` is column i of `from`.
+template <class T>
 struct square {
-  const f32* from;
+  const T* from;
   i64 from_row;
-  f32* to;
+  T* to;
   i64 to_row;
 };
 
@@ -46,14 +50,15 @@ inline constexpr int max_vectors = 4, max_rows = 32;
 
 /// The microkernels of one instruction set: blocks of up to `rows[n - 1]` rows and n vectors of `lanes`
 /// elements (none if that is 0), and the functions that pack B for them.
+template <class T>
 struct microkernels {
-  using multiplier = void (*)(const block&);
-  using copier = void (*)(const strip&);
+  using multiplier = void (*)(const block<T>&);
+  using copier = void (*)(const strip<T>&);
   int lanes;
   int rows[max_vectors];
   multiplier multiply[max_rows][max_vectors];  ///< [rows - 1][vectors - 1]
   copier copy[max_vectors];                    ///< [vectors - 1]
-  void (*transpose)(const square&);
+  void (*transpose)(const square<T>&);
   const microkernels* of_pairs = nullptr;  ///< those of pairs of bf16, if the processor has them
   int whole_rows = 1;                      ///< blocks have a multiple of so many rows where they can
   void (*prepare)() = nullptr;  ///< called on the thread before a product, if there is something to do

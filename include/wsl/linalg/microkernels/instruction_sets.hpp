@@ -13,31 +13,36 @@ namespace wsl::dense {
 
 namespace detail {
 
-template <int lanes>
+template <class T, int lanes>
 struct vector {
-  typedef f32 type __attribute__((vector_size(lanes * sizeof(f32))));
-  typedef f32 unaligned __attribute__((vector_size(lanes * sizeof(f32)), aligned(sizeof(f32)), may_alias));
+  typedef T type __attribute__((vector_size(lanes * sizeof(T))));
+  typedef T unaligned __attribute__((vector_size(lanes * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
 
 /// sum += a b for a term of A and a vector of terms of B.
-struct f32_product {
-  using term = f32;
+template <class T>
+struct plain_product {
+  using number = T;
+  using term = T;
   template <class Vector>
-  [[gnu::always_inline]] static inline void add(Vector& sum, f32 a, const Vector& b) {
+  [[gnu::always_inline]] static inline void add(Vector& sum, T a, const Vector& b) {
     sum += a * b;
   }
 };
 #ifdef __x86_64__
 /// Pairs of bf16. The instruction takes subnormal numbers for zeros and makes subnormal sums zero.
 struct pair_product {
+  using number = f32;
   typedef u32 term __attribute__((may_alias));
   typedef u32 terms __attribute__((vector_size(64)));
 
   // Not always_inline: Clang checks the operands of an asm against the instruction set of the function around
   // it
-  [[gnu::target("avx512f")]] static inline void add(vector<16>::type& sum, u32 a, const vector<16>::type& b) {
+  [[gnu::target("avx512f")]] static inline void add(vector<f32, 16>::type& sum, u32 a,
+                                                    const vector<f32, 16>::type& b) {
     const terms pairs = a - terms{};
-    vector<16>::type in_register = sum;  // GCC would keep an array in memory whose elements an asm writes
+    // GCC would keep an array in memory whose elements an asm writes
+    vector<f32, 16>::type in_register = sum;
     asm("vdpbf16ps %2, %1, %0" : "+v"(in_register) : "v"(b), "v"(pairs));
     sum = in_register;
   }
@@ -45,23 +50,25 @@ struct pair_product {
 #endif
 
 template <class Product, int lanes, int rows, int vectors>
-[[gnu::always_inline]] inline void multiply_block(const block& x) {
-  using unaligned = typename vector<lanes>::unaligned;
-  typename vector<lanes>::type sum[std::size_t{rows}][std::size_t{vectors}];
+[[gnu::always_inline]] inline void multiply_block(const block<typename Product::number>& x) {
+  using number = typename Product::number;
+  using whole = typename vector<number, lanes>::type;
+  using unaligned = typename vector<number, lanes>::unaligned;
+  whole sum[std::size_t{rows}][std::size_t{vectors}];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) {
-      if (x.sets) sum[r][v] = typename vector<lanes>::type{};
+      if (x.sets) sum[r][v] = whole{};
       else sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
     }
   // Prefetches the next block, the one below, because C is seldom in a near cache
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
-  const f32* a = x.a;
-  const f32* b = x.b;
+  const number* a = x.a;
+  const number* b = x.b;
   for (i64 p = 0; p < x.k; ++p, a += x.a_column, b += x.b_row) {
-    typename vector<lanes>::type of_b[std::size_t{vectors}];
+    whole of_b[std::size_t{vectors}];
     for (int v = 0; v < vectors; ++v) of_b[v] = *reinterpret_cast<const unaligned*>(b + v * lanes);
-    for (const upcoming& u : x.next) __builtin_prefetch(u.from + p * u.step, 0, 2);
+    for (const upcoming<number>& u : x.next) __builtin_prefetch(u.from + p * u.step, 0, 2);
     for (int r = 0; r < rows; ++r) {
       const auto of_a = *reinterpret_cast<const typename Product::term*>(a + r * x.a_row);
       for (int v = 0; v < vectors; ++v) Product::add(sum[r][v], of_a, of_b[v]);
@@ -72,9 +79,9 @@ template <class Product, int lanes, int rows, int vectors>
       *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
 }
 
-template <int lanes, int vectors>
-[[gnu::always_inline]] inline void copy_strip(const strip& x) {
-  using unaligned = typename vector<lanes>::unaligned;
+template <class T, int lanes, int vectors>
+[[gnu::always_inline]] inline void copy_strip(const strip<T>& x) {
+  using unaligned = typename vector<T, lanes>::unaligned;
   for (i64 r = 0; r < x.rows; ++r)
     for (int v = 0; v < vectors; ++v)
       *reinterpret_cast<unaligned*>(x.to + r * x.to_row + v * lanes) =
@@ -83,10 +90,10 @@ template <int lanes, int vectors>
 
 // Each round interleaves the rows of the upper half with those of the lower half; log2(lanes) rounds
 // transpose.
-template <int lanes, int... i>
-[[gnu::always_inline]] inline void transpose_square(const square& x, std::integer_sequence<int, i...>) {
-  using unaligned = typename vector<lanes>::unaligned;
-  typename vector<lanes>::type row[std::size_t{lanes}], next[std::size_t{lanes}];
+template <class T, int lanes, int... i>
+[[gnu::always_inline]] inline void transpose_square(const square<T>& x, std::integer_sequence<int, i...>) {
+  using unaligned = typename vector<T, lanes>::unaligned;
+  typename vector<T, lanes>::type row[std::size_t{lanes}], next[std::size_t{lanes}];
   for (int r = 0; r < lanes; ++r) row[r] = *reinterpret_cast<const unaligned*>(x.from + r * x.from_row);
   for (int round = 1; round < lanes; round *= 2) {
     for (int r = 0; r < lanes / 2; ++r) {
@@ -102,53 +109,59 @@ template <int lanes, int... i>
 // One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in
 // one word. Blocks of rows[n - 1] rows of n vectors leave registers for B and A. Low wide blocks read A
 // seldom and touch few rows of C; high narrow ones are for a narrow C.
+template <class T>
 struct baseline {
-  static constexpr int lanes = 4, rows[max_vectors] = {6, 6, 0, 0};
+  using number = T;
+  static constexpr int lanes = 16 / sizeof(T), rows[max_vectors] = {6, 6, 0, 0};
   template <int r, int v>
-  static void multiply(const block& x) {
-    multiply_block<f32_product, lanes, r, v>(x);
+  static void multiply(const block<T>& x) {
+    multiply_block<plain_product<T>, lanes, r, v>(x);
   }
   template <int v>
-  static void copy(const strip& x) {
-    copy_strip<lanes, v>(x);
+  static void copy(const strip<T>& x) {
+    copy_strip<T, lanes, v>(x);
   }
-  static void transpose(const square& x) {
-    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  static void transpose(const square<T>& x) {
+    transpose_square<T, lanes>(x, std::make_integer_sequence<int, lanes>{});
   }
 };
 #ifdef __x86_64__
+template <class T>
 struct avx2 {
-  static constexpr int lanes = 8, rows[max_vectors] = {6, 6, 0, 0};
+  using number = T;
+  static constexpr int lanes = 32 / sizeof(T), rows[max_vectors] = {6, 6, 0, 0};
   template <int r, int v>
-  [[gnu::target("avx2,fma")]] static void multiply(const block& x) {
-    multiply_block<f32_product, lanes, r, v>(x);
+  [[gnu::target("avx2,fma")]] static void multiply(const block<T>& x) {
+    multiply_block<plain_product<T>, lanes, r, v>(x);
   }
   template <int v>
-  [[gnu::target("avx2,fma")]] static void copy(const strip& x) {
-    copy_strip<lanes, v>(x);
+  [[gnu::target("avx2,fma")]] static void copy(const strip<T>& x) {
+    copy_strip<T, lanes, v>(x);
   }
-  [[gnu::target("avx2,fma")]] static void transpose(const square& x) {
-    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  [[gnu::target("avx2,fma")]] static void transpose(const square<T>& x) {
+    transpose_square<T, lanes>(x, std::make_integer_sequence<int, lanes>{});
   }
 };
+template <class T>
 struct avx512 {
-  static constexpr int lanes = 16, rows[max_vectors] = {14, 14, 0, 6};
+  using number = T;
+  static constexpr int lanes = 64 / sizeof(T), rows[max_vectors] = {14, 14, 0, 6};
   template <int r, int v>
-  [[gnu::target("avx512f,fma")]] static void multiply(const block& x) {
-    multiply_block<f32_product, lanes, r, v>(x);
+  [[gnu::target("avx512f,fma")]] static void multiply(const block<T>& x) {
+    multiply_block<plain_product<T>, lanes, r, v>(x);
   }
   template <int v>
-  [[gnu::target("avx512f,fma")]] static void copy(const strip& x) {
-    copy_strip<lanes, v>(x);
+  [[gnu::target("avx512f,fma")]] static void copy(const strip<T>& x) {
+    copy_strip<T, lanes, v>(x);
   }
-  [[gnu::target("avx512f,fma")]] static void transpose(const square& x) {
-    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  [[gnu::target("avx512f,fma")]] static void transpose(const square<T>& x) {
+    transpose_square<T, lanes>(x, std::make_integer_sequence<int, lanes>{});
   }
 };
 // The microkernels of pairs; copies and transpositions move terms of either kind.
-struct avx512_bf16 : avx512 {
+struct avx512_bf16 : avx512<f32> {
   template <int r, int v>
-  [[gnu::target("avx512f,fma")]] static void multiply(const block& x) {
+  [[gnu::target("avx512f,fma")]] static void multiply(const block<f32>& x) {
     multiply_block<pair_product, lanes, r, v>(x);
   }
 };
@@ -196,7 +209,7 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
 
 /// A block of C in tile registers. Rows that fill no tile are copied to where they do.
 template <class Tiles, int rows, int vectors>
-void multiply_block_of_tiles(const block& x) {
+void multiply_block_of_tiles(const block<f32>& x) {
   constexpr int side = Tiles::rows, above = rows < side ? rows : side, below = rows - above,
                 rest = below ? below : above, deepest = 128;  // dense::depth
   constexpr bool is_whole = rest == side;
@@ -228,17 +241,17 @@ void multiply_block_of_tiles(const block& x) {
 }
 
 template <class Tiles>
-struct tiles_of_bf16 : avx512 {
+struct tiles_of_bf16 : avx512<f32> {
   static constexpr int rows[max_vectors] = {32, 32, 0, 32};
   template <int r, int v>
-  static void multiply(const block& x) {
+  static void multiply(const block<f32>& x) {
     multiply_block_of_tiles<Tiles, r, v>(x);
   }
 };
 #endif
 
 template <class Set, int vectors>
-constexpr void enter(microkernels& u) {
+constexpr void enter(microkernels<typename Set::number>& u) {
   if constexpr (Set::rows[vectors - 1] > 0) {
     u.copy[vectors - 1] = &Set::template copy<vectors>;
     [&]<int... r>(std::integer_sequence<int, r...>) {
@@ -250,8 +263,8 @@ constexpr void enter(microkernels& u) {
 }  // namespace detail
 
 template <class Set>
-inline constexpr microkernels microkernels_of = [] {
-  microkernels u{Set::lanes, {}, {}, {}, &Set::transpose};
+inline constexpr microkernels<typename Set::number> microkernels_of = [] {
+  microkernels<typename Set::number> u{Set::lanes, {}, {}, {}, &Set::transpose};
   for (int v = 0; v < max_vectors; ++v) u.rows[v] = Set::rows[v];
   [&]<int... v>(std::integer_sequence<int, v...>) {
     (detail::enter<Set, v + 1>(u), ...);
@@ -261,21 +274,21 @@ inline constexpr microkernels microkernels_of = [] {
 
 #ifdef __x86_64__
 /// f32 as in AVX-512, and pairs of bf16.
-inline constexpr microkernels microkernels_with_bf16 = [] {
-  microkernels u = microkernels_of<detail::avx512>;
+inline constexpr microkernels<f32> microkernels_with_bf16 = [] {
+  microkernels<f32> u = microkernels_of<detail::avx512<f32>>;
   u.of_pairs = &microkernels_of<detail::avx512_bf16>;
   return u;
 }();
 /// The same with tile registers, which are those of AMX but in a test.
 template <class Tiles>
-inline constexpr microkernels pairs_in_tiles = [] {
-  microkernels u = microkernels_of<detail::tiles_of_bf16<Tiles>>;
+inline constexpr microkernels<f32> pairs_in_tiles = [] {
+  microkernels<f32> u = microkernels_of<detail::tiles_of_bf16<Tiles>>;
   u.whole_rows = Tiles::rows, u.prepare = &Tiles::configure;
   return u;
 }();
 template <class Tiles = detail::tile_registers>
-inline constexpr microkernels microkernels_with_tiles = [] {
-  microkernels u = microkernels_of<detail::avx512>;
+inline constexpr microkernels<f32> microkernels_with_tiles = [] {
+  microkernels<f32> u = microkernels_of<detail::avx512<f32>>;
   u.of_pairs = &pairs_in_tiles<Tiles>;
   return u;
 }();

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "npy.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <limits>
+#include <stdexcept>
 
-namespace wave_app {
+namespace app {
 namespace {
+
+using wsl::f32, wsl::f64, wsl::i64, wsl::u64;
+using complex = std::complex<f32>;
+
+template <class... X>
+[[noreturn]] void refuse(fmt::format_string<X...> sentence, X&&... x) {
+  throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
+}
 
 constexpr std::string_view magic = "\x93NUMPY";
 
@@ -93,17 +106,57 @@ class header {
   const std::string& name_;
 };
 
-template <class Word>
-f64 number_at(const char* from, bool swapped) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  if constexpr (sizeof word == 4) {
-    if (swapped) word = __builtin_bswap32(word);
-    return std::bit_cast<f32>(word);
-  } else {
-    if (swapped) word = __builtin_bswap64(word);
-    return std::bit_cast<f64>(word);
+/// The type of the numbers: "<f4", "|i1".
+struct number_type {
+  bool swapped = false;
+  char letter = 0;
+  std::size_t bytes = 0;
+
+  number_kind kind() const {
+    return letter == 'f' ? number_kind::real : letter == 'c' ? number_kind::complex : number_kind::whole;
   }
+};
+/// The types that are read; false for all others.
+bool take_type(number_type& t, std::string_view descr) {
+  if (descr.size() < 3 || std::string_view("<>|").find(descr[0]) == descr.npos) return false;
+  const char* const end = descr.data() + descr.size();
+  const auto [after, error] = std::from_chars(descr.data() + 2, end, t.bytes);
+  if (error != std::errc{} || after != end) return false;
+  t.swapped = descr[0] == '>', t.letter = descr[1];
+  if ((descr[0] == '|') != (t.bytes == 1)) return false;
+  switch (t.letter) {
+    case 'f': return t.bytes == 4 || t.bytes == 8;
+    case 'c': return t.bytes == 8 || t.bytes == 16;
+    case 'i':
+    case 'u': return t.bytes == 1 || t.bytes == 2 || t.bytes == 4 || t.bytes == 8;
+    default: return false;
+  }
+}
+
+/// The bits of a number of so many bytes.
+u64 bits_at(const char* from, std::size_t bytes, bool swapped) {
+  u64 bits = 0;
+  if (!swapped) std::memcpy(&bits, from, bytes);
+  else
+    for (std::size_t i = 0; i < bytes; ++i)
+      bits |= u64{static_cast<unsigned char>(from[bytes - 1 - i])} << 8 * i;
+  return bits;
+}
+f32 real_at(const char* from, std::size_t bytes, bool swapped) {
+  const u64 bits = bits_at(from, bytes, swapped);
+  if (bytes == 4) return std::bit_cast<f32>(static_cast<wsl::u32>(bits));
+  return static_cast<f32>(std::bit_cast<f64>(bits));
+}
+void take(f32& x, const char* from, const number_type& t) { x = real_at(from, t.bytes, t.swapped); }
+void take(complex& x, const char* from, const number_type& t) {
+  const std::size_t part = t.letter == 'c' ? t.bytes / 2 : t.bytes;
+  x = {real_at(from, part, t.swapped), t.letter == 'c' ? real_at(from + part, part, t.swapped) : 0};
+}
+void take(i64& x, const char* from, const number_type& t) {
+  const u64 bits = bits_at(from, t.bytes, t.swapped);
+  const int above = 64 - 8 * static_cast<int>(t.bytes);  // the sign is that of the highest bit
+  if (t.letter == 'i') x = static_cast<i64>(bits << above) >> above;
+  else x = static_cast<i64>(std::min(bits, u64{std::numeric_limits<i64>::max()}));
 }
 
 /// The place in the file of the k-th number in C order.
@@ -132,9 +185,13 @@ class order {
   std::size_t place_ = 0;
 };
 
-}  // namespace
-
-npy_array npy_from_bytes(std::string_view bytes, const std::string& name) {
+/// The header of a file, and the bytes behind it.
+struct opened {
+  header h;
+  number_type type;
+  std::string_view data;
+};
+opened open(std::string_view bytes, const std::string& name) {
   if (!bytes.starts_with(magic)) refuse("{}: this is no array of NumPy: its first bytes are others", name);
   if (bytes.size() < 10) refuse("{}: the header of the array ends too early: the file was cut short", name);
   const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(bytes[i])}; };
@@ -150,10 +207,39 @@ npy_array npy_from_bytes(std::string_view bytes, const std::string& name) {
            bytes.size());
   header h(bytes.substr(front, length), name);
   h.read();
-  const bool is_f4 = h.descr == "<f4" || h.descr == ">f4";
-  if (!is_f4 && h.descr != "<f8" && h.descr != ">f8")
-    h.bad(fmt::format("numbers of the type '{}'; f4 and f8 are read", h.descr.substr(0, 40)));
-  const std::size_t each = is_f4 ? 4 : 8, there = (bytes.size() - front - length) / each;
+  number_type type;
+  if (!take_type(type, h.descr)) type.letter = 0;
+  return {std::move(h), type, bytes.substr(front + length)};
+}
+template <class T>
+constexpr const char* types_of() {
+  if constexpr (std::is_same_v<T, i64>) return "whole numbers of 1 to 8 bytes";
+  else if constexpr (std::is_same_v<T, f32>) return "f4 and f8";
+  else return "f4, f8, c8 and c16";
+}
+template <class T>
+constexpr const char* type_of() {
+  if constexpr (std::is_same_v<T, i64>) return "<i8";
+  else if constexpr (std::is_same_v<T, f32>) return "<f4";
+  else return "<c8";
+}
+
+}  // namespace
+
+array_about npy_about(std::string_view bytes, const std::string& name) {
+  const opened x = open(bytes, name);
+  if (!x.type.letter)
+    x.h.bad(fmt::format("numbers of the type '{}'; f4, f8, c8, c16 and whole numbers are read",
+                        x.h.descr.substr(0, 40)));
+  return {x.type.kind(), x.h.shape};
+}
+
+template <class T>
+number_array<T> npy_from_bytes(std::string_view bytes, const std::string& name) {
+  const auto [h, type, data] = open(bytes, name);
+  if (!type.letter || !takes<T>(type.kind()))
+    h.bad(fmt::format("numbers of the type '{}'; {} are read", h.descr.substr(0, 40), types_of<T>()));
+  const std::size_t each = type.bytes, there = data.size() / each;
   std::size_t count = 1;
   for (const std::size_t n : h.shape) {
     if (n != 0 && count > there / n) {
@@ -162,26 +248,28 @@ npy_array npy_from_bytes(std::string_view bytes, const std::string& name) {
     }
     count *= n;
   }
-  if (count * each != bytes.size() - front - length || count > there)
+  if (count > there || count * each != data.size())
     refuse(
         "{}: the array ({}) of {} is not what {} bytes behind its header hold: it was cut short or is "
         "damaged",
-        name, fmt::join(h.shape, ", "), h.descr, bytes.size() - front - length);
-  npy_array a{h.shape, std::vector<f32>(count)};
-  const char* data = bytes.data() + front + length;
-  const bool swapped = h.descr[0] == '>';
+        name, fmt::join(h.shape, ", "), h.descr, data.size());
+  number_array<T> a{h.shape, std::vector<T>(count)};
+  if (h.descr == type_of<T>() && !h.fortran) {
+    if (count) std::memcpy(a.numbers.data(), data.data(), data.size());
+    return a;
+  }
   order o(a.shape, h.fortran);
-  for (f32& x : a.numbers) {
-    const char* from = data + o.place() * each;
-    x = static_cast<f32>(is_f4 ? number_at<wsl::u32>(from, swapped) : number_at<wsl::u64>(from, swapped));
+  for (T& x : a.numbers) {
+    take(x, data.data() + o.place() * each, type);
     o.advance();
   }
   return a;
 }
 
-std::string npy_bytes(const std::vector<std::size_t>& shape, std::span<const f32> numbers) {
-  std::string dictionary =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", fmt::join(shape, ", "));
+template <class T>
+std::string npy_bytes(const std::vector<std::size_t>& shape, std::span<const T> numbers) {
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                       type_of<T>(), fmt::join(shape, ", "), shape.empty() ? "" : ",");
   constexpr std::size_t front = 10, whole = 64;  // data begin at a multiple of 64 bytes
   dictionary.append(whole - (front + dictionary.size() + 1) % whole, ' ');
   dictionary += '\n';
@@ -193,4 +281,11 @@ std::string npy_bytes(const std::vector<std::size_t>& shape, std::span<const f32
   return bytes;
 }
 
-}  // namespace wave_app
+template number_array<f32> npy_from_bytes(std::string_view, const std::string&);
+template number_array<complex> npy_from_bytes(std::string_view, const std::string&);
+template number_array<i64> npy_from_bytes(std::string_view, const std::string&);
+template std::string npy_bytes(const std::vector<std::size_t>&, std::span<const f32>);
+template std::string npy_bytes(const std::vector<std::size_t>&, std::span<const complex>);
+template std::string npy_bytes(const std::vector<std::size_t>&, std::span<const i64>);
+
+}  // namespace app

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A problem of wave25 in another medium: its grid, velocity, border, sources and receivers, and what else the
+// medium has. Media are variable_density and vti. See examples/124_density.cpp.
+#pragma once
+#include "../wave25/problem_fingerprint.hpp"
+#include "variable_density.hpp"
+#include "vti.hpp"
+
+namespace wsl::waves {
+
+template <class Medium>
+struct problem {
+  /// `step` 0 stands for 0.8 of the largest stable one in this medium. The border reflects, or is a sponge.
+  wave25::problem shot;
+  Medium medium;
+
+  /// In s. A step that wave25 would refuse is refused here as well.
+  f64 largest_stable_step() const {
+    return std::min(2 / std::sqrt(medium.largest_eigenvalue(shot)),
+                    wave25::largest_stable_step(shot.fastest(), shot.spacing));
+  }
+  f64 time_step() const { return shot.step > 0 ? shot.step : 0.8 * largest_stable_step(); }
+
+  /// The problem with its time step as a number, which is found once. Throws std::invalid_argument that names
+  /// the mistake and the remedy.
+  problem checked() const;
+};
+template <class Medium>
+problem(wave25::problem, Medium) -> problem<Medium>;
+
+template <class Medium>
+problem<Medium> problem<Medium>::checked() const {
+  shot.check();
+  if (shot.edge == wave25::border::pml || shot.edge == wave25::border::cpml)
+    support::bad_argument(
+        {"waves: a ", shot.edge == wave25::border::pml ? "pml" : "cpml",
+         " absorbs waves of constant density without anisotropy only: take the border `sponge`"});
+  medium.check(shot);
+  problem p = *this;
+  const f64 most = largest_stable_step();
+  p.shot.step = shot.step > 0 ? shot.step : 0.8 * most;
+  if (p.shot.step > most)
+    support::bad_argument({"waves: a time step of ", std::to_string(p.shot.step),
+                           " s is unstable: with this medium and a spacing of ", std::to_string(shot.spacing),
+                           " m it must not exceed ", std::to_string(most), " s"});
+  return p;
+}
+
+/// Of all that the results depend on.
+template <class Medium>
+u64 fingerprint_of(const problem<Medium>& p) {
+  support::fingerprint f;
+  wave25::problem shot = p.shot;
+  shot.step = p.time_step();
+  f.add(wave25::fingerprint_of(shot)), f.add(Medium::fields), p.medium.add_to(f);
+  return f.value();
+}
+
+}  // namespace wsl::waves

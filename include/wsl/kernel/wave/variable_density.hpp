@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Acoustic waves in a medium whose density rho differs from cell to cell:
+//   p_tt / v^2 = rho div((1 / rho) grad p) + s
+// in second order in time. In space the weights w_r of the 25-point Laplacian (wave25/scheme.hpp) are kept, and
+// the difference of two cells r apart is divided by the mean density of the way between them:
+//   (1 / rho) p_z, from z to z + r  ~  (p[z + r] - p[z]) / (mean density from z to z + r)
+// With one density everywhere this is the scheme of wave25. Across a contrast the mean of the densities, which
+// is the harmonic mean of 1 / rho, keeps what flows from cell to cell continuous, as staggered grids of first
+// order do with the same mean; but this scheme has one field instead of four, no staggered places of receivers,
+// and the sponge and the free surface of wave25.
+//
+// It is stable at any contrast. The operator is symmetric in the norm of 1 / (rho v^2). By the inequality of
+// Cauchy and Schwarz the energy of a difference over r cells is at most r times that of the differences over one
+// cell that it spans, so the negative weights of r = 2 and 4 take away at most 0.83 of the 1.6 of r = 1, and
+// what is left is positive. The largest stable time step follows from the sums of the rows (Gershgorin).
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "../../support/fingerprint.hpp"
+#include "../stencil/footprint.hpp"
+#include "../wave25/problem.hpp"
+#include "cell_values.hpp"
+
+namespace wsl::waves {
+
+struct variable_density {
+  /// In any unit: only ratios matter.
+  cell_values density = 1;
+
+  static constexpr int fields = 1;
+  static constexpr std::array<f64, fields> shares_of_pressure{1};
+  static constexpr stencils::takes takes{.fields = fields, .coefficients = 2};
+
+  /// With coefficients rho (v dt / h)^2 and rho.
+  static constexpr auto update = [](auto p, auto courant, auto rho) {
+    const auto here = p(0, 0, 0);
+    const auto flow = [&](int dx, int dy, int dz) {
+      constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
+      // Sums of densities on the way to the cells at distances 1 to 4: half of each end. Two quotients at a
+      // time have one division.
+      const auto at = [&](int r) { return rho(r * dx, r * dy, r * dz); };
+      const auto change = [&](int r) { return f32(r * w[r]) * (p(r * dx, r * dy, r * dz) - here); };
+      const auto first = 0.5f * at(0) + 0.5f * at(1), second = first + 0.5f * at(1) + 0.5f * at(2),
+                 third = second + 0.5f * at(2) + 0.5f * at(3), fourth = third + 0.5f * at(3) + 0.5f * at(4);
+      return (change(1) * second + change(2) * first) / (first * second) +
+             (change(3) * fourth + change(4) * third) / (third * fourth);
+    };
+    const auto sum = ((flow(-1, 0, 0) + flow(1, 0, 0)) + (flow(0, -1, 0) + flow(0, 1, 0))) +
+                     (flow(0, 0, -1) + flow(0, 0, 1));
+    return 2 * here - p.before(0, 0, 0) + courant(0, 0, 0) * sum;
+  };
+
+  void check(const wave25::problem& p) const {
+    density.check(p.size, "a density", "densities are positive, from 1e-9 to 1e9 in any unit",
+                  [](f64 rho) { return rho >= 1e-9 && rho <= 1e9; });
+  }
+
+  f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
+    const f64 rho = density.at(c, p.size), courant = p.velocity_at(c) * step / p.spacing;
+    return which == 0 ? rho * courant * courant : rho;
+  }
+  /// What a point source adds to a field is multiplied by this.
+  f64 emission(const wave25::problem&, const cells&, int) const { return 1; }
+
+  /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
+  f64 largest_eigenvalue(const wave25::problem& p) const {
+    f64 most = 0;
+    each_different_cell(p.size, p.is_layered() && density.is_layered(p.size), [&](const cells& c) {
+      f64 sum = 0, all = 0;
+      for (int axis = 0; axis < 3; ++axis)
+        for (int way : {-1, 1}) {
+          f64 between = 0;
+          for (int r = 1; r <= wave25::reach; ++r) {
+            between += 0.5 * (rho_beyond(p, c, axis, way * (r - 1)) + rho_beyond(p, c, axis, way * r));
+            sum += wave25::weights[r] * r / between, all += std::abs(wave25::weights[r]) * r / between;
+          }
+        }
+      const f64 v = p.velocity_at(c);
+      most = std::max(most, density.at(c, p.size) * v * v * (std::abs(sum) + all));
+    });
+    return most / (p.spacing * p.spacing);
+  }
+
+  void add_to(support::fingerprint& f) const {
+    f.add(density.numbers().size()), f.add(density.numbers().data(), density.numbers().size() * sizeof(f32));
+  }
+
+ private:
+  // Beyond the sides the density is that of the outermost cell, and above a free surface its mirror image.
+  f64 rho_beyond(const wave25::problem& p, cells c, int axis, int by) const {
+    int& i = axis == 0 ? c.x : axis == 1 ? c.y : c.z;
+    const int n = axis == 0 ? p.size.x : axis == 1 ? p.size.y : p.size.z;
+    i += by;
+    if (axis == 2 && p.free_surface) i = std::abs(i);
+    i = std::clamp(i, 0, n - 1);
+    return density.at(c, p.size);
+  }
+};
+
+}  // namespace wsl::waves

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Pseudo-acoustic waves in a medium with vertical transverse isotropy, such as layered rock: they are faster
+// along the layers than across them. v is the velocity along z, and epsilon and delta are Thomsen's parameters:
+// the velocity along x and y is v sqrt(1 + 2 epsilon), and that of normal moveout v sqrt(1 + 2 delta). Of two
+// stresses, h in the layers and n across them (Duveneck et al., SEG 2008),
+//   h_tt / v^2 = (1 + 2 epsilon) (h_xx + h_yy) + sqrt(1 + 2 delta) n_zz
+//   n_tt / v^2 = sqrt(1 + 2 delta) (h_xx + h_yy) + n_zz
+// with constant density and the differences of wave25. The pressure is (2 h + n) / 3, and without anisotropy h
+// = n is the field of wave25. The two lines are a symmetric matrix times the second derivatives; it is positive
+// where epsilon >= delta, and there the scheme is stable in any medium. Where epsilon > delta, a source also
+// emits a slow wave, which no rock has: place sources where the two are equal, as in water.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "../../support/fingerprint.hpp"
+#include "../stencil/footprint.hpp"
+#include "../wave25/problem.hpp"
+#include "cell_values.hpp"
+
+namespace wsl::waves {
+
+struct vti {
+  cell_values epsilon = 0, delta = 0;
+
+  static constexpr int fields = 2;
+  static constexpr std::array<f64, fields> shares_of_pressure{2. / 3, 1. / 3};
+  static constexpr stencils::takes takes{.fields = fields, .coefficients = 3};
+
+  /// With coefficients (v dt / h)^2 times 1 + 2 epsilon, sqrt(1 + 2 delta) and 1.
+  static constexpr auto update = [](auto h, auto n, auto within, auto between, auto across) {
+    constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
+    auto layers = f32(2 * w[0]) * h(0, 0, 0), upright = f32(w[0]) * n(0, 0, 0);
+    for (int r = 1; r <= wave25::reach; ++r) {
+      layers += f32(w[r]) * ((h(-r, 0, 0) + h(r, 0, 0)) + (h(0, -r, 0) + h(0, r, 0)));
+      upright += f32(w[r]) * (n(0, 0, -r) + n(0, 0, r));
+    }
+    const auto k = between(0, 0, 0);
+    return std::tuple{2 * h(0, 0, 0) - h.before(0, 0, 0) + (within(0, 0, 0) * layers + k * upright),
+                      2 * n(0, 0, 0) - n.before(0, 0, 0) + (k * layers + across(0, 0, 0) * upright)};
+  };
+
+  void check(const wave25::problem& p) const {
+    epsilon.check(p.size, "epsilon", "Thomsen's epsilon is above -0.5, and at most 2", &is_allowed);
+    delta.check(p.size, "delta", "Thomsen's delta is above -0.5, and at most 2", &is_allowed);
+    each_different_cell(p.size, is_layered(p.size), [&](const cells& c) {
+      if (const f64 e = epsilon.at(c, p.size), d = delta.at(c, p.size); e < d)
+        support::bad_argument(
+            {"waves: epsilon is ", std::to_string(e), " and delta ", std::to_string(d),
+             is_layered(p.size) ? support::joined({" in the cells of z = ", c.z}) : cell_values::cell_text(c),
+             "; where epsilon is less than delta the equations are unstable: take a larger epsilon or a "
+             "smaller delta there"});
+    });
+  }
+
+  f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
+    const f64 courant = p.velocity_at(c) * step / p.spacing;
+    return courant * courant * (which == 0 ? within(p, c) : which == 1 ? between(p, c) : 1);
+  }
+  /// What a point source adds to a field is multiplied by this: a source of equal strains in all directions
+  /// adds the matrix times the shares of the pressure, so source and receiver may be exchanged.
+  f64 emission(const wave25::problem& p, const cells& c, int field) const {
+    return field == 0 ? (2 * within(p, c) + between(p, c)) / 3 : (2 * between(p, c) + 1) / 3;
+  }
+
+  /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
+  f64 largest_eigenvalue(const wave25::problem& p) const {
+    constexpr f64 of_axis = wave25::spectral_radius / 3;
+    f64 most = 0;
+    each_different_cell(p.size, p.is_layered() && is_layered(p.size), [&](const cells& c) {
+      const f64 v = p.velocity_at(c), row_h = 2 * within(p, c) + between(p, c), row_n = 2 * between(p, c) + 1;
+      most = std::max(most, v * v * of_axis * std::max(row_h, row_n));
+    });
+    return most / (p.spacing * p.spacing);
+  }
+
+  void add_to(support::fingerprint& f) const {
+    for (const cell_values* v : {&epsilon, &delta})
+      f.add(v->numbers().size()), f.add(v->numbers().data(), v->numbers().size() * sizeof(f32));
+  }
+
+ private:
+  static bool is_allowed(f64 x) { return x > -0.5 && x <= 2; }
+  bool is_layered(const cells& size) const { return epsilon.is_layered(size) && delta.is_layered(size); }
+  f64 within(const wave25::problem& p, const cells& c) const { return 1 + 2 * epsilon.at(c, p.size); }
+  f64 between(const wave25::problem& p, const cells& c) const {
+    return std::sqrt(1 + 2 * delta.at(c, p.size));
+  }
+};
+
+}  // namespace wsl::waves

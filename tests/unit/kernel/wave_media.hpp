@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What the tests of waves in other media share: problems with everything, and measures of errors.
+#pragma once
+#include <wsl/kernel/wave.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace wave_media {
+
+using namespace wsl;
+using wave25::point;
+
+inline constexpr f64 pi = 3.14159265358979323846;
+
+template <class Numbers>
+f64 largest(const Numbers& u) {
+  f64 most = 0;
+  for (auto x : u) most = std::max(most, std::abs(static_cast<f64>(x)));
+  return most;
+}
+template <class Numbers, class Others>
+f64 relative_error(const Numbers& u, const Others& v) {
+  REQUIRE(u.size() == v.size());
+  f64 error = 0;
+  for (std::size_t i = 0; i < u.size(); ++i)
+    error = std::max(error, std::abs(static_cast<f64>(u[i]) - static_cast<f64>(v[i])));
+  return error / largest(v);
+}
+
+/// Whole numbers that look like chance, from 0 to below n.
+inline int scattered(std::size_t i, int n) {
+  u64 x = (i + 1) * 0x9e3779b97f4a7c15u;
+  x ^= x >> 31, x *= 0xbf58476d1ce4e5b9u, x ^= x >> 27;
+  return static_cast<int>(x % static_cast<u64>(n));
+}
+
+/// A velocity in each cell, sources of all kinds, and receivers near every side.
+inline wave25::problem mixture(const grid::cells& size, wave25::border kind, bool free_surface) {
+  wave25::problem p{.size = size, .spacing = 10, .edge = kind, .edge_width = 4, .free_surface = free_surface};
+  p.velocity.resize(size.count());
+  for (std::size_t i = 0; i < p.velocity.size(); ++i)
+    p.velocity[i] = 1500 + static_cast<f32>(scattered(i, 2000));
+  const f64 wide = (size.x - 1) * 10., deep = (size.y - 1) * 10., low = (size.z - 1) * 10.;
+  p.sources = {
+      {.peak_hz = 30, .amplitude = 2, .delay = 0.03, .place = point{0.43 * wide, 0.61 * deep, 0.2 * low}},
+      {.peak_hz = 20,
+       .amplitude = 900,
+       .delay = 0.02,
+       .place = point{0.9 * wide, 3.5, 4},
+       .kind = wave25::source_term::point},
+      {.at = {1, 1, size.z / 2}, .wavelet = {1, -2, 3.5f, 0, 1}}};
+  p.receivers = {point{0.5 * wide, 0.45 * deep, 0.21 * low},
+                 point{0, deep, 13},
+                 point{wide - 1, 1, low},
+                 {size.x / 2, size.y / 3, size.z - 1}};
+  return p;
+}
+
+/// Fields and traces of a medium without its property are those of wave25, but for rounding.
+template <class Medium>
+void is_wave25(const Medium& plain) {
+  for (const bool free_surface : {false, true})
+    for (const auto border : {wave25::border::reflects, wave25::border::sponge}) {
+      wave25::problem p = mixture({23, 15, 18}, border, free_surface);
+      p.step = 0.8 * wave25::largest_stable_step(p.fastest(), p.spacing);
+      waves::simulation s{waves::problem{p, plain}, {.wide = 2}};
+      wave25::simulation expected{p};
+      s.run(40), expected.run(40);
+      INFO("free surface " << free_surface << ", sponge " << (border == wave25::border::sponge));
+      CHECK(relative_error(s.field(), expected.field()) < 2e-5);
+      for (std::size_t i = 0; i < p.receivers.size(); ++i)
+        CHECK(relative_error(s.trace(i), expected.trace(i)) < 2e-5);
+    }
+}
+
+/// The same bits on any number of PEs and threads, and where a run was saved and went on.
+template <class Medium>
+void has_one_result(const Medium& medium) {
+  const waves::problem p{mixture({20, 11, 13}, wave25::border::sponge, true), medium};
+  waves::simulation whole{p, {.wide = 1, .threads = 1}};
+  whole.run(30);
+  REQUIRE(largest(whole.field()) > 0);
+  for (const auto [wide, threads] : {std::pair{2, 2}, {3, 1}, {5, 3}, {0, 0}}) {
+    waves::simulation s{p, {.wide = wide, .threads = threads}};
+    s.run(30);
+    CHECK(s.field() == whole.field());
+    for (std::size_t i = 0; i < p.shot.receivers.size(); ++i) CHECK(s.trace(i) == whole.trace(i));
+  }
+  waves::simulation first{p, {.wide = 2}}, second{p, {.wide = 3}};
+  first.run(13);
+  const std::string bytes = to_bytes(first.save(), p);
+  second.restore(waves::state_from_bytes(bytes, p));
+  CHECK(second.time() == 13);
+  second.run(17);
+  CHECK(second.field() == whole.field());
+  for (std::size_t i = 0; i < p.shot.receivers.size(); ++i) CHECK(second.trace(i) == whole.trace(i));
+}
+
+/// The crest of a trace: its time in samples, by the parabola through three, and its height.
+struct crest {
+  f64 at, height;
+};
+inline crest crest_of(const std::vector<f32>& trace) {
+  const auto most = static_cast<std::size_t>(std::max_element(trace.begin(), trace.end()) - trace.begin());
+  REQUIRE(most > 0);
+  REQUIRE(most + 1 < trace.size());
+  const f64 a = f64{trace[most - 1]}, b = f64{trace[most]}, c = f64{trace[most + 1]},
+            by = 0.5 * (a - c) / (a - 2 * b + c);
+  return {static_cast<f64>(most) + by, b - 0.25 * (a - c) * by};
+}
+
+/// The root of the mean square of what a trace is off an exact solution, over that of the solution.
+template <class Exact>
+f64 off(const std::vector<f32>& trace, f64 dt, Exact exact) {
+  f64 wrong = 0, whole = 0;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const f64 right = exact(static_cast<f64>(i + 1) * dt), difference = f64{trace[i]} - right;
+    wrong += difference * difference, whole += right * right;
+  }
+  return std::sqrt(wrong / whole);
+}
+
+}  // namespace wave_media
