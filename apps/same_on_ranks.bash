@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
 # For tests of applications that run on several processes.
 
-# has_ranks <program>: whether mpirun is here, and the program was built with its library
-has_ranks() { command -v mpirun >/dev/null && ldd "$1" | grep -q libmpi; }
+# has_ranks <program>: whether mpirun and its library are there; without them there is nothing to test
+has_ranks() { command -v mpirun >/dev/null && [[ $(ldd "$1") == *libmpi* ]]; }
 
-# on_ranks <program> <options>: runs it on three processes
-on_ranks() (
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 WSL_THREADS=1
-  export OMPI_MCA_btl_vader_single_copy_mechanism=none
-  mpirun --oversubscribe -n 3 "$@"
-)
+# on_ranks <program> <options>: runs it on 3 ranks
+on_ranks() {
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none \
+    WSL_THREADS=1 mpirun --oversubscribe -n 3 "$@"
+}
 
-# same_on_ranks <pattern of lines that may differ> <program> <options>: three processes print what one prints, once
+# same_on_ranks <pattern of lines that may differ> <program> <options>: 3 ranks print what one process prints, once
 same_on_ranks() {
   local differs=$1 alone several; shift
   has_ranks "$1" || return 0

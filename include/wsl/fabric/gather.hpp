@@ -25,7 +25,7 @@ class gather {
     pe* const of = engine_->find(c);
     if (!of)
       throw fault(support::joined({"wsl: there is no program at ", text_of(c), " from which to gather"}));
-    parts_.push_back({of, from, to, n * sizeof(T)});
+    if (n > 0) parts_.push_back({of, from, to, n * sizeof(T)});
   }
   /// Copies what was added. Collective: every process must have added the same PEs and numbers of elements, in
   /// the same order.
