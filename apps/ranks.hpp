@@ -3,7 +3,7 @@
 // started with the same command line. ranks_mpi.cpp knows MPI; a build without it has ranks_alone.cpp. A
 // program that was started as any other does not need MPI.
 //   int main(int argc, char** argv) {
-//     app::join_ranks();   // one of them prints
+//     app::join_ranks(), app::let_one_print();
 //     return app::run("wsl-mc", [&] { ... transport_fabric f(material, where, grid, app::engine{}); ... });
 //   }
 #pragma once
@@ -11,9 +11,10 @@
 
 namespace app {
 
-/// The processes; to be called first. All but the first stop to print on the standard output, and an error
-/// with which all of them end is printed once.
+/// The processes; to be called first. An error with which all of them end is printed once.
 void join_ranks();
+/// All but the first stop to print on the standard output.
+void let_one_print();
 int ranks();
 /// Those on this computer, whose memory they share. Collective when it is first called.
 int ranks_here();

@@ -4,6 +4,7 @@
 namespace app {
 
 void join_ranks() {}
+void let_one_print() {}
 int ranks() { return 1; }
 int ranks_here() { return 1; }
 bool is_root() { return true; }

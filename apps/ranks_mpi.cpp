@@ -24,6 +24,8 @@ const std::optional<wsl::mpi::spread_over>& world() {
 void join_ranks() {
   if (ranks() == 1) return;
   says = [](const std::string& sentence) { return world()->who.first_to_say(sentence); };
+}
+void let_one_print() {
   if (!is_root() && !std::freopen("/dev/null", "w", stdout))
     throw std::runtime_error("cannot open /dev/null, to which all ranks but the first print");
 }

@@ -31,6 +31,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  app::join_ranks();
+  app::join_ranks(), app::let_one_print();
   return app::run("wsl-mc", [&] { return run(argc, argv); });
 }

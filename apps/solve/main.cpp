@@ -143,6 +143,6 @@ int run(int argc, char** argv) {
 }  // namespace solve_app
 
 int main(int argc, char** argv) {
-  app::join_ranks();
+  app::join_ranks(), app::let_one_print();
   return app::run("wsl-solve", [&] { return solve_app::run(argc, argv); });
 }

@@ -13,6 +13,7 @@
 #include "../files.hpp"
 #include "../memory.hpp"
 #include "../npy.hpp"
+#include "../ranks.hpp"
 #include "../run.hpp"
 #include "options.hpp"
 
@@ -190,11 +191,11 @@ bool go(const options& o, std::size_t number, batch<T>& all) {
         a.dense_numbers());
   if (!o.out.empty()) {
     const std::string out = out_of(o, number);
-    write_bases(out, a);
+    if (app::is_root()) write_bases(out, a);
     print("written", "{}", out);
   }
 
-  tlr::multiplier<T> product(a, o.how);
+  tlr::multiplier<T> product(a, o.how, app::engine{});
   const auto [from, to] = vectors_of(o, number, a, all);
   const std::span<const T> x(from, all.x.shape.back());
   const std::span<T> y(to, all.y.shape.back());
@@ -228,6 +229,7 @@ bool go(const options& o, std::size_t number, batch<T>& all) {
 template <class T>
 int go(const options& o) {
   make_out(o);
+  app::largest(0);  // no process writes into the folder before all have looked at it
   batch<T> all;
   for (std::size_t number = 0; number < o.count(); ++number)
     if (!go(o, number, all)) return 1;
@@ -235,7 +237,7 @@ int go(const options& o) {
     print("all", "{} products, {:.4g} us, {:.4g} GB/s of bases", o.count(), all.seconds * 1e6,
           all.bytes / all.seconds / 1e9);
   if (!o.y.empty()) {
-    app::write_file(o.y, app::npy_bytes<T>(all.y.shape, all.y.numbers));
+    if (app::is_root()) app::write_file(o.y, app::npy_bytes<T>(all.y.shape, all.y.numbers));
     print("written", "{}", o.y);
   }
   return 0;
@@ -274,5 +276,6 @@ int run(int argc, char** argv) {
 }  // namespace tlr_app
 
 int main(int argc, char** argv) {
+  app::join_ranks(), app::let_one_print();
   return app::run("wsl-tlr", [&] { return tlr_app::run(argc, argv); });
 }

@@ -25,23 +25,23 @@ int run_shots(const options& o) {
     return fmt::format("{}{}{}{}{}{} {}{}{}{} {} {}", s.svg, s.vtk, s.vti, s.h5, s.png, o.film, r.csv, r.svg,
                        r.npy, r.segy, o.snapshot_every, o.sample_interval);
   }();
-  const shot_queue q{.out = o.out,
-                     .shots = o.shots.size(),
-                     .at_a_time = o.shots_at_a_time,
-                     .recipe =
-                         [&](std::size_t k) {
-                           return fmt::format("shot {:016x} steps {} files {}\n",
-                                              o.fingerprint_of(k), o.steps, formats);
-                         },
-                     .make =
-                         [&](std::size_t k, const std::filesystem::path& folder) {
-                           const int status = stopped_by ? 128 + static_cast<int>(stopped_by)
-                                                         : run_shot(o, o.problem_of(k), folder,
-                                                                    static_cast<int>(k) + 1, false);
-                           if (status == 0) fmt::print("shot {} of {} is finished\n", k + 1, o.shots.size());
-                           std::fflush(stdout);
-                           return status;
-                         }};
+  const shot_queue q{
+      .out = o.out,
+      .shots = o.shots.size(),
+      .at_a_time = o.shots_at_a_time,
+      .recipe =
+          [&](std::size_t k) {
+            return fmt::format("shot {:016x} steps {} files {}\n", o.fingerprint_of(k), o.steps, formats);
+          },
+      .make =
+          [&](std::size_t k, const std::filesystem::path& folder) {
+            const int status = stopped_by
+                                   ? 128 + static_cast<int>(stopped_by)
+                                   : run_shot(o, o.problem_of(k), folder, static_cast<int>(k) + 1, false);
+            if (status == 0) fmt::print("shot {} of {} is finished\n", k + 1, o.shots.size());
+            std::fflush(stdout);
+            return status;
+          }};
   const shots_done done = work_on(q);
   fmt::print("{} of {} shots were made here, {} were finished before, {} are in work elsewhere\n", done.here,
              o.shots.size(), done.before, done.elsewhere);
@@ -52,7 +52,7 @@ int march(int argc, char** argv) {
   int status = 0;
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
-  if (!asked->migrates && asked->shots.empty()) app::join_ranks();  // they share the cells, not the shots
+  if (!asked->migrates && asked->shots.empty()) app::let_one_print();  // they share the cells, not the shots
   const wave25::problem& p = asked->problem;
   fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
              asked->steps);
@@ -77,5 +77,6 @@ int march(int argc, char** argv) {
 }  // namespace wave_app
 
 int main(int argc, char** argv) {
+  app::join_ranks();
   return app::run("wsl-wave", [&] { return wave_app::march(argc, argv); });
 }

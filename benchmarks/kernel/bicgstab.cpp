@@ -8,6 +8,7 @@
 
 #include "bicgstab_loop.hpp"
 #include "part.hpp"
+#include "predicted.hpp"
 
 using namespace wsl;
 
@@ -61,6 +62,14 @@ struct contest {
     loop.iterate(1);
     return (iterations - 1) / bench::seconds([&] { loop.iterate(iterations - 1); });
   }
+  double predicted() {
+    scaling_profile profile({bench::predicted_threads});
+    solver::solver_on<solver::bicgstab_method> s(a, {.threads = bench::predicted_threads},
+                                                 threaded{.threads = 1, .observer = &profile});
+    s.load(b, {.tolerance = 0});
+    loop.begin();
+    return bench::predicted_ratio(profile, [&] { s.iterate(4); }, [&] { loop.iterate(4); });
+  }
   void check() {
     ours.close();
     const std::vector<f32> x = ours.result();
@@ -91,7 +100,8 @@ const bool entered = bench::enter("bicgstab", [] {
        {"loop", [one] { return one->rate_of_loop(); }},
        {"wsl, seven weights of its own in each cell", [seven] { return seven->rate_of_ours(); }},
        {"loop, seven weights of its own in each cell", [seven] { return seven->rate_of_loop(); }}},
-      [one, seven] { one->check(), seven->check(); }};
+      [one, seven] { one->check(), seven->check(); },
+      [one] { return one->predicted(); }};
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels on several ranks: each rank has only its part of the problem, and the results are, bit by bit, those
 // of one process.
+#include <wsl/kernel/gemm.hpp>
 #include <wsl/kernel/monte_carlo/lookups.hpp>
 #include <wsl/kernel/monte_carlo/transport.hpp>
 #include <wsl/kernel/monte_carlo/wafer.hpp>
@@ -210,5 +211,30 @@ TEST_CASE("low-rank products on ranks are those of one process") {
     CHECK(y == z);
     alone(s, x, tlr::operation::transposed), spread(t, x, tlr::operation::transposed);
     CHECK(s == t);
+  }
+}
+
+TEST_CASE("matrix products on ranks are those of one process") {
+  constexpr int m = 150, k = 90, n = 70;
+  const auto fill = [](auto& numbers, int seed) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<std::remove_reference_t<decltype(numbers[0])>>(
+                       static_cast<int>(i * 7919 % 1000) - seed) /
+                   64;
+  };
+  std::vector<f32> a(m * k), b(k * n), c(m * n), d(m * n);
+  fill(a, 300), fill(b, 700);
+  for (const gemm_method how : {gemm_method::rows, gemm_method::cannon, gemm_method::summa}) {
+    const gemm_options o{.method = how, .side = 3, .threads = 1, .alpha = 0.5, .beta = 2};
+    fill(c, 100), fill(d, 100);
+    gemm(matrix(c.data(), m, n), matrix(a.data(), m, k), matrix(b.data(), k, n), o);
+    gemm(matrix(d.data(), m, n), matrix(a.data(), m, k), matrix(b.data(), k, n), o, mpi::world());
+    CHECK(c == d);
+    // a C that lies by columns
+    fill(c, 100), fill(d, 100);
+    gemm(matrix(c.data(), n, m).transposed(), matrix(a.data(), m, k), matrix(b.data(), k, n), o);
+    gemm(matrix(d.data(), n, m).transposed(), matrix(a.data(), m, k), matrix(b.data(), k, n), o,
+         mpi::world());
+    CHECK(c == d);
   }
 }

@@ -5,10 +5,12 @@
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp. Within the limits of a wafer's PEs the product is in gemm/wafer.hpp.
 #pragma once
+#include "../fabric/gather.hpp"
 #include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
 #include "gemm/rows.hpp"
 #include "gemm/summa.hpp"
+#include "pe_a_thread.hpp"
 
 namespace wsl {
 
@@ -58,10 +60,9 @@ void check_shapes(const matrix<dense::sum_of<T>>& c, const matrix<const T>& a, c
 }
 
 /// The number of PEs on a side of the grid for one product.
-inline int gemm_side(int rows, int longest, const gemm_options& how) {
+inline int gemm_side(int rows, int longest, const gemm_options& how, int threads) {
   if (how.side) return how.side;
-  if (how.method == gemm_method::rows)
-    return std::clamp(rows / 64, 1, how.threads > 0 ? how.threads : default_threads());
+  if (how.method == gemm_method::rows) return std::clamp(rows / 64, 1, threads);
   int side = longest < 128 ? 1 : 2;
   while (side < 32 && longest > 512 * side) side *= 2;
   return side;
@@ -69,19 +70,22 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16, bf16 or
+/// A grid of PEs that computes C = A B, made once for many products. On the ranks of `mpi::world()` a product is
+/// collective: all have the same A, B and C, and get the same bits. A and B have elements f32, f16, bf16 or
 /// cb16, and C and the sums are f32; or A, B, C and the sums are f64.
 template <class T>
 class gemm_fabric {
  public:
   using number = dense::sum_of<T>;  ///< of C and of the sums
 
-  /// Throws std::invalid_argument if the method has no grid of this side.
-  explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0)
+  /// On the threads of this computer, or on another engine. Throws std::invalid_argument if the method has no
+  /// grid of this side.
+  template <class Engine = threaded>
+  explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0,
+                       const Engine& engine = {})
       : method_(method),
         fabric_(plan(side, method),
-                threaded{.threads = threads,
-                         .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
+                kernel::with_partitions(engine, threads, method == gemm_method::rows ? 1 : side)) {}
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
   /// differs from the exact one by at most k * u * |A| |B|, where u is 2^-24 for f32 and 2^-53 for f64
@@ -94,8 +98,11 @@ class gemm_fabric {
     const bool any = alpha != 0;
     const detail::gemm_problem<T> p{c, any ? a : a.part(0, 0, a.rows(), 0),
                                     any ? b : b.part(0, 0, 0, b.columns()), any ? alpha : 1, beta};
-    return detail::with_tile<T>(
-        method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
+    return detail::with_tile<T>(method_, [&]<class Tile>(std::type_identity<Tile>) {
+      const outcome done = fabric_.template launch<&Tile::begin>(all, p);
+      if (fabric_.spread()) gather_tiles<Tile>(c);
+      return done;
+    });
   }
 
   /// The layout on which the product runs; for drawings, and for other engines.
@@ -109,16 +116,43 @@ class gemm_fabric {
   }
 
  private:
+  /// Each rank has written the tiles of its own PEs into its C.
+  template <class Tile>
+  void gather_tiles(const matrix<number>& c) {
+    struct place {
+      coord at;
+      int rows = 0, columns = 0;
+    };
+    const region pes = fabric_.plan().inside(all);
+    const std::vector<place> tiles = gather_values(fabric_, all, [&](coord pe) {
+      const auto& sum = fabric_.template program_at<Tile>(pe).sum_of_c();
+      return place{sum.at(), sum.tile().rows(), sum.tile().columns()};
+    });
+    gather from(fabric_);
+    for (int i = 0; i < pes.count(); ++i) {
+      const place& t = tiles[static_cast<std::size_t>(i)];
+      const bool along_rows = c.column_stride() == 1;
+      for (int r = 0; r < t.rows; ++r)
+        for (int k = 0; k < t.columns; k += along_rows ? t.columns : 1) {
+          number* const first = &c(t.at.y + r, t.at.x + k);
+          from.add(pes.nth(i), first, first, along_rows ? static_cast<std::size_t>(t.columns) : 1);
+        }
+    }
+    from.run();
+  }
+
   gemm_method method_;
   fabric fabric_;
 };
 
 /// C = A B once, or C = alpha A B + beta C; see gemm_fabric for shapes, error and exceptions.
-template <class T>
+template <class T, class Engine = threaded>
 outcome gemm(const matrix<dense::sum_of<T>>& c, const matrix<T>& a, const matrix<T>& b,
-             const gemm_options& how = {}) {
-  const int side = detail::gemm_side(c.rows(), std::max({c.rows(), c.columns(), a.columns()}), how);
-  return gemm_fabric<std::remove_const_t<T>>(side, how.method, how.threads)(c, a, b, {how.alpha, how.beta});
+             const gemm_options& how = {}, const Engine& engine = {}) {
+  const int side = detail::gemm_side(c.rows(), std::max({c.rows(), c.columns(), a.columns()}), how,
+                                     kernel::threads_in_all(engine, how.threads));
+  gemm_fabric<std::remove_const_t<T>> product(side, how.method, how.threads, engine);
+  return product(c, a, b, {how.alpha, how.beta});
 }
 
 }  // namespace wsl

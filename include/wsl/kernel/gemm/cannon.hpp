@@ -19,6 +19,8 @@ struct cannon_tile {
   Tiles tiles;
   int step = 0;
 
+  const auto& sum_of_c() const { return tiles.sum(); }
+
   static layout plan(int side, const machine& target = host) {
     layout l{target, side, side};
     l.place<cannon_tile>(all);

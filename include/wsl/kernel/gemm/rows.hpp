@@ -24,6 +24,8 @@ struct row_tile {
   gemm_sum<dense::sum_of<T>> sum;
   int step = 0, parts = 0;
 
+  const gemm_sum<dense::sum_of<T>>& sum_of_c() const { return sum; }
+
   static layout plan(int side) {
     layout l{host, 1, side};
     l.place<row_tile>(all);

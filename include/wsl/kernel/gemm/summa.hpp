@@ -27,6 +27,8 @@ struct summa_tile {
   host_tiles<T> tiles;
   int step = 0;
 
+  const auto& sum_of_c() const { return tiles.sum(); }
+
   static layout plan(int side) {
     layout l{host, side, side};
     l.place<summa_tile>(all);

@@ -201,6 +201,7 @@ class host_tiles {
   /// The tiles that have come take the place of the others.
   void advance() { a_.swap(next_a_), b_.swap(next_b_); }
   void finish() { sum_.finish(); }
+  const auto& sum() const { return sum_; }
   /// C += A B, of each the PE's own tile or the one that has come.
   void add_product(bool own_a = true, bool own_b = true) {
     sum_.add_product(own_a ? a_ : next_a_, own_b ? b_ : next_b_);
