@@ -103,6 +103,8 @@ TEST_CASE("a multigrid on ranks is that of one process") {
     for (const arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed})
       compare(grid_system{{48, 40}, sides}, conjugate_gradients{},
               {.with = preconditioner::multigrid, .numbers = numbers, .pes = 6}, 48 * 40);
+  compare(grid_system{{21, 10, 9}, side_condition::periodic}, conjugate_gradients{},
+          {.with = preconditioner::multigrid, .smoother = relaxation::red_black, .pes = 5}, 21 * 10 * 9);
 }
 
 TEST_CASE("iterations on ranks can be done a few at a time") {
