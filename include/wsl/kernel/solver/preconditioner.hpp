@@ -32,8 +32,8 @@ struct preconditioner_plan {
   struct level {
     int matrix = 0;          ///< operator
     int down = -1, up = -1;  ///< operators to the next coarser grid, and back
-    /// The vectors with which a sweep corrects, one after the other: the damped inverse diagonal, or the inverse
-    /// diagonal of red cells, and of black ones, with zeros for the others.
+    /// The vectors with which a sweep corrects, one after the other: the damped inverse diagonal, or the
+    /// inverse diagonal of red cells, and of black ones, with zeros for the others.
     int inverse[2] = {-1, -1};
     int right = 0, sum = 0, help = 0;  ///< vectors; the first two of level 0 are those that it is applied to
   };
