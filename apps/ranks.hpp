@@ -22,10 +22,14 @@ bool is_root();
 /// Throws std::invalid_argument if there are several processes: what is asked for is done by one.
 void require_one_process(const char* what);
 
+/// The largest of all processes' numbers, such as a signal that one of them got; collective.
+int largest(int mine);
+
 /// Spreads the PEs of a fabric over the threads of all processes.
 struct engine {
   wsl::threaded how = {};
-  int size() const { return ranks(); }
+  bool is_alone = false;  ///< over those of this process
+  int size() const { return is_alone ? 1 : ranks(); }
   /// Throws fault on all processes if a number is not the same on all of them; `what` names it.
   void require_same(wsl::u64 number, const char* what) const;
   /// The caller owns it.

@@ -46,11 +46,15 @@ void require_one_process(const char* what) {
         fmt::format("{} runs in one process, and there are {}: start it without mpirun", what, ranks()));
 }
 
+int largest(int mine) {
+  return world() ? static_cast<int>(world()->who.largest(static_cast<wsl::u64>(mine))) : mine;
+}
+
 void engine::require_same(wsl::u64 number, const char* what) const {
-  if (world()) world()->require_same(number, what);
+  if (world() && !is_alone) world()->require_same(number, what);
 }
 wsl::engines::engine* engine::make(const wsl::layout& plan) const {
-  return world() ? world()->with(how).make(plan) : how.make(plan);
+  return world() && !is_alone ? world()->with(how).make(plan) : how.make(plan);
 }
 
 }  // namespace app

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# For tests of applications: an application prints the same on several ranks as alone, once.
+# For tests of applications that run on several processes.
 
 # has_ranks <program>: whether mpirun and its library are there; without them there is nothing to test
 has_ranks() { command -v mpirun >/dev/null && [[ $(ldd "$1") == *libmpi* ]]; }
@@ -10,7 +10,7 @@ on_ranks() {
     WSL_THREADS=1 mpirun --oversubscribe -n 3 "$@"
 }
 
-# same_on_ranks <pattern of lines that may differ> <program> <options>
+# same_on_ranks <pattern of lines that may differ> <program> <options>: 3 ranks print what one process prints, once
 same_on_ranks() {
   local differs=$1 alone several; shift
   has_ranks "$1" || return 0

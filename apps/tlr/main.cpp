@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <wsl/kernel/tlr/compress.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -143,8 +144,20 @@ tlr::low_rank<T> tiles_of(const options& o, std::size_t number, const dense_matr
 /// The place of the tiles of this number.
 std::string out_of(const options& o, std::size_t number) {
   if (o.count() == 1) return o.out;
-  app::make_folder(o.out);
   return (std::filesystem::path(o.out) / fmt::format("{:04}", number)).string();
+}
+/// Makes the folder for the tiles of several matrices. Throws std::invalid_argument if it has more than those
+/// that this run will write, for they would be taken for its own.
+void make_out(const options& o) {
+  if (o.out.empty() || o.count() == 1) return;
+  app::make_folder(o.out);
+  std::set<std::string> ours;
+  for (std::size_t number = 0; number < o.count(); ++number) ours.insert(out_of(o, number));
+  for (const auto& entry : std::filesystem::directory_iterator(o.out))
+    if (!ours.contains(entry.path().string()))
+      throw std::invalid_argument(fmt::format(
+          "--out {} has {}, which is none of the {} folders of this run: give a new or an empty folder",
+          o.out, entry.path().filename().string(), o.count()));
 }
 
 /// The vector of a matrix, and room for its product; the first matrix decides their lengths.
@@ -214,6 +227,7 @@ bool go(const options& o, std::size_t number, batch<T>& all) {
 
 template <class T>
 int go(const options& o) {
+  make_out(o);
   batch<T> all;
   for (std::size_t number = 0; number < o.count(); ++number)
     if (!go(o, number, all)) return 1;

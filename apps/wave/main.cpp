@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "../ranks.hpp"
 #include "../run.hpp"
 #include "migration.hpp"
 #include "shot_queue.hpp"
@@ -51,6 +52,7 @@ int march(int argc, char** argv) {
   int status = 0;
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
+  if (!asked->migrates && asked->shots.empty()) app::join_ranks();  // they share the cells, not the shots
   const wave25::problem& p = asked->problem;
   fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
              asked->steps);

@@ -11,6 +11,7 @@
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
+#include "../ranks.hpp"
 #include "exports.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
@@ -30,6 +31,10 @@ struct solver {
   static waves::state read(const std::string& bytes, const problem& p) {
     return waves::state_from_bytes(bytes, p);
   }
+  static simulation start(const problem& p, const resources& how, bool alone) {
+    if (alone) app::require_one_process("a shot with --density, --epsilon or --delta");
+    return simulation(p, use_of(how));
+  }
 };
 template <>
 struct solver<isotropic> {
@@ -41,6 +46,9 @@ struct solver<isotropic> {
   }
   static wave25::state read(const std::string& bytes, const problem& p) {
     return wave25::state_from_bytes(bytes, p);
+  }
+  static simulation start(const problem& p, const resources& how, bool alone) {
+    return simulation(p, use_of(how), app::engine{.is_alone = !alone});
   }
 };
 
@@ -58,8 +66,8 @@ class shot_run {
         number_(number),
         alone_(alone),
         drawn_(o.slice_of(p)),
-        simulation_(whole_, solver<Medium>::use_of(o.how)) {
-    app::make_folder(folder_);
+        simulation_(solver<Medium>::start(whole_, o.how, alone)) {
+    if (writes()) app::make_folder(folder_);
     if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
       const auto s = solver<Medium>::read(app::read_file(checkpoint()), whole_);
       if (s.time > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", s.time, o.steps);
@@ -71,8 +79,10 @@ class shot_run {
   /// Runs to the last step, or to a signal: then a checkpoint is written. Returns the exit status.
   int all() {
     std::optional<support::progress> shown;
-    if (alone_) shown.emplace("steps", static_cast<u64>(asked_.steps)), shown->tick(static_cast<u64>(now()));
-    while (now() < asked_.steps && !stopped_by) {
+    if (alone_ && writes())
+      shown.emplace("steps", static_cast<u64>(asked_.steps)), shown->tick(static_cast<u64>(now()));
+    int signal = 0;
+    while (now() < asked_.steps && (signal = signalled()) == 0) {
       const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every),
                                  asked_.steps, now() + at_a_time});
       const i64 steps = next - now();
@@ -85,16 +95,24 @@ class shot_run {
       save();
       if (alone_)
         fmt::print("stopped after step {}; the same command with --resume goes on from there\n", now());
-      return 128 + stopped_by;
+      return 128 + signal;
     }
     require_finite(simulation_.field());
     record();
-    if (asked_.film) film();
+    if (asked_.film && writes()) film();
     return 0;
   }
 
  private:
   static constexpr i64 at_a_time = 32;  ///< steps between two signs of life
+
+  /// Of the processes that share the cells of a shot that is alone, one writes files.
+  bool writes() const { return !alone_ || app::is_root(); }
+  /// The signal that one of them got.
+  int signalled() const {
+    const int mine = static_cast<int>(stopped_by);
+    return alone_ ? app::largest(mine) : mine;
+  }
 
   i64 now() const { return simulation_.time(); }
   bool due(i64 every) const { return every && now() % every == 0; }
@@ -104,7 +122,7 @@ class shot_run {
   void save() {
     const auto s = simulation_.save();
     require_finite(s.now);
-    app::write_file(checkpoint(), to_bytes(s, whole_));
+    if (writes()) app::write_file(checkpoint(), to_bytes(s, whole_));
   }
 
   void require_finite(const std::vector<std::vector<f32>>& fields) const {
@@ -127,6 +145,7 @@ class shot_run {
   void snapshot() {
     const auto field = simulation_.field();
     require_finite(field);
+    if (!writes()) return;
     const wave25::problem& p = problem_;
     const auto file = [&](const char* ending) { return snapshot_name(now(), ending); };
     const f64 h = p.spacing;
@@ -143,7 +162,7 @@ class shot_run {
 
   void record() {
     const std::size_t n = problem_.receivers.size();
-    if (n == 0 || now() == 0) return;
+    if (n == 0 || now() == 0 || !writes()) return;
     std::vector<std::vector<f32>> traces;
     for (std::size_t i = 0; i < n; ++i) traces.push_back(simulation_.trace(i));
     write_records(folder_, traces, problem_, asked_.records, asked_.sample_interval, number_);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The readers of HDF5: examples in all forms, those of encoders and encoder-decoders, and tokens in a row.
-// libhdf5, as it is installed, gets the same bytes.
+// The readers of HDF5: examples in all forms, those of encoders and encoder-decoders, tokens in a row, and the
+// arrays of wsl-tlr and wsl-wave. libhdf5, as it is installed, gets the same bytes.
 #include <wsl/ml/data/hdf5/encoder_decoder.hpp>
 #include <wsl/ml/data/hdf5/language.hpp>
 #include <wsl/ml/data/hdf5/masked.hpp>
 
+#include "../../apps/hdf5_dataset.hpp"
 #include "fuzz.hpp"
 
 // What libhdf5 1.10 allocates for a broken object header it does not give back.
@@ -69,6 +70,23 @@ void hdf5_text_of_models(std::string_view bytes) {
   read_and_written(f.name());
 }
 
-const enter all{{"hdf5", &hdf5}, {"hdf5_text", &hdf5_text_of_models}};
+template <class T>
+void array_of(const app::hdf5_dataset& set) {
+  try {
+    const app::number_array<T> a = set.numbers<T>();
+    std::size_t count = 1;
+    for (const std::size_t n : a.shape) count *= n;
+    holds(a.numbers.size() == count && app::takes<T>(set.kind()));
+  } catch (const file_error& e) { holds(std::string_view(e.what()).find(set.name()) != std::string::npos); }
+}
+void hdf5_arrays(std::string_view bytes) {
+  const memory_file f(bytes);
+  for (const std::string name : {"ranks", "U", "V", "shape", "u"}) try {
+      const app::hdf5_dataset set(f.name(), name, "");
+      array_of<f32>(set), array_of<std::complex<f32>>(set), array_of<i64>(set);
+    } catch (const file_error& e) { holds(std::string_view(e.what()).find(f.name()) != std::string::npos); }
+}
+
+const enter all{{"hdf5", &hdf5}, {"hdf5_text", &hdf5_text_of_models}, {"hdf5_arrays", &hdf5_arrays}};
 
 }  // namespace

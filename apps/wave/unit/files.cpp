@@ -3,13 +3,18 @@
 // wavelets, and models on other grids.
 #include "../../npy.hpp"
 #include "../model.hpp"
+#include "../property.hpp"
 #include "../raw_model.hpp"
 #include "../shots.hpp"
 #include "../wavelet_file.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 using namespace wave_app;
 using Catch::Contains;
@@ -186,4 +191,49 @@ TEST_CASE("wsl-wave: a model on another grid is trilinear between its cells") {
                     Contains("m.npy ends at z = 160 m, and the grid at 190 m"));
   const volume line{{1, 1, 2}, {5, 5, 10}, {1000, 2000}};
   CHECK(resampled(line, {2, 1, 3}, 5, "m") == std::vector<f32>{1000, 1500, 2000, 1000, 1500, 2000});
+}
+
+TEST_CASE("wsl-wave: a property of the model is a number, layers, or a file") {
+  run_grid grid{{2, 3, 5}, 10, 24, true};
+  const auto property = [&](const std::vector<std::string>& words) {
+    return of_words("--density", "density", words, {}, grid);
+  };
+  const auto says = [&](const std::vector<std::string>& words, const std::string& sentence) {
+    CHECK_THROWS_WITH(property(words), Contains(sentence));
+  };
+  CHECK(property({"1.2e3"}) == std::vector<f32>{1200});
+  CHECK(property({"-0.1"}) == std::vector<f32>{-0.1f});
+  CHECK(property({"0", "1000", "15", "2000", "1e9", "3"}) == std::vector<f32>{1000, 1000, 2000, 2000, 2000});
+  says({"no_such_file"}, "--density: cannot read no_such_file: No such file");
+  says({"inf"}, "--density: cannot read inf");
+  says({"0", "1000", "15", "x"},
+       "--density: 'x' is no number; layers are given as a depth and a density each");
+  says({"0", "1000", "15"},
+       "--density: each layer has a depth and a density; of 3 numbers the last, 15, has no other");
+  says({"1", "1000"}, "--density: the first layer begins at a depth of 0 m, not 1 m");
+  says({"0", "1", "20", "2", "20", "3"}, "--density: depths grow from layer to layer");
+
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("wsl_property_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  const auto file = [&](const char* name, const std::string& bytes) {
+    const std::string path = (folder / name).string();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  };
+  std::vector<f32> numbers;
+  for (int i = 0; i < 30; ++i) numbers.push_back(static_cast<f32>(i));
+  CHECK(property({file("bare", bytes_of(numbers))}) == numbers);
+  CHECK(property({file("whole.npy", npy_bytes({2, 3, 5}, numbers))}) == numbers);
+  // a line along z with cells of another size is one number for each z
+  CHECK(of_words("--density", "density", {file("line.npy", npy_bytes({3}, std::vector<f32>{0, 10, 20}))}, {20, 20, 20},
+                 grid) == std::vector<f32>{0, 5, 10, 15, 20});
+  says({file("short", "12345678")}, "short has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
+  says({file("line2.npy", npy_bytes({3}, std::vector<f32>{0, 10, 20}))}, "line2.npy ends at z = 20 m, and the grid at 40 m");
+  says({file("false.npy", "nothing")}, "--density: ");
+  // without a grid it is that of the file
+  run_grid open{{101, 101, 101}, 10, 24, false};
+  CHECK(of_file({"--model", file("own.npy", npy_bytes({2, 3, 5}, numbers)), ""}, {}, open) == numbers);
+  CHECK(open.size == cells{2, 3, 5});
+  CHECK(open.is_given);
+  std::filesystem::remove_all(folder);
 }

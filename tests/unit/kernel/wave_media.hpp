@@ -80,7 +80,7 @@ void has_one_result(const Medium& medium) {
   waves::simulation whole{p, {.wide = 1, .threads = 1}};
   whole.run(30);
   REQUIRE(largest(whole.field()) > 0);
-  for (const auto [wide, threads] : {std::pair{2, 2}, {3, 1}, {5, 3}, {0, 0}}) {
+  for (const auto& [wide, threads] : {std::pair{2, 2}, {3, 1}, {5, 3}, {0, 0}}) {
     waves::simulation s{p, {.wide = wide, .threads = threads}};
     s.run(30);
     CHECK(s.field() == whole.field());

@@ -194,14 +194,14 @@ class simulation_on {
   }
   /// The value of a function of a cell's position, which is finite.
   template <class F>
-  T finite(const char* what, int number, F& value, int x, int y, int z) const {
+  T finite(const char* what, int which, F& value, int x, int y, int z) const {
     const T v = [&]() -> T {
       if constexpr (reads.dimensions == 1) return value(z);
       else if constexpr (reads.dimensions == 2) return value(x, z);
       else return value(x, y, z);
     }();
     if (!std::isfinite(v))
-      support::bad_argument({"stencil: ", what, " ", number, " is not finite in the cell with index ",
+      support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell with index ",
                              index(x, y, z), " of the grid of ", size_.text()});
     return v;
   }

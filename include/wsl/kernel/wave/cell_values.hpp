@@ -23,6 +23,12 @@ class cell_values {
     return f64{numbers_[numbers_.size() == static_cast<std::size_t>(size.z) ? static_cast<std::size_t>(c.z)
                                                                             : size.index(c)]};
   }
+  /// How far apart the numbers of two neighbours along an axis are; 0 where they have the same one.
+  std::size_t stride(int axis, const cells& size) const {
+    if (axis == 2) return numbers_.size() > 1;
+    if (is_layered(size)) return 0;
+    return static_cast<std::size_t>(size.z) * (axis == 0 ? static_cast<std::size_t>(size.y) : 1);
+  }
   /// Whether all lines along z of a grid are equal.
   bool is_layered(const cells& size) const {
     return numbers_.size() == 1 || numbers_.size() == static_cast<std::size_t>(size.z);

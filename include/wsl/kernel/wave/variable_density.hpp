@@ -66,16 +66,33 @@ struct variable_density {
   /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
   f64 largest_eigenvalue(const wave25::problem& p) const {
     f64 most = 0;
-    each_different_cell(p.size, p.is_layered() && density.is_layered(p.size), [&](const cells& c) {
+    const bool is_layered = p.is_layered() && density.is_layered(p.size);
+    each_different_cell(p.size, is_layered, [&](const cells& c) {
       f64 sum = 0, all = 0;
-      for (int axis = 0; axis < 3; ++axis)
+      const int at[] = {c.x, c.y, c.z}, n[] = {p.size.x, p.size.y, p.size.z};
+      for (int axis = 0; axis < 3; ++axis) {
+        // The densities of the cell and its neighbours: beyond the sides that of the outermost cell, and above
+        // a free surface its mirror image.
+        f64 rho[2 * wave25::reach + 1];
+        const std::size_t stride = density.stride(axis, p.size);
+        const f32* first = density.numbers().data();
+        for (int other = 0; other < 3; ++other)
+          if (other != axis) first += static_cast<std::size_t>(at[other]) * density.stride(other, p.size);
+        for (int by = -wave25::reach; by <= wave25::reach; ++by) {
+          const int i = axis == 2 && p.free_surface ? std::abs(at[axis] + by) : at[axis] + by;
+          rho[wave25::reach + by] =
+              f64{first[static_cast<std::size_t>(std::clamp(i, 0, n[axis] - 1)) * stride]};
+        }
         for (int way : {-1, 1}) {
+          const f64* here = rho + wave25::reach;
           f64 between = 0;
           for (int r = 1; r <= wave25::reach; ++r) {
-            between += 0.5 * (rho_beyond(p, c, axis, way * (r - 1)) + rho_beyond(p, c, axis, way * r));
-            sum += wave25::weights[r] * r / between, all += std::abs(wave25::weights[r]) * r / between;
+            between += 0.5 * (here[way * (r - 1)] + here[way * r]);
+            const f64 share = wave25::weights[r] * r / between;
+            sum += share, all += std::abs(share);
           }
         }
+      }
       const f64 v = p.velocity_at(c);
       most = std::max(most, density.at(c, p.size) * v * v * (std::abs(sum) + all));
     });
@@ -84,17 +101,6 @@ struct variable_density {
 
   void add_to(support::fingerprint& f) const {
     f.add(density.numbers().size()), f.add(density.numbers().data(), density.numbers().size() * sizeof(f32));
-  }
-
- private:
-  // Beyond the sides the density is that of the outermost cell, and above a free surface its mirror image.
-  f64 rho_beyond(const wave25::problem& p, cells c, int axis, int by) const {
-    int& i = axis == 0 ? c.x : axis == 1 ? c.y : c.z;
-    const int n = axis == 0 ? p.size.x : axis == 1 ? p.size.y : p.size.z;
-    i += by;
-    if (axis == 2 && p.free_surface) i = std::abs(i);
-    i = std::clamp(i, 0, n - 1);
-    return density.at(c, p.size);
   }
 };
 
