@@ -36,7 +36,7 @@ bool parse(options& o, int argc, char** argv, int& status) {
          "cells along one to three axes, the last one fastest: second differences, with 3, 5 or 7 points")
       ->expected(1, 3)
       ->check(app::at_least(1));
-  std::string sides = "dirichlet", with = "jacobi", precision = "f64";
+  std::string sides = "dirichlet", with = "jacobi", smoother = "jacobi", precision = "f64";
   const std::map<std::string, side_condition> all_sides{{"dirichlet", side_condition::dirichlet},
                                                         {"neumann", side_condition::neumann},
                                                         {"periodic", side_condition::periodic}};
@@ -46,6 +46,8 @@ bool parse(options& o, int argc, char** argv, int& status) {
       {"block-jacobi", preconditioner::block_jacobi},
       {"polynomial", preconditioner::polynomial},
       {"multigrid", preconditioner::multigrid}};
+  const std::map<std::string, relaxation> all_smoothers{{"jacobi", relaxation::jacobi},
+                                                        {"red-black", relaxation::red_black}};
   const std::map<std::string, arithmetic> all_precisions{
       {"f32", arithmetic::in_f32}, {"f64", arithmetic::in_f64}, {"mixed", arithmetic::mixed}};
   app.add_option("--sides", sides, "what is beyond the sides of the grid: zero, nothing, or the other end")
@@ -84,6 +86,9 @@ bool parse(options& o, int argc, char** argv, int& status) {
   app.add_option("--sweeps", o.how.sweeps, "of the multigrid's smoother, before and after")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
+  app.add_option("--smoother", smoother, "of the multigrid; a sweep of red-black takes twice as long")
+      ->check(CLI::IsMember(all_smoothers))
+      ->capture_default_str();
   app.add_option("--bounds", o.bounds,
                  "of the eigenvalues of the preconditioned matrix, for chebyshev; without them it finds them")
       ->expected(2)
@@ -100,7 +105,7 @@ bool parse(options& o, int argc, char** argv, int& status) {
   app.allow_extras();
   if (!app::parse(app, argc, argv, "option", status)) return false;
   o.sides = all_sides.at(sides), o.how.with = all_preconditioners.at(with);
-  o.how.numbers = all_precisions.at(precision);
+  o.how.numbers = all_precisions.at(precision), o.how.smoother = all_smoothers.at(smoother);
   if (!o.bounds.empty()) o.how.smallest = o.bounds[0], o.how.largest = o.bounds[1];
   require_together(o);
   return true;

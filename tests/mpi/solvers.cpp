@@ -6,6 +6,7 @@
 #include <wsl/kernel/sparse_solver.hpp>
 #include <wsl/mpi.hpp>
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -63,8 +64,9 @@ void compare(const System& a, Method method, sparse_options how, std::size_t unk
   }
 }
 
-/// Bytes of memory that this process has.
+/// Bytes of memory that this process has, without what it has freed.
 u64 resident() {
+  malloc_trim(0);
   std::ifstream of("/proc/self/statm");
   u64 all = 0, in_memory = 0;
   of >> all >> in_memory;
@@ -103,6 +105,8 @@ TEST_CASE("a multigrid on ranks is that of one process") {
     for (const arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed})
       compare(grid_system{{48, 40}, sides}, conjugate_gradients{},
               {.with = preconditioner::multigrid, .numbers = numbers, .pes = 6}, 48 * 40);
+  compare(grid_system{{21, 10, 9}, side_condition::periodic}, conjugate_gradients{},
+          {.with = preconditioner::multigrid, .smoother = relaxation::red_black, .pes = 5}, 21 * 10 * 9);
 }
 
 TEST_CASE("iterations on ranks can be done a few at a time") {
@@ -307,12 +311,12 @@ TEST_CASE("a rank has its part of a system only") {
   s.load(b);
   s.iterate(2);
   const u64 vectors = u64{restart} * side * side * sizeof(f64), mine = resident() - before;
-  CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{16} << 20));
+  CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{8} << 20));
   if (ranks <= 8) CHECK(mine > vectors / static_cast<u64>(ranks) / 2);
 }
 
 TEST_CASE("a rank has its part of a grid only") {
-  const cells size{256, 96, 120};
+  const cells size{256, 128, 120};
   const int ranks = mpi::world().size();
   const std::vector<f32> b(size.count(), 1);
   const u64 before = resident();
@@ -320,6 +324,6 @@ TEST_CASE("a rank has its part of a grid only") {
   s.load(b);
   s.iterate(1);
   const u64 vectors = u64{bicgstab_method::vectors} * size.count() * sizeof(f32), mine = resident() - before;
-  CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{24} << 20));
+  CHECK(mine < vectors / static_cast<u64>(ranks) * 3 / 2 + (u64{8} << 20));
   if (ranks <= 8) CHECK(mine > vectors / static_cast<u64>(ranks) / 2);
 }

@@ -4,6 +4,7 @@
 #include <wsl/kernel/sparse_solver.hpp>
 
 #include <catch2/catch.hpp>
+#include <numeric>
 
 using namespace wsl;
 using namespace wsl::solver;
@@ -48,7 +49,88 @@ f64 residual(const grid_system& g, const std::vector<f64>& x, const std::vector<
   return std::sqrt(left / whole);
 }
 
+sparse_matrix of_rows(const row_source& a) {
+  std::vector<sparse_matrix::entry> all;
+  std::vector<row_entry> row;
+  for (int r = 0; r < a.rows; ++r) {
+    row.clear();
+    a.append(r, row);
+    for (const row_entry& e : row) all.push_back({r, e.column, e.value});
+  }
+  return sparse_matrix::from_entries(a.rows, a.columns, all);
+}
+
+/// A V-cycle as textbooks have it: Gauss and Seidel's method changes cell by cell in place, first those whose
+/// coordinates have an even sum; the coarsest system is solved.
+std::vector<f64> v_cycle(const grid_level& g, const std::vector<f64>& right, int sweeps) {
+  const std::size_t n = right.size();
+  const row_source a = g.matrix();
+  std::vector<row_entry> row;
+  const auto row_of = [&](std::size_t r) {
+    row.clear();
+    a.append(static_cast<int>(r), row);
+  };
+  if (n <= 64) {
+    std::vector<f64> dense(n * n);
+    for (std::size_t r = 0; r < n; ++r) {
+      row_of(r);
+      for (const row_entry& e : row) dense[r * n + static_cast<std::size_t>(e.column)] += e.value;
+    }
+    const std::vector<f64> inverse = symmetric_pseudo_inverse(dense, static_cast<int>(n));
+    std::vector<f64> sum(n);
+    for (std::size_t r = 0; r < n; ++r)
+      sum[r] = std::inner_product(right.begin(), right.end(), inverse.begin() + static_cast<i64>(r * n), 0.);
+    return sum;
+  }
+  const std::size_t m = static_cast<std::size_t>(g.axes().back().size());
+  std::vector<f64> sum(n);
+  const auto relax = [&](std::size_t parity) {
+    for (std::size_t r = 0; r < n; ++r) {
+      if ((r / m + r % m) % 2 != parity) continue;
+      row_of(r);
+      f64 left = right[r], diagonal = 0;
+      for (const row_entry& e : row)
+        if (e.column == static_cast<int>(r)) diagonal = e.value;
+        else left -= e.value * sum[static_cast<std::size_t>(e.column)];
+      sum[r] = left / diagonal;
+    }
+  };
+  for (int s = 0; s < sweeps; ++s) relax(0), relax(1);
+  std::vector<f64> rest = product(a, sum);
+  for (std::size_t r = 0; r < n; ++r) rest[r] = right[r] - rest[r];
+  const grid_level next = g.coarser();
+  const std::vector<f64> more =
+      product(g.interpolation_from(next), v_cycle(next, product(g.restriction_to(next), rest), sweeps));
+  for (std::size_t r = 0; r < n; ++r) sum[r] += more[r];
+  for (int s = 0; s < sweeps; ++s) relax(1), relax(0);
+  return sum;
+}
+
 }  // namespace
+
+TEST_CASE("multigrid: red-black sweeps are Gauss and Seidel's, cell by cell") {
+  for (const std::vector<int>& size : {std::vector{24, 30}, {19, 13}})
+    for (const auto& [sweeps, pes] : {std::pair{1, 1}, {1, 3}, {2, 4}}) {
+      const grid_system g{size};
+      INFO(g.cells() << " cells, " << sweeps << " sweeps, " << pes << " PEs");
+      const std::vector<f64> b = noise(g.cells());
+      const limits most{.tolerance = 1e-9, .iterations = 30};
+      const solution<f64> expected = serial::conjugate_gradient(
+          of_rows(g.matrix()), b, most,
+          [&](const std::vector<f64>& r) { return v_cycle(g.finest(), r, sweeps); });
+      const sparse_solution found = sparse_solver(g, conjugate_gradients{},
+                                                  {.with = preconditioner::multigrid,
+                                                   .sweeps = sweeps,
+                                                   .smoother = relaxation::red_black,
+                                                   .pes = pes,
+                                                   .threads = 1})
+                                        .solve(b, most);
+      CHECK(found.converged());
+      REQUIRE(found.iterations() >= expected.iterations());
+      for (std::size_t i = 0; i < expected.residuals.size(); ++i)
+        CHECK(found.residuals[i] == Approx(expected.residuals[i]).epsilon(1e-6).margin(1e-12));
+    }
+}
 
 TEST_CASE("grid system: waves are eigenvectors") {
   const int n = 12, m = 7;
@@ -123,10 +205,16 @@ TEST_CASE("multigrid: all sides, numbers of axes and odd sizes") {
         const grid_system g{size, sides};
         INFO(g.cells() << " cells, sides " << int(sides) << ", " << pes << " PEs");
         std::vector<f64> b = noise(g.cells());
-        for (arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed}) {
-          sparse_solver solver(
-              g, conjugate_gradients{},
-              {.with = preconditioner::multigrid, .numbers = numbers, .pes = pes, .threads = 1});
+        for (const auto& [numbers, smoother] : {std::pair{arithmetic::in_f64, relaxation::jacobi},
+                                                {arithmetic::mixed, relaxation::jacobi},
+                                                {arithmetic::in_f64, relaxation::red_black},
+                                                {arithmetic::mixed, relaxation::red_black}}) {
+          sparse_solver solver(g, conjugate_gradients{},
+                               {.with = preconditioner::multigrid,
+                                .numbers = numbers,
+                                .smoother = smoother,
+                                .pes = pes,
+                                .threads = 1});
           const sparse_solution s = solver.solve(b, {.tolerance = 1e-9, .iterations = 100});
           CHECK(s.converged());
           CHECK(s.iterations() < 30);

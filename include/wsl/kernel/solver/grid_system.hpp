@@ -119,6 +119,12 @@ class grid_level {
     for (const grid_axis& a : axes_) c.push_back(a.coarser());
     return grid_level(std::move(c));
   }
+  /// Whether a cell is red on the chessboard of the cells: its neighbours are black, but where a period of an
+  /// odd number of cells begins.
+  bool is_red(int cell) const {
+    const std::array<int, 3> at = place_of(axes_, cell);
+    return (at[0] + at[1] + at[2]) % 2 == 0;
+  }
   /// The rows of its matrix. The level may go away.
   row_source matrix() const {
     return {cells(), cells(), [axes = axes_](int row, std::vector<row_entry>& to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How PEs apply a preconditioner: co_await precondition<T>(k, z, r) makes z = M r. All are symmetric if the
 // matrix is. The polynomial is that of the Chebyshev iteration (Saad, Iterative Methods for Sparse Linear
-// Systems, 12.3); the V-cycle smooths with the damped inverse diagonal, as often before as after.
+// Systems, 12.3); the V-cycle smooths as often before as after, and after in the reverse order.
 #pragma once
 #include "krylov_pe.hpp"
 
@@ -48,14 +48,19 @@ procedure apply_multigrid(krylov_pe& k, int z, int r) {
     if (i == 0) l.right = r, l.sum = z;
     return l;
   };
+  // All sweeps are so many corrections, of all cells or of a part of them, by what l.help = A sum leaves.
+  const int parts = m.corrections(), corrections = m.sweeps * parts;
+  const auto correct = [&](const preconditioner_plan::level& l, int part) {
+    k.sweep<T>({l.sum, l.inverse[part], l.right, l.help},
+               [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1] * (c[2] - c[3]); });
+  };
   for (int i = 0; i < last; ++i) {
     const preconditioner_plan::level l = level(i);
-    k.sweep<T>({l.sum, l.inverse, l.right},
+    k.sweep<T>({l.sum, l.inverse[0], l.right},
                [](const auto& c, auto&) __attribute__((always_inline)) { c[0] = c[1] * c[2]; });
-    for (int s = 1; s < m.sweeps; ++s) {
+    for (int s = 1; s < corrections; ++s) {
       co_await k.product<T>(l.matrix, l.help, l.sum);
-      k.sweep<T>({l.sum, l.inverse, l.right, l.help},
-                 [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1] * (c[2] - c[3]); });
+      correct(l, s % parts);
     }
     co_await k.product<T>(l.matrix, l.help, l.sum);
     k.sweep<T>({l.help, l.right},
@@ -67,10 +72,9 @@ procedure apply_multigrid(krylov_pe& k, int z, int r) {
     const preconditioner_plan::level l = level(i);
     co_await k.product<T>(l.up, l.help, level(i + 1).sum);
     k.sweep<T>({l.sum, l.help}, [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1]; });
-    for (int s = 0; s < m.sweeps; ++s) {
+    for (int s = corrections; s-- > 0;) {
       co_await k.product<T>(l.matrix, l.help, l.sum);
-      k.sweep<T>({l.sum, l.inverse, l.right, l.help},
-                 [](const auto& c, auto&) __attribute__((always_inline)) { c[0] += c[1] * (c[2] - c[3]); });
+      correct(l, s % parts);
     }
   }
 }

@@ -35,18 +35,19 @@ enum class arithmetic : u8 {
 struct sparse_options {
   preconditioner with = preconditioner::none;
   arithmetic numbers = arithmetic::in_f64;
-  int restart = 30;               ///< of GMRES
-  int block = 8;                  ///< rows of a block of block_jacobi
-  int degree = 4;                 ///< of the polynomial
-  int sweeps = 2;                 ///< of the multigrid's smoother, before and after
+  int restart = 30;  ///< of GMRES
+  int block = 8;     ///< rows of a block of block_jacobi
+  int degree = 4;    ///< of the polynomial
+  int sweeps = 2;    ///< of the multigrid's smoother, before and after
+  relaxation smoother = relaxation::jacobi;
   f64 smallest = 0, largest = 0;  ///< bounds of the eigenvalues for the Chebyshev iteration, 0 to find them
   int pes = 0;                    ///< 0 for one for 8192 unknowns, at most 16
   int threads = 0;                ///< as threaded{.threads}, of each process
 
   /// Adds all but the threads, which change nothing.
   void describe(support::fingerprint& f) const {
-    f.add(with), f.add(numbers), f.add(restart), f.add(block), f.add(degree), f.add(sweeps), f.add(smallest);
-    f.add(largest), f.add(pes);
+    f.add(with), f.add(numbers), f.add(restart), f.add(block), f.add(degree), f.add(sweeps), f.add(smoother);
+    f.add(smallest), f.add(largest), f.add(pes);
   }
 };
 
@@ -128,6 +129,7 @@ class sparse_solver {
     set_.restart = how.restart, set_.how = how.with, set_.has_null_space = has_null_space_;
     set_.smallest = how.smallest, set_.largest = how.largest;
     set_.plan.degree = how.degree, set_.plan.sweeps = how.sweeps;
+    set_.plan.smoother = how.smoother;
     fabric_.emplace(krylov_plan(how_.pes), kernel::with_partitions(engine, how.threads));
     fabric_->ignore_memory_limit();
     build(of.matrix, of.finest, first_of_method + Method::vectors(how.restart));
@@ -194,7 +196,8 @@ class sparse_solver {
   agreement processes_;
   krylov_pe::settings set_;
   std::vector<row_source> matrices_, downs_,
-      ups_;  // by level; the last matrix is an inverse if there are more
+      ups_;                        // by level; the last matrix is an inverse if there are more
+  std::vector<grid_level> grids_;  // of the multigrid, by level
   std::vector<row_shares> shares_;
   std::vector<std::vector<ghosts>> ghosts_;  // by level and PE
   std::vector<i32> place_;                   // of the unknowns of a level in a PE's vectors
@@ -250,10 +253,11 @@ inline void sparse_solver::make_levels(const row_source& a, const std::optional<
   matrices_ = {a};
   shares_ = {row_shares::of(a.rows, how_.pes)};
   if (how_.with != preconditioner::multigrid) return;
+  grids_ = {*finest};
   for (grid_level level = *finest; level.cells() > cells_of_coarsest;) {
     const grid_level next = level.coarser();
     downs_.push_back(level.restriction_to(next)), ups_.push_back(level.interpolation_from(next));
-    matrices_.push_back(next.matrix());
+    matrices_.push_back(next.matrix()), grids_.push_back(next);
     const int n = next.cells();
     shares_.push_back(n < cells_of_one_pe ? row_shares::on(how_.pes / 2, n, how_.pes)
                                           : row_shares::of(n, how_.pes));
@@ -309,7 +313,8 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
       preconditioner_plan::level l;
       l.matrix = level == 0 ? 0 : operators++;
       if (level + 1 < matrices_.size()) l.down = operators++, l.up = operators++;
-      l.right = vectors++, l.sum = vectors++, l.help = vectors++, l.inverse = vectors++;
+      l.right = vectors++, l.sum = vectors++, l.help = vectors++;
+      for (int part = 0; part < plan.corrections(); ++part) l.inverse[part] = vectors++;
       plan.levels.push_back(l);
     }
   each_own_pe(*fabric_, [&](coord c) {
@@ -322,7 +327,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
     if (how_.numbers != arithmetic::in_f64) build_numbers<f32>(p, c.x, !is_mixed, true, vectors);
   });
   // The PEs have their parts now.
-  matrices_.clear(), downs_.clear(), ups_.clear(), ghosts_.clear();
+  matrices_.clear(), grids_.clear(), downs_.clear(), ups_.clear(), ghosts_.clear();
   place_ = {};
 }
 
@@ -391,7 +396,8 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
   if (is_outer) shape(vector_b, 0), shape(vector_x, 0);
   if (!is_inner) return;
   for (int v = vector_d; v < plan.inverse; ++v) shape(v, 0);
-  const auto fill_inverse = [&](int v, int level, f64 factor) {
+  const auto every = [](int) { return true; };
+  const auto fill_inverse = [&](int v, int level, f64 factor, const auto& is_wanted) {
     const row_source& a = matrices_[static_cast<std::size_t>(level)];
     std::vector<row_entry> row;
     T* to = p.vector<T>(v);
@@ -402,7 +408,7 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
       f64 diagonal = 0;
       for (const row_entry& e : row)
         if (e.column == r) diagonal += e.value;
-      *to++ = static_cast<T>(diagonal == 0 ? 0 : factor * scale_ / diagonal);
+      *to++ = static_cast<T>(diagonal == 0 || !is_wanted(r) ? 0 : factor * scale_ / diagonal);
     }
   };
   switch (how_.with) {
@@ -410,7 +416,7 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
       shape(plan.inverse, 0);
       std::fill_n(p.vector<T>(plan.inverse), p.spaces.front().size, T{1});
       break;
-    case preconditioner::jacobi: shape(plan.inverse, 0), fill_inverse(plan.inverse, 0, 1); break;
+    case preconditioner::jacobi: shape(plan.inverse, 0), fill_inverse(plan.inverse, 0, 1, every); break;
     case preconditioner::block_jacobi: {
       const row_source blocks = inverse_blocks(pe);
       has.operators.push_back({0, 0, sliced_rows<T>(blocks.rows, blocks.append)});
@@ -418,7 +424,7 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
     }
     case preconditioner::polynomial:
       for (int v : {plan.inverse, plan.help, plan.help + 1}) shape(v, 0);
-      fill_inverse(plan.inverse, 0, 1);
+      fill_inverse(plan.inverse, 0, 1, every);
       break;
     case preconditioner::multigrid:
       for (int level = 0; level <= last; ++level) {
@@ -435,9 +441,16 @@ void sparse_solver::build_numbers(krylov_pe& p, int pe, bool is_outer, bool is_i
         has.operators.push_back(
             {level + 1, level,
              rows_of_pe<T>(ups_[static_cast<std::size_t>(level)], pe, level + 1, level, 1)});
-        shape(l.help, level), shape(l.inverse, level);
-        constexpr f64 damping = 0.8;  // of Jacobi's method, for second differences along two and three axes
-        fill_inverse(l.inverse, level, damping);
+        shape(l.help, level);
+        for (int part = 0; part < plan.corrections(); ++part) shape(l.inverse[part], level);
+        if (plan.smoother == relaxation::jacobi) {
+          constexpr f64 damping = 0.8;  // for second differences along two and three axes
+          fill_inverse(l.inverse[0], level, damping, every);
+        } else
+          for (const bool red : {true, false})
+            fill_inverse(l.inverse[red ? 0 : 1], level, 1, [&](int cell) {
+              return grids_[static_cast<std::size_t>(level)].is_red(cell) == red;
+            });
       }
   }
 }
