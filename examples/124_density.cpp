@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A sea floor in which sound is as fast as in water is silent for an equation that knows velocities only. Here
-// it is three times as dense, and half of the wave comes back: (3 - 1) / (3 + 1).
+// A sea floor in which sound is as fast as in water is silent for an equation that knows velocities only.
+// Here it is three times as dense, and half of the wave comes back: (3 - 1) / (3 + 1).
 #include <wsl/kernel/wave.hpp>
 
 #include <cstdio>

@@ -22,8 +22,8 @@ bool is_bare_model(const model_file& file);
 volume read_model(const model_file& file);
 
 /// The model at the middles of the cells of another grid, trilinear between those of its own; an axis of one
-/// cell is the same everywhere. `name` stands for it in sentences. Throws std::invalid_argument if the model ends
-/// more than half a cell before the grid.
+/// cell is the same everywhere. `name` stands for it in sentences. Throws std::invalid_argument if the model
+/// ends more than half a cell before the grid.
 std::vector<f32> resampled(const volume& model, const cells& size, f64 spacing, const std::string& name);
 
 }  // namespace wave_app

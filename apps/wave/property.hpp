@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A property of the model, such as its velocity or its density, as options give it: a number, layers, or a file.
+// A property of the model, such as its velocity or its density, as options give it: a number, layers, or a
+// file.
 #pragma once
 #include <string>
 #include <vector>

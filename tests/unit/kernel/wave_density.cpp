@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waves in a medium of variable density: against wave25, exact solutions of reflection at a contrast, and laws
-// of physics.
+// Waves in a medium of variable density: against wave25, exact solutions of reflection at a contrast, and
+// laws of physics.
 #include <wsl/kernel/stencil/serial.hpp>
 
 #include "wave_media.hpp"

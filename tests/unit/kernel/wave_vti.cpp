@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waves in a medium with vertical transverse isotropy: against wave25, exact solutions and velocities, and laws
-// of physics.
+// Waves in a medium with vertical transverse isotropy: against wave25, exact solutions and velocities, and
+// laws of physics.
 #include "wave_media.hpp"
 
 using namespace wave_media;
@@ -99,6 +99,17 @@ TEST_CASE("waves: where epsilon equals delta the field is that of a point source
     INFO("receiver " << i);
     CHECK(off(whole.trace(i), dt, [&](f64 t) { return scale * p.sources[0].value(t - away / v); }) < 0.015);
   }
+}
+
+TEST_CASE("waves: where epsilon equals delta, a wavelet that is added leaves nothing behind") {
+  wave25::problem p{.size = {28, 28, 28}, .edge = wave25::border::sponge, .edge_width = 10};
+  p.sources = {{.at = {14, 13, 12}, .wavelet = {1, 2, 1}}};
+  p.receivers = {{14, 13, 12}};
+  waves::simulation s{waves::problem{p, vti{0.2f, 0.2f}}};
+  s.run(1);
+  CHECK(s.trace(0)[0] == Approx(1));
+  s.run(600);
+  CHECK(largest(s.field()) < 1e-3);
 }
 
 TEST_CASE("waves: times of arrival along and across the layers are those of the two velocities") {

@@ -3,9 +3,9 @@
 //   waves::simulation s{waves::problem{shot, waves::variable_density{rho}}};
 //   s.run(1000);
 //   s.field(), s.trace(0)
-// PEs exchange cells after each step. Between two steps the host adds what sources emit, records what receivers
-// hear, and writes the negative mirror image of the field above a free surface, into `reach` cells that the
-// grid has there in addition. Results depend neither on PEs nor on threads, bit for bit.
+// PEs exchange cells after each step. Between two steps the host adds what sources emit, records what
+// receivers hear, and writes the negative mirror image of the field above a free surface, into `reach` cells
+// that the grid has there in addition. Results depend neither on PEs nor on threads, bit for bit.
 #pragma once
 #include "../stencil/simulation.hpp"
 #include "../wave25/stations.hpp"
@@ -202,10 +202,21 @@ class simulation {
     for (std::size_t k = 0; k < shot().sources.size(); ++k) {
       const bool is_point = shot().sources[k].kind == wave25::source_term::point;
       add(shot().sources[k], is_point ? shot().step / shot().spacing : 0, k, sources_,
-          [&](const cells& c, int f) { return is_point ? problem_.medium.emission(shot(), c, f) : 1; });
+          [&](const cells& c, int f) {
+            const f64 one = problem_.medium.emission(shot(), c, f);
+            return is_point ? one : one / pressure_of_emission(c);
+          });
     }
     for (std::size_t k = 0; k < shot().receivers.size(); ++k)
       add(shot().receivers[k], 0, k, receivers_, [](const cells&, int f) { return share(f); });
+  }
+  /// What a source adds to the pressure if it adds its emission to each field. A wavelet that is added to the
+  /// pressure is shared out over the fields in these proportions, so that the fields stay those of a wave.
+  f64 pressure_of_emission(const cells& c) const {
+    f64 sum = 0;
+    for (int f = 0; f < Medium::fields; ++f)
+      sum += Medium::shares_of_pressure[std::size_t(f)] * problem_.medium.emission(shot(), c, f);
+    return sum;
   }
   f32* cells_of(const station& s) { return tile_of(s.pe).now(s.field, s.at.x, s.at.y) + above_ + s.at.z; }
   void emit() {

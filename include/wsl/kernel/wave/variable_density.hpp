@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Acoustic waves in a medium whose density rho differs from cell to cell:
 //   p_tt / v^2 = rho div((1 / rho) grad p) + s
-// in second order in time. In space the weights w_r of the 25-point Laplacian (wave25/scheme.hpp) are kept, and
-// the difference of two cells r apart is divided by the mean density of the way between them:
+// in second order in time. In space the weights w_r of the 25-point Laplacian (wave25/scheme.hpp) are kept,
+// and the difference of two cells r apart is divided by the mean density of the way between them:
 //   (1 / rho) p_z, from z to z + r  ~  (p[z + r] - p[z]) / (mean density from z to z + r)
-// With one density everywhere this is the scheme of wave25. Across a contrast the mean of the densities, which
-// is the harmonic mean of 1 / rho, keeps what flows from cell to cell continuous, as staggered grids of first
-// order do with the same mean; but this scheme has one field instead of four, no staggered places of receivers,
-// and the sponge and the free surface of wave25.
+// With one density everywhere this is the scheme of wave25. Across a contrast the mean of the densities,
+// which is the harmonic mean of 1 / rho, keeps what flows from cell to cell continuous, as staggered grids of
+// first order do with the same mean; but this scheme has one field instead of four, no staggered places of
+// receivers, and the sponge and the free surface of wave25.
 //
 // It is stable at any contrast. The operator is symmetric in the norm of 1 / (rho v^2). By the inequality of
-// Cauchy and Schwarz the energy of a difference over r cells is at most r times that of the differences over one
-// cell that it spans, so the negative weights of r = 2 and 4 take away at most 0.83 of the 1.6 of r = 1, and
-// what is left is positive. The largest stable time step follows from the sums of the rows (Gershgorin).
+// Cauchy and Schwarz the energy of a difference over r cells is at most r times that of the differences over
+// one cell that it spans, so the negative weights of r = 2 and 4 take away at most 0.83 of the 1.6 of r = 1,
+// and what is left is positive. The largest stable time step follows from the sums of the rows (Gershgorin).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,7 @@ struct variable_density {
       f64 sum = 0, all = 0;
       const int at[] = {c.x, c.y, c.z}, n[] = {p.size.x, p.size.y, p.size.z};
       for (int axis = 0; axis < 3; ++axis) {
-        // The densities of the cell and its neighbours: beyond the sides that of the outermost cell, and above
+        // The densities of the cell and its neighbours: beyond the sides that of the outermost cell, above
         // a free surface its mirror image.
         f64 rho[2 * wave25::reach + 1];
         const std::size_t stride = density.stride(axis, p.size);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Pseudo-acoustic waves in a medium with vertical transverse isotropy, such as layered rock: they are faster
-// along the layers than across them. v is the velocity along z, and epsilon and delta are Thomsen's parameters:
-// the velocity along x and y is v sqrt(1 + 2 epsilon), and that of normal moveout v sqrt(1 + 2 delta). Of two
-// stresses, h in the layers and n across them (Duveneck et al., SEG 2008),
+// along the layers than across them. v is the velocity along z, and epsilon and delta are Thomsen's
+// parameters: the velocity along x and y is v sqrt(1 + 2 epsilon), and that of normal moveout v sqrt(1 + 2
+// delta). Of two stresses, h in the layers and n across them (Duveneck et al., SEG 2008),
 //   h_tt / v^2 = (1 + 2 epsilon) (h_xx + h_yy) + sqrt(1 + 2 delta) n_zz
 //   n_tt / v^2 = sqrt(1 + 2 delta) (h_xx + h_yy) + n_zz
-// with constant density and the differences of wave25. The pressure is (2 h + n) / 3, and without anisotropy h
-// = n is the field of wave25. The two lines are a symmetric matrix times the second derivatives; it is positive
-// where epsilon >= delta, and there the scheme is stable in any medium. Where epsilon > delta, a source also
-// emits a slow wave, which no rock has: place sources where the two are equal, as in water.
+// with constant density and the differences of wave25. The pressure is (2 h + n) / 3, and without anisotropy
+// h = n is the field of wave25. The two lines are a symmetric matrix times the second derivatives; it has no
+// negative eigenvalue where epsilon >= delta, and there the scheme is stable in any medium. Where epsilon >
+// delta, a source also emits a slow wave, which no rock has: place sources where the two are equal, as in
+// water.
 #pragma once
 #include <algorithm>
 #include <cmath>
