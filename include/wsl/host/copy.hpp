@@ -70,8 +70,8 @@ void each_place(const region& r, const host_index& at, F f) {
       });
 }
 
-/// Calls f(elements, host offset) for each PE of r that this process runs. Checks all PEs first: a copy is done
-/// to all or to none.
+/// Calls f(elements, host offset) for each PE of r that this process runs. Checks all PEs first: a copy is
+/// done to all or to none.
 template <class Symbol, class F>
 void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
   on_the_grid(r, on.plan());

@@ -70,9 +70,9 @@ inline int gemm_side(int rows, int longest, const gemm_options& how, int threads
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. On the ranks of `mpi::world()` a product is
-/// collective: all have the same A, B and C, and get the same bits. A and B have elements f32, f16, bf16 or
-/// cb16, and C and the sums are f32; or A, B, C and the sums are f64.
+/// A grid of PEs that computes C = A B, made once for many products. On the ranks of `mpi::world()` a product
+/// is collective: all have the same A, B and C, and get the same bits. A and B have elements f32, f16, bf16
+/// or cb16, and C and the sums are f32; or A, B, C and the sums are f64.
 template <class T>
 class gemm_fabric {
  public:

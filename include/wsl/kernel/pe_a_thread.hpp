@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For kernels that give each thread of a computer one large PE, or a few. Any choice of an engine will do; one
-// with threads, `threaded{}` or `mpi::world()`, gets small partitions, so that all threads have work.
+// For kernels that give each thread of a computer one large PE, or a few. Any choice of an engine will do;
+// one with threads, `threaded{}` or `mpi::world()`, gets small partitions, so that all threads have work.
 #pragma once
 #include "../fabric/fabric.hpp"
 

@@ -3,7 +3,8 @@
 //   const reactor core = xsbench_reactor();
 //   lookup_fabric f{core};
 //   f.events(0, 17'000'000).verification();   // 945990
-// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same. See examples/34_lookups.cpp.
+// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same. See
+// examples/34_lookups.cpp.
 #pragma once
 #include <memory>
 

@@ -4,7 +4,8 @@
 //   const medium plutonium(macroscopic{.total = 0.3264, .absorption = 0.101184, .fission = 0.0816, ...});
 //   transport_fabric f{plutonium, {shape::sphere, 6.082547}};
 //   f.criticality({.batches = 100, .inactive = 20, .particles = 10'000}).k;   // near 1
-// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same bits. See examples/121_criticality.cpp.
+// On the ranks of `mpi::world()` all functions are collective, and all ranks get the same bits. See
+// examples/121_criticality.cpp.
 #pragma once
 #include <functional>
 

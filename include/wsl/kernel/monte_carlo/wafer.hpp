@@ -4,7 +4,8 @@
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
-// On the ranks of `mpi::world()` look_up is collective, and all ranks get the same bits. See examples/35_particles.cpp.
+// On the ranks of `mpi::world()` look_up is collective, and all ranks get the same bits. See
+// examples/35_particles.cpp.
 #pragma once
 #include <numeric>
 

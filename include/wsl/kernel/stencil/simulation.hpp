@@ -8,7 +8,8 @@
 // `simulation` runs blocks of cells on this computer, and `wafer_simulation` a few cells a PE within the
 // limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
 // nor on threads, nor on the ranks of `mpi::world()`, bit for bit. A rank has the cells of its own PEs only;
-// then all functions of a simulation are collective, and all ranks get the same. See examples/110_heat_mode.cpp to 116_seven_points.cpp.
+// then all functions of a simulation are collective, and all ranks get the same. See
+// examples/110_heat_mode.cpp to 116_seven_points.cpp.
 #pragma once
 
 #include "../../fabric/gather.hpp"
@@ -61,8 +62,8 @@ concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
                         (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
                         (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
 
-/// A stencil on some engine. Arrays have the last axis contiguous. Where a grid is larger than the memory of a
-/// process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
+/// A stencil on some engine. Arrays have the last axis contiguous. Where a grid is larger than the memory of
+/// a process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
 class simulation_on {
  public:

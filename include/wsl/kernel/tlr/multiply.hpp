@@ -4,8 +4,8 @@
 //   tlr::multiplier<f32> product{a};
 //   product(y, x);                             // y = A x
 //   product(z, y, tlr::operation::transposed)  // z = A^T y
-// On the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has the bases of
-// its own PEs, and A itself. See examples/89_low_rank.cpp.
+// On the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has the bases
+// of its own PEs, and A itself. See examples/89_low_rank.cpp.
 #pragma once
 
 #include "../../fabric/gather.hpp"
