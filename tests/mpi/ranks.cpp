@@ -243,7 +243,7 @@ TEST_CASE("a rank has the programs of its own PEs only") {
 
     // What the programs own is gathered where only its size is known.
     std::vector<u32> to(76);
-    gather owned(f);
+    host_gather owned(f);
     for (const coord c : {coord{4, 7}, coord{0, 0}})
       owned.add(c, f.here(c) ? f.program_at<registered>(c).owned.data() : nullptr, c.y ? &to[1] : &to[0],
                 c.y ? 75u : 1u);

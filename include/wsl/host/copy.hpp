@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../fabric/gather.hpp"
+#include "../fabric/host_gather.hpp"
 #include "../program/convert.hpp"
 #include "symbol.hpp"
 
@@ -94,7 +94,7 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
 template <class Symbol>
 std::vector<typename Symbol::element> gathered(fabric& from, const Symbol& what, const region& r) {
   std::vector<typename Symbol::element> all(static_cast<std::size_t>(r.count()) * Symbol::length);
-  gather blocks(from);
+  host_gather blocks(from);
   for (int i = 0; i < r.count(); ++i)
     blocks.add(r.nth(i), what.place(from, r.nth(i)), &all[static_cast<std::size_t>(i) * Symbol::length],
                Symbol::length);

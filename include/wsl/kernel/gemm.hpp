@@ -5,7 +5,7 @@
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp. Within the limits of a wafer's PEs the product is in gemm/wafer.hpp.
 #pragma once
-#include "../fabric/gather.hpp"
+#include "../fabric/host_gather.hpp"
 #include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
 #include "gemm/rows.hpp"
@@ -128,7 +128,7 @@ class gemm_fabric {
       const auto& sum = fabric_.template program_at<Tile>(pe).sum_of_c();
       return place{sum.at(), sum.tile().rows(), sum.tile().columns()};
     });
-    gather from(fabric_);
+    host_gather from(fabric_);
     for (int i = 0; i < pes.count(); ++i) {
       const place& t = tiles[static_cast<std::size_t>(i)];
       const bool along_rows = c.column_stride() == 1;

@@ -16,7 +16,7 @@
 
 #include "../collective/broadcast.hpp"
 #include "../collective/reduce.hpp"
-#include "../fabric/gather.hpp"
+#include "../fabric/host_gather.hpp"
 #include "../linalg/matrix.hpp"
 #include "../linalg/sparse_pattern.hpp"
 #include "../program/counted.hpp"
@@ -161,7 +161,7 @@ class wafer_sparse_product {
     const outcome done = fabric_.template launch<&tile::begin>(all);
     constexpr std::size_t words = std::size_t{shape.rows} * std::size_t{shape.vectors};
     std::vector<f32> sums(static_cast<std::size_t>(high_) * words);
-    gather parts(fabric_);
+    host_gather parts(fabric_);
     for (int j = 0; j < high_; ++j)
       parts.add({0, j}, fabric_.here({0, j}) ? at({0, j}).c() : nullptr,
                 &sums[static_cast<std::size_t>(j) * words], words);

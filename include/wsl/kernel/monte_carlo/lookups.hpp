@@ -8,7 +8,7 @@
 #pragma once
 #include <memory>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"

@@ -9,7 +9,7 @@
 #pragma once
 #include <functional>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 #include "batch_statistics.hpp"

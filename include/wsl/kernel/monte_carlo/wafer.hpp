@@ -9,7 +9,7 @@
 #pragma once
 #include <numeric>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../pe_a_thread.hpp"
 #include "run_statistics.hpp"

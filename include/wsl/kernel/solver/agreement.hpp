@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 

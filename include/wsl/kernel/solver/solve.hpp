@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/type_name.hpp"
@@ -133,7 +133,7 @@ class solver_on {
                        : measures == measure_of_result::product ? right_scale_ * scale_
                                                                 : 1;
     std::vector<number> numbers(size_.count());
-    gather lines(fabric_);
+    host_gather lines(fabric_);
     each_line([&](program* p, coord pe, int x, int y, std::size_t at) {
       lines.add(pe, p ? p->store.line(Method::result, x, y) : nullptr, &numbers[at],
                 static_cast<std::size_t>(size_.z));
@@ -246,7 +246,7 @@ class solver_on {
       own.how = p->method.how(), own.iterations = static_cast<int>(p->history().size());
       std::copy(p->history().begin(), p->history().end(), own.measured);
     }
-    gather progress(fabric_);
+    host_gather progress(fabric_);
     progress.add(first, &own, &known, 1);
     progress.run();
     reached_ = known.how;

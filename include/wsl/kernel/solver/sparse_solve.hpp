@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "agreement.hpp"
 #include "dense_inverse.hpp"
 #include "grid_system.hpp"
@@ -470,7 +470,7 @@ inline void sparse_solver::take_what_is_reached() {
   const krylov_pe* const p = program_of(0);
   const std::size_t count = p ? p->history.size() : 0;
   std::size_t iterations = 0;
-  gather all(*fabric_);
+  host_gather all(*fabric_);
   all.add(first, p ? &p->how : nullptr, &reached_.how, 1);
   all.add(first, p ? &p->residual : nullptr, &reached_.residual, 1);
   all.add(first, p ? &p->removed_mean : nullptr, &reached_.removed_mean, 1);
@@ -543,7 +543,7 @@ inline ending sparse_solver::close() {
 
 inline sparse_solution sparse_solver::result() {
   const auto numbers_of_x = [&]<class T>(std::vector<T> x) {
-    gather all(*fabric_);
+    host_gather all(*fabric_);
     const row_shares& own = shares_.front();
     for (int pe = 0; pe < pes(); ++pe) {
       krylov_pe* const p = program_of(pe);

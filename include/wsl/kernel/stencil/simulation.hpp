@@ -12,7 +12,7 @@
 // examples/110_heat_mode.cpp to 116_seven_points.cpp.
 #pragma once
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
@@ -219,7 +219,7 @@ class simulation_on {
   }
   /// Copies a part of a field, line after line.
   void copy_out(std::span<T> u, int field, const box& part) {
-    gather all(fabric_);
+    host_gather all(fabric_);
     each_pe([&](coord pe) {
       box own = plan_.cut.own(pe);
       for (int a = 0; a < 3; ++a) own.at[a] = overlap(own.at[a], part.at[a]);

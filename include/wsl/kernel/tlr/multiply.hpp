@@ -8,7 +8,7 @@
 // of its own PEs, and A itself. See examples/89_low_rank.cpp.
 #pragma once
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
@@ -75,7 +75,7 @@ class multiplier {
   }
   /// Each PE has written its numbers of y in its own process.
   void bring(std::span<T> y, operation which) {
-    gather all(fabric_);
+    host_gather all(fabric_);
     for (int p = 0; p < pes_; ++p) {
       const range tiles = part_of(transposes(which) ? a_.tile_columns() : a_.tile_rows(), pes_, p);
       for (int t = tiles.from; t < tiles.to; ++t) {

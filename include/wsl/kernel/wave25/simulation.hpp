@@ -10,7 +10,7 @@
 #pragma once
 #include <tuple>
 
-#include "../../fabric/gather.hpp"
+#include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../pe_a_thread.hpp"
@@ -127,7 +127,7 @@ class simulation_on {
 
   state save() {
     std::vector<f32> remembered(memory_begins_.back());
-    gather all(fabric_);
+    host_gather all(fabric_);
     each_memory([&](const f32* line, std::size_t n, std::size_t at, coord pe) {
       all.add(pe, line, remembered.data() + at, n);
     });
@@ -206,7 +206,7 @@ class simulation_on {
   void take(int steps) {
     const auto n = static_cast<std::size_t>(steps);
     std::vector<std::array<f32, most_steps_a_launch>> taken(takers_.size());
-    gather all(fabric_);
+    host_gather all(fabric_);
     for (std::size_t k = 0; k < takers_.size(); ++k)
       all.add(takers_[k].pe, takers_[k].here ? takers_[k].here->samples.data() : nullptr, taken[k].data(), n);
     all.run();
@@ -251,7 +251,7 @@ class simulation_on {
                       z = axis == 2 ? grid::range{at, at + 1} : grid::range{0, all.z};
     const cells part{x.size(), y.size(), z.size()};
     std::vector<f32> found(part.count());
-    gather from(fabric_);
+    host_gather from(fabric_);
     each_line([&](tile<Storage>* t, int cx, int cy, coord pe) {
       if (x.has(cx) && y.has(cy))
         from.add(pe, t ? (t->*which)(cx, cy) + z.from : nullptr,

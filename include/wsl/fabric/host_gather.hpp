@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Collects elements that the programs of many PEs have, or own, on the host. If several processes share the
 // PEs, the elements of one process travel together, and every process gets all of them.
-//   gather all(f);
+//   host_gather all(f);
 //   for (int x = 0; x < 8; ++x)
 //     all.add({x, 0}, f.here({x, 0}) ? line_of({x, 0}) : nullptr, &host[100 * x], 100);
 //   all.run();
@@ -13,9 +13,9 @@
 
 namespace wsl {
 
-class gather {
+class host_gather {
  public:
-  explicit gather(fabric& from) : engine_(&from.engine_in_use()) {}
+  explicit host_gather(fabric& from) : engine_(&from.engine_in_use()) {}
 
   /// n elements of the PE at c go from `from`, which only the process that runs the PE looks at, to the
   /// host's memory at `to`, where there is room for them until `run` has returned. Throws fault if no program
@@ -46,7 +46,7 @@ template <class Of>
 auto gather_values(fabric& from, const area& where, Of of) {
   const region r = from.plan().inside(where);
   std::vector<decltype(of(coord{}))> values(static_cast<std::size_t>(r.count()));
-  gather parts(from);
+  host_gather parts(from);
   for (int i = 0; i < r.count(); ++i) {
     auto& value = values[static_cast<std::size_t>(i)];
     if (from.here(r.nth(i))) value = of(r.nth(i));
@@ -64,7 +64,7 @@ std::vector<std::vector<T>> gather_lists(fabric& from, const area& where, Of of)
   const std::vector<std::size_t> sizes =
       gather_values(from, where, [&](coord c) { return std::span<const T>(of(c)).size(); });
   std::vector<std::vector<T>> lists;
-  gather parts(from);
+  host_gather parts(from);
   for (int i = 0; i < r.count(); ++i) {
     std::vector<T>& list = lists.emplace_back(sizes[static_cast<std::size_t>(i)]);
     const T* const elements = from.here(r.nth(i)) ? std::span<const T>(of(r.nth(i))).data() : nullptr;
