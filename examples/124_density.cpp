@@ -17,8 +17,8 @@ int main() {
 
   std::vector<f32> density(size.z, 1000.f);  // kg/m3, one for each z
   for (int z = floor_at; z < size.z; ++z) density[std::size_t(z)] = 3000;
-  waves::simulation water{waves::problem{shot, waves::variable_density{1000}}};
-  waves::simulation sea{waves::problem{shot, waves::variable_density{density}}};
+  seismic::simulation water{seismic::problem{shot, seismic::variable_density{1000}}};
+  seismic::simulation sea{seismic::problem{shot, seismic::variable_density{density}}};
   water.run(290), sea.run(290);
 
   // What the floor adds, beside half of the wave of a source as far below the floor as the shot is above it.

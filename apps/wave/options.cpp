@@ -364,8 +364,8 @@ void read_medium(const words& w, options& o, run_grid& grid) {
   if (o.how.depth > 1)
     bad_argument("--depth: with {} there is an exchange after each step: leave out --depth", option);
   if (anisotropic)
-    o.medium = wsl::waves::vti{read("--epsilon", "epsilon", w.epsilon), read("--delta", "delta", w.delta)};
-  else o.medium = wsl::waves::variable_density{read("--density", "density", w.density)};
+    o.medium = wsl::seismic::vti{read("--epsilon", "epsilon", w.epsilon), read("--delta", "delta", w.delta)};
+  else o.medium = wsl::seismic::variable_density{read("--density", "density", w.density)};
 }
 
 /// The time step as a number, found once and not for each use. Throws for one that is unstable.
@@ -375,7 +375,7 @@ f64 time_step(const options& o) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>) {
           checks::time_step(o.problem);
           return o.problem.time_step();
-        } else return wsl::waves::problem{o.problem, m}.checked().shot.step;
+        } else return wsl::seismic::problem{o.problem, m}.checked().shot.step;
       },
       o.medium);
 }
@@ -443,7 +443,7 @@ wsl::u64 options::fingerprint_of(std::size_t which) const {
       [&](const auto& m) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>)
           return wsl::wave25::fingerprint_of(problem_of(which));
-        else return wsl::waves::fingerprint_of(wsl::waves::problem{problem_of(which), m});
+        else return wsl::seismic::fingerprint_of(wsl::seismic::problem{problem_of(which), m});
       },
       medium);
 }

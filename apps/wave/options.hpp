@@ -24,7 +24,7 @@ struct resources {
 
 /// The medium of wave25: it has a velocity and nothing else.
 struct isotropic {};
-using any_medium = std::variant<isotropic, wsl::waves::variable_density, wsl::waves::vti>;
+using any_medium = std::variant<isotropic, wsl::seismic::variable_density, wsl::seismic::vti>;
 
 struct options {
   bool migrates = false;         ///< `wsl-wave rtm`

@@ -24,12 +24,12 @@ using namespace wsl;
 /// What runs a shot in each medium.
 template <class Medium>
 struct solver {
-  using problem = waves::problem<Medium>;
-  using simulation = waves::simulation<Medium>;
+  using problem = seismic::problem<Medium>;
+  using simulation = seismic::simulation<Medium>;
   static problem with(const wave25::problem& shot, const Medium& m) { return {shot, m}; }
-  static waves::options use_of(const resources& how) { return {.wide = how.wide, .threads = how.threads}; }
-  static waves::state read(const std::string& bytes, const problem& p) {
-    return waves::state_from_bytes(bytes, p);
+  static seismic::options use_of(const resources& how) { return {.wide = how.wide, .threads = how.threads}; }
+  static seismic::state read(const std::string& bytes, const problem& p) {
+    return seismic::state_from_bytes(bytes, p);
   }
   static simulation start(const problem& p, const resources& how, bool alone) {
     if (alone) app::require_one_process("a shot with --density, --epsilon or --delta");

@@ -23,7 +23,7 @@ using namespace wsl;
 
 namespace {
 
-wave25::problem waves(wave25::border sides) {
+wave25::problem some_waves(wave25::border sides) {
   wave25::problem p{.size = {40, 20, 24}, .spacing = 10, .edge = sides, .edge_width = 6};
   p.velocity.resize(p.size.count());
   for (std::size_t i = 0; i < p.velocity.size(); ++i)
@@ -61,7 +61,7 @@ class data_limit {
 };
 
 /// Each cell takes the value of its neighbour in x.
-constexpr auto shift = [](auto u) { return 1.f * u(-1, 0, 0); };
+constexpr auto from_the_west = [](auto u) { return 1.f * u(-1, 0, 0); };
 
 /// Bytes of memory that this process has.
 u64 resident() {
@@ -76,7 +76,7 @@ u64 resident() {
 TEST_CASE("waves on ranks are those of one process") {
   for (const wave25::border sides :
        {wave25::border::reflects, wave25::border::sponge, wave25::border::pml, wave25::border::cpml}) {
-    const wave25::problem p = waves(sides);
+    const wave25::problem p = some_waves(sides);
     const wave25::options how{.wide = 4, .high = 2, .depth = 2, .threads = 1};
     wave25::simulation alone{p, how}, spread{p, how, mpi::world()};
     alone.run(25), spread.run(25);
@@ -96,7 +96,7 @@ TEST_CASE("waves on ranks are those of one process") {
 
 TEST_CASE("another problem on another rank is refused") {
   if (mpi::world().size() == 1) return;
-  wave25::problem p = waves(wave25::border::reflects);
+  wave25::problem p = some_waves(wave25::border::reflects);
   if (mpi::world().rank() == 1) p.sources[0].peak_hz = 13;
   CHECK_THROWS_WITH((wave25::simulation{p, {.wide = 4}, mpi::world()}),
                     Catch::Contains("rank 1 has another problem or partition than rank 0"));
@@ -141,8 +141,8 @@ TEST_CASE("a problem of four times a rank's memory runs on four ranks") {
   const auto start = [](int x, int y, int z) { return static_cast<f32>(x % 37 + 40 * (y % 29) + z % 13); };
   const data_limit limit(fields / 3);
   const auto run = [&] {
-    stencils::simulation<shift> s({nx, ny, nz}, stencils::boundary::periodic,
-                                  {.wide = 8, .depth = 1, .threads = 1}, mpi::world());
+    stencils::simulation<from_the_west> s({nx, ny, nz}, stencils::boundary::periodic,
+                                          {.wide = 8, .depth = 1, .threads = 1}, mpi::world());
     s.load(start);
     s.run(steps);
     const std::vector<f32> across = s.slice(1, 77), face = s.slice(0, steps + 3), layer = s.slice(2, 239);

@@ -7,7 +7,7 @@
 
 using namespace wave_media;
 using Catch::Contains;
-using waves::variable_density;
+using seismic::variable_density;
 
 namespace {
 
@@ -59,12 +59,12 @@ amplitudes of_contrast(f64 v1, f64 rho1, f64 v2, f64 rho2) {
 
 }  // namespace
 
-TEST_CASE("waves: with one density everywhere the field is that of wave25") {
+TEST_CASE("seismic: with one density everywhere the field is that of wave25") {
   is_wave25(variable_density{});
   is_wave25(variable_density{2200});
 }
 
-TEST_CASE("waves: a plane wave is reflected by the contrast of impedances") {
+TEST_CASE("seismic: a plane wave is reflected by the contrast of impedances") {
   // v and rho above and below: water over sediment, sediment over salt, only a density, a lighter medium, and
   // water over air at its own velocity
   const f64 media[][4] = {{1500, 1000, 1800, 2000}, {2000, 2000, 3000, 2200}, {2000, 1000, 2000, 3000},
@@ -78,7 +78,7 @@ TEST_CASE("waves: a plane wave is reflected by the contrast of impedances") {
   }
 }
 
-TEST_CASE("waves: a contrast of densities alone is a mirror of the source, at any angle") {
+TEST_CASE("seismic: a contrast of densities alone is a mirror of the source, at any angle") {
   // With one velocity the reflection coefficient does not depend on the angle, and the field is that of the
   // source and of its mirror image.
   constexpr f64 h = 10, v = 2000, rho1 = 1000, rho2 = 2500, reflection = (rho2 - rho1) / (rho2 + rho1);
@@ -89,7 +89,7 @@ TEST_CASE("waves: a contrast of densities alone is a mirror of the source, at an
   p.receivers = {point{480, 300, 210}, point{555, 317, 282}, point{420, 317, 440}};
   std::vector<f32> rho(nz, f32(rho1));
   for (int z = contrast; z < nz; ++z) rho[static_cast<std::size_t>(z)] = f32(rho2);
-  waves::simulation s{waves::problem{p, variable_density{rho}}};
+  seismic::simulation s{seismic::problem{p, variable_density{rho}}};
   const f64 dt = s.of().time_step(), mirror = (contrast - 0.5) * h;
   s.run(static_cast<i64>(0.21 / dt));
   const wave25::source& source = p.sources[0];
@@ -110,7 +110,7 @@ TEST_CASE("waves: a contrast of densities alone is a mirror of the source, at an
   }
 }
 
-TEST_CASE("waves: in a density that changes smoothly the error falls with the square of the spacing") {
+TEST_CASE("seismic: in a density that changes smoothly the error falls with the square of the spacing") {
   // rho = exp(a z): p = exp(a z / 2) cos(k z) changes by -(k^2 + a^2 / 4) p
   constexpr f64 length = 64, a = 0.05, k = 2 * pi / 16;
   const auto error = [&](int n) {
@@ -144,7 +144,7 @@ TEST_CASE("waves: in a density that changes smoothly the error falls with the sq
   CHECK(fine < 1e-3 * k * k * std::exp(0.5 * a * length));
 }
 
-TEST_CASE("waves: source and receiver may be exchanged, with their densities") {
+TEST_CASE("seismic: source and receiver may be exchanged, with their densities") {
   wave25::problem p = mixture({30, 22, 26}, wave25::border::sponge, true);
   const point here{82.5, 90, 61}, there{221, 133.7, 188};
   std::vector<f32> rho;
@@ -162,7 +162,7 @@ TEST_CASE("waves: source and receiver may be exchanged, with their densities") {
   const auto heard = [&](const point& from, const point& to) {
     p.sources = {{.peak_hz = 20, .delay = 0.04, .place = from, .kind = wave25::source_term::point}};
     p.receivers = {to};
-    waves::simulation s{waves::problem{p, variable_density{rho}}};
+    seismic::simulation s{seismic::problem{p, variable_density{rho}}};
     s.run(220);
     return s.trace(0);
   };
@@ -173,53 +173,54 @@ TEST_CASE("waves: source and receiver may be exchanged, with their densities") {
 }
 
 TEST_CASE(
-    "waves: below the largest stable step no contrast of densities is unstable, and above it is refused") {
+    "seismic: below the largest stable step no contrast of densities is unstable, and above it is refused") {
   for (const int worst : {2, 10, 1000}) {
     wave25::problem p = mixture({14, 12, 13}, wave25::border::reflects, false);
     std::vector<f32> rho;
     for (std::size_t i = 0; i < p.size.count(); ++i)
       rho.push_back(scattered(i, 3) == 0 ? static_cast<f32>(worst) : 1.f);
-    waves::problem whole{p, variable_density{rho}};
+    seismic::problem whole{p, variable_density{rho}};
     whole.shot.step = 0.999 * whole.largest_stable_step();
-    waves::simulation s{whole};
+    seismic::simulation s{whole};
     s.run(100);
     const f64 early = largest(s.field());
     s.run(1500);
     CHECK(largest(s.field()) < 100 * early);
     whole.shot.step = 1.001 * whole.largest_stable_step();
-    CHECK_THROWS_WITH(waves::simulation{whole}, Contains("is unstable"));
+    CHECK_THROWS_WITH(seismic::simulation{whole}, Contains("is unstable"));
   }
   // a heavy cell among light ones takes a smaller step
   wave25::problem p{.size = {9, 9, 9}, .velocity = {2000}};
   std::vector<f32> rho(p.size.count(), 1.f);
   rho[p.size.index({4, 4, 4})] = 500;
-  const waves::problem even{p, variable_density{}}, heavy{p, variable_density{rho}};
+  const seismic::problem even{p, variable_density{}}, heavy{p, variable_density{rho}};
   CHECK(even.largest_stable_step() == Approx(wave25::largest_stable_step(2000, 20)));
   CHECK(heavy.largest_stable_step() < 0.8 * even.largest_stable_step());
-  waves::problem wrong = heavy;
+  seismic::problem wrong = heavy;
   wrong.shot.step = even.largest_stable_step() * 0.99;
-  CHECK_THROWS_WITH(waves::simulation{wrong},
-                    Contains("waves: a time step of") && Contains("it must not exceed"));
+  CHECK_THROWS_WITH(seismic::simulation{wrong},
+                    Contains("seismic: a time step of") && Contains("it must not exceed"));
 }
 
-TEST_CASE("waves: with densities the result depends neither on PEs, threads nor where it went on") {
+TEST_CASE("seismic: with densities the result depends neither on PEs, threads nor where it went on") {
   std::vector<f32> rho;
   for (std::size_t i = 0; i < grid::cells{20, 11, 13}.count(); ++i)
     rho.push_back(1 + 0.1f * static_cast<f32>(scattered(i, 20)));
   has_one_result(variable_density{rho});
 }
 
-TEST_CASE("waves: a mistake in a problem, a state or a checkpoint is named") {
+TEST_CASE("seismic: a mistake in a problem, a state or a checkpoint is named") {
   const wave25::problem p{.size = {10, 11, 12}, .edge = wave25::border::sponge, .edge_width = 2};
   const auto says = [&](const wave25::problem& shot, const variable_density& d, const std::string& words) {
-    CHECK_THROWS_WITH((waves::simulation{waves::problem{shot, d}}), Contains(words));
+    CHECK_THROWS_WITH((seismic::simulation{seismic::problem{shot, d}}), Contains(words));
   };
-  says(p, {std::vector<f32>(7, 1.f)},
-       "waves: a density has 1 number, 12 (one for each z) or 1320 (one for each cell of 10 x 11 x 12), not "
-       "7");
+  says(
+      p, {std::vector<f32>(7, 1.f)},
+      "seismic: a density has 1 number, 12 (one for each z) or 1320 (one for each cell of 10 x 11 x 12), not "
+      "7");
   std::vector<f32> rho(p.size.count(), 1000.f);
   rho[p.size.index({3, 4, 5})] = -1;
-  says(p, {rho}, "waves: a density is -1.000000 in cell (3, 4, 5); densities are positive");
+  says(p, {rho}, "seismic: a density is -1.000000 in cell (3, 4, 5); densities are positive");
   std::vector<f32> layers(12, 1.f);
   layers[7] = std::numeric_limits<f32>::quiet_NaN();
   says(p, {layers}, "in the cells of z = 7; densities are positive");
@@ -227,35 +228,35 @@ TEST_CASE("waves: a mistake in a problem, a state or a checkpoint is named") {
   wave25::problem q = p;
   q.edge = wave25::border::pml;
   says(q, {},
-       "waves: a pml absorbs waves of constant density without anisotropy only: take the border `sponge`");
+       "seismic: a pml absorbs waves of constant density without anisotropy only: take the border `sponge`");
   q.edge = wave25::border::cpml;
-  says(q, {}, "waves: a cpml absorbs");
+  says(q, {}, "seismic: a cpml absorbs");
   q = p, q.size.z = 3, q.edge = wave25::border::reflects;
   says(q, {}, "the radius of the update is 4");
-  CHECK_THROWS_WITH((waves::simulation{waves::problem{p, variable_density{}}}.run(-1)),
+  CHECK_THROWS_WITH((seismic::simulation{seismic::problem{p, variable_density{}}}.run(-1)),
                     Contains("run(-1) asks for fewer than 0 steps"));
 
-  const waves::problem whole{p, variable_density{}}, other{p, variable_density{2}};
-  waves::simulation s{whole};
-  waves::state cut = s.save();
+  const seismic::problem whole{p, variable_density{}}, other{p, variable_density{2}};
+  seismic::simulation s{whole};
+  seismic::state cut = s.save();
   cut.now[0].pop_back();
   CHECK_THROWS_WITH(s.restore(cut), Contains("the state is not one of this problem: it has 1 fields now"));
   const std::string bytes = to_bytes(s.save(), whole);
   const auto refuses = [](const std::string& b, const auto& of, const std::string& words) {
-    CHECK_THROWS_WITH(waves::state_from_bytes(b, of), Contains(words));
+    CHECK_THROWS_WITH(seismic::state_from_bytes(b, of), Contains(words));
   };
   refuses(bytes, other, "the checkpoint belongs to another problem");
-  refuses(bytes, waves::problem{p, waves::vti{}}, "the checkpoint belongs to another problem");
+  refuses(bytes, seismic::problem{p, seismic::vti{}}, "the checkpoint belongs to another problem");
   refuses(bytes.substr(0, bytes.size() - 9), whole, "cut short or damaged");
-  refuses("wsl waves state 1\n", whole, "cut short");
+  refuses("wsl seismic state 1\n", whole, "cut short");
   refuses("something else", whole, "this is not a checkpoint of waves");
   wave25::simulation plain{p};
   refuses(wave25::to_bytes(plain.save(), p), whole, "this is not a checkpoint of waves");
   CHECK_THROWS_WITH(wave25::state_from_bytes(bytes, p), Contains("this is not a checkpoint of wave25"));
-  waves::state more = s.save();
+  seismic::state more = s.save();
   more.now.push_back(more.now[0]);
-  refuses(to_bytes(more, whole), whole, "waves: the checkpoint is damaged: it has 2 arrays where 1 belong");
-  waves::state untimely = s.save();
+  refuses(to_bytes(more, whole), whole, "seismic: the checkpoint is damaged: it has 2 arrays where 1 belong");
+  seismic::state untimely = s.save();
   untimely.traces.push_back({1, 2, 3});
   refuses(to_bytes(untimely, whole), whole, "it has 1 arrays where 0 belong");
 }

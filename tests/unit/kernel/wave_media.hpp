@@ -63,7 +63,7 @@ void is_wave25(const Medium& plain) {
     for (const auto border : {wave25::border::reflects, wave25::border::sponge}) {
       wave25::problem p = mixture({23, 15, 18}, border, free_surface);
       p.step = 0.8 * wave25::largest_stable_step(p.fastest(), p.spacing);
-      waves::simulation s{waves::problem{p, plain}, {.wide = 2}};
+      seismic::simulation s{seismic::problem{p, plain}, {.wide = 2}};
       wave25::simulation expected{p};
       s.run(40), expected.run(40);
       INFO("free surface " << free_surface << ", sponge " << (border == wave25::border::sponge));
@@ -76,20 +76,20 @@ void is_wave25(const Medium& plain) {
 /// The same bits on any number of PEs and threads, and where a run was saved and went on.
 template <class Medium>
 void has_one_result(const Medium& medium) {
-  const waves::problem p{mixture({20, 11, 13}, wave25::border::sponge, true), medium};
-  waves::simulation whole{p, {.wide = 1, .threads = 1}};
+  const seismic::problem p{mixture({20, 11, 13}, wave25::border::sponge, true), medium};
+  seismic::simulation whole{p, {.wide = 1, .threads = 1}};
   whole.run(30);
   REQUIRE(largest(whole.field()) > 0);
   for (const auto& [wide, threads] : {std::pair{2, 2}, {3, 1}, {5, 3}, {0, 0}}) {
-    waves::simulation s{p, {.wide = wide, .threads = threads}};
+    seismic::simulation s{p, {.wide = wide, .threads = threads}};
     s.run(30);
     CHECK(s.field() == whole.field());
     for (std::size_t i = 0; i < p.shot.receivers.size(); ++i) CHECK(s.trace(i) == whole.trace(i));
   }
-  waves::simulation first{p, {.wide = 2}}, second{p, {.wide = 3}};
+  seismic::simulation first{p, {.wide = 2}}, second{p, {.wide = 3}};
   first.run(13);
   const std::string bytes = to_bytes(first.save(), p);
-  second.restore(waves::state_from_bytes(bytes, p));
+  second.restore(seismic::state_from_bytes(bytes, p));
   CHECK(second.time() == 13);
   second.run(17);
   CHECK(second.field() == whole.field());

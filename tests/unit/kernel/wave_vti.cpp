@@ -5,7 +5,7 @@
 
 using namespace wave_media;
 using Catch::Contains;
-using waves::vti;
+using seismic::vti;
 
 namespace {
 
@@ -66,9 +66,9 @@ vti any_rock(const grid::cells& size) {
 
 }  // namespace
 
-TEST_CASE("waves: without anisotropy the field is that of wave25") { is_wave25(vti{}); }
+TEST_CASE("seismic: without anisotropy the field is that of wave25") { is_wave25(vti{}); }
 
-TEST_CASE("waves: phase velocities of anisotropic media are the exact ones at all angles") {
+TEST_CASE("seismic: phase velocities of anisotropic media are the exact ones at all angles") {
   const f64 media[][2] = {{0, 0}, {0.2, 0.2}, {0.24, 0.1}, {0.1, -0.1}, {0.5, 0.3}};
   const int directions[][2] = {{0, 4}, {4, 0}, {3, 3}, {2, 4}, {4, 1}};
   for (const auto& [epsilon, delta] : media)
@@ -82,14 +82,14 @@ TEST_CASE("waves: phase velocities of anisotropic media are the exact ones at al
   CHECK(phase_velocity(0.24, 0.1, 0) == Approx(1));
 }
 
-TEST_CASE("waves: where epsilon equals delta the field is that of a point source in stretched space") {
+TEST_CASE("seismic: where epsilon equals delta the field is that of a point source in stretched space") {
   constexpr f64 epsilon = 0.2, v = 2000, h = 10;
   const f64 s = std::sqrt(1 + 2 * epsilon);
   wave25::problem p{.size = {84, 60, 60}, .spacing = h, .step = 5e-4, .velocity = {v}};
   const point at{400, 297, 301};
   p.sources = {{.peak_hz = 20, .delay = 0.055, .place = at, .kind = wave25::source_term::point}};
   p.receivers = {point{560, 297, 301}, point{400, 297, 432}, point{500, 330, 390}};
-  waves::simulation whole{waves::problem{p, vti{f32(epsilon), f32(epsilon)}}};
+  seismic::simulation whole{seismic::problem{p, vti{f32(epsilon), f32(epsilon)}}};
   const f64 dt = whole.of().time_step();
   whole.run(static_cast<i64>(0.18 / dt));
   for (std::size_t i = 0; i < p.receivers.size(); ++i) {
@@ -101,18 +101,18 @@ TEST_CASE("waves: where epsilon equals delta the field is that of a point source
   }
 }
 
-TEST_CASE("waves: where epsilon equals delta, a wavelet that is added leaves nothing behind") {
+TEST_CASE("seismic: where epsilon equals delta, a wavelet that is added leaves nothing behind") {
   wave25::problem p{.size = {28, 28, 28}, .edge = wave25::border::sponge, .edge_width = 10};
   p.sources = {{.at = {14, 13, 12}, .wavelet = {1, 2, 1}}};
   p.receivers = {{14, 13, 12}};
-  waves::simulation s{waves::problem{p, vti{0.2f, 0.2f}}};
+  seismic::simulation s{seismic::problem{p, vti{0.2f, 0.2f}}};
   s.run(1);
   CHECK(s.trace(0)[0] == Approx(1));
   s.run(600);
   CHECK(largest(s.field()) < 1e-3);
 }
 
-TEST_CASE("waves: times of arrival along and across the layers are those of the two velocities") {
+TEST_CASE("seismic: times of arrival along and across the layers are those of the two velocities") {
   constexpr f64 epsilon = 0.24, delta = 0.1, v = 2000;
   const auto arrivals = [&](const auto& make, f64 velocity, i64 steps) {
     wave25::problem p{
@@ -125,21 +125,23 @@ TEST_CASE("waves: times of arrival along and across the layers are those of the 
     return std::pair{crest_of(s.trace(0)).at, crest_of(s.trace(1)).at};
   };
   const auto in_rock = [&](const wave25::problem& p) {
-    return waves::simulation{waves::problem{p, vti{f32(epsilon), f32(delta)}}};
+    return seismic::simulation{seismic::problem{p, vti{f32(epsilon), f32(delta)}}};
   };
-  const auto in_water = [](const wave25::problem& p) { return waves::simulation{waves::problem{p, vti{}}}; };
+  const auto in_water = [](const wave25::problem& p) {
+    return seismic::simulation{seismic::problem{p, vti{}}};
+  };
   const auto rock = arrivals(in_rock, v, 210);
   CHECK(rock.first == Approx(arrivals(in_water, v * std::sqrt(1 + 2 * epsilon), 210).first).margin(1.5));
   CHECK(rock.second == Approx(arrivals(in_water, v, 210).second).margin(1.5));
 }
 
-TEST_CASE("waves: in any rock source and receiver may be exchanged") {
+TEST_CASE("seismic: in any rock source and receiver may be exchanged") {
   wave25::problem p = mixture({30, 22, 26}, wave25::border::sponge, true);
   const vti rock = any_rock(p.size);
   const auto heard = [&](const point& from, const point& to) {
     p.sources = {{.peak_hz = 20, .delay = 0.04, .place = from, .kind = wave25::source_term::point}};
     p.receivers = {to};
-    waves::simulation s{waves::problem{p, rock}};
+    seismic::simulation s{seismic::problem{p, rock}};
     s.run(220);
     return s.trace(0);
   };
@@ -147,37 +149,37 @@ TEST_CASE("waves: in any rock source and receiver may be exchanged") {
   CHECK(relative_error(heard(here, there), heard(there, here)) < 1e-4);
 }
 
-TEST_CASE("waves: below the largest stable step no rock is unstable, and above it is refused") {
+TEST_CASE("seismic: below the largest stable step no rock is unstable, and above it is refused") {
   wave25::problem p = mixture({14, 12, 13}, wave25::border::reflects, false);
-  waves::problem whole{p, any_rock(p.size)};
+  seismic::problem whole{p, any_rock(p.size)};
   whole.shot.step = 0.999 * whole.largest_stable_step();
-  waves::simulation s{whole};
+  seismic::simulation s{whole};
   s.run(100);
   const f64 early = largest(s.field());
   s.run(1500);
   CHECK(largest(s.field()) < 100 * early);
   whole.shot.step = 1.001 * whole.largest_stable_step();
-  CHECK_THROWS_WITH(waves::simulation{whole}, Contains("is unstable"));
+  CHECK_THROWS_WITH(seismic::simulation{whole}, Contains("is unstable"));
   const wave25::problem even{.size = {9, 9, 9}, .velocity = {2000}};
-  CHECK(waves::problem{even, vti{}}.largest_stable_step() == Approx(wave25::largest_stable_step(2000, 20)));
+  CHECK(seismic::problem{even, vti{}}.largest_stable_step() == Approx(wave25::largest_stable_step(2000, 20)));
 }
 
-TEST_CASE("waves: with anisotropy the result depends neither on PEs, threads nor where it went on") {
+TEST_CASE("seismic: with anisotropy the result depends neither on PEs, threads nor where it went on") {
   has_one_result(any_rock({20, 11, 13}));
 }
 
-TEST_CASE("waves: anisotropy that is unstable or none is refused with its place") {
+TEST_CASE("seismic: anisotropy that is unstable or none is refused with its place") {
   const wave25::problem p{.size = {10, 11, 12}};
   const auto says = [&](const vti& m, const std::string& words) {
-    CHECK_THROWS_WITH((waves::simulation{waves::problem{p, m}}), Contains(words));
+    CHECK_THROWS_WITH((seismic::simulation{seismic::problem{p, m}}), Contains(words));
   };
   says({0.1f, 0.2f},
-       "waves: epsilon is 0.100000 and delta 0.200000 in the cells of z = 0; where epsilon is less "
+       "seismic: epsilon is 0.100000 and delta 0.200000 in the cells of z = 0; where epsilon is less "
        "than delta the equations are unstable");
   std::vector<f32> delta(p.size.count(), 0.1f);
   delta[p.size.index({7, 2, 3})] = 0.15f;
   says({0.1f, delta}, "delta 0.150000 in cell (7, 2, 3); where epsilon is less than delta");
-  says({3, 0}, "waves: epsilon is 3.000000 in all cells; Thomsen's epsilon is above -0.5, and at most 2");
-  says({0, -0.5f}, "waves: delta is -0.500000 in all cells; Thomsen's delta is above -0.5");
-  says({std::vector<f32>(5), 0}, "waves: epsilon has 1 number, 12 (one for each z) or 1320");
+  says({3, 0}, "seismic: epsilon is 3.000000 in all cells; Thomsen's epsilon is above -0.5, and at most 2");
+  says({0, -0.5f}, "seismic: delta is -0.500000 in all cells; Thomsen's delta is above -0.5");
+  says({std::vector<f32>(5), 0}, "seismic: epsilon has 1 number, 12 (one for each z) or 1320");
 }

@@ -7,7 +7,7 @@
 #include "../../support/bad_argument.hpp"
 #include "../stencil/grid.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 using grid::cells;
 
@@ -39,13 +39,13 @@ class cell_values {
   template <class Allowed>
   void check(const cells& size, const char* name, const char* rule, Allowed allowed) const {
     if (!is_layered(size) && numbers_.size() != size.count())
-      support::bad_argument({"waves: ", name, " has 1 number, ", size.z, " (one for each z) or ",
+      support::bad_argument({"seismic: ", name, " has 1 number, ", size.z, " (one for each z) or ",
                              size.count(), " (one for each cell of ", text(size), "), not ",
                              numbers_.size()});
     for (std::size_t i = 0; i < numbers_.size(); ++i)
       if (!allowed(f64{numbers_[i]}))
         support::bad_argument(
-            {"waves: ", name, " is ", std::to_string(numbers_[i]), place_of(i, size), "; ", rule});
+            {"seismic: ", name, " is ", std::to_string(numbers_[i]), place_of(i, size), "; ", rule});
   }
 
   /// Where number i is, as a part of a sentence: " in cell (3, 0, 7)".
@@ -76,4 +76,4 @@ void each_different_cell(const cells& size, bool is_layered, F f) {
       for (int z = 0; z < n.z; ++z) f(cells{x, y, z});
 }
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic

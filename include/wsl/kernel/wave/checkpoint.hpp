@@ -4,10 +4,10 @@
 #include "../wave25/checkpoint.hpp"
 #include "simulation.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 namespace checks {
-inline constexpr std::string_view checkpoint_magic = "wsl waves state 1\n";
+inline constexpr std::string_view checkpoint_magic = "wsl seismic state 1\n";
 }
 
 template <class Medium>
@@ -30,11 +30,11 @@ std::string to_bytes(const state& s, const problem<Medium>& p) {
 template <class Medium>
 state state_from_bytes(std::string_view bytes, const problem<Medium>& p) {
   wave25::checks::reader in =
-      wave25::checks::opened(bytes, checks::checkpoint_magic, fingerprint_of(p), "waves");
+      wave25::checks::opened(bytes, checks::checkpoint_magic, fingerprint_of(p), "seismic");
   const auto arrays = [&](std::size_t count, u64 most) {
     if (const u64 there = in.template number<u64>(); there != count)
       support::bad_argument(
-          {"waves: the checkpoint is damaged: it has ", there, " arrays where ", count, " belong"});
+          {"seismic: the checkpoint is damaged: it has ", there, " arrays where ", count, " belong"});
     std::vector<std::vector<f32>> all;
     for (std::size_t i = 0; i < count; ++i) all.push_back(in.numbers(most));
     return all;
@@ -44,8 +44,8 @@ state state_from_bytes(std::string_view bytes, const problem<Medium>& p) {
   const u64 n = p.shot.size.count();
   s.now = arrays(std::size_t(Medium::fields), n), s.before = arrays(std::size_t(Medium::fields), n);
   s.traces = arrays(p.shot.receivers.size(), static_cast<u64>(std::max<i64>(s.time, 0)));
-  if (!in.empty()) support::bad_argument({"waves: the checkpoint is damaged: it goes on after its end"});
+  if (!in.empty()) support::bad_argument({"seismic: the checkpoint is damaged: it goes on after its end"});
   return s;
 }
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic

@@ -6,7 +6,7 @@
 #include "variable_density.hpp"
 #include "vti.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 template <class Medium>
 struct problem {
@@ -33,14 +33,14 @@ problem<Medium> problem<Medium>::checked() const {
   shot.check();
   if (shot.edge == wave25::border::pml || shot.edge == wave25::border::cpml)
     support::bad_argument(
-        {"waves: a ", shot.edge == wave25::border::pml ? "pml" : "cpml",
+        {"seismic: a ", shot.edge == wave25::border::pml ? "pml" : "cpml",
          " absorbs waves of constant density without anisotropy only: take the border `sponge`"});
   medium.check(shot);
   problem p = *this;
   const f64 most = largest_stable_step();
   p.shot.step = shot.step > 0 ? shot.step : 0.8 * most;
   if (p.shot.step > most)
-    support::bad_argument({"waves: a time step of ", std::to_string(p.shot.step),
+    support::bad_argument({"seismic: a time step of ", std::to_string(p.shot.step),
                            " s is unstable: with this medium and a spacing of ", std::to_string(shot.spacing),
                            " m it must not exceed ", std::to_string(most), " s"});
   return p;
@@ -56,4 +56,4 @@ u64 fingerprint_of(const problem<Medium>& p) {
   return f.value();
 }
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Waves in media that wave25 does not have, on the stencil builder: a problem in, fields and traces out.
-//   waves::simulation s{waves::problem{shot, waves::variable_density{rho}}};
+//   seismic::simulation s{seismic::problem{shot, seismic::variable_density{rho}}};
 //   s.run(1000);
 //   s.field(), s.trace(0)
 // PEs exchange cells after each step. Between two steps the host adds what sources emit, records what
@@ -11,7 +11,7 @@
 #include "../wave25/stations.hpp"
 #include "problem.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 /// The resources of this computer for a simulation; 0 leaves a choice to the library.
 struct options {
@@ -50,7 +50,7 @@ class simulation {
   i64 time() const { return time_; }
 
   void run(i64 steps) {
-    if (steps < 0) support::bad_argument({"waves: run(", steps, ") asks for fewer than 0 steps"});
+    if (steps < 0) support::bad_argument({"seismic: run(", steps, ") asks for fewer than 0 steps"});
     for (; steps > 0; --steps) {
       stencil_.run(1);
       emit();
@@ -89,7 +89,7 @@ class simulation {
     };
     if (s.time < 0 || !fits(s.now) || !fits(s.before) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
-      support::bad_argument({"waves: the state is not one of this problem: it has ", s.now.size(),
+      support::bad_argument({"seismic: the state is not one of this problem: it has ", s.now.size(),
                              " fields now, ", s.before.size(), " before and ", s.traces.size(),
                              " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
                              " cells and ", traces_.size(), " traces"});
@@ -254,4 +254,4 @@ class simulation {
   i64 time_ = 0;
 };
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic

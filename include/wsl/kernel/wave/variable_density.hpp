@@ -22,7 +22,7 @@
 #include "../wave25/problem.hpp"
 #include "cell_values.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 struct variable_density {
   /// In any unit: only ratios matter.
@@ -104,4 +104,4 @@ struct variable_density {
   }
 };
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic

@@ -19,7 +19,7 @@
 #include "../wave25/problem.hpp"
 #include "cell_values.hpp"
 
-namespace wsl::waves {
+namespace wsl::seismic {
 
 struct vti {
   cell_values epsilon = 0, delta = 0;
@@ -47,7 +47,7 @@ struct vti {
     each_different_cell(p.size, is_layered(p.size), [&](const cells& c) {
       if (const f64 e = epsilon.at(c, p.size), d = delta.at(c, p.size); e < d)
         support::bad_argument(
-            {"waves: epsilon is ", std::to_string(e), " and delta ", std::to_string(d),
+            {"seismic: epsilon is ", std::to_string(e), " and delta ", std::to_string(d),
              is_layered(p.size) ? support::joined({" in the cells of z = ", c.z}) : cell_values::cell_text(c),
              "; where epsilon is less than delta the equations are unstable: take a larger epsilon or a "
              "smaller delta there"});
@@ -89,4 +89,4 @@ struct vti {
   }
 };
 
-}  // namespace wsl::waves
+}  // namespace wsl::seismic
