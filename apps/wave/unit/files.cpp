@@ -223,17 +223,19 @@ TEST_CASE("wsl-wave: a property of the model is a number, layers, or a file") {
   std::vector<f32> numbers;
   for (int i = 0; i < 30; ++i) numbers.push_back(static_cast<f32>(i));
   CHECK(property({file("bare", bytes_of(numbers))}) == numbers);
-  CHECK(property({file("whole.npy", npy_bytes({2, 3, 5}, numbers))}) == numbers);
+  CHECK(property({file("whole.npy", app::npy_bytes<f32>({2, 3, 5}, numbers))}) == numbers);
   // a line along z with cells of another size is one number for each z
-  CHECK(of_words("--density", "density", {file("line.npy", npy_bytes({3}, std::vector<f32>{0, 10, 20}))},
-                 {20, 20, 20}, grid) == std::vector<f32>{0, 5, 10, 15, 20});
+  CHECK(of_words("--density", "density",
+                 {file("line.npy", app::npy_bytes<f32>({3}, std::vector<f32>{0, 10, 20}))}, {20, 20, 20},
+                 grid) == std::vector<f32>{0, 5, 10, 15, 20});
   says({file("short", "12345678")}, "short has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
-  says({file("line2.npy", npy_bytes({3}, std::vector<f32>{0, 10, 20}))},
+  says({file("line2.npy", app::npy_bytes<f32>({3}, std::vector<f32>{0, 10, 20}))},
        "line2.npy ends at z = 20 m, and the grid at 40 m");
   says({file("false.npy", "nothing")}, "--density: ");
   // without a grid it is that of the file
   run_grid open{{101, 101, 101}, 10, 24, false};
-  CHECK(of_file({"--model", file("own.npy", npy_bytes({2, 3, 5}, numbers)), ""}, {}, open) == numbers);
+  CHECK(of_file({"--model", file("own.npy", app::npy_bytes<f32>({2, 3, 5}, numbers)), ""}, {}, open) ==
+        numbers);
   CHECK(open.size == cells{2, 3, 5});
   CHECK(open.is_given);
   std::filesystem::remove_all(folder);
