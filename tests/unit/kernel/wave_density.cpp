@@ -249,9 +249,9 @@ TEST_CASE("seismic: a mistake in a problem, a state or a checkpoint is named") {
   refuses(bytes, seismic::problem{p, seismic::vti{}}, "the checkpoint belongs to another problem");
   refuses(bytes.substr(0, bytes.size() - 9), whole, "cut short or damaged");
   refuses("wsl seismic state 1\n", whole, "cut short");
-  refuses("something else", whole, "this is not a checkpoint of waves");
+  refuses("something else", whole, "this is not a checkpoint of seismic");
   wave25::simulation plain{p};
-  refuses(wave25::to_bytes(plain.save(), p), whole, "this is not a checkpoint of waves");
+  refuses(wave25::to_bytes(plain.save(), p), whole, "this is not a checkpoint of seismic");
   CHECK_THROWS_WITH(wave25::state_from_bytes(bytes, p), Contains("this is not a checkpoint of wave25"));
   seismic::state more = s.save();
   more.now.push_back(more.now[0]);
