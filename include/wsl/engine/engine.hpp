@@ -24,12 +24,12 @@ struct host_call {
   const void* arguments = nullptr;
 };
 
-/// Bytes that the host wants to have of a PE.
+/// Bytes that the host wants to have of a PE. `from` is in the PE's memory, or owned by that, and only the
+/// process that runs the PE looks there; `to` may be the same.
 struct memory_part {
   const pe* of = nullptr;
-  const void* from =
-      nullptr;  ///< in the memory of the PE, or owned by that; only the process that runs it looks there
-  void* to = nullptr;  ///< may be the same
+  const void* from = nullptr;
+  void* to = nullptr;
   std::size_t size = 0;
 };
 

@@ -80,7 +80,7 @@ class tiles {
     color_map colors;               ///< that its tasks know by symbolic ones
     u32 first = 0;                  ///< its first PE
     void* bytes = nullptr;
-    int built = 0;                      ///< so many from the first on
+    int built = 0;                         ///< so many from the first on
     support::flat_vector<u32> is_built{};  ///< of each PE, if they are built when they are asked for
 
     void allocate() {

@@ -201,7 +201,7 @@ class fabric {
   /// The program on one PE; its type must be the one that was placed there, or a public base class of it. If
   /// several processes share the PEs, each has the programs of its own. That of a PE of another process is
   /// built here when it is asked for first, and is as this host has left it; `here` tells whose a PE is, and
-  /// `read` and `fetch` bring what it has.
+  /// `read`, `bring` and host_gather bring what it has.
   template <class P>
   P& program_at(coord c) {
     if (engine_->is_running())
