@@ -38,7 +38,9 @@ struct damping {
   f64 eta(int i, int n, axis along = across) const { return strength * share(i, n, along); }
   f64 slope(int i, int n, axis along = across) const { return eta(i + 1, n, along) - eta(i - 1, n, along); }
   /// The contribution of one axis to the sponge's factor.
-  f64 factor(int i, int n, axis along = across) const { return std::exp(-strength * share(i, n, along)); }
+  f64 factor(int i, int n, axis along = across) const {
+    return depth(i, n, along) > 0 ? std::exp(-strength * share(i, n, along)) : 1;
+  }
 
  private:
   f64 share(int i, int n, axis along) const {

@@ -4,6 +4,7 @@
 // neighbouring vectors.
 #pragma once
 #include <cstddef>
+#include <utility>
 
 #include "../../linalg/vector_code.hpp"
 #include "scheme.hpp"
@@ -22,9 +23,10 @@ struct line {
   std::ptrdiff_t sk, skx;  ///< the coefficients of the next line are at k + sk in y, and at k + skx in x
 };
 
-/// Addresses of cells, in three arrays, that will be needed soon and are not in cache yet.
+/// Lines that will be needed soon and are not in cache yet, in the next planes: those of u at the far end of
+/// the stencil in x, those of u beside the block in y, and of k. Null where there is nothing to prefetch.
 struct upcoming {
-  const f32* from[3];
+  const f32 *far = nullptr, *beside = nullptr, *k = nullptr;
 };
 
 /// The terms of a perfectly matched layer: the damping of the line in x and y together, and along z; their
@@ -37,83 +39,156 @@ struct layer {
 
 namespace loops {
 
-/// The vectors at z of lines that follow each other in x, from the first one's neighbours on: loaded once for
-/// several lines.
-template <int lanes, int planes>
-struct across {
-  vec<lanes> at[std::size_t{planes + 2 * reach}];
-  [[gnu::always_inline]] across(const line& l, std::ptrdiff_t z) {
-    for (int i = 0; i < planes + 2 * reach; ++i) at[i] = vec_at<lanes>(l.x + z + (i - reach) * l.sx);
+template <int n, class F>
+[[gnu::always_inline]] inline void each_of(F f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, i>{}), ...);
+  }(std::make_integer_sequence<int, n>{});
+}
+
+/// A pointer whose origin the compiler does not know. A block of 2 x 2 lines reads 36 lines at each z; it
+/// would keep a pointer to each of them, and has registers for 14.
+[[gnu::always_inline]] inline const f32* opaque(const f32* p) {
+  asm("" : "+r"(p));
+  return p;
+}
+
+/// `n` vectors in a row along an axis, and the four on each side of them.
+template <int lanes, int n>
+struct row_of_vectors {
+  vec<lanes> at[std::size_t{n + 2 * reach}];
+
+  /// Of lines that are `step` apart; `own(i)` is the vector of the i-th, which is known.
+  template <class Own>
+  [[gnu::always_inline]] row_of_vectors(const f32* first, std::ptrdiff_t step, Own own) {
+    const f32 *before = opaque(first - reach * step), *behind = opaque(first + n * step);
+    each_of<reach>([&](auto r) __attribute__((always_inline)) {
+      at[r] = vec_at<lanes>(before + r * step), at[n + reach + r] = vec_at<lanes>(behind + r * step);
+    });
+    each_of<n>([&](auto i) __attribute__((always_inline)) { at[reach + i] = own(i); });
+  }
+  /// Along z: the centre from one to four cells further, slid out of it and the vectors next to it.
+  [[gnu::always_inline]] row_of_vectors(const vec<lanes>& low, const vec<lanes>& centre,
+                                        const vec<lanes>& high)
+    requires(n == 1)
+  {
+    slide<lanes - 4, lanes>(at[0], low, centre), slide<lanes - 3, lanes>(at[1], low, centre);
+    slide<lanes - 2, lanes>(at[2], low, centre), slide<lanes - 1, lanes>(at[3], low, centre);
+    at[4] = centre;
+    slide<1, lanes>(at[5], centre, high), slide<2, lanes>(at[6], centre, high);
+    slide<3, lanes>(at[7], centre, high);
+    slide<4 % lanes, lanes>(at[8], 4 < lanes ? centre : high, high);
+  }
+
+  /// Adds the weighted neighbours of the i-th vector to a sum, the farthest first: blocks of any shape give
+  /// the same bits.
+  template <int i>
+  [[gnu::always_inline]] void add_to(vec<lanes>& sum) const {
+    each_of<reach>([&](auto nearer) __attribute__((always_inline)) {
+      constexpr int r = reach - nearer;
+      sum += f32(weights[r]) * (at[reach + i - r] + at[reach + i + r]);
+    });
   }
 };
 
-/// h^2 Lap u for the vector at z of a line, and the differences of the nearest neighbours in z. `sides`
-/// points to the vector of the farthest neighbour in x.
+/// h^2 Lap u for the vector at z of a line, and the differences of the nearest neighbours in z.
 template <int lanes>
 struct neighbourhood {
   vec<lanes> laplacian, centre, z_difference;
 
-  [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z, const vec<lanes>* sides) {
-    constexpr f32 w0 = f32(3 * weights[0]), w1 = f32(weights[1]), w2 = f32(weights[2]), w3 = f32(weights[3]),
-                  w4 = f32(weights[4]);
-    const vec<lanes>&low = vec_at<lanes>(l.u + z - lanes), &high = vec_at<lanes>(l.u + z + lanes);
+  [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z) {
     centre = vec_at<lanes>(l.u + z);
-    vec<lanes> a1, b1, a2, b2, a3, b3, a4, b4;
-    slide<lanes - 1, lanes>(a1, low, centre), slide<1, lanes>(b1, centre, high);
-    slide<lanes - 2, lanes>(a2, low, centre), slide<2, lanes>(b2, centre, high);
-    slide<lanes - 3, lanes>(a3, low, centre), slide<3, lanes>(b3, centre, high);
-    slide<lanes - 4, lanes>(a4, low, centre), slide<4 % lanes, lanes>(b4, 4 < lanes ? centre : high, high);
-    z_difference = b1 - a1;
-    const auto side = [&](std::ptrdiff_t r)
-                          __attribute__((always_inline)) -> const vec<lanes>& { return sides[r + reach]; };
-    const auto row = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& {
-      return vec_at<lanes>(l.y + z + r * l.sy);
-    };
-    laplacian = w0 * centre + w1 * ((a1 + b1) + (row(-1) + row(1)) + (side(-1) + side(1))) +
-                w2 * ((a2 + b2) + (row(-2) + row(2)) + (side(-2) + side(2))) +
-                w3 * ((a3 + b3) + (row(-3) + row(3)) + (side(-3) + side(3))) +
-                w4 * ((a4 + b4) + (row(-4) + row(4)) + (side(-4) + side(4)));
+    laplacian = f32(3 * weights[0]) * centre;
+    const auto own = [&](int) __attribute__((always_inline)) -> const vec<lanes>& { return centre; };
+    const row_of_vectors<lanes, 1> along(vec_at<lanes>(l.u + z - lanes), centre,
+                                         vec_at<lanes>(l.u + z + lanes));
+    along.template add_to<0>(laplacian), z_difference = along.at[reach + 1] - along.at[reach - 1];
+    row_of_vectors<lanes, 1>(l.x + z, l.sx, own).template add_to<0>(laplacian);
+    row_of_vectors<lanes, 1>(l.y + z, l.sy, own).template add_to<0>(laplacian);
   }
 };
 
-/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16, of `count` lines that follow
-/// each other in y, in one or two planes. Two planes share most of their neighbours in x. With each cache
-/// line the loop prefetches one of `next` into the second cache, so memory is read while the processor
-/// computes; and v and k of the next line, which nothing else has loaded.
+/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16, of `rows` lines that follow each
+/// other in y, in one or two planes. Lines are done in blocks of 2 x 2, if there are registers for that:
+/// each vector reads 9 of u then, where it reads 17 by itself.
 struct plain {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const line& first, int planes, int count, int from, int to,
+  [[gnu::always_inline]] static inline void run(const line& first, int planes, int rows, int from, int to,
                                                 const upcoming& next) {
-    if (planes == 2) walk<lanes, 2>(first, count, from, to, next);
-    else walk<lanes, 1>(first, count, from, to, next);
+    if (planes == 2) walk<lanes, 2>(first, rows, from, to, next);
+    else walk<lanes, 1>(first, rows, from, to, next);
   }
 
  private:
   template <int lanes, int planes>
-  [[gnu::always_inline]] static inline void walk(const line& first, int count, int from, int to,
+  [[gnu::always_inline]] static inline void walk(const line& first, int rows, int from, int to,
                                                  const upcoming& next) {
-    line l = first;  // a local copy, which the stores to v cannot alias
-    const int third = (planes * count + 2) / 3;
-    for (int i = 0; i < count; ++i) {
-      const f32* soon[std::size_t{planes}];
-      for (int p = 0; p < planes; ++p)
-        soon[p] = next.from[(planes * i + p) / third] + ((planes * i + p) % third) * l.sy;
-      for (std::ptrdiff_t z = from; z < to; z += lanes) {
-        const across<lanes, planes> sides(l, z);
-        vec<lanes> results[std::size_t{planes}];
-        for (int p = 0; p < planes; ++p) {
-          if (z % widest_lanes == 0) {
-            __builtin_prefetch(soon[p] + z, 0, 2);
-            __builtin_prefetch(l.v + p * l.sx + l.sy + z, 1), __builtin_prefetch(l.k + p * l.skx + l.sk + z);
-          }
-          const neighbourhood<lanes> around(
-              {l.u + p * l.sx, nullptr, l.y + p * l.sx, l.sx, l.sy, nullptr, nullptr, 0, 0}, z, sides.at + p);
-          results[p] = (around.centre + around.centre - vec_at<lanes>(l.v + p * l.sx + z)) +
-                       vec_at<lanes>(l.k + p * l.skx + z) * around.laplacian;
+    line l = first;
+    upcoming soon = next;
+    const auto forward = [&](int by) __attribute__((always_inline)) {
+      l.u += by * l.sy, l.x += by * l.sy, l.y += by * l.sy, l.v += by * l.sy, l.k += by * l.sk;
+    };
+    if constexpr (lanes == 16)
+      for (; rows >= 2; rows -= 2, forward(2)) {
+        if (planes == 2 && soon.far) {
+          block<lanes, planes, 2, planes == 2>(l, from, to, soon);
+          soon.far += l.sy, soon.beside += l.sy, soon.k += l.sk;
+        } else {
+          block<lanes, planes, 2, false>(l, from, to, soon);
         }
-        for (int p = 0; p < planes; ++p) vec_at<lanes>(l.v + p * l.sx + z) = results[p];
       }
-      l.u += l.sy, l.x += l.sy, l.y += l.sy, l.v += l.sy, l.k += l.sk;
+    for (; rows > 0; --rows, forward(1)) block<lanes, planes, 1, false>(l, from, to, soon);
+  }
+
+  template <int lanes, int planes, int rows, bool prefetches>
+  [[gnu::always_inline]] static inline void block(const line& given, int from, int to, const upcoming& next) {
+    line l = given;  // a local copy, which the stores to v cannot alias
+    upcoming soon = next;
+    l.u += from, l.x += from, l.y += from, l.v += from, l.k += from;
+    if constexpr (prefetches) soon.far += from, soon.beside += from, soon.k += from;
+    vec<lanes> low[std::size_t{planes}][std::size_t{rows}], high[std::size_t{planes}][std::size_t{rows}];
+    const auto each_line = [&](auto f) __attribute__((always_inline)) {
+      each_of<planes>([&](auto p) __attribute__((always_inline)) {
+        each_of<rows>([&](auto r) __attribute__((always_inline)) { f(p, r); });
+      });
+    };
+    each_line([&](auto p, auto r) __attribute__((always_inline)) {
+      low[p][r] = vec_at<lanes>(l.u + p * l.sx + r * l.sy - lanes);
+      high[p][r] = vec_at<lanes>(l.u + p * l.sx + r * l.sy);
+    });
+    for (int vectors = (to - from) / lanes; vectors > 0; --vectors) {
+      vec<lanes> centre[std::size_t{planes}][std::size_t{rows}], sum[std::size_t{planes}][std::size_t{rows}];
+      each_line([&](auto p, auto r) __attribute__((always_inline)) {
+        centre[p][r] = high[p][r];
+        high[p][r] = vec_at<lanes>(opaque(l.u + p * l.sx) + r * l.sy + lanes);
+        sum[p][r] = f32(3 * weights[0]) * centre[p][r];
+        row_of_vectors<lanes, 1>(low[p][r], centre[p][r], high[p][r]).template add_to<0>(sum[p][r]);
+        low[p][r] = centre[p][r];
+      });
+      if constexpr (prefetches) {
+        each_of<planes>([&](auto p) __attribute__((always_inline)) {
+          __builtin_prefetch(soon.far + p * l.sx), __builtin_prefetch(soon.beside + p * l.sx);
+          __builtin_prefetch(soon.k + p * l.skx);
+        });
+        soon.far += lanes, soon.beside += lanes, soon.k += lanes;
+      }
+      each_of<rows>([&](auto r) __attribute__((always_inline)) {
+        const row_of_vectors<lanes, planes> x(
+            l.x + r * l.sy, l.sx,
+            [&](auto p) __attribute__((always_inline)) -> const vec<lanes>& { return centre[p][r]; });
+        each_of<planes>([&](auto p) __attribute__((always_inline)) { x.template add_to<p>(sum[p][r]); });
+      });
+      each_of<planes>([&](auto p) __attribute__((always_inline)) {
+        const row_of_vectors<lanes, rows> y(
+            l.y + p * l.sx, l.sy,
+            [&](auto r) __attribute__((always_inline)) -> const vec<lanes>& { return centre[p][r]; });
+        each_of<rows>([&](auto r) __attribute__((always_inline)) { y.template add_to<r>(sum[p][r]); });
+      });
+      each_line([&](auto p, auto r) __attribute__((always_inline)) {
+        vec<lanes>& v = vec_at<lanes>(l.v + p * l.sx + r * l.sy);
+        v = (centre[p][r] + centre[p][r] - v) + vec_at<lanes>(l.k + p * l.skx + r * l.sk) * sum[p][r];
+      });
+      l.u += lanes, l.x += lanes, l.y += lanes, l.v += lanes, l.k += lanes;
     }
   }
 };
@@ -125,8 +200,7 @@ struct absorbing {
     const line l = given;
     const layer p = in;
     for (std::ptrdiff_t z = from; z < to; z += lanes) {
-      const across<lanes, 1> sides(l, z);
-      const neighbourhood<lanes> n(l, z, sides.at);
+      const neighbourhood<lanes> n(l, z);
       vec<lanes>&v = vec_at<lanes>(l.v + z), &phi = vec_at<lanes>(p.phi + z);
       const vec<lanes> eta = vec_at<lanes>(p.eta + z) + p.eta_xy, slope = vec_at<lanes>(p.slope + z);
       v = ((2 - eta * eta + 2 * eta) * n.centre - v + vec_at<lanes>(l.k + z) * (n.laplacian + phi)) /
@@ -142,8 +216,8 @@ struct absorbing {
 /// v = v * factor_xy * factor: the sponge.
 struct fading {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(f32* v, f32 factor_xy, const f32* factor, int to) {
-    for (std::ptrdiff_t z = 0; z < to; z += lanes)
+  [[gnu::always_inline]] static inline void run(f32* v, f32 factor_xy, const f32* factor, int from, int to) {
+    for (std::ptrdiff_t z = from; z < to; z += lanes)
       vec_at<lanes>(v + z) *= factor_xy * vec_at<lanes>(factor + z);
   }
 };
@@ -153,6 +227,6 @@ struct fading {
 inline const auto step_plain =
     vector_code<loops::plain, const line&, int, int, int, int, const upcoming&>::best();
 inline const auto step_absorbing = vector_code<loops::absorbing, const line&, const layer&, int, int>::best();
-inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int>::best();
+inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int, int>::best();
 
 }  // namespace wsl::wave25

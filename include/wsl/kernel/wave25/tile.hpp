@@ -82,7 +82,7 @@ class tile {
           const int back = reach * s;
           const lines leaning{overlap(reached.x, {x - back, x - back + tile_x}),
                               overlap(reached.y, {y - back, y - back + tile_y})};
-          update(leaning, time_ + s, [&](int plane) { return next_tile(x, y, steps, s * tile_x + plane); });
+          update(leaning, time_ + s);
         }
     time_ += steps;
   }
@@ -102,7 +102,9 @@ class tile {
   u64 step_cycles(const machine& m) const { return step_cycles(m, edge_.kind, cut_.size.z); }
 
  private:
-  static constexpr int tile_x = 32, tile_y = 8;
+  /// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes
+  /// of a stencil stay in the first cache.
+  static constexpr int tile_x = 32, tile_y = 8, tile_z = 64;
 
   static f32 square(f64 x) { return static_cast<f32>(x * x); }
   static int parity(i64 steps) { return static_cast<int>(steps & 1); }
@@ -139,76 +141,89 @@ class tile {
                                             (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  // The tile after the one at (x, y) will lean over more planes than this one has, and none of its lines
-  // are in cache. While this tile computes its plane number `done`, of `steps` times tile_x, some lines of
-  // one of those planes are prefetched.
-  upcoming next_tile(int x, int y, int steps, int done) {
-    const lines known = cut_.known(pe_);
-    const int planes = tile_x + reach * (steps - 1), parts = std::max(1, steps * tile_x / planes);
-    const int soon_x = std::clamp(x - reach * (steps - 1) + done / parts, known.x.from, known.x.to - 1);
-    const int soon_y = std::clamp(y + tile_y + done % parts * (tile_y / parts), known.y.from, known.y.to - 1);
-    return {
-        {store_.field(0, soon_x, soon_y), store_.field(1, soon_x, soon_y), store_.factor(soon_x, soon_y)}};
+  /// Lines of the planes after x, of a tile whose lines begin at y. The tile before it in y has computed the
+  /// first half of the lines that come in, and they are not in the second cache any more; the other half has
+  /// just been computed.
+  upcoming after(int x, int y, i64 time) {
+    const int far = cut_.known(pe_).x.to + reach - Storage::planes;  // the frame's last planes
+    return {store_.field(parity(time), std::min(x + Storage::planes + reach, far), y),
+            store_.field(parity(time), std::min(x + Storage::planes, far), y - reach),
+            store_.factor(std::min(x + Storage::planes, far), y)};
   }
 
-  template <class Upcoming>
-  void update(const lines& l, i64 time, Upcoming upcoming_at) {
-    if (l.y.size() == 0) return;
-    for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
-      planes = std::min(edge_.kind == border::reflects ? Storage::planes : 1, l.x.to - x);
-      if (edge_.kind == border::reflects)
-        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), 0,
-                   whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
-      else
-        for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
-      if (free_surface_ && edge_.kind == border::reflects)
-        each_line({{x, x + planes}, l.y},
-                  [&](int at_x, int y) { mirror(store_.neighbours(parity(time), at_x, y), cut_.size.z, 1); });
-    }
+  void update(const lines& l, i64 time) {
+    if (l.count() == 0) return;
+    const auto each = [&](auto f) {
+      each_line(l, [&](int x, int y) { f(store_.neighbours(parity(time), x, y), x, y); });
+    };
+    if (edge_.kind == border::sponge) fade_lines(l, time);
+    if (edge_.kind == border::pml) update_in_layer(l, time);
+    else step_lines(l, time, 0, whole_vectors(cut_.size.z));
+    if constexpr (Storage::has_stretching)
+      if (edge_.kind == border::cpml)
+        each([&](const line& at, int x, int y) { store_.frame().correct(at, x, y); });
+    if (free_surface_)
+      each([&](const line& at, int x, int y) { mirror(at, cut_.size.z, f32(1 / (1 + 2 * eta(x, y)))); });
+    if (edge_.kind == border::sponge) fade_lines(l, time);
     each_in(store_.stations(), l, [&](station& s) {
       s.serve(store_.field(parity(time + 1), s.at.x, s.at.y) + s.at.z,
               static_cast<std::size_t>(time - launched_));
     });
   }
 
-  static upcoming nothing_after(const line& l) { return {{l.u, l.u, l.u}}; }
-  void step_at_border(const line& l, int x, int y) {
-    const int n = whole_vectors(cut_.size.z);
-    if (edge_.kind == border::pml) {
-      step_in_layer(l, x, y, n);
-      const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
-      if (free_surface_) mirror(l, cut_.size.z, f32(1 / (1 + 2 * eta)));
-      return;
-    }
-    if constexpr (Storage::has_stretching)
-      if (edge_.kind == border::cpml) {
-        step_plain(l, 1, 1, 0, n, nothing_after(l));
-        store_.frame().correct(l, x, y);
-        if (free_surface_) mirror(l, cut_.size.z, 1);
-        return;
+  /// Cells from .. to - 1 of lines on which no border acts.
+  void step_lines(const lines& l, i64 time, int from, int to) {
+    if (l.count() == 0) return;
+    for (int z = from; z < to; z += tile_z)
+      for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
+        planes = std::min(Storage::planes, l.x.to - x);
+        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), z,
+                   std::min(z + tile_z, to), Storage::planes > 1 ? after(x, l.y.from, time) : upcoming{});
       }
-    const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
-    fade(l.v, factor, store_.profile(), n);
-    step_plain(l, 1, 1, 0, n, nothing_after(l));
-    if (free_surface_) mirror(l, cut_.size.z, 1);
-    fade(l.v, factor, store_.profile(), n);
   }
 
-  // A line inside the frame of x and y meets the layer only at its ends.
-  void step_in_layer(const line& l, int x, int y, int n) {
-    const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
-    const layer in{f32(eta),
-                   f32(0.25 * edge_.slope(x, cut_.size.x)),
-                   f32(0.25 * edge_.slope(y, cut_.size.y)),
-                   store_.profile(),
-                   store_.slope(),
-                   store_.phi(x, y)};
-    const int top = edge_.open_top ? 0 : whole_vectors(edge_.width),
-              bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
-    if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
-    step_absorbing(l, in, 0, top);
-    step_plain(l, 1, 1, top, bottom, nothing_after(l));
-    step_absorbing(l, in, bottom, n);
+  /// The part of a perfectly matched layer's damping that is the same for all cells of a line.
+  f64 eta(int x, int y) const {
+    return edge_.kind == border::pml ? edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y) : 0;
+  }
+
+  /// The cells that no frame of the border reaches, in whole vectors along z.
+  lines inside() const {
+    return {{edge_.width, cut_.size.x - edge_.width}, {edge_.width, cut_.size.y - edge_.width}};
+  }
+  range inside_z() const {
+    const int top = edge_.open_top ? 0 : whole_vectors(edge_.width);
+    return {top, std::max(top, (cut_.size.z - edge_.width) / widest_lanes * widest_lanes)};
+  }
+
+  /// Calls f(line, x, y, from, to) for the cells of lines that lie in the frame: lines inside the frame of x
+  /// and y have their ends in it.
+  template <class F>
+  void each_in_frame(const lines& l, i64 time, F f) {
+    each_line(l, [&](int x, int y) {
+      const line at = store_.neighbours(parity(time), x, y);
+      const int n = whole_vectors(cut_.size.z);
+      if (!inside().has(x, y)) return f(at, x, y, 0, n);
+      f(at, x, y, 0, inside_z().from), f(at, x, y, inside_z().to, n);
+    });
+  }
+
+  void fade_lines(const lines& l, i64 time) {
+    each_in_frame(l, time, [&](const line& at, int x, int y, int from, int to) {
+      fade(at.v, f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y)), store_.profile(), from,
+           to);
+    });
+  }
+
+  void update_in_layer(const lines& l, i64 time) {
+    each_in_frame(l, time, [&](const line& at, int x, int y, int from, int to) {
+      step_absorbing(
+          at,
+          {f32(eta(x, y)), f32(0.25 * edge_.slope(x, cut_.size.x)), f32(0.25 * edge_.slope(y, cut_.size.y)),
+           store_.profile(), store_.slope(), store_.phi(x, y)},
+          from, to);
+    });
+    step_lines({overlap(l.x, inside().x), overlap(l.y, inside().y)}, time, inside_z().from, inside_z().to);
   }
 
   partition cut_;
