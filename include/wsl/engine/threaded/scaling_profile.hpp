@@ -140,15 +140,22 @@ class scaling_profile final : public run_observer {
 
   /// Forgets what was measured. From here on the time between runs counts as the host's, also that before the
   /// first run.
-  void restart() {
-    for (engines::predicted_schedule& s : schedules_) s.restart();
-    work_ = serial_ = 0, supersteps_ = 0;
-    rests_ = true, last_ = now_();
+  void restart() { forget(), keeps_ = false, kept_.clear(), next_ = 0; }
+  /// The same, and what follows is done several times, with `repeat` before each further time.
+  void restart_to_repeat() { restart(), keeps_ = true; }
+  /// What was done since `restart_to_repeat` is done again. Of each partition in each superstep the shortest
+  /// time counts, so that other programs on the computer disturb a prediction little: a superstep takes as
+  /// long as its slowest thread, and of many partitions one is always disturbed. Throws fault if the last time
+  /// had not as many supersteps and partitions with work as the first.
+  void repeat() {
+    check_repetition();
+    forget(), next_ = 0, is_first_ = false;
   }
 
   /// One for each number of threads: the time from `restart`, or from the first run, to the end of the last
   /// run.
   support::flat_vector<scaling_prediction> predictions() const {
+    check_repetition();
     support::flat_vector<scaling_prediction> of_each;
     for (const engines::predicted_schedule& s : schedules_)
       of_each.push_back(s.prediction(work_, serial_, supersteps_));
@@ -190,11 +197,31 @@ class scaling_profile final : public run_observer {
  private:
   static constexpr f64 has_not_run = -1;
 
+  void forget() {
+    for (engines::predicted_schedule& s : schedules_) s.restart();
+    work_ = serial_ = 0, supersteps_ = 0, is_first_ = true;
+    rests_ = true, last_ = now_();
+  }
+  void check_repetition() const {
+    if (keeps_ && next_ != kept_.size())
+      throw fault("wsl: a profile compares repetitions of the same work, but one has " +
+                  std::to_string(next_) + " partitions with work in its supersteps, and the first has " +
+                  std::to_string(kept_.size()));
+  }
+
   /// The time since the last call, without that of reading the clock.
   f64 interval() {
     const u64 now = now_(), passed = now - last_;
     last_ = now;
-    return passed > overhead_ ? static_cast<f64>(passed - overhead_) : 0;
+    return shortest(passed > overhead_ ? static_cast<f64>(passed - overhead_) : 0);
+  }
+  /// Of this time and those at the same place of earlier repetitions.
+  f64 shortest(f64 time) {
+    if (!keeps_) return time;
+    const std::size_t place = next_++;
+    if (is_first_) return kept_.push_back(time);
+    if (place < kept_.size()) time = kept_[place] = support::min(kept_[place], time);
+    return time;
   }
   u64 shortest_interval() const {
     u64 shortest = ~u64{0};
@@ -213,6 +240,9 @@ class scaling_profile final : public run_observer {
   f64 work_ = 0, serial_ = 0;
   u64 supersteps_ = 0;
   support::flat_vector<f64> times_, before_;
+  bool keeps_ = false, is_first_ = true;
+  support::flat_vector<f64> kept_;  ///< the shortest times, in their order
+  std::size_t next_ = 0;
   support::flat_vector<engines::predicted_schedule> schedules_;
 };
 
