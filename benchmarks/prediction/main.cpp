@@ -37,20 +37,18 @@ std::function<void()> relays(int, int threads, scaling_profile* profile) {
   return [f] { f->launch<&bench::even_relay::start>(column(0), 2'000); };
 }
 
-/// The shortest of some steps.
+/// From the shortest times of some steps.
 scaling_prediction predicted(const program& p, int cores, int threads) {
   constexpr int steps = 20;
   scaling_profile profile({threads});
   const auto step = p(cores, 1, &profile);
   step(), step();
-  scaling_prediction best{.seconds = 1e30};
   for (int k = 0; k < steps; ++k) {
-    profile.restart();
+    if (k == 0) profile.restart_to_repeat();
+    else profile.repeat();
     step();
-    const scaling_prediction now = profile.predictions()[0];
-    if (now.seconds < best.seconds) best = now;
   }
-  return best;
+  return profile.predictions()[0];
 }
 
 long interruptions() {

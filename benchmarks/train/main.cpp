@@ -78,19 +78,19 @@ f64 milliseconds(Trainer&& t, const ml::batch& data, int steps) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
 }
-/// The seconds of the shortest step on so many threads, from steps on one with the grid for as many cores.
+/// The seconds of a step on so many threads, from the shortest times of steps on one with the grid for as many
+/// cores.
 f64 predicted(std::string_view model, int threads, int steps) {
   lesson work = of(model);
   scaling_profile profile({threads});
   ml::trainer t(std::move(work.net), ml::optimizer::adam(), {.cores = threads, .profile = &profile});
   t.step(work.data, rate);
-  f64 best = 1e30;
   for (int i = 0; i < steps; ++i) {
-    profile.restart();
+    if (i == 0) profile.restart_to_repeat();
+    else profile.repeat();
     t.step(work.data, rate);
-    best = std::min(best, profile.predictions()[0].seconds);
   }
-  return best;
+  return profile.predictions()[0].seconds;
 }
 
 f64 milliseconds(lesson& work, std::string_view way, int steps) {

@@ -17,9 +17,10 @@ u64 units_so_far() { return units; }
 /// PE x works for 10 (x + 1) units, and then for ten times as many in a job.
 struct uneven {
   bool has_job = false, runs_long = false;
+  u64 disturbance = 0;
 
   void start(pe& me) {
-    units += 10 * static_cast<u64>(me.x() + 1);
+    units += 10 * static_cast<u64>(me.x() + 1) + disturbance;
     me_ = &me;
     if (has_job) me.async_compute<&uneven::compute>(*this, then<&uneven::done>());
     if (runs_long) me.activate<&uneven::compute_long>();
@@ -99,6 +100,35 @@ TEST_CASE("each thread runs a contiguous share of the partitions") {
     CHECK(p[k].serial == 0);
     CHECK(p[k].speedup == Approx(100. / (longest[k] + 3 * barrier[k])));
     CHECK(p[k].supersteps == 1);
+  }
+}
+
+TEST_CASE("of repetitions the shortest time of each partition counts") {
+  scaling_profile times = profile_of({4});
+  fabric f{row_of(4), by_pe(times)};
+  // The third PE takes another 500 units in the first run, the first one in the second run.
+  const auto run_disturbed = [&](int disturbed) {
+    for (int x = 0; x < 4; ++x) f.program_at<uneven>({x, 0}).disturbance = x == disturbed ? 500 : 0;
+    f.launch();
+  };
+  times.restart_to_repeat();
+  run_disturbed(2);
+  CHECK(units_of(times.predictions()[0].seconds) == Approx(530 + 3 * 7));
+  times.repeat();
+  run_disturbed(0);
+  CHECK(units_of(times.predictions()[0].seconds) == Approx(40 + 3 * 7));
+  CHECK(units_of(times.predictions()[0].work) == Approx(100. / 4));
+
+  SECTION("which have the same supersteps") {
+    times.repeat();
+    CHECK_THROWS_WITH(times.predictions(), Catch::Contains("repetitions of the same work, but one has 0"));
+    run_disturbed(3), run_disturbed(3);
+    CHECK_THROWS_AS(times.repeat(), fault);
+  }
+  SECTION("and are forgotten by a restart") {
+    times.restart();
+    run_disturbed(1);
+    CHECK(units_of(times.predictions()[0].seconds) == Approx(520 + 3 * 7));
   }
 }
 

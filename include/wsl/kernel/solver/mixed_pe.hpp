@@ -211,7 +211,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
           }
           if (!to.empty()) l.path(knight_color(x.from, y.from), where, ramp >> to);
         }
-  joining<Storage>.wire(l);
+  joining.wire(l);
   return l;
 }
 

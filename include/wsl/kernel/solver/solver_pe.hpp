@@ -13,10 +13,8 @@
 namespace wsl::solver {
 
 inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
-/// Colors 8 to 12. On a wafer the totals meet in the centre, to which the ways are half as long.
-template <class Storage>
-inline constexpr all_reduce<f32> joining{
-    .first = 8, .words = most_sums, .place = Storage::is_for_wafers ? total_at::centre : total_at::corner};
+/// Colors 8 to 12. The totals meet in the centre, to which the ways are half as long.
+inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums, .place = total_at::centre};
 
 /// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
 /// more iteration.
@@ -79,7 +77,7 @@ class solver_control {
  private:
   int left_ = 0, done_ = 0;
   f32 history_[most_iterations_a_launch]{};
-  endpoint<joining<Storage>> joining_;
+  endpoint<joining> joining_;
 
  public:
   using tasks = task_list<launch<&solver_control::iterate>, launch<&solver_control::close>,
@@ -253,7 +251,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
       l.place<solver_pe<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
-  joining<Storage>.wire(l);
+  joining.wire(l);
   return l;
 }
 
