@@ -145,8 +145,8 @@ class scaling_profile final : public run_observer {
   void restart_to_repeat() { restart(), keeps_ = true; }
   /// What was done since `restart_to_repeat` is done again. Of each partition in each superstep the shortest
   /// time counts, so that other programs on the computer disturb a prediction little: a superstep takes as
-  /// long as its slowest thread, and of many partitions one is always disturbed. Throws fault if the last time
-  /// had not as many supersteps and partitions with work as the first.
+  /// long as its slowest thread, and one of many partitions is always disturbed. Throws fault if the last
+  /// time had not as many supersteps and partitions with work as the first.
   void repeat() {
     check_repetition();
     forget(), next_ = 0, is_first_ = false;

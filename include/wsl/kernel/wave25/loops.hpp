@@ -98,13 +98,17 @@ struct neighbourhood {
 
   [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z) {
     centre = vec_at<lanes>(l.u + z);
-    laplacian = f32(3 * weights[0]) * centre;
-    const auto own = [&](int) __attribute__((always_inline)) -> const vec<lanes>& { return centre; };
     const row_of_vectors<lanes, 1> along(vec_at<lanes>(l.u + z - lanes), centre,
                                          vec_at<lanes>(l.u + z + lanes));
-    along.template add_to<0>(laplacian), z_difference = along.at[reach + 1] - along.at[reach - 1];
-    row_of_vectors<lanes, 1>(l.x + z, l.sx, own).template add_to<0>(laplacian);
-    row_of_vectors<lanes, 1>(l.y + z, l.sy, own).template add_to<0>(laplacian);
+    z_difference = along.at[reach + 1] - along.at[reach - 1];
+    laplacian = f32(3 * weights[0]) * centre;
+    each_of<reach>([&](auto nearer) __attribute__((always_inline)) {
+      constexpr int r = nearer + 1;
+      const vec<lanes>&west = vec_at<lanes>(l.x + z - r * l.sx), &east = vec_at<lanes>(l.x + z + r * l.sx);
+      const vec<lanes>&north = vec_at<lanes>(l.y + z - r * l.sy), &south = vec_at<lanes>(l.y + z + r * l.sy);
+      laplacian +=
+          f32(weights[r]) * ((along.at[reach - r] + along.at[reach + r]) + (north + south) + (west + east));
+    });
   }
 };
 

@@ -215,6 +215,7 @@ class tile {
     });
   }
 
+  // Line by line: their ends in the frame and the cells between them are in memory next to each other.
   void update_in_layer(const lines& l, i64 time) {
     each_in_frame(l, time, [&](const line& at, int x, int y, int from, int to) {
       step_absorbing(
@@ -222,8 +223,8 @@ class tile {
           {f32(eta(x, y)), f32(0.25 * edge_.slope(x, cut_.size.x)), f32(0.25 * edge_.slope(y, cut_.size.y)),
            store_.profile(), store_.slope(), store_.phi(x, y)},
           from, to);
+      if (from == 0 && to < whole_vectors(cut_.size.z)) step_plain(at, 1, 1, to, inside_z().to, {});
     });
-    step_lines({overlap(l.x, inside().x), overlap(l.y, inside().y)}, time, inside_z().from, inside_z().to);
   }
 
   partition cut_;
