@@ -265,7 +265,7 @@ TEST_CASE("seismic: a mistake in a problem, a state or a checkpoint is named") {
   refuses(bytes, other, "the checkpoint belongs to another problem");
   refuses(bytes, seismic::problem{p, seismic::vti{}}, "the checkpoint belongs to another problem");
   refuses(bytes.substr(0, bytes.size() - 9), whole, "cut short or damaged");
-  refuses("wsl seismic state 1\n", whole, "cut short");
+  refuses("wsl seismic state 2\n", whole, "cut short");
   refuses("something else", whole, "this is not a checkpoint of seismic");
   wave25::simulation plain{p};
   refuses(wave25::to_bytes(plain.save(), p), whole, "this is not a checkpoint of seismic");

@@ -73,8 +73,8 @@ void is_wave25(const Medium& plain) {
     }
 }
 
-/// The same bits on any number of PEs and threads, with any number of steps between exchanges, and where a run
-/// was saved and went on.
+/// The same bits on any number of PEs and threads, with any number of steps between exchanges, and where a
+/// run was saved and went on.
 template <class Medium>
 void has_one_result(const Medium& medium, wave25::border kind) {
   const seismic::problem p{mixture({20, 11, 13}, kind, true), medium};

@@ -142,8 +142,8 @@ class simulation_on {
   }
 
   /// Adds `emits(n)` to a cell after step n, which counts from 0, before anything else reads the cell:
-  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. Throws std::invalid_argument if there
-  /// is no such cell or field, and a run does if a number is not finite.
+  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. Throws std::invalid_argument if
+  /// there is no such cell or field, and a run does if a number is not finite.
   void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     source(std::span(&one, 1), std::move(emits));
@@ -432,8 +432,8 @@ class simulation_on {
       heard[pe].push_back({.at = at, .field = c[3]});
     }
     each_tile([&](auto& t, coord pe) {
-      // Cells of its neighbours that a PE computes have their sources, too, and so have copies of cells at the
-      // other end of an axis that goes around.
+      // Cells of its neighbours that a PE computes have their sources, too, and so have copies of cells at
+      // the other end of an axis that goes around.
       const box computed = plan_.cut.computed(pe, plan_.cut.depth - 1);
       std::vector<station<T>> given;
       for (const station<T>& s : sources_)

@@ -10,8 +10,8 @@ namespace wsl::seismic {
 
 template <class Medium>
 struct problem {
-  /// `step` 0 stands for 0.8 of the largest stable one in this medium. The border reflects, or is a sponge or a
-  /// cpml.
+  /// `step` 0 stands for 0.8 of the largest stable one in this medium. The border reflects, or is a sponge or
+  /// a cpml.
   wave25::problem shot;
   Medium medium;
   /// s; 0 until `checked` has found it, which looks at all cells

@@ -41,8 +41,8 @@ struct vti {
                       2 * n(0, 0, 0) - n.before(0, 0, 0) + (k * layers + across(0, 0, 0) * upright)};
   };
 
-  /// What a cpml stretches along an axis: the second derivative of a stress, its first one, and how the second
-  /// enters h and n.
+  /// What a cpml stretches along an axis: the second derivative of a stress, its first one, and how the
+  /// second enters h and n.
   template <int axis>
   static constexpr auto along = [](auto h, auto n, auto within, auto between, auto across) {
     if constexpr (axis == 2)
