@@ -144,8 +144,8 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
   CHECK(second.trace(0).empty());
   bare.now.pop_back();
   CHECK_THROWS_WITH(second.restore(bare),
-                    Contains("is after 71 steps and has 1 fields now, 2 before and 0 traces; the simulation "
-                             "has 2 fields and 13 receivers"));
+                    Contains("is after 71 steps and has 1 fields now, 2 before, 0 traces and 0 numbers of a "
+                             "border; the simulation has 2 fields, 13 receivers and 0 numbers of a border"));
   bare = saved, bare.now[1].pop_back();
   CHECK_THROWS_WITH(second.restore(bare), Contains("field 1 has 377 numbers"));
   // a receiver that comes later hears from then on

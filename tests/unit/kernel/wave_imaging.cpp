@@ -205,8 +205,8 @@ TEST_CASE("seismic: how much memory the checkpoints have changes steps but no bi
     CHECK(i.illumination == whole.illumination);
     CHECK(i.forward_steps > 100);
   }
-  CHECK_THROWS_WITH(with(3.9, 1), Contains("seismic: imaging needs memory for at least 4 fields of 25 x 21 x "
-                                           "23 cells, which are 193200 bytes"));
+  CHECK_THROWS_WITH(with(3.9, 1), Contains("seismic: imaging needs memory for at least 8 fields of 25 x 21 x "
+                                           "23 cells, which are 386400 bytes"));
   CHECK_THROWS_WITH(with(9, 0), Contains("seismic: imaging takes at least 1 step"));
 }
 

@@ -126,8 +126,8 @@ class reversed_run {
     const f64 fields = o.memory / (4. * static_cast<f64>(numbers));
     const i64 state = 2 + static_cast<i64>((kind::remembered(p) + numbers - 1) / numbers);
     if (fields < 4)
-      support::bad_argument({kind::name, ": imaging needs memory for at least 4 fields of ",
-                             text(kind::shot(p).size), " cells, which are ", 16 * numbers,
+      support::bad_argument({kind::name, ": imaging needs memory for at least ", 4 * kind::fields,
+                             " fields of ", text(kind::shot(p).size), " cells, which are ", 16 * numbers,
                              " bytes, and may have ", static_cast<i64>(o.memory)});
     const i64 all = static_cast<i64>(std::min(fields, 1e12));
     block_ = std::clamp<i64>(all / 2 - 2, 1, samples);
