@@ -195,8 +195,8 @@ class basic_transform : public transform_on<capacity{}, T> {
 using transform = basic_transform<f32>;
 
 /// Transforms of real numbers. Along the last axis, of length n, the spectrum has n / 2 + 1 numbers; the
-/// others are their conjugates. Even lengths are faster than odd ones. Arrays do not overlap, unless they are padded: then the field
-/// and the spectrum may be the same memory. A single line is transformed by one PE.
+/// others are their conjugates. Even lengths are faster than odd ones. Arrays do not overlap, unless they are
+/// padded: then the field and the spectrum may be the same memory. A single line is transformed by one PE.
 template <class T>
 class basic_real_transform : public transform_on<capacity{}, T> {
  public:

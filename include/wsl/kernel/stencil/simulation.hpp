@@ -338,12 +338,12 @@ class simulation_on {
     });
   }
   using program_tile = decltype(program::here);
-  using line_of = T* (program_tile::*)(int, int, int);
+  using line_in_tile = T* (program_tile::*)(int, int, int);
   box everywhere() const {
     return {{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}};
   }
   /// Copies a part of a field, line after line.
-  void copy_out(std::span<T> u, int field, const box& part, line_of which = &program_tile::now) {
+  void copy_out(std::span<T> u, int field, const box& part, line_in_tile which = &program_tile::now) {
     host_gather all(fabric_);
     each_pe([&](coord pe) {
       box own = plan_.cut.own(pe);

@@ -6,7 +6,8 @@
 // With m = 1 / v^2, densities follow  (m / rho) p_tt - div((1 / rho) grad p) = s / rho.  The operator on
 // the left is symmetric; so the adjoint emits rho times what a source does, and divides what is heard by rho.
 // Two stresses q follow  m q_tt = N (D q + s)  with the symmetric matrices N of the medium and D of the
-// second derivatives. If w is the adjoint field, then N w follows the same equation with the residuals as sources.
+// second derivatives. If w is the adjoint field, then N w follows the same equation, with the residuals as
+// sources.
 //   const wave25::image i = wave25::migrate(seismic::problem{shot, medium}, 800, residual);
 #pragma once
 #include "../wave25/imaging.hpp"
