@@ -36,7 +36,7 @@ struct imaging_of<seismic::problem<Medium>> {
   using simulation = seismic::simulation<Medium>;
   using problem = seismic::problem<Medium>;
   static constexpr const char* name = "seismic";
-  static constexpr int fields = Medium::fields;
+  static constexpr std::size_t fields = std::size_t(Medium::fields);
   static constexpr std::array<f64, fields> shares_of_pressure = Medium::shares_of_pressure;
 
   explicit imaging_of(const problem& p) : of_(p) {}

@@ -8,6 +8,7 @@
 // fields. What remembers the past of a cell is added with these factors, and costs nothing outside of the
 // frame.
 #pragma once
+#include "../stencil/cut.hpp"
 #include "../stencil/sweep.hpp"
 #include "../wave25/stretching.hpp"
 

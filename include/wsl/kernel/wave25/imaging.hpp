@@ -36,7 +36,7 @@ template <>
 struct imaging_of<problem> {
   using simulation = wave25::simulation;
   static constexpr const char* name = "wave25";
-  static constexpr int fields = 1;
+  static constexpr std::size_t fields = 1;
   static constexpr std::array<f64, fields> shares_of_pressure{1};
 
   explicit imaging_of(const problem&) {}
@@ -124,7 +124,7 @@ class reversed_run {
     // remembers.
     const std::size_t numbers = kind::fields * cells_();
     const f64 fields = o.memory / (4. * static_cast<f64>(numbers));
-    const i64 state = 2 + static_cast<i64>((kind::remembered(p) + numbers - 1) / numbers);
+    const i64 of_state = 2 + static_cast<i64>((kind::remembered(p) + numbers - 1) / numbers);
     if (fields < 4)
       support::bad_argument({kind::name, ": imaging needs memory for at least ", 4 * kind::fields,
                              " fields of ", text(kind::shot(p).size), " cells, which are ", 16 * numbers,
@@ -134,7 +134,7 @@ class reversed_run {
     if (all < samples + 2)
       block_ =
           std::min(block_, std::max<i64>(1, static_cast<i64>(std::sqrt(2. * static_cast<f64>(samples)))));
-    slots_ = static_cast<int>(std::clamp<i64>((all - block_ - 2) / state, 0, 10'000));
+    slots_ = static_cast<int>(std::clamp<i64>((all - block_ - 2) / of_state, 0, 10'000));
   }
 
   i64 steps() const { return steps_; }
@@ -219,7 +219,7 @@ template <class Problem>
 image migrate(const Problem& given, i64 steps, const std::function<traces(const traces&)>& residual,
               const imaging_options& o = {}) {
   using kind = imaging_of<Problem>;
-  using simulation = typename kind::simulation;
+  using runner = typename kind::simulation;
   using sample = typename checks::reversed_run<Problem>::sample;
   if (o.every < 1 || steps < 1)
     support::bad_argument({kind::name,
@@ -231,7 +231,7 @@ image migrate(const Problem& given, i64 steps, const std::function<traces(const 
   image result;
   traces rest;
   {
-    simulation forward(p, o.how);
+    runner forward(p, o.how);
     forward.run(steps);
     traces synthetic;
     for (std::size_t i = 0; i < shot.receivers.size(); ++i) synthetic.push_back(forward.trace(i));
@@ -241,7 +241,7 @@ image migrate(const Problem& given, i64 steps, const std::function<traces(const 
     for (const f32 r : trace) result.misfit += 0.5 * f64{r} * f64{r};
   Problem alone = adjoint_of(p, rest, marched);
   kind::shot(alone).receivers.clear();
-  simulation backward(alone, o.how);
+  runner backward(alone, o.how);
   checks::reversed_run<Problem> forward(p, samples, o);
   const kind of(p);
   std::vector<f64> gradient(shot.size.count()), energy(shot.size.count());
