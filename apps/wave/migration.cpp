@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <wsl/kernel/wave25/imaging.hpp>
-#include <wsl/kernel/wave25/problem_fingerprint.hpp>
+#include <wsl/kernel/wave/imaging.hpp>
 
 #include "../files.hpp"
 #include "../npy.hpp"
@@ -35,11 +34,17 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
       for (std::size_t n = 0; n < rest[i].size(); ++n) rest[i][n] -= recorded[i][n];
     return rest;
   };
-  const wave25::image i =
-      wave25::migrate(p, o.steps, residual,
-                      {.memory = o.memory,
-                       .every = o.every,
-                       .how = {.wide = o.how.wide, .depth = o.how.depth, .threads = o.how.threads}});
+  const wave25::imaging_options how{
+      .memory = o.memory,
+      .every = o.every,
+      .how = {.wide = o.how.wide, .depth = o.how.depth, .threads = o.how.threads}};
+  const wave25::image i = std::visit(
+      [&](const auto& medium) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(medium)>, isotropic>)
+          return wave25::migrate(p, o.steps, residual, how);
+        else return wave25::migrate(o.in_medium(p, medium), o.steps, residual, how);
+      },
+      o.medium);
   if (!std::all_of(i.gradient.begin(), i.gradient.end(), [](f32 x) { return std::isfinite(x); }))
     throw std::runtime_error(
         fmt::format("shot {}: 32-bit numbers do not hold its image: scale the data and --amplitude "
@@ -107,8 +112,8 @@ int migrate_shots(const options& o) {
                      .at_a_time = o.shots_at_a_time,
                      .recipe =
                          [&](std::size_t k) {
-                           return fmt::format("rtm {:016x} steps {} every {}\n",
-                                              wave25::fingerprint_of(o.problem_of(k)), o.steps, o.every);
+                           return fmt::format("rtm {:016x} steps {} every {}\n", o.fingerprint_of(k), o.steps,
+                                              o.every);
                          },
                      .make =
                          [&](std::size_t k, const std::filesystem::path& folder) {

@@ -179,7 +179,7 @@ void declare(CLI::App& app, words& w, options& o) {
       ->capture_default_str();
   app.add_flag("--free-surface", w.free_surface,
                "cell 0 of z is a free surface, which reflects as a mirror of the other sign");
-  app.add_option("--border", w.edge, "what the border does")
+  app.add_option("--border", w.edge, "what the border does; cpml by default with densities or anisotropy")
       ->check(CLI::IsMember({"reflects", "sponge", "pml", "cpml"}))
       ->capture_default_str();
   app.add_option("--border-width", w.edge_width, "cells of a sponge, a pml or a cpml on each side")
@@ -354,28 +354,27 @@ void read_medium(const words& w, options& o, run_grid& grid) {
   const char* option = !w.density.empty() ? "--density" : !w.epsilon.empty() ? "--epsilon" : "--delta";
   if (!w.density.empty() && anisotropic)
     bad_argument("--density: the scheme with densities has no anisotropy: leave out --epsilon and --delta");
-  if (o.migrates)
-    bad_argument("rtm: it migrates in isotropic media of constant density only: leave out {}", option);
-  if (w.edge == "pml" || w.edge == "cpml") {
+  if (w.edge == "pml") {
     if (w.has_border)
-      bad_argument("--border: a {} does not go with {}: take --border sponge, or reflects", w.edge, option);
-    o.problem.edge = border::sponge;
+      bad_argument("--border: a pml does not go with {}: take --border cpml, sponge, or reflects", option);
+    o.problem.edge = border::cpml;
   }
-  if (o.how.depth > 1)
-    bad_argument("--depth: with {} there is an exchange after each step: leave out --depth", option);
   if (anisotropic)
     o.medium = wsl::seismic::vti{read("--epsilon", "epsilon", w.epsilon), read("--delta", "delta", w.delta)};
   else o.medium = wsl::seismic::variable_density{read("--density", "density", w.density)};
 }
 
-/// The time step as a number, found once and not for each use. Throws for one that is unstable.
-f64 time_step(const options& o) {
-  return std::visit(
+/// Makes the time step a number, which is found once and not for each use. Throws for one that is unstable.
+void find_time_step(options& o) {
+  std::visit(
       [&](const auto& m) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>) {
           checks::time_step(o.problem);
-          return o.problem.time_step();
-        } else return wsl::seismic::problem{o.problem, m}.checked().shot.step;
+          o.problem.step = o.problem.time_step();
+        } else {
+          const auto found = wsl::seismic::problem{o.problem, m}.checked();
+          o.problem.step = found.shot.step, o.largest_step = found.largest_step;
+        }
       },
       o.medium);
 }
@@ -403,7 +402,7 @@ void assemble(words& w, options& o) {
   require_room(grid, o.shots_at_a_time);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
-  p.step = time_step(o);
+  find_time_step(o);
   p.sources = {wavelet(w, at, p.step)};
   p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
@@ -414,7 +413,8 @@ void assemble(words& w, options& o) {
   read_formats(w, o);
   o.memory = 1e9 * w.gigabytes;
   // Two runs, two sums of 64 bits, and what is kept of the forward one.
-  if (const f64 wanted = o.shots_at_a_time * (72. * static_cast<f64>(p.size.count()) + o.memory);
+  if (const f64 wanted =
+          o.shots_at_a_time * ((24 + 2 * bytes_of_cell(w)) * static_cast<f64>(p.size.count()) + o.memory);
       o.migrates && wanted > app::memory_there())
     bad_argument(
         "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
@@ -443,7 +443,7 @@ wsl::u64 options::fingerprint_of(std::size_t which) const {
       [&](const auto& m) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>)
           return wsl::wave25::fingerprint_of(problem_of(which));
-        else return wsl::seismic::fingerprint_of(wsl::seismic::problem{problem_of(which), m});
+        else return wsl::seismic::fingerprint_of(in_medium(problem_of(which), m));
       },
       medium);
 }

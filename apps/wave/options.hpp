@@ -30,6 +30,7 @@ struct options {
   bool migrates = false;         ///< `wsl-wave rtm`
   wsl::wave25::problem problem;  ///< of the only shot, or of all but for sources and receivers
   any_medium medium;             ///< what it has besides the velocity
+  f64 largest_step = 0;          ///< s, that is stable in this medium
   std::vector<shot> shots;       ///< of a list; empty without one
   resources how;
   wsl::i64 steps = 0;
@@ -52,6 +53,11 @@ struct options {
 
   /// The problem of a shot of the list, from 0 on.
   wsl::wave25::problem problem_of(std::size_t which) const;
+  /// A problem of these options in the medium, which is one of theirs.
+  template <class Medium>
+  wsl::seismic::problem<Medium> in_medium(const wsl::wave25::problem& p, const Medium& m) const {
+    return {p, m, largest_step};
+  }
   /// Of all that its results depend on, the medium included.
   wsl::u64 fingerprint_of(std::size_t which) const;
   /// The slice through a source, unless one was given.

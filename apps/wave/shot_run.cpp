@@ -26,29 +26,26 @@ template <class Medium>
 struct solver {
   using problem = seismic::problem<Medium>;
   using simulation = seismic::simulation<Medium>;
-  static problem with(const wave25::problem& shot, const Medium& m) { return {shot, m}; }
-  static seismic::options use_of(const resources& how) { return {.wide = how.wide, .threads = how.threads}; }
+  static problem with(const options& o, const wave25::problem& shot, const Medium& m) {
+    return o.in_medium(shot, m);
+  }
+  static seismic::options use_of(const resources& how) {
+    return {.wide = how.wide, .depth = how.depth, .threads = how.threads};
+  }
   static seismic::state read(const std::string& bytes, const problem& p) {
     return seismic::state_from_bytes(bytes, p);
-  }
-  static simulation start(const problem& p, const resources& how, bool alone) {
-    if (alone) app::require_one_process("a shot with --density, --epsilon or --delta");
-    return simulation(p, use_of(how));
   }
 };
 template <>
 struct solver<isotropic> {
   using problem = wave25::problem;
   using simulation = wave25::simulation;
-  static problem with(const wave25::problem& shot, const isotropic&) { return shot; }
+  static problem with(const options&, const wave25::problem& shot, const isotropic&) { return shot; }
   static wave25::options use_of(const resources& how) {
     return {.wide = how.wide, .depth = how.depth, .threads = how.threads};
   }
   static wave25::state read(const std::string& bytes, const problem& p) {
     return wave25::state_from_bytes(bytes, p);
-  }
-  static simulation start(const problem& p, const resources& how, bool alone) {
-    return simulation(p, use_of(how), app::engine{.is_alone = !alone});
   }
 };
 
@@ -61,12 +58,12 @@ class shot_run {
            int number, bool alone)
       : asked_(o),
         problem_(p),
-        whole_(solver<Medium>::with(p, medium)),
+        whole_(solver<Medium>::with(o, p, medium)),
         folder_(std::move(folder)),
         number_(number),
         alone_(alone),
         drawn_(o.slice_of(p)),
-        simulation_(solver<Medium>::start(whole_, o.how, alone)) {
+        simulation_(whole_, solver<Medium>::use_of(o.how), app::engine{.is_alone = !alone}) {
     if (writes()) app::make_folder(folder_);
     if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
       const auto s = solver<Medium>::read(app::read_file(checkpoint()), whole_);

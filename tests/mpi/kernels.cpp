@@ -7,6 +7,7 @@
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 #include <wsl/kernel/stencil.hpp>
 #include <wsl/kernel/tlr/multiply.hpp>
+#include <wsl/kernel/wave.hpp>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/mpi.hpp>
 
@@ -94,6 +95,37 @@ TEST_CASE("waves on ranks are those of one process") {
   }
 }
 
+TEST_CASE("waves in other media on ranks are those of one process") {
+  const auto is_one = [](const auto& medium, wave25::border sides) {
+    const seismic::problem p{some_waves(sides), medium};
+    const seismic::options how{.wide = 4, .high = 2, .depth = 2, .threads = 1};
+    seismic::simulation alone{p, how}, spread{p, how, mpi::world()};
+    alone.run(75), spread.run(75);
+    CHECK(spread.field() == alone.field());
+    CHECK(spread.slice(2, 12) == alone.slice(2, 12));
+    for (std::size_t k = 0; k < p.shot.receivers.size(); ++k) CHECK(spread.trace(k) == alone.trace(k));
+    const seismic::state saved = spread.save();
+    CHECK(to_bytes(saved, p) == to_bytes(alone.save(), p));
+    seismic::simulation other{p, {.wide = 3, .depth = 3, .threads = 1}, mpi::world()};
+    other.restore(saved);
+    other.run(7), alone.run(7);
+    CHECK(other.field() == alone.field());
+    CHECK(other.trace(1) == alone.trace(1));
+  };
+  for (const wave25::border sides : {wave25::border::sponge, wave25::border::cpml}) {
+    std::vector<f32> rho;
+    for (std::size_t i = 0; i < some_waves(sides).size.count(); ++i)
+      rho.push_back(1.f + static_cast<f32>(i * 6007 % 10));
+    is_one(seismic::variable_density{rho}, sides);
+    is_one(seismic::vti{0.2f, 0.1f}, sides);
+  }
+  if (mpi::world().size() == 1) return;
+  const seismic::problem other{some_waves(wave25::border::sponge),
+                               seismic::variable_density{mpi::world().rank() == 1 ? 2.f : 1.f}};
+  CHECK_THROWS_WITH((seismic::simulation{other, {.wide = 4}, mpi::world()}),
+                    Catch::Contains("rank 1 has another problem than rank 0"));
+}
+
 TEST_CASE("another problem on another rank is refused") {
   if (mpi::world().size() == 1) return;
   wave25::problem p = some_waves(wave25::border::reflects);
@@ -116,6 +148,11 @@ TEST_CASE("stencils on ranks are those of one process") {
         spread({33, 21}, sides, how, mpi::world());
     for (auto* s : {&alone, &spread}) s->load(start), s->run(9);
     CHECK(spread.values() == alone.values());
+    const auto emits = [](i64 n) { return static_cast<f32>(n % 7); };
+    for (auto* s : {&alone, &spread})
+      s->source({3, 20}, emits), s->receiver({3, 20}), s->receiver({32, 0}), s->run(100);
+    CHECK(spread.values() == alone.values());
+    for (int i : {0, 1}) CHECK(spread.trace(i) == alone.trace(i));
     CHECK(spread.slice(0, 20) == alone.slice(0, 20));
     CHECK(spread.slice(1, 20) == alone.slice(1, 20));
     CHECK_THROWS_WITH(spread.slice(1, 21), Catch::Contains("no slice 21 along axis 1 of a grid of 33 x 21"));

@@ -3,4 +3,5 @@
 // and vertical transverse isotropy. See examples/124_density.cpp.
 #pragma once
 #include "wave/checkpoint.hpp"
+#include "wave/imaging.hpp"
 #include "wave/simulation.hpp"

@@ -165,7 +165,24 @@ TEST_CASE("seismic: below the largest stable step no rock is unstable, and above
 }
 
 TEST_CASE("seismic: with anisotropy the result depends neither on PEs, threads nor where it went on") {
-  has_one_result(any_rock({20, 11, 13}));
+  for (const auto border : {wave25::border::sponge, wave25::border::cpml})
+    has_one_result(any_rock({20, 11, 13}), border);
+}
+
+TEST_CASE("seismic: with anisotropy a cpml reflects less than a sponge of the same width, and stays stable") {
+  for (const f32 delta : {0.2f, 0.1f}) {
+    const auto rock = [&](int) { return vti{0.2f, delta}; };
+    const auto sponge = reflected_by(wave25::border::sponge, rock),
+               cpml = reflected_by(wave25::border::cpml, rock);
+    INFO("delta " << delta << ": sponge " << sponge[0] << " and " << sponge[1] << ", cpml " << cpml[0]
+                  << " and " << cpml[1]);
+    CHECK(cpml[0] < 0.3 * sponge[0]);
+    CHECK(cpml[1] < 0.3 * sponge[1]);
+    CHECK(cpml[1] < 0.1);
+  }
+  dies_away(vti{0.2f, 0.2f});
+  dies_away(vti{0.24f, 0.1f});
+  dies_away(any_rock({27, 25, 29}));
 }
 
 TEST_CASE("seismic: anisotropy that is unstable or none is refused with its place") {

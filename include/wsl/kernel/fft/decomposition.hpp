@@ -24,6 +24,8 @@ struct decomposition {
   /// So many of the first axes are not transformed: arrays of fewer axes lie side by side, and a PE has whole
   /// ones.
   int batched = 0;
+  /// Groups of lines along n2 that one PE transforms together.
+  int together = 1;
 
   static constexpr int share(int n, int parts, int width) {
     return ((n + parts - 1) / parts + width - 1) / width * width;
@@ -38,7 +40,7 @@ struct decomposition {
   /// the length of a part of n1, one for each PE of a column
   constexpr int part1() const { return share(n1, high, 1); }
   /// the length of a part of n1, one for each PE of a row, in whole groups
-  constexpr int lines1() const { return share(n1, wide, width); }
+  constexpr int lines1() const { return share(n1, wide, width * together); }
   /// the length of a part of n2, one for each PE of a row, in whole groups
   constexpr int lines2() const { return share(n2, wide, width); }
 

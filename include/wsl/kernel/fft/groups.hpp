@@ -202,6 +202,49 @@ struct transpose {
   }
 };
 
+/// Two groups of lines of n real numbers, a as real parts and b as imaginary ones, have been transformed as
+/// one, Z. Of their own transforms, A_k = (Z_k + conj Z_(n-k)) / 2 and B_k = (Z_k - conj Z_(n-k)) / 2i, the
+/// first n / 2 + 1 numbers are left: those of B in the place of Z. n is odd.
+template <int width, class T>
+struct unravel {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(T* z, T* to_a, int n) {
+    constexpr int v = vector_of_lines<lanes, width, T>;
+    for (int k = 0; 2 * k < n; ++k)
+      for (int l = 0; l < width; l += v) {
+        T *here = z + k * 2 * width + l, *a = to_a + k * 2 * width + l;
+        const T* there = z + (k == 0 ? 0 : n - k) * 2 * width + l;
+        const vec<v, T> re = vec_at<v>(here), im = vec_at<v>(here + width), mirrored_re = vec_at<v>(there),
+                        mirrored_im = vec_at<v>(there + width);
+        vec_at<v>(a) = T{0.5} * (re + mirrored_re), vec_at<v>(a + width) = T{0.5} * (im - mirrored_im);
+        vec_at<v>(here) = T{0.5} * (im + mirrored_im), vec_at<v>(here + width) = T{0.5} * (mirrored_re - re);
+      }
+  }
+};
+/// The way back: the first n / 2 + 1 numbers of a and b, whose real and imaginary parts are exchanged, become
+/// Z = A + i B, with the same exchanged, in the place of a. What would be imaginary in A_0 and B_0 is left
+/// out.
+template <int width, class T>
+struct ravel {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(T* z, const T* from_b, int n) {
+    constexpr int v = vector_of_lines<lanes, width, T>;
+    for (int k = 0; 2 * k < n; ++k)
+      for (int l = 0; l < width; l += v) {
+        T *here = z + k * 2 * width + l, *there = z + (n - k) * 2 * width + l;
+        const T* b = from_b + k * 2 * width + l;
+        const vec<v, T> a_re = vec_at<v>(here + width), b_re = vec_at<v>(b + width);
+        if (k == 0) {
+          vec_at<v>(here) = b_re, vec_at<v>(here + width) = a_re;
+          continue;
+        }
+        const vec<v, T> a_im = vec_at<v>(here), b_im = vec_at<v>(b);
+        vec_at<v>(here) = a_im + b_re, vec_at<v>(here + width) = a_re - b_im;
+        vec_at<v>(there) = b_re - a_im, vec_at<v>(there + width) = a_re + b_im;
+      }
+  }
+};
+
 }  // namespace loops
 
 /// The operations on groups of `width` lines. x is a group, n the length of its lines.
@@ -256,6 +299,26 @@ struct group {
         T* at = to.first + k * to.along + l * to.across;
         at[0] = x[k * number + l], at[1] = x[k * number + width + l];
       }
+  }
+
+  /// Lines of n real numbers that follow each other become the real parts of a group, or its imaginary parts.
+  /// Lines that are not there are zero.
+  static void load_real(T* x, bool imaginary, const host_lines<const T>& from, int n) {
+    T* const to = imaginary ? x + width : x;
+    for (int l = 0; l < width; ++l)
+      for (int k = 0; k < n; ++k) to[k * number + l] = l < from.live ? from.first[k + l * from.across] : 0;
+  }
+  /// And back, times a factor.
+  static void store_real(const host_lines<T>& to, const T* x, bool imaginary, int n, T factor) {
+    const T* const from = imaginary ? x + width : x;
+    for (int l = 0; l < to.live; ++l)
+      for (int k = 0; k < n; ++k) to.first[k + l * to.across] = factor * from[k * number + l];
+  }
+  static void unravel(T* z, T* a, int n) {
+    loop_for<width, loops::unravel<width, T>, T*, T*, int>()(z, a, n);
+  }
+  static void ravel(T* z, const T* b, int n) {
+    loop_for<width, loops::ravel<width, T>, T*, const T*, int>()(z, b, n);
   }
 
   /// x = factor * x; with `exchanged` real and imaginary parts change places.

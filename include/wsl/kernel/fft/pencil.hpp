@@ -57,11 +57,14 @@ class pencil {
     return line_cycles(m, n) + kernel::vector_work(m).sums(2, i64{2} * n).cycles();
   }
 
-  /// The host describes, once, the transform. For real numbers n2 counts the pairs plus one.
-  void prepare(const decomposition& shape, kind what, coord at) {
+  /// The host describes, once, the transform. For real numbers n2 counts those of the spectrum, and `length`
+  /// those of a line: an even number of them is transformed as half as many complex ones, and two lines of an
+  /// odd number as one complex line.
+  void prepare(const decomposition& shape, kind what, coord at, int length) {
     decomposition_ = shape, at_ = at;
     const bool real = what == kind::from_real || what == kind::to_real;
-    const int n[3] = {shape.n0, shape.n1, real ? shape.n2 - 1 : shape.n2};
+    is_odd_ = real && length % 2 == 1;
+    const int n[3] = {shape.n0, shape.n1, !real ? shape.n2 : is_odd_ ? length : length / 2};
     int room = shape.n2;
     for (int axis : {0, 1, 2}) {
       lines_[axis].prepare(axis < shape.batched ? 1 : n[axis]);
@@ -72,7 +75,7 @@ class pencil {
       w->resize(static_cast<std::size_t>(shape.plane()));
     const i64 rounded = (room + r.width - 1) / r.width * r.width;
     for (buffer<r.group, T>* w : {&x_, &y_}) w->resize(static_cast<std::size_t>(rounded * of::number));
-    if (real) prepare_half_roots(n[2]);
+    if (real && !is_odd_) prepare_half_roots(n[2]);
     if (what == kind::four_step) prepare_twiddles();
   }
 
@@ -193,12 +196,14 @@ class pencil {
   // ---- lines of n2 in a plane: groups along n1 --------------------------------------------------
 
   void along_n2_to_host() {
+    if (job_.what == kind::to_real && is_odd_)
+      return each_two_groups([&](int i1, int g, int live, int live_b) {
+        gather_n2(x_.data(), g);
+        if (live_b > 0) gather_n2(y_.data(), g + r.width);
+        store_two(i1, live, live_b);
+      });
     each_group(decomposition_.n1, decomposition_.lines1(), [&](int i1, int g, int live) {
-      const i64 across = i64{2} * decomposition_.lines1();
-      of::gather(
-          x_.data(),
-          {take_plane_.data() + g * 2, decomposition_.lines2(), across * decomposition_.lines2(), across},
-          decomposition_.n2);
+      gather_n2(x_.data(), g);
       const int n = lines_[2].length();
       if (job_.what == kind::to_real) of::join(x_.data(), n, half_roots_.data());
       store(lines_[2].transform(x_.data(), y_.data()), n,
@@ -206,21 +211,86 @@ class pencil {
     });
   }
   void along_n2_from_host() {
+    if (is_odd_)
+      return each_two_groups([&](int i1, int g, int live, int live_b) {
+        const auto [a, b] = load_two(i1, live, live_b);
+        scatter_n2(a, g);
+        if (live_b > 0) scatter_n2(b, g + r.width);
+      });
     each_group(decomposition_.n1, decomposition_.lines1(), [&](int i1, int g, int live) {
       const int n = lines_[2].length();
       of::load(x_.data(), from_host(plane0(), i1, 0, 2, job_.from_stride[1], live), n, false);
       T* done = lines_[2].transform(x_.data(), y_.data());
       of::split(done, n, half_roots_.data());
-      const i64 across = i64{2} * decomposition_.lines2();
-      of::scatter_transposed({give_plane_.data() + g * across, decomposition_.lines2(),
-                              across * decomposition_.lines1(), across},
-                             done, decomposition_.n2);
+      scatter_n2(done, g);
     });
   }
+  void gather_n2(T* x, int g) {
+    const i64 across = i64{2} * decomposition_.lines1();
+    of::gather(
+        x, {take_plane_.data() + g * 2, decomposition_.lines2(), across * decomposition_.lines2(), across},
+        decomposition_.n2);
+  }
+  void scatter_n2(const T* x, int g) {
+    const i64 across = i64{2} * decomposition_.lines2();
+    of::scatter_transposed(
+        {give_plane_.data() + g * across, decomposition_.lines2(), across * decomposition_.lines1(), across},
+        x, decomposition_.n2);
+  }
+
+  // ---- lines of an odd number of real numbers, two groups of them as one complex group -----------
+
+  /// Calls f for this PE's lines along n2: where they begin in the array and in the PE's part, and how many
+  /// lines the first group and the second one have.
+  template <class F>
+  void each_two_groups(F f) {
+    const range mine = decomposition::part(decomposition_.n1, decomposition_.lines1(), at_.x);
+    const int step = r.width * decomposition_.together;
+    for (int i = mine.from; i < mine.to; i += step) {
+      const int live = std::min(step, mine.to - i);
+      f(i, i - mine.from, std::min(live, r.width), std::max(live - r.width, 0));
+    }
+  }
+  /// The spectra of lines i1, i1 + 1, and so on of the host: of the first group, and of the second one.
+  std::pair<T*, T*> load_two(int i1, int live, int live_b) {
+    const int n = lines_[2].length();
+    const i64 across = job_.from_stride[1];
+    const host_lines<const T> lines = from_host(batched_plane(), i1, 0, 2, across, live);
+    of::load_real(x_.data(), false, lines, n);
+    of::load_real(x_.data(), true, {live_b > 0 ? lines.first + r.width * across : nullptr, 1, across, live_b},
+                  n);
+    T* done = lines_[2].transform(x_.data(), y_.data());
+    T* const other = done == x_.data() ? y_.data() : x_.data();
+    of::unravel(done, other, n);
+    return {other, done};
+  }
+  /// The way back, from spectra at x_ and y_, of which the second may have no lines.
+  void store_two(int i1, int live, int live_b) {
+    const int n = lines_[2].length();
+    if (live_b == 0) std::fill_n(y_.data(), decomposition_.n2 * of::number, T{0});
+    of::ravel(x_.data(), y_.data(), n);
+    const T* done = lines_[2].transform(x_.data(), y_.data());
+    const i64 across = job_.to_stride[1];
+    const host_lines<T> lines = to_host(batched_plane(), i1, 0, 2, across, live);
+    // real and imaginary parts are still exchanged
+    of::store_real(lines, done, true, n, job_.factor);
+    if (live_b > 0)
+      of::store_real({lines.first + r.width * across, 1, across, live_b}, done, false, n, job_.factor);
+  }
+  int batched_plane() const { return decomposition_.batched == 2 ? 0 : plane0(); }
 
   // ---- lines of n2 alone, of a batch ------------------------------------------------------------
 
   void along_n2_only() {
+    if (is_odd_)
+      return each_two_groups([&](int i1, int, int live, int live_b) {
+        if (job_.what == kind::to_real) {
+          of::load(x_.data(), from_host(0, i1, 0, 2, job_.from_stride[1], live), decomposition_.n2, true);
+          return store_two(i1, live, live_b);
+        }
+        store(load_two(i1, live, live_b).first, decomposition_.n2,
+              to_host(0, i1, 0, 2, job_.to_stride[1], live));
+      });
     each_group(decomposition_.n1, decomposition_.lines1(), [&](int i1, int, int live) {
       const int n = lines_[2].length();
       const int loaded = job_.what == kind::to_real ? n + 1 : n;
@@ -286,6 +356,7 @@ class pencil {
   coord at_{};
   job<T> job_{};
   int plane_ = 0;
+  bool is_odd_ = false;  ///< lines along n2 have an odd number of real numbers
   line<r.width, r.group / (r.width ? r.width : 1), T> lines_[3];
   buffer<r.volume, T> give_, take_;
   buffer<r.plane, T> give_plane_, take_plane_;

@@ -26,8 +26,8 @@ struct options {
   int threads = 0;         ///< as threaded{.threads}
   /// so many arrays, one after the other, each of which is transformed
   int batch = 1;
-  /// real arrays have room for two more numbers at the end of each line along the last axis, so that the
-  /// spectrum may take the place of the array
+  /// real arrays have room for two more numbers, or one if their length is odd, at the end of each line along
+  /// the last axis, so that the spectrum may take the place of the array
   bool padded = false;
 };
 
@@ -56,7 +56,8 @@ class transform_on {
         fabric_(pencil<r, T>::plan(target, decomposition_.wide, decomposition_.high), engine) {
     for (int y = 0; y < decomposition_.high; ++y)
       for (int x = 0; x < decomposition_.wide; ++x)
-        fabric_.template program_at<pencil<r, T>>({x, y}).prepare(decomposition_, what(false), {x, y});
+        fabric_.template program_at<pencil<r, T>>({x, y}).prepare(decomposition_, what(false), {x, y},
+                                                                  axes_.back());
   }
 
   /// The distribution of the array over the PEs.
@@ -100,9 +101,6 @@ class transform_on {
     if (axes.empty() || axes.size() > 3)
       support::bad_argument({"a transform has one to three axes, not ", axes.size()});
     for (int n : axes) checks::length(n);
-    if (real && axes.back() % 2)
-      support::bad_argument(
-          {"the last axis of a transform of real numbers has an even length, not ", axes.back()});
     if (!real && how.padded)
       support::bad_argument(
           {"only arrays of real numbers are padded; complex ones are transformed in place "
@@ -129,6 +127,8 @@ class transform_on {
                     .max_parts = r.parts};
     if (d < 3 && how.batch > 1) c.batched = d == 2 ? 1 : 2, (d == 2 ? c.n0 : c.n1) = how.batch;
     else if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
+    // Arrays of a batch do not depend on each other in any bit, so lines that are arrays are no pairs.
+    if (real && axes.back() % 2 && c.batched != 2) c.together = 2;
     const int cores = how.threads > 0 ? how.threads : default_threads();
     const bool in_columns = d == 3 || c.batched == 1;
     c.wide = how.wide ? how.wide
@@ -194,9 +194,9 @@ class basic_transform : public transform_on<capacity{}, T> {
 };
 using transform = basic_transform<f32>;
 
-/// Transforms of real numbers, whose last axis has an even length n: along it the spectrum has n / 2 + 1
-/// numbers; the others are their conjugates. Arrays do not overlap, unless they are padded: then the field
-/// and the spectrum may be the same memory. A single line is transformed by one PE.
+/// Transforms of real numbers. Along the last axis, of length n, the spectrum has n / 2 + 1 numbers; the
+/// others are their conjugates. Even lengths are faster than odd ones. Arrays do not overlap, unless they are
+/// padded: then the field and the spectrum may be the same memory. A single line is transformed by one PE.
 template <class T>
 class basic_real_transform : public transform_on<capacity{}, T> {
  public:

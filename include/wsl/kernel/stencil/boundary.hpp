@@ -21,18 +21,24 @@ enum class kind : u8 {
   fixed,      ///< one value for each field
   open,       ///< the value of the outermost cell: a gradient of zero
   mirrored,   ///< the grid's mirror image in the side, times a factor for each field
+  centred,    ///< the mirror image in the middle of the outermost cell, times a factor for each field
   periodic,   ///< the cells at the opposite side
   absorbing,  ///< one value for each field, to which cells near the side are drawn after each step: a sponge
 };
 
 struct side {
   boundary::kind kind = kind::fixed;
-  /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored ones
+  /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored and centred ones
   std::array<f64, most_fields> values{};
   int width = 0;     ///< cells of a sponge
   f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell
 
   bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
+  bool is_mirror() const { return kind == kind::mirrored || kind == kind::centred; }
+  /// Whether the outermost cell of a field is zero: it is its own image, times a factor other than 1.
+  bool is_zero(int field) const {
+    return kind == kind::centred && values[static_cast<std::size_t>(field)] != 1;
+  }
   /// The factor by which a cell's distance from what lies outside is multiplied after each step, for a cell
   /// with so many others between it and the side (Cerjan et al., Geophysics 50, 1985).
   f64 fading(int from_side) const {
@@ -60,6 +66,10 @@ constexpr side fixed_at(std::initializer_list<f64> values) { return {kind::fixed
 constexpr side mirrored_times(std::initializer_list<f64> factors) {
   return {kind::mirrored, by_fields(factors), 0, 0};
 }
+/// The same about the middle of the outermost cell: with -1 that cell is zero, as at a free surface of sound.
+constexpr side centred_times(std::initializer_list<f64> factors) {
+  return {kind::centred, by_fields(factors), 0, 0};
+}
 constexpr side absorbing(int width = 20, f64 strength = 0.09, std::initializer_list<f64> values = {}) {
   return {kind::absorbing, by_fields(values), width, strength};
 }
@@ -73,6 +83,14 @@ struct axis_sides {
   axis_sides(const boundary::side& l, const boundary::side& h) : low(l), high(h) {}
 
   bool is_periodic() const { return low.kind == boundary::kind::periodic; }
+  /// The position among n whose coefficients position p beyond the sides has: that at the opposite side, the
+  /// mirror image about a centred side, or the outermost one.
+  int coefficients_of(int p, int n) const {
+    if (p >= 0 && p < n) return p;
+    if (is_periodic()) return (p % n + n) % n;
+    const bool is_centred = (p < 0 ? low : high).kind == boundary::kind::centred;
+    return std::clamp(!is_centred ? p : p < 0 ? -p : 2 * (n - 1) - p, 0, n - 1);
+  }
   bool absorbs() const {
     return low.kind == boundary::kind::absorbing || high.kind == boundary::kind::absorbing;
   }
@@ -148,10 +166,15 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
                            size.axes(), "; give one boundary for all sides, or one for each axis"});
   f64 all = 1;
   for (int a = 0; a < size.axes(); ++a) {
-    const int radius = reads.radius[static_cast<std::size_t>(a)], least = radius > 1 ? radius : 1;
+    const int radius = reads.radius[static_cast<std::size_t>(a)];
+    // the image about the middle of the outermost cell is one of the cells behind it
+    const bool is_centred =
+        sides[a].low.kind == boundary::kind::centred || sides[a].high.kind == boundary::kind::centred;
+    const int least = is_centred ? radius + 1 : radius > 1 ? radius : 1;
     if (size[a] < least)
       support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ", size[a],
-                             " cells, and the radius of the update is ", radius, "; take at least ",
+                             " cells, and the radius of the update is ", radius,
+                             is_centred ? " beside a centred side; take at least " : "; take at least ",
                              support::counted(least, "cell")});
     if (sides[a].low.kind != sides[a].high.kind &&
         (sides[a].is_periodic() || sides[a].high.kind == boundary::kind::periodic))
@@ -178,10 +201,10 @@ void values(const extents& size, const std::string& what, const Span& given) {
           {"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
 }
 
-inline void number_of(const char* what, int i, int count) {
+inline void number_of(const char* what, int i, int count, const char* who = "update takes") {
   if (i < 0 || i >= count)
     support::bad_argument(
-        {"stencil: there is no ", what, " ", i, "; the update takes ", count, ", which count from 0"});
+        {"stencil: there is no ", what, " ", i, "; the ", who, " ", count, ", which count from 0"});
 }
 
 inline void scalar(int i, int count, f64 value) {

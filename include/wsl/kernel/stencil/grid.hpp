@@ -24,6 +24,11 @@ struct cells {
                static_cast<std::size_t>(z) +
            static_cast<std::size_t>(c.z);
   }
+  /// The cell with an index.
+  cells cell(std::size_t i) const {
+    const auto ny = static_cast<std::size_t>(y), nz = static_cast<std::size_t>(z);
+    return {static_cast<int>(i / (ny * nz)), static_cast<int>(i / nz % ny), static_cast<int>(i % nz)};
+  }
   friend bool operator==(const cells&, const cells&) = default;
 };
 inline std::string text(const cells& c) { return support::joined({c.x, " x ", c.y, " x ", c.z}); }

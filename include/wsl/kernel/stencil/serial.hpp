@@ -3,11 +3,13 @@
 // by one from the kinds of the sides. It is slow and plain on purpose. The order of operations is the same as
 // on PEs, and so are the bits.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "boundary.hpp"
 #include "lanes.hpp"
+#include "stations.hpp"
 
 namespace wsl::stencils {
 
@@ -28,6 +30,7 @@ class serial {
     checks::values(size_, support::joined({"field ", field}), u);
     now_[std::size_t(field)].assign(u.begin(), u.end()),
         before_[std::size_t(field)] = now_[std::size_t(field)];
+    clear_centres();
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -44,6 +47,23 @@ class serial {
     scalars_[std::size_t(i)] = s;
   }
 
+  /// As those of `simulation`.
+  void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
+    sources_.push_back({{at, 1, field}, std::move(emits)});
+  }
+  void source(std::span<const weighted_cell<T>> cells, const std::function<T(i64)>& emits) {
+    for (const weighted_cell<T>& c : cells) sources_.push_back({c, emits});
+  }
+  int receiver(const cell& at, int field = 0) {
+    const weighted_cell<T> one{at, 1, field};
+    return receiver(std::span(&one, 1));
+  }
+  int receiver(std::span<const weighted_cell<T>> cells) {
+    receivers_.emplace_back(cells.begin(), cells.end()), traces_.emplace_back();
+    return static_cast<int>(receivers_.size()) - 1;
+  }
+  const std::vector<T>& trace(int receiver) const { return traces_[static_cast<std::size_t>(receiver)]; }
+
   void run(int steps) {
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     for (int i = 0; i < steps; ++i) step();
@@ -55,16 +75,17 @@ class serial {
 
  private:
   using number = lanes<T, 1>;
-  using cell = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
+  using place = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
 
-  std::size_t index(const cell& c) const {
+  static place place_of(const cell& c) { return {c[0], c[1], c[2]}; }
+  std::size_t index(const place& c) const {
     std::size_t i = 0;
     for (int a = 0; a < 3; ++a) i = i * std::size_t(size_[a]) + std::size_t(c[std::size_t(a)]);
     return i;
   }
 
   /// A field's value in a cell that may lie outside.
-  number value(const std::vector<T>& u, std::size_t field, cell c) const {
+  number value(const std::vector<T>& u, std::size_t field, place c) const {
     number factors[3];
     int mirrors = 0;
     const auto seen = [&](number x) {
@@ -77,24 +98,21 @@ class serial {
       if (i >= 0 && i < n) continue;
       const boundary::side& s = i < 0 ? sides_[a].low : sides_[a].high;
       if (s.is_constant()) return seen(s.values[field]);
-      if (s.kind == boundary::kind::mirrored) {
+      if (s.is_mirror()) {
+        const int own = s.kind == boundary::kind::centred;  // the outermost cell has no image
         factors[mirrors++] = s.values[field];
-        i = i < 0 ? -1 - i : 2 * n - 1 - i;
+        i = i < 0 ? own - 1 - i : 2 * n - 1 - own - i;
       } else i = s.kind == boundary::kind::open ? (i < 0 ? 0 : n - 1) : (i + n) % n;
     }
     return seen(u[index(c)]);
   }
-  /// A coefficient's: outside of sides that are not periodic it is that of the outermost cell.
-  number constant(const std::vector<T>& k, cell c) const {
-    for (int a = 0; a < size_.axes(); ++a) {
-      int& i = c[std::size_t(a)];
-      const int n = size_[a];
-      i = sides_[a].is_periodic() ? (i + n) % n : i < 0 ? 0 : i >= n ? n - 1 : i;
-    }
+  number constant(const std::vector<T>& k, place c) const {
+    for (int a = 0; a < size_.axes(); ++a)
+      c[std::size_t(a)] = sides_[a].coefficients_of(c[std::size_t(a)], size_[a]);
     return k[index(c)];
   }
 
-  static cell moved(cell c, std::initializer_list<int> offset) {
+  static place moved(place c, std::initializer_list<int> offset) {
     std::size_t a = 0;
     for (int o : offset) c[a++] += o;
     return c;
@@ -103,7 +121,7 @@ class serial {
   struct coefficient_reader {
     const serial& s;
     const std::vector<T>& k;
-    cell at;
+    place at;
     number operator()(std::convertible_to<int> auto... offset) const {
       return s.constant(k, moved(at, {static_cast<int>(offset)...}));
     }
@@ -111,7 +129,7 @@ class serial {
   struct field_reader {
     const serial& s;
     std::size_t field;
-    cell at;
+    place at;
     number fading;
     number operator()(std::convertible_to<int> auto... offset) const {
       return s.value(s.now_[field], field, moved(at, {static_cast<int>(offset)...}));
@@ -122,7 +140,7 @@ class serial {
   };
 
   /// The factor of the sponges in a cell, with the axes in the order in which PEs multiply them.
-  number fading(const cell& c) const {
+  number fading(const place& c) const {
     number factor[3]{1, 1, 1};
     for (int a = 0; a < size_.axes(); ++a) {
       const int i = c[std::size_t(a)];
@@ -144,18 +162,44 @@ class serial {
     return to + fading * (x - to);
   }
 
-  void step() {
-    for (cell c{}; c[0] < size_[0]; ++c[0])
+  template <class F>
+  void each_cell(F f) const {
+    for (place c{}; c[0] < size_[0]; ++c[0])
       for (c[1] = 0; c[1] < size_[1]; ++c[1])
-        for (c[2] = 0; c[2] < size_[2]; ++c[2]) update_cell(c);
+        for (c[2] = 0; c[2] < size_[2]; ++c[2]) f(c);
+  }
+  void step() {
+    each_cell([&](const place& c) { update_cell(c); });
     now_.swap(before_);
+    for (const auto& [c, emits] : sources_) {
+      T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
+      value = stations<T>::with_share(value, c.weight, emits(time_));
+    }
+    clear_centres();
+    for (std::size_t i = 0; i < receivers_.size(); ++i) {
+      f64 sum = 0;
+      for (const weighted_cell<T>& c : receivers_[i])
+        sum += f64{c.weight} * f64{now_[std::size_t(c.field)][index(place_of(c.at))]};
+      traces_[i].push_back(static_cast<T>(sum));
+    }
+    ++time_;
+  }
+  /// The cells that are zero, as centred sides say.
+  void clear_centres() {
+    each_cell([&](const place& c) {
+      for (int f = 0; f < in.fields; ++f)
+        for (int a = 0; a < size_.axes(); ++a)
+          if (const int i = c[std::size_t(a)];
+              (i == 0 && sides_[a].low.is_zero(f)) || (i == size_[a] - 1 && sides_[a].high.is_zero(f)))
+            now_[std::size_t(f)][index(c)] = 0;
+    });
   }
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunknown-attributes"
 #endif
   // as the PEs' loops: no product is fused with a sum
-  [[gnu::flatten, gnu::optimize("fp-contract=off")]] void update_cell(const cell& c) {
+  [[gnu::flatten, gnu::optimize("fp-contract=off")]] void update_cell(const place& c) {
     const number fades = fading(c);
     const auto results = detail::call<in>(
         update, [&](std::size_t f) { return field_reader{*this, f, c, fades}; },
@@ -173,6 +217,10 @@ class serial {
   boundaries sides_;
   std::vector<std::vector<T>> now_, before_, coefficients_;
   std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
+  i64 time_ = 0;
+  std::vector<std::pair<weighted_cell<T>, std::function<T(i64)>>> sources_;
+  std::vector<std::vector<weighted_cell<T>>> receivers_;
+  std::vector<std::vector<T>> traces_;
 };
 
 }  // namespace wsl::stencils

@@ -12,6 +12,9 @@
 // examples/110_heat_mode.cpp to 116_seven_points.cpp.
 #pragma once
 
+#include <functional>
+#include <map>
+
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/fingerprint.hpp"
@@ -62,6 +65,16 @@ concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
                         (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
                         (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
 
+/// What a simulation goes on from, bit by bit: arrays of all cells by fields, the last axis contiguous. Of an
+/// update that reads no values of the step before there are none.
+template <class T>
+struct state {
+  i64 time = 0;  ///< steps done
+  std::vector<std::vector<T>> now, before;
+  std::vector<std::vector<T>> traces;  ///< of the receivers
+  std::vector<T> border;               ///< what lines remember near the sides, one line after the other
+};
+
 /// A stencil on some engine. Arrays have the last axis contiguous. Where a grid is larger than the memory of
 /// a process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
@@ -109,8 +122,8 @@ class simulation_on {
     check("field", field, in.fields, u);
     scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
   }
-  /// Sets a coefficient; throws as load does. All are zero at first. Beyond sides that are not periodic it is
-  /// that of the outermost cell.
+  /// Sets a coefficient; throws as load does. All are zero at first. Beyond the sides of the grid it is that
+  /// of the outermost cell; beyond periodic and centred ones, that of the cell whose value a field has there.
   void coefficient(int i, std::span<const T> k) {
     check("coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
@@ -128,6 +141,111 @@ class simulation_on {
     each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
   }
 
+  /// Adds `emits(n)` to a cell after step n, which counts from 0, before anything else reads the cell:
+  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. Throws std::invalid_argument if
+  /// there is no such cell or field, and a run does if a number is not finite.
+  void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
+    const weighted_cell<T> one{at, 1, field};
+    source(std::span(&one, 1), std::move(emits));
+  }
+  /// The same to several cells, to each with its weight.
+  void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
+    std::vector<station<T>> all;
+    for (const weighted_cell<T>& c : cells)
+      all.push_back({.at = place_of("source", c),
+                     .field = c.field,
+                     .number = static_cast<int>(emits_.size()),
+                     .weight = c.weight});
+    sources_.insert(sources_.end(), all.begin(), all.end());
+    emits_.push_back(std::move(emits));
+    has_placed_stations_ = false;
+  }
+  /// Records a cell after each step from now on. Returns the number of the receiver, from 0 on.
+  int receiver(const cell& at, int field = 0) {
+    const weighted_cell<T> one{at, 1, field};
+    return receiver(std::span(&one, 1));
+  }
+  /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order.
+  int receiver(std::span<const weighted_cell<T>> cells) {
+    for (const weighted_cell<T>& c : cells) place_of("receiver", c);  // all are checked before one is taken
+    std::vector<heard_cell> taps;
+    for (const weighted_cell<T>& c : cells) {
+      const std::array<int, 3> at = place_of("receiver", c);
+      // receivers may share cells
+      const auto found = heard_.try_emplace({at[0], at[1], at[2], c.field}).first;
+      taps.push_back({&found->second, f64{c.weight}});
+    }
+    receivers_.push_back(std::move(taps)), traces_.emplace_back();
+    has_placed_stations_ = false;
+    return static_cast<int>(receivers_.size()) - 1;
+  }
+  /// What a receiver has recorded, one number a step; throws std::invalid_argument if there is no such one.
+  const std::vector<T>& trace(int receiver) const {
+    checks::number_of("receiver", receiver, static_cast<int>(traces_.size()), "simulation has");
+    return traces_[static_cast<std::size_t>(receiver)];
+  }
+
+  /// Gives a border that remembers its plan, from which all PEs shape their lines.
+  template <class Plan>
+  void border(const Plan& p) {
+    static_assert(Storage::has_border, "wsl: the simulation has no border that remembers");
+    each_tile([&](auto& t, coord) {
+      const box lines = t.remembering();
+      t.border().shape(p, {lines.at[x_axis], lines.at[y_axis]});
+    });
+    border_begins_.assign(1, 0);
+    for (int x = 0; x < plan_.cut.axis[x_axis].n; ++x)
+      for (int y = 0; y < plan_.cut.axis[y_axis].n; ++y)
+        border_begins_.push_back(border_begins_.back() + p.words(x, y));
+  }
+
+  state<T> save() {
+    state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
+    for (int f = 0; f < in.fields; ++f) {
+      s.now.push_back(values(f));
+      if constexpr (reads.before)
+        copy_out(s.before.emplace_back(size_.count()), f, everywhere(), &program_tile::before);
+    }
+    s.border.resize(border_begins_.back());
+    host_gather all(fabric_);
+    each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
+      all.add(pe, line, s.border.data() + at, n);
+    });
+    all.run();
+    return s;
+  }
+  /// Continues from a state of a simulation with the same grid; traces may be empty, and what a border
+  /// remembers, which is zero then. Throws std::invalid_argument for a state of another size, and as load
+  /// does.
+  void restore(const state<T>& s) {
+    const std::size_t fields = std::size_t(in.fields);
+    if (s.time < 0 || s.now.size() != fields || s.before.size() != (reads.before ? fields : 0) ||
+        (!s.traces.empty() && s.traces.size() != traces_.size()) ||
+        (!s.border.empty() && s.border.size() != border_begins_.back()))
+      support::bad_argument({"stencil: the state is not one of this simulation: it is after ", s.time,
+                             " steps and has ", s.now.size(), " fields now, ", s.before.size(), " before, ",
+                             s.traces.size(), " traces and ", s.border.size(),
+                             " numbers of a border; the simulation has ", fields, " fields, ", traces_.size(),
+                             " receivers and ", border_begins_.back(), " numbers of a border"});
+    for (int f = 0; f < in.fields; ++f) {
+      check("field", f, in.fields, s.now[std::size_t(f)]);
+      if (reads.before) check("field", f, in.fields, s.before[std::size_t(f)]);
+    }
+    each_tile([&](auto& t, coord) { t.set_time(s.time); });
+    time_ = s.time;
+    for (int f = 0; f < in.fields; ++f) {
+      load(s.now[std::size_t(f)], f);
+      if constexpr (reads.before) load_before(s.before[std::size_t(f)], f);
+    }
+    each_border_line([&](coord, T* line, std::size_t n, std::size_t at) {
+      if (!line) return;
+      if (s.border.empty()) std::fill_n(line, n, T(0));
+      else std::copy_n(s.border.data() + at, n, line);
+    });
+    for (std::size_t i = 0; i < traces_.size(); ++i)
+      traces_[i] = s.traces.empty() ? std::vector<T>{} : s.traces[i];
+  }
+
   /// Marches so many steps. Returns the cycles that they took on an engine that counts them, with the
   /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
   /// std::invalid_argument for fewer than 0 steps.
@@ -135,9 +253,11 @@ class simulation_on {
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     u64 cycles = 0;
     for (i64 left = steps; left > 0;) {
-      const int now = static_cast<int>(std::min<i64>(left, 1 << 20));
+      const int now = static_cast<int>(std::min<i64>(left, most_steps_a_launch()));
+      begin_stations(now);
       cycles += fabric_.template launch<&program::march>(all, now).cycles;
       time_ += now, left -= now;
+      collect(now);
     }
     return cycles;
   }
@@ -148,7 +268,7 @@ class simulation_on {
     if (u.size() != size_.count())
       support::bad_argument({"stencil: get has an array of ", u.size(), " numbers, and the grid of ",
                              size_.text(), " has ", size_.count(), " cells"});
-    copy_out(u, field, {{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}});
+    copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
     std::vector<T> u(size_.count());
@@ -163,7 +283,7 @@ class simulation_on {
       support::bad_argument({"stencil: there is no slice ", at, " along axis ", axis, " of a grid of ",
                              size_.text(), " cells, whose axes count from 0"});
     std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
-    box part{{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}};
+    box part = everywhere();
     part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
     copy_out(u, field, part);
     return u;
@@ -217,8 +337,13 @@ class simulation_on {
               t.coefficient(i, px, py)[pz] = k(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz));
     });
   }
+  using program_tile = decltype(program::here);
+  using line_in_tile = T* (program_tile::*)(int, int, int);
+  box everywhere() const {
+    return {{{0, plan_.cut.axis[0].n}, {0, plan_.cut.axis[1].n}, {0, plan_.cut.axis[2].n}}};
+  }
   /// Copies a part of a field, line after line.
-  void copy_out(std::span<T> u, int field, const box& part) {
+  void copy_out(std::span<T> u, int field, const box& part, line_in_tile which = &program_tile::now) {
     host_gather all(fabric_);
     each_pe([&](coord pe) {
       box own = plan_.cut.own(pe);
@@ -230,7 +355,7 @@ class simulation_on {
         const std::size_t line = static_cast<std::size_t>(x - part.at[x_axis].from) *
                                      static_cast<std::size_t>(part.at[y_axis].size()) +
                                  static_cast<std::size_t>(y - part.at[y_axis].from);
-        all.add(pe, t ? t->now(field, x, y) + z.from : nullptr,
+        all.add(pe, t ? (t->*which)(field, x, y) + z.from : nullptr,
                 u.data() + line * static_cast<std::size_t>(part.at[z_axis].size()) + z.from -
                     part.at[z_axis].from,
                 static_cast<std::size_t>(z.size()));
@@ -238,10 +363,136 @@ class simulation_on {
     });
     all.run();
   }
-  int nearest(int a, int p) const {
-    const int n = plan_.cut.axis[a].n;
-    return plan_.sides[a].is_periodic() ? (p % n + n) % n : std::clamp(p, 0, n - 1);
+  /// Calls f for what each line of the grid remembers near the sides: its PE, the numbers, null on another
+  /// process, how many they are, and where they are among those of all lines.
+  template <class F>
+  void each_border_line([[maybe_unused]] F f) {
+    if constexpr (Storage::has_border) {
+      if (border_begins_.back() == 0) return;
+      each_pe([&](coord pe) {
+        each_line(plan_.cut.own(pe), [&](int x, int y) {
+          const std::size_t* const at =
+              &border_begins_[index(x, y, 0) / static_cast<std::size_t>(plan_.cut.axis[z_axis].n)];
+          T* line = nullptr;
+          if (fabric_.here(pe)) line = tile_of(pe).border().of({{x, x + 1}, {y, y + 1}}).data();
+          f(pe, line, at[1] - at[0], at[0]);
+        });
+      });
+    }
   }
+  int nearest(int a, int p) const { return plan_.sides[a].coefficients_of(p, plan_.cut.axis[a].n); }
+
+  // --- sources and receivers
+
+  /// A cell of a source or receiver by x, y and z.
+  std::array<int, 3> place_of(const char* what, const weighted_cell<T>& c) const {
+    static_assert(Storage::has_stations, "wsl: a stencil has sources and receivers on this computer only");
+    checks::number_of("field", c.field, in.fields);
+    if (!std::isfinite(c.weight))
+      support::bad_argument({"stencil: the weight of a cell of a ", what, " is not a finite number"});
+    std::array<int, 3> at{};
+    bool is_inside = c.at.axes() == size_.axes();
+    for (int a = 0; a < c.at.axes() && is_inside; ++a) {
+      is_inside = c.at[a] >= 0 && c.at[a] < size_[a];
+      at[std::size_t(detail::internal_axis(size_.axes(), a))] = c.at[a];
+    }
+    if (is_inside) return at;
+    std::string text = std::to_string(c.at[0]);
+    for (int a = 1; a < c.at.axes(); ++a) text += support::joined({", ", c.at[a]});
+    support::bad_argument({"stencil: there is no cell (", text, ") for a ", what, " in a grid of ",
+                           size_.text(), " cells, which count from 0"});
+  }
+  /// Steps for which the samples of a launch do not take much memory.
+  i64 most_steps_a_launch() const {
+    const std::size_t samples = heard_.size() + emits_.size();
+    if (samples == 0) return 1 << 20;
+    const i64 depth = plan_.cut.depth, room = (i64{1} << 24) / static_cast<i64>(samples),
+              steps = std::clamp<i64>(room, 1, std::max<i64>(depth, 64));
+    return steps < depth ? steps : steps / depth * depth;
+  }
+  coord pe_of(const std::array<int, 3>& at) const {
+    const auto part = [&](int a) {
+      const cut_axis& axis = plan_.cut.axis[a];
+      int i = static_cast<int>(i64{at[std::size_t(a)]} * axis.parts / axis.n);
+      while (at[std::size_t(a)] >= axis.share(i).to) ++i;
+      return i;
+    };
+    return {part(plan_.cut.first), part(plan_.cut.second)};
+  }
+  /// Tells the PEs of this process their stations.
+  void place_stations() {
+    has_placed_stations_ = true;
+    counts_.assign(static_cast<std::size_t>(wide_ * high_), 0);
+    std::vector<std::vector<station<T>>> heard(counts_.size());
+    const auto index_of_pe = [&](coord pe) { return static_cast<std::size_t>(pe.y * wide_ + pe.x); };
+    for (auto& [c, place] : heard_) {
+      const std::array<int, 3> at{c[0], c[1], c[2]};
+      const std::size_t pe = index_of_pe(pe_of(at));
+      place = {pe, counts_[pe]++};
+      heard[pe].push_back({.at = at, .field = c[3]});
+    }
+    each_tile([&](auto& t, coord pe) {
+      // Cells of its neighbours that a PE computes have their sources, too, and so have copies of cells at
+      // the other end of an axis that goes around.
+      const box computed = plan_.cut.computed(pe, plan_.cut.depth - 1);
+      std::vector<station<T>> given;
+      for (const station<T>& s : sources_)
+        each_copy(computed, s.at, [&](const std::array<int, 3>& at) { given.emplace_back(s).at = at; });
+      t.stations().place(std::move(given), std::move(heard[index_of_pe(pe)]));
+    });
+  }
+  /// Calls f for the positions in a box of a cell and, along axes that go around, of its copies.
+  template <class F>
+  void each_copy(const box& b, const std::array<int, 3>& at, F f) const {
+    const auto along = [&](int a, auto go_on) {
+      const cut_axis& axis = plan_.cut.axis[a];
+      const int p = at[std::size_t(a)];
+      if (!axis.wraps) {
+        if (b.at[a].has(p)) go_on(p);
+        return;
+      }
+      const int less = (b.at[a].from - p) % axis.n;  // the first one in the box
+      for (int q = b.at[a].from + (less <= 0 ? -less : axis.n - less); q < b.at[a].to; q += axis.n) go_on(q);
+    };
+    along(0, [&](int x) { along(1, [&](int y) { along(2, [&](int z) { f({x, y, z}); }); }); });
+  }
+  void begin_stations(int steps) {
+    if constexpr (Storage::has_stations) {
+      if (receivers_.empty() && emits_.empty()) return;
+      if (!has_placed_stations_) place_stations();
+      emitted_.clear();
+      for (std::size_t k = 0; k < emits_.size(); ++k)
+        for (int i = 0; i < steps; ++i) {
+          emitted_.push_back(emits_[k](time_ + i));
+          if (!std::isfinite(emitted_.back()))
+            support::bad_argument(
+                {"stencil: what source ", k, " emits in step ", time_ + i, " is not a finite number"});
+        }
+      each_tile([&](auto& t, coord) { t.stations().begin(time_, steps, emitted_); });
+    }
+  }
+  void collect(int steps) {
+    if constexpr (Storage::has_stations) {
+      if (receivers_.empty()) return;
+      std::vector<std::vector<T>> heard(counts_.size());
+      host_gather all(fabric_);
+      each_pe([&](coord pe) {
+        const auto i = static_cast<std::size_t>(pe.y * wide_ + pe.x);
+        heard[i].resize(counts_[i] * static_cast<std::size_t>(steps));
+        all.add(pe, fabric_.here(pe) ? tile_of(pe).stations().heard().data() : nullptr, heard[i].data(),
+                heard[i].size());
+      });
+      all.run();
+      for (std::size_t n = 0; n < static_cast<std::size_t>(steps); ++n)
+        for (std::size_t i = 0; i < receivers_.size(); ++i) {
+          f64 sum = 0;
+          for (const heard_cell& c : receivers_[i])
+            sum += c.weight * f64{heard[c.at->pe][n * counts_[c.at->pe] + c.at->number]};
+          traces_[i].push_back(static_cast<T>(sum));
+        }
+    }
+  }
+
   auto& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
   template <class F>
   void each_pe(F f) {
@@ -276,14 +527,32 @@ class simulation_on {
   int wide_, high_;
   fabric fabric_;
   i64 time_ = 0;
+
+  /// Where the samples of a recorded cell are: of a PE, by rows, the number of one of its cells.
+  struct sample_place {
+    std::size_t pe = 0, number = 0;
+  };
+  struct heard_cell {
+    const sample_place* at;
+    f64 weight;
+  };
+  std::vector<station<T>> sources_;  ///< by x, y and z
+  std::vector<std::function<T(i64)>> emits_;
+  std::map<std::array<int, 4>, sample_place> heard_;  ///< by x, y, z and field
+  std::vector<std::vector<heard_cell>> receivers_;    ///< with places in heard_
+  std::vector<std::vector<T>> traces_;
+  bool has_placed_stations_ = false;
+  std::vector<std::size_t> border_begins_{0};  ///< of what each line remembers; and the end
+  std::vector<std::size_t> counts_;            ///< of recorded cells, by PEs
+  std::vector<T> emitted_;                     ///< of the launch, source after source
 };
 
 /// On this computer: one block of cells for each thread unless `how` chooses otherwise. Throws
 /// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not
 /// go together.
-template <auto update, takes in = {}, class T = f32>
-class simulation : public simulation_on<update, in, T, block<T, in, footprint_of<update, in>>> {
-  using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>>>;
+template <auto update, takes in = {}, class T = f32, class Border = no_border>
+class simulation : public simulation_on<update, in, T, block<T, in, footprint_of<update, in>, Border>> {
+  using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>, Border>>;
 
  public:
   /// On the threads of this computer; or `simulation(size, sides, how, mpi::world())`, on those of all ranks.

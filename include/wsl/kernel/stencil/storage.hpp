@@ -13,6 +13,7 @@
 
 #include "../../support/huge_array.hpp"
 #include "cut.hpp"
+#include "stations.hpp"
 #include "sweep.hpp"
 
 namespace wsl::stencils {
@@ -41,10 +42,17 @@ struct line_geometry {
 /// Vectors are read to their end, also that behind the last line.
 inline constexpr int behind_lines = 2 * widest_lanes;
 
-template <class T, takes in, footprint reads>
+/// What the lines of a grid remember near its sides, beside their fields: nothing. A border that remembers
+/// something has the members of seismic::stretched_border.
+struct no_border {
+  static constexpr bool remembers = false;
+};
+
+template <class T, takes in, footprint reads, class Border = no_border>
 class block {
  public:
-  static constexpr bool is_for_wafers = false, lines_follow = true, has_buffers = true;
+  static constexpr bool is_for_wafers = false, lines_follow = true, has_buffers = true, has_stations = true,
+                        has_border = Border::remembers;
   static const char* misfit(const cut&) { return nullptr; }
 
   void shape(const cut& c, coord pe) {
@@ -70,6 +78,9 @@ class block {
   /// The factors of the sponges along an axis, by positions.
   T* fading(int axis) { return fading_[axis].data() - fading_from_[axis]; }
 
+  stencils::stations<T>& stations() { return stations_; }
+  Border& border() { return border_; }
+
   /// Buffers for what crosses a side.
   std::span<f32> leaving(int side, std::size_t words) { return sized(buffers_[side], words); }
   std::span<f32> entering(int side, std::size_t words) { return sized(buffers_[4 + side], words); }
@@ -89,6 +100,8 @@ class block {
   std::vector<T> fading_[3];
   int fading_from_[3]{};
   std::vector<f32> buffers_[8];
+  stencils::stations<T> stations_;
+  Border border_;
 };
 
 /// The cells of a PE of a wafer, by the axes of the grid.
@@ -116,7 +129,8 @@ class plot {
                        rz = detail::radius_along(reads, z_axis);
 
  public:
-  static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = true;
+  static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = true, has_stations = false,
+                        has_border = false;
   static const char* misfit(const cut& c) {
     const int radius[] = {rx, ry, rz};
     for (int a = 0; a < 3; ++a) {
@@ -175,7 +189,8 @@ class column {
                        rz = detail::radius_along(reads, z_axis);
 
  public:
-  static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = false;
+  static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = false, has_stations = false,
+                        has_border = false;
   static const char* misfit(const cut& c) {
     if (c.axis[z_axis].n != nz)
       return "a wafer's program is compiled for one number of cells along the last axis";

@@ -17,7 +17,7 @@ namespace wsl::stencils {
 template <class T>
 struct surroundings {
   const T *own, *xs, *ys;
-  void advance(std::ptrdiff_t by) { own += by, xs += by, ys += by; }
+  [[gnu::always_inline]] void advance(std::ptrdiff_t by) { own += by, xs += by, ys += by; }
 };
 
 /// Lines to update: `count` of them, each `step` behind the one before, cells from .. to - 1 along z.
@@ -31,6 +31,14 @@ struct lines_of_cells {
   const T* scalars;
   // of a sponge: factors by z and by line, and the values to which cells are drawn, by fields
   const T *fading_z, *fading_line, *rest;
+
+  /// To the next line.
+  [[gnu::always_inline]] void advance() {
+    for (auto& f : fields) f.advance(step);
+    for (auto& n : next) n += step;
+    if constexpr (in.coefficients > 0)
+      for (auto& k : coefficients) k.advance(step);
+  }
 };
 
 namespace detail {
@@ -117,10 +125,7 @@ struct sweep {
           for (std::size_t f = 0; f < whole(in.fields); ++f)
             std::memcpy(l.next[f] + z, last[f], static_cast<std::size_t>(l.to - z) * sizeof(T));
       }
-      for (auto& field : l.fields) field.advance(l.step);
-      for (auto& next : l.next) next += l.step;
-      if constexpr (in.coefficients > 0)
-        for (auto& k : l.coefficients) k.advance(l.step);
+      l.advance();
     }
   }
 

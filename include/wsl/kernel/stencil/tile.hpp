@@ -33,7 +33,8 @@ class tile {
     plan_ = plan, pe_ = pe, time_ = 0, has_images_ = false;
     for (int a = 0; a < 3; ++a)
       for (const boundary::side* s : {&plan_.sides[a].low, &plan_.sides[a].high})
-        has_images_ |= !plan_.cut.axis[a].wraps && !s->is_constant() && plan_.cut.axis[a].radius > 0;
+        has_images_ |= !plan_.cut.axis[a].wraps && !s->is_constant() &&
+                       (plan_.cut.axis[a].radius > 0 || s->kind == boundary::kind::centred);
     for (int a = 0; a < 3; ++a) stored_[a] = plan.cut.stored(pe, a);
     store_.shape(plan.cut, pe);
     if (plan_.absorbs()) prepare_fading();
@@ -47,6 +48,8 @@ class tile {
   T* before(int field, int x, int y) { return store_.field(field, parity(time_ + 1), x, y); }
   T* coefficient(int i, int x, int y) { return store_.coefficient(i, x, y); }
   void set_scalar(int i, T s) { scalars_[i] = s; }
+  /// The steps that have been done, as those that follow count on; fields are to be set afterwards.
+  void set_time(i64 steps) { time_ = steps; }
   range stored(int axis) const { return stored_[axis]; }
   /// Whether the PE has memory for the fields of a line: on a wafer a star has no corners. And for its
   /// coefficients: of lines around a column only if the update reads them.
@@ -58,6 +61,13 @@ class tile {
     if (!is_for_wafers || reads.diagonal) return true;
     return inside_own(x_axis, x) || inside_own(y_axis, y);
   }
+
+  /// The stations of a PE on this computer.
+  auto& stations() { return store_.stations(); }
+  /// What lines remember near the sides, if they do.
+  auto& border() { return store_.border(); }
+  /// The lines that may have something to remember.
+  box remembering() const { return plan_.cut.computed(pe_, plan_.cut.depth - 1); }
 
   /// After the host has set the field now.
   void loaded() { refresh(own()); }
@@ -145,9 +155,25 @@ class tile {
         const int count = std::min(lines_at_once, inner.to - i);
         const int x = along_x ? i : o, y = along_x ? o : i;
         compute_lines(x, y, along_x, count, b.at[z_axis], time);
+        with_stations(x, y, along_x, count, b.at[z_axis], time,
+                      [&](auto& s, const box& lines, auto line) { s.emit(lines, time, line); });
         for (int k = 0; k < count && has_images_; ++k)
           refresh(parity(time + 1), along_x ? x + k : x, along_x ? y : y + k, b.at[z_axis]);
+        with_stations(x, y, along_x, count, b.at[z_axis], time,
+                      [&](auto& s, const box& lines, auto line) { s.record(lines, time, line); });
       }
+  }
+  /// Calls f(stations, lines, function that gives a line after the step) if this PE has stations.
+  template <class F>
+  void with_stations([[maybe_unused]] int x, [[maybe_unused]] int y, [[maybe_unused]] bool along_x,
+                     [[maybe_unused]] int count, [[maybe_unused]] const range& z, [[maybe_unused]] i64 time,
+                     [[maybe_unused]] F f) {
+    if constexpr (Storage::has_stations) {
+      if (store_.stations().empty()) return;
+      const box lines{{{x, along_x ? x + count : x + 1}, {y, along_x ? y + 1 : y + count}, z}};
+      f(store_.stations(), lines,
+        [&](int field, int at_x, int at_y) { return store_.field(field, parity(time + 1), at_x, at_y); });
+    }
   }
   void compute_lines(int x, int y, bool along_x, int count, const range& z, i64 time) {
     lines_of_cells<in, T> l;
@@ -159,7 +185,13 @@ class tile {
     l.sx = store_.sx(), l.sy = store_.sy(), l.step = along_x ? l.sx : l.sy;
     l.count = count, l.from = z.from, l.to = z.to;
     l.scalars = scalars_;
-    if (!plan_.absorbs()) return sweep_lines<update, in, T, false>(l);
+    if (!plan_.absorbs()) {
+      sweep_lines<update, in, T, false>(l);
+      if constexpr (Storage::has_border)
+        for (int i = 0; i < count && !store_.border().empty(); ++i, l.advance())
+          store_.border().step(l, along_x ? x + i : x, along_x ? y : y + i);
+      return;
+    }
     T factors[lines_at_once];
     const T *of_x = store_.fading(x_axis), *of_y = store_.fading(y_axis);
     for (int i = 0; i < count; ++i) factors[i] = along_x ? of_x[x + i] * of_y[y] : of_x[x] * of_y[y + i];
@@ -175,22 +207,24 @@ class tile {
   void each_image(int a, int p, F f) const {
     const cut_axis& axis = plan_.cut.axis[a];
     const int n = axis.n, r = axis.radius;
-    if (axis.wraps || (p >= r && p < n - r && p != 0 && p != n - 1)) return;
+    if (axis.wraps || (p > r && p < n - 1 - r)) return;
     const auto image = [&](int at, const boundary::side& s) {
       if (stored_[a].has(at)) f(at, s);
     };
     const boundary::side &low = plan_.sides[a].low, &high = plan_.sides[a].high;
     if (low.kind == boundary::kind::mirrored && p < r) image(-1 - p, low);
+    if (low.kind == boundary::kind::centred && p > 0 && p <= r) image(-p, low);
     if (low.kind == boundary::kind::periodic && p >= n - r) image(p - n, low);
     if (low.kind == boundary::kind::open && p == 0)
       for (int q = -r; q < 0; ++q) image(q, low);
     if (high.kind == boundary::kind::mirrored && p >= n - r) image(2 * n - 1 - p, high);
+    if (high.kind == boundary::kind::centred && p < n - 1 && p >= n - 1 - r) image(2 * (n - 1) - p, high);
     if (high.kind == boundary::kind::periodic && p < r) image(p + n, high);
     if (high.kind == boundary::kind::open && p == n - 1)
       for (int q = n; q < n + r; ++q) image(q, high);
   }
   static T factor(const boundary::side& s, int field) {
-    return s.kind == boundary::kind::mirrored ? static_cast<T>(s.values[std::size_t(field)]) : T(1);
+    return s.is_mirror() ? static_cast<T>(s.values[std::size_t(field)]) : T(1);
   }
 
   /// Cells beyond the ends of a line in z, after some of its cells have changed.
@@ -199,15 +233,27 @@ class tile {
     const auto write = [&](int p) {
       each_image(z_axis, p, [&](int q, const boundary::side& s) { line[q] = factor(s, field) * line[p]; });
     };
-    const int low = std::max(axis.radius, 1), high = std::max(axis.n - low, low);
+    const int low = axis.radius + 1, high = std::max(axis.n - low, low);
     for (int p = z.from; p < std::min(z.to, low); ++p) write(p);
     for (int p = std::max(z.from, high); p < z.to; ++p) write(p);
+  }
+  /// Cells of a line that are zero, as a centred side says.
+  void clear_centres(T* line, int field, int x, int y, const range& z) const {
+    const int at[] = {x, y};
+    for (int a : {x_axis, y_axis})
+      if ((at[a] == 0 && plan_.sides[a].low.is_zero(field)) ||
+          (at[a] == plan_.cut.axis[a].n - 1 && plan_.sides[a].high.is_zero(field)))
+        return void(std::fill(line + z.from, line + z.to, T(0)));
+    const int last = plan_.cut.axis[z_axis].n - 1;
+    if (z.has(0) && plan_.sides[z_axis].low.is_zero(field)) line[0] = 0;
+    if (z.has(last) && plan_.sides[z_axis].high.is_zero(field)) line[last] = 0;
   }
   /// All cells beyond the sides that follow from the cells of a line. Those beyond two sides follow from
   /// those beyond the first.
   void refresh(int parity, int x, int y, const range& z) {
     for (int f = 0; f < in.fields; ++f) {
       T* line = store_.field(f, parity, x, y);
+      clear_centres(line, f, x, y, z);
       refresh_ends(line, f, z);
       const auto copy = [&](const T* from, int to_x, int to_y, const boundary::side& s) {
         T* to = store_.field(f, parity, to_x, to_y);
@@ -335,6 +381,13 @@ class tile {
           i -= pieces;
         }
       }
+    if constexpr (Storage::has_border) {
+      const box b = box_of(1);  // as the values of the step before, where cells are computed
+      const int pieces = b.count() == 0 || store_.border().empty() ? 0 : pieces_of(b);
+      const range x = b.at[x_axis];
+      if (i < pieces)
+        return store_.border().of({pieces == 1 ? x : range{x.from + i, x.from + i + 1}, b.at[y_axis]});
+    }
     return {};
   }
   template <class BoxOf>

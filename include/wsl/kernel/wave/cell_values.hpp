@@ -52,18 +52,13 @@ class cell_values {
   std::string place_of(std::size_t i, const cells& size) const {
     if (numbers_.size() == 1) return " in all cells";
     if (is_layered(size)) return support::joined({" in the cells of z = ", i});
-    return cell_text(cell_of(i, size));
+    return cell_text(size.cell(i));
   }
   static std::string cell_text(const cells& c) {
     return support::joined({" in cell (", c.x, ", ", c.y, ", ", c.z, ")"});
   }
 
  private:
-  static cells cell_of(std::size_t i, const cells& size) {
-    const auto y = static_cast<std::size_t>(size.y), z = static_cast<std::size_t>(size.z);
-    return {static_cast<int>(i / (y * z)), static_cast<int>(i / z % y), static_cast<int>(i % z)};
-  }
-
   std::vector<f32> numbers_;
 };
 

@@ -7,7 +7,7 @@
 namespace wsl::seismic {
 
 namespace checks {
-inline constexpr std::string_view checkpoint_magic = "wsl seismic state 1\n";
+inline constexpr std::string_view checkpoint_magic = "wsl seismic state 2\n";
 }
 
 template <class Medium>
@@ -22,7 +22,7 @@ std::string to_bytes(const state& s, const problem<Medium>& p) {
     }
   };
   number(fingerprint_of(p)), number(s.time);
-  arrays(s.now), arrays(s.before), arrays(s.traces);
+  arrays(s.now), arrays(s.before), arrays(s.traces), arrays({s.border});
   return wave25::checks::sealed(std::move(bytes));
 }
 
@@ -44,6 +44,7 @@ state state_from_bytes(std::string_view bytes, const problem<Medium>& p) {
   const u64 n = p.shot.size.count();
   s.now = arrays(std::size_t(Medium::fields), n), s.before = arrays(std::size_t(Medium::fields), n);
   s.traces = arrays(p.shot.receivers.size(), static_cast<u64>(std::max<i64>(s.time, 0)));
+  s.border = arrays(1, remembered(p))[0];
   if (!in.empty()) support::bad_argument({"seismic: the checkpoint is damaged: it goes on after its end"});
   return s;
 }

@@ -19,7 +19,7 @@
 
 #include "../../support/fingerprint.hpp"
 #include "../stencil/footprint.hpp"
-#include "../wave25/problem.hpp"
+#include "../wave25/stretching.hpp"
 #include "cell_values.hpp"
 
 namespace wsl::seismic {
@@ -32,23 +32,33 @@ struct variable_density {
   static constexpr std::array<f64, fields> shares_of_pressure{1};
   static constexpr stencils::takes takes{.fields = fields, .coefficients = 2};
 
+  /// What flows from a cell along an axis, or against it: h^2 times its part of div((1 / rho) grad p).
+  static constexpr auto flow = [](const auto& p, const auto& rho, int dx, int dy, int dz) {
+    constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
+    // Sums of densities on the way to the cells at distances 1 to 4: half of each end. Two quotients at a
+    // time have one division.
+    const auto here = p(0, 0, 0);
+    const auto at = [&](int r) { return rho(r * dx, r * dy, r * dz); };
+    const auto change = [&](int r) { return f32(r * w[r]) * (p(r * dx, r * dy, r * dz) - here); };
+    const auto first = 0.5f * at(0) + 0.5f * at(1), second = first + 0.5f * at(1) + 0.5f * at(2),
+               third = second + 0.5f * at(2) + 0.5f * at(3), fourth = third + 0.5f * at(3) + 0.5f * at(4);
+    return (change(1) * second + change(2) * first) / (first * second) +
+           (change(3) * fourth + change(4) * third) / (third * fourth);
+  };
+
   /// With coefficients rho (v dt / h)^2 and rho.
   static constexpr auto update = [](auto p, auto courant, auto rho) {
-    const auto here = p(0, 0, 0);
-    const auto flow = [&](int dx, int dy, int dz) {
-      constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
-      // Sums of densities on the way to the cells at distances 1 to 4: half of each end. Two quotients at a
-      // time have one division.
-      const auto at = [&](int r) { return rho(r * dx, r * dy, r * dz); };
-      const auto change = [&](int r) { return f32(r * w[r]) * (p(r * dx, r * dy, r * dz) - here); };
-      const auto first = 0.5f * at(0) + 0.5f * at(1), second = first + 0.5f * at(1) + 0.5f * at(2),
-                 third = second + 0.5f * at(2) + 0.5f * at(3), fourth = third + 0.5f * at(3) + 0.5f * at(4);
-      return (change(1) * second + change(2) * first) / (first * second) +
-             (change(3) * fourth + change(4) * third) / (third * fourth);
-    };
-    const auto sum = ((flow(-1, 0, 0) + flow(1, 0, 0)) + (flow(0, -1, 0) + flow(0, 1, 0))) +
-                     (flow(0, 0, -1) + flow(0, 0, 1));
-    return 2 * here - p.before(0, 0, 0) + courant(0, 0, 0) * sum;
+    const auto sum = ((flow(p, rho, -1, 0, 0) + flow(p, rho, 1, 0, 0)) +
+                      (flow(p, rho, 0, -1, 0) + flow(p, rho, 0, 1, 0))) +
+                     (flow(p, rho, 0, 0, -1) + flow(p, rho, 0, 0, 1));
+    return 2 * p(0, 0, 0) - p.before(0, 0, 0) + courant(0, 0, 0) * sum;
+  };
+  /// What a cpml stretches along an axis: the second derivative, the first one, and how the second enters p.
+  template <int axis>
+  static constexpr auto along = [](auto p, auto courant, auto rho) {
+    constexpr int x = axis == 0, y = axis == 1, z = axis == 2;
+    return std::tuple{flow(p, rho, -x, -y, -z) + flow(p, rho, x, y, z),
+                      wave25::slope_of<axis>(p) / rho(0, 0, 0), courant(0, 0, 0)};
   };
 
   void check(const wave25::problem& p) const {
@@ -56,12 +66,24 @@ struct variable_density {
                   [](f64 rho) { return rho >= 1e-9 && rho <= 1e9; });
   }
 
+  /// The largest velocity in m/s, in any direction.
+  static f64 fastest(const wave25::problem& p) { return p.fastest(); }
+
   f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
     const f64 rho = density.at(c, p.size), courant = p.velocity_at(c) * step / p.spacing;
     return which == 0 ? rho * courant * courant : rho;
   }
   /// What a point source adds to a field is multiplied by this.
   f64 emission(const wave25::problem&, const cells&, int) const { return 1; }
+
+  /// By this the adjoint multiplies what a source emits, and divides what a receiver hears.
+  f64 adjoint_emission(const wave25::problem& p, const cells& c) const { return density.at(c, p.size); }
+  /// The product of the adjoint field and the second derivative in time of the forward one, as the gradient
+  /// with respect to 1 / v^2 has it.
+  f64 correlation(const wave25::problem& p, const cells& c, const std::array<f64, fields>& adjoint,
+                  const std::array<f64, fields>& second) const {
+    return adjoint[0] * second[0] / density.at(c, p.size);
+  }
 
   /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
   f64 largest_eigenvalue(const wave25::problem& p) const {

@@ -16,7 +16,7 @@
 
 #include "../../support/fingerprint.hpp"
 #include "../stencil/footprint.hpp"
-#include "../wave25/problem.hpp"
+#include "../wave25/stretching.hpp"
 #include "cell_values.hpp"
 
 namespace wsl::seismic {
@@ -41,6 +41,18 @@ struct vti {
                       2 * n(0, 0, 0) - n.before(0, 0, 0) + (k * layers + across(0, 0, 0) * upright)};
   };
 
+  /// What a cpml stretches along an axis: the second derivative of a stress, its first one, and how the
+  /// second enters h and n.
+  template <int axis>
+  static constexpr auto along = [](auto h, auto n, auto within, auto between, auto across) {
+    if constexpr (axis == 2)
+      return std::tuple{wave25::curve_of<axis>(n), wave25::slope_of<axis>(n), between(0, 0, 0),
+                        across(0, 0, 0)};
+    else
+      return std::tuple{wave25::curve_of<axis>(h), wave25::slope_of<axis>(h), within(0, 0, 0),
+                        between(0, 0, 0)};
+  };
+
   void check(const wave25::problem& p) const {
     epsilon.check(p.size, "epsilon", "Thomsen's epsilon is above -0.5, and at most 2", &is_allowed);
     delta.check(p.size, "delta", "Thomsen's delta is above -0.5, and at most 2", &is_allowed);
@@ -54,6 +66,15 @@ struct vti {
     });
   }
 
+  /// The largest velocity in m/s, in any direction.
+  f64 fastest(const wave25::problem& p) const {
+    f64 most = 0;
+    each_different_cell(p.size, p.is_layered() && is_layered(p.size), [&](const cells& c) {
+      most = std::max(most, p.velocity_at(c) * std::sqrt(std::max(1., within(p, c))));
+    });
+    return most;
+  }
+
   f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
     const f64 courant = p.velocity_at(c) * step / p.spacing;
     return courant * courant * (which == 0 ? within(p, c) : which == 1 ? between(p, c) : 1);
@@ -62,6 +83,21 @@ struct vti {
   /// adds the matrix times the shares of the pressure, so source and receiver may be exchanged.
   f64 emission(const wave25::problem& p, const cells& c, int field) const {
     return field == 0 ? (2 * within(p, c) + between(p, c)) / 3 : (2 * between(p, c) + 1) / 3;
+  }
+
+  /// By this the adjoint multiplies what a source emits, and divides what a receiver hears.
+  f64 adjoint_emission(const wave25::problem&, const cells&) const { return 1; }
+  /// The product of the adjoint field and the second derivative in time of the forward one, as the gradient
+  /// with respect to 1 / v^2 has it: with the inverse of the matrix in between. Where epsilon is hardly
+  /// greater than delta the matrix has no inverse that rounding would leave of use; there both fields are
+  /// multiples of its one eigenvector, to which its pseudo-inverse belongs.
+  f64 correlation(const wave25::problem& p, const cells& c, const std::array<f64, fields>& adjoint,
+                  const std::array<f64, fields>& second) const {
+    const f64 a = within(p, c), s = between(p, c), trace = a + 1, determinant = a - s * s;
+    const auto [h, n] = second;
+    if (determinant < 1e-4 * trace * trace)
+      return (adjoint[0] * (a * h + s * n) + adjoint[1] * (s * h + n)) / (trace * trace);
+    return (adjoint[0] * (h - s * n) + adjoint[1] * (a * n - s * h)) / determinant;
   }
 
   /// A bound of the largest eigenvalue of the operator, in 1 / s^2.

@@ -14,8 +14,10 @@
 // between them are computed again; `memory` bounds what is kept.
 //   const auto residual = [&](const traces& synthetic) { return difference(synthetic, recorded); };
 //   const wave25::image i = wave25::migrate(p, 800, residual, {.memory = 2e9});
+// What these words need of a problem is in `imaging_of`, which wave/imaging.hpp has for other media.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -25,6 +27,41 @@ namespace wsl::wave25 {
 
 /// One a receiver, one sample a step.
 using traces = std::vector<std::vector<f32>>;
+
+/// What imaging needs of a kind of problem: its simulation, and how its fields make the gradient.
+template <class Problem>
+struct imaging_of;
+
+template <>
+struct imaging_of<problem> {
+  using simulation = wave25::simulation;
+  static constexpr const char* name = "wave25";
+  static constexpr std::size_t fields = 1;
+  static constexpr std::array<f64, fields> shares_of_pressure{1};
+
+  explicit imaging_of(const problem&) {}
+  /// The problem with a time step; throws std::invalid_argument that names a mistake.
+  static problem checked(problem p) {
+    p.check();
+    p.step = p.time_step();
+    return p;
+  }
+  static const problem& shot(const problem& p) { return p; }
+  static problem& shot(problem& p) { return p; }
+  /// How many numbers the border remembers.
+  static std::size_t remembered(const problem& p) { return checks::begins_of_memory(p).back(); }
+  static state at_rest(const problem& p) {
+    const std::vector<f32> zero(p.size.count());
+    return {0, zero, zero, {}, {}};
+  }
+  static std::vector<std::vector<f32>> fields_of(simulation& s) { return {s.field()}; }
+  /// What the product of the adjoint field and the second difference in time of the forward one adds to the
+  /// gradient in cell i.
+  static f64 product(std::size_t, const std::array<f64, fields>& adjoint,
+                     const std::array<f64, fields>& second) {
+    return adjoint[0] * second[0];
+  }
+};
 
 /// The problem whose traces, read backward, are the adjoint of p applied to `data`: its sources are the
 /// receivers of p, and its receivers the sources of p. Data have one trace for each receiver of p, of `steps`
@@ -73,43 +110,50 @@ namespace checks {
 
 /// The forward run in reverse. Samples are fields `every` steps apart; a block of samples is recomputed at
 /// once.
+template <class Problem>
 class reversed_run {
+  using kind = imaging_of<Problem>;
+
  public:
-  /// `samples` fields follow the first one, which is zero.
-  reversed_run(const problem& p, i64 samples, const imaging_options& o)
+  using sample = std::vector<std::vector<f32>>;  ///< by fields
+
+  /// `samples` samples follow the first one, which is zero.
+  reversed_run(const Problem& p, i64 samples, const imaging_options& o)
       : every_(o.every), samples_(samples), simulation_(without_receivers(p), o.how) {
-    // Memory in fields: a block has its samples and their two neighbours, a state two fields or three.
-    const f64 fields = o.memory / (4. * static_cast<f64>(p.size.count()));
-    const i64 state =
-        2 + static_cast<i64>((begins_of_memory(p).back() + p.size.count() - 1) / p.size.count());
+    // Memory in samples: a block has its own and their two neighbours, a state two and what the border
+    // remembers.
+    const std::size_t numbers = kind::fields * cells_();
+    const f64 fields = o.memory / (4. * static_cast<f64>(numbers));
+    const i64 of_state = 2 + static_cast<i64>((kind::remembered(p) + numbers - 1) / numbers);
     if (fields < 4)
-      support::bad_argument({"wave25: imaging needs memory for at least 4 fields of ", text(p.size),
-                             " cells, which are ", 16 * p.size.count(), " bytes, and may have ",
-                             static_cast<i64>(o.memory)});
+      support::bad_argument({kind::name, ": imaging needs memory for at least ", 4 * kind::fields,
+                             " fields of ", text(kind::shot(p).size), " cells, which are ", 16 * numbers,
+                             " bytes, and may have ", static_cast<i64>(o.memory)});
     const i64 all = static_cast<i64>(std::min(fields, 1e12));
     block_ = std::clamp<i64>(all / 2 - 2, 1, samples);
     if (all < samples + 2)
       block_ =
           std::min(block_, std::max<i64>(1, static_cast<i64>(std::sqrt(2. * static_cast<f64>(samples)))));
-    slots_ = static_cast<int>(std::clamp<i64>((all - block_ - 2) / state, 0, 10'000));
+    slots_ = static_cast<int>(std::clamp<i64>((all - block_ - 2) / of_state, 0, 10'000));
   }
 
   i64 steps() const { return steps_; }
 
-  /// Calls visit(j, before, now, after), fields of samples j - 1, j and j + 1, for j from samples - 1 down to
-  /// 0.
+  /// Calls visit(j, before, now, after), samples j - 1, j and j + 1, for j from samples - 1 down to 0.
   template <class Visit>
   void each(Visit visit) {
-    const state zero{0, std::vector<f32>(cells_()), std::vector<f32>(cells_()), {}, {}};
-    reverse(zero, 0, (samples_ + block_ - 1) / block_, slots_, visit);
+    reverse(kind::at_rest(simulation_.of()), 0, (samples_ + block_ - 1) / block_, slots_, visit);
   }
 
  private:
-  static problem without_receivers(problem p) {
-    p.receivers.clear();
+  using simulation = typename kind::simulation;
+  using state = decltype(std::declval<simulation&>().save());
+
+  static Problem without_receivers(Problem p) {
+    kind::shot(p).receivers.clear();
     return p;
   }
-  std::size_t cells_() const { return simulation_.of().size.count(); }
+  std::size_t cells_() const { return kind::shot(simulation_.of()).size.count(); }
   /// The sample at whose state block b begins: its first sample has a neighbour before it.
   i64 begin(i64 b) const { return std::max<i64>(b * block_ - 1, 0); }
   void advance(i64 to_sample) {
@@ -146,10 +190,10 @@ class reversed_run {
   template <class Visit>
   void block(i64 b, Visit& visit) {
     const i64 from = b * block_, to = std::min(samples_, from + block_);
-    std::vector<std::vector<f32>> u;  // samples from - 1 to `to`
-    if (from == 0) u.emplace_back(cells_());
+    std::vector<sample> u;  // samples from - 1 to `to`
+    if (from == 0) u.emplace_back(kind::fields, std::vector<f32>(cells_()));
     for (i64 j = begin(b);; ++j) {
-      u.push_back(simulation_.field());
+      u.push_back(kind::fields_of(simulation_));
       if (j == to) break;
       advance(j + 1);
     }
@@ -171,40 +215,51 @@ class reversed_run {
 /// Runs a shot for `steps` steps, gives its traces to `residual`, which returns what they are too large by
 /// (as many traces, no longer), and back-propagates that. Throws std::invalid_argument if the problem, the
 /// residuals or the options are wrong.
-inline image migrate(const problem& p, i64 steps, const std::function<traces(const traces&)>& residual,
-                     const imaging_options& o = {}) {
+template <class Problem>
+image migrate(const Problem& given, i64 steps, const std::function<traces(const traces&)>& residual,
+              const imaging_options& o = {}) {
+  using kind = imaging_of<Problem>;
+  using runner = typename kind::simulation;
+  using sample = typename checks::reversed_run<Problem>::sample;
   if (o.every < 1 || steps < 1)
-    support::bad_argument({"wave25: imaging takes at least 1 step, and a field every 1 or more steps, not ",
-                           steps, " and ", o.every});
-  p.check();
+    support::bad_argument({kind::name,
+                           ": imaging takes at least 1 step, and a field every 1 or more steps, not ", steps,
+                           " and ", o.every});
+  const Problem p = kind::checked(given);
+  const problem& shot = kind::shot(p);
   const i64 samples = (steps + o.every - 1) / o.every, marched = samples * o.every;
   image result;
   traces rest;
   {
-    simulation forward(p, o.how);
+    runner forward(p, o.how);
     forward.run(steps);
     traces synthetic;
-    for (std::size_t i = 0; i < p.receivers.size(); ++i) synthetic.push_back(forward.trace(i));
+    for (std::size_t i = 0; i < shot.receivers.size(); ++i) synthetic.push_back(forward.trace(i));
     rest = residual(synthetic);
   }
   for (const auto& trace : rest)
     for (const f32 r : trace) result.misfit += 0.5 * f64{r} * f64{r};
-  const problem adjoint = adjoint_of(p, rest, marched);
-  problem alone = adjoint;
-  alone.receivers.clear();
-  simulation backward(alone, o.how);
-  checks::reversed_run forward(p, samples, o);
-  std::vector<f64> gradient(p.size.count()), energy(p.size.count());
-  forward.each(
-      [&](i64 j, const std::vector<f32>& before, const std::vector<f32>& now, const std::vector<f32>& after) {
-        backward.run((samples - j) * o.every - backward.time());
-        const std::vector<f32> w = backward.field();
-        for (std::size_t i = 0; i < w.size(); ++i) {
-          const f64 second = f64{after[i]} - 2 * f64{now[i]} + f64{before[i]};
-          gradient[i] += f64{w[i]} * second, energy[i] += second * second;
-        }
-      });
-  const f64 apart = o.every * p.time_step(), volume = p.spacing * p.spacing * p.spacing;
+  Problem alone = adjoint_of(p, rest, marched);
+  kind::shot(alone).receivers.clear();
+  runner backward(alone, o.how);
+  checks::reversed_run<Problem> forward(p, samples, o);
+  const kind of(p);
+  std::vector<f64> gradient(shot.size.count()), energy(shot.size.count());
+  forward.each([&](i64 j, const sample& before, const sample& now, const sample& after) {
+    backward.run((samples - j) * o.every - backward.time());
+    const sample w = kind::fields_of(backward);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      std::array<f64, kind::fields> adjoint, second;
+      f64 pressure = 0;
+      for (std::size_t f = 0; f < adjoint.size(); ++f) {
+        adjoint[f] = f64{w[f][i]};
+        second[f] = f64{after[f][i]} - 2 * f64{now[f][i]} + f64{before[f][i]};
+        pressure += kind::shares_of_pressure[f] * second[f];
+      }
+      gradient[i] += of.product(i, adjoint, second), energy[i] += pressure * pressure;
+    }
+  });
+  const f64 apart = o.every * shot.time_step(), volume = shot.spacing * shot.spacing * shot.spacing;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     result.gradient.push_back(static_cast<f32>(-volume * o.every / (apart * apart) * gradient[i]));
     result.illumination.push_back(

@@ -21,9 +21,6 @@
 
 namespace wsl::wave25 {
 
-/// First derivative along an axis at distances 1 to 4, for a spacing of 1 (Fornberg, as those of scheme.hpp).
-inline constexpr f64 slopes[reach + 1] = {0, 4. / 5, -1. / 5, 4. / 105, -1. / 280};
-
 /// The three numbers that a cell remembers along an axis.
 inline constexpr int memories = 3;
 
@@ -178,17 +175,26 @@ class frame_memory {
 
   /// Adds the frame's part to a line after a plain step.
   void correct(const line& l, int x, int y) {
+    const std::ptrdiff_t strides[] = {l.sx, l.sy, 1};
+    each_part(x, y, [&](int axis, f32* memory, const f32* profile, int from, int to) {
+      step_stretched(l, {strides[axis], memory, to - from, profile}, from, to);
+    });
+  }
+  /// Calls f(axis, memory, profile, from, to) for the parts of a line that lie in the frame: 0 for x, 1 for y
+  /// and 2 for z, and arrays of to - from numbers, the first of which belongs to cell `from`.
+  template <class F>
+  void each_part(int x, int y, F f) {
     f32* m = of(x, y).data();
-    const auto apply = [&](std::ptrdiff_t stride, const f32* profile, int from, int to) {
+    const auto part = [&](int axis, const f32* profile, int from, int to) {
       if (from == to) return;
-      step_stretched(l, {stride, m, to - from, profile}, from, to);
+      f(axis, m, profile, from, to);
       m += memories * (to - from);
     };
     const arrays& a = arrays_;
-    apply(1, down_.data(), 0, a.top);
-    apply(1, down_.data() + profile_arrays * a.top, a.bottom, a.n);
-    if (a.across(x, a.size.x)) apply(l.sx, profile_of(x), 0, a.n);
-    if (a.across(y, a.size.y)) apply(l.sy, profile_of(a.size.x + y), 0, a.n);
+    part(2, down_.data(), 0, a.top);
+    part(2, down_.data() + profile_arrays * a.top, a.bottom, a.n);
+    if (a.across(x, a.size.x)) part(0, profile_of(x), 0, a.n);
+    if (a.across(y, a.size.y)) part(1, profile_of(a.size.x + y), 0, a.n);
   }
 
  private:

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The adjoint of waves in other media, and reverse-time migration in them, with the words of
+// wave25/imaging.hpp. In both media the operator is symmetric in some norm, so the adjoint is the same scheme
+// once more.
+//
+// With m = 1 / v^2, densities follow  (m / rho) p_tt - div((1 / rho) grad p) = s / rho.  The operator on
+// the left is symmetric; so the adjoint emits rho times what a source does, and divides what is heard by rho.
+// Two stresses q follow  m q_tt = N (D q + s)  with the symmetric matrices N of the medium and D of the
+// second derivatives. If w is the adjoint field, then N w follows the same equation, with the residuals as
+// sources.
+//   const wave25::image i = wave25::migrate(seismic::problem{shot, medium}, 800, residual);
+#pragma once
+#include "../wave25/imaging.hpp"
+#include "simulation.hpp"
+
+namespace wsl::seismic {
+
+using wave25::migrate;
+
+/// As that of wave25. It is exact for point sources in the same places.
+template <class Medium>
+problem<Medium> adjoint_of(const problem<Medium>& p, const wave25::traces& data, i64 steps) {
+  problem<Medium> back = p;
+  back.shot.step = p.time_step();
+  back.shot = wave25::adjoint_of(back.shot, data, steps);
+  back.is_adjoint = !p.is_adjoint;
+  return back;
+}
+
+}  // namespace wsl::seismic
+
+namespace wsl::wave25 {
+
+template <class Medium>
+struct imaging_of<seismic::problem<Medium>> {
+  using simulation = seismic::simulation<Medium>;
+  using problem = seismic::problem<Medium>;
+  static constexpr const char* name = "seismic";
+  static constexpr std::size_t fields = std::size_t(Medium::fields);
+  static constexpr std::array<f64, fields> shares_of_pressure = Medium::shares_of_pressure;
+
+  explicit imaging_of(const problem& p) : of_(p) {}
+  static problem checked(const problem& p) { return p.checked(); }
+  static const wave25::problem& shot(const problem& p) { return p.shot; }
+  static wave25::problem& shot(problem& p) { return p.shot; }
+  static std::size_t remembered(const problem& p) { return seismic::remembered(p); }
+  static seismic::state at_rest(const problem& p) {
+    const std::vector<std::vector<f32>> zero(fields, std::vector<f32>(p.shot.size.count()));
+    return {.time = 0, .now = zero, .before = zero, .traces = {}, .border = {}};
+  }
+  static std::vector<std::vector<f32>> fields_of(simulation& s) { return s.fields(); }
+  f64 product(std::size_t i, const std::array<f64, fields>& adjoint,
+              const std::array<f64, fields>& second) const {
+    return of_.medium.correlation(of_.shot, of_.shot.size.cell(i), adjoint, second);
+  }
+
+ private:
+  const problem& of_;
+};
+
+}  // namespace wsl::wave25
