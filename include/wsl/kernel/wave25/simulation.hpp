@@ -72,8 +72,8 @@ class simulation_on {
       f.add(fingerprint_of(problem_)), f.add(cut_.wide), f.add(cut_.high), f.add(cut_.depth);
       return f.value();
     });
+    fabric_.template prepare<program>(all, [&](program& p, coord pe) { p.here.prepare(problem_, cut_, pe); });
     each_tile([&](tile<Storage>& t, coord pe) {
-      t.prepare(problem_, cut_, pe);
       for (station& s : t.stations()) {
         if (s.gives) givers_.push_back(&s);
         else takers_.push_back({pe, s.at, s.number, &s});
