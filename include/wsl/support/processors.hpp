@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The logical processors of a computer in the order in which threads take them: one of each core first, then
-// their siblings, which share the core's execution units. Linux names the siblings of a processor; which cores
-// share a cache or the memory of a node, hwloc_processors.hpp knows.
+// their siblings, which share the core's execution units. Linux names the siblings of a processor; which
+// cores share a cache or the memory of a node, hwloc_processors.hpp knows.
 #pragma once
 #include <sched.h>
 
