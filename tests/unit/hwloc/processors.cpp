@@ -61,7 +61,7 @@ TEST_CASE("cores that share a cache are neighbours") {
   const computer c("numa:2 l3:2 core:2 pu:1(indexes=core:numa:l3)");
   const auto all = numbers(c.order(first(8)));
   REQUIRE(all.size() == 8);
-  // pairs of cores of one cache, and fours of one node, lie together: their numbers are those of the description
+  // pairs of cores of one cache, and fours of one node, lie together
   CHECK(all == std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7});
 }
 
