@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Ranks of one computer never pin two threads to one processor, and by default none where they share some.
+// Ranks of one computer never pin two threads to one processor, and by default none where they share some; a
+// rank prepares the programs of its own PEs on the threads that run them.
 #include <wsl/mpi.hpp>
+#include <wsl/wsl.hpp>
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 using namespace wsl;
@@ -24,6 +30,12 @@ std::vector<u64> pinned_to_each() {
                 mpi::world().who.group());
   return counts;
 }
+
+struct part {
+  long prepared_by = 0, run_by = 0;
+  void go(pe&) { run_by = ::syscall(SYS_gettid); }
+  using tasks = task_list<launch<&part::go>>;
+};
 
 u64 sum(const std::vector<u64>& counts) {
   u64 all_of_them = 0;
@@ -52,4 +64,23 @@ TEST_CASE("no two threads of the ranks of a computer are pinned to one processor
     CHECK(sum(wanted) == (CPU_COUNT(&mine) >= 2 ? 2 : 0));
     CHECK(sum(by_default) == (cores == 2 ? 2 : 0));
   }
+}
+
+TEST_CASE("a rank prepares its own PEs on the threads that run them") {
+  const auto who = mpi::world().who;
+  fabric f{layout{host, 16, 16}.place<part>(all), mpi::world().with({.threads = 2, .pes_per_partition = 8})};
+  f.prepare<part>(all, [](part& p, coord) { p.prepared_by = ::syscall(SYS_gettid); });
+  f.launch();
+  u64 here = 0;
+  bool same = true;
+  for (int i = 0; i < 256; ++i) {
+    const coord c{i % 16, i / 16};
+    if (!f.here(c)) continue;
+    const part& p = f.program_at<part>(c);
+    ++here, same &= p.prepared_by != 0 && p.prepared_by == p.run_by;
+  }
+  CHECK(same);
+  CHECK(who.sum(here) == 256);
+  CHECK_THROWS_WITH(f.prepare<part>(all, [](part&, coord) { throw std::invalid_argument("no"); }),
+                    Catch::Contains("no"));
 }

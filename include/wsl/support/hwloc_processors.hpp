@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Orders processors by hwloc: cores that share a cache, and those of a memory node, stand next to each other.
-// A program that includes this header pins its threads in that order; it links hwloc (wsl::hwloc, or -lhwloc).
+// A program that includes this header pins its threads in that order; it links hwloc (wsl::hwloc, or
+// -lhwloc).
 #pragma once
 #include <hwloc.h>
 

@@ -2,8 +2,13 @@
 // Velocities that are read where they are needed give what those in memory give.
 #include <wsl/kernel/wave25.hpp>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 
 using namespace wsl;
@@ -79,6 +84,23 @@ TEST_CASE("velocities that are read give the waves of those in memory") {
     });
     CHECK(cells == whole.size.count());
     CHECK(same);
+  }
+}
+
+TEST_CASE("each thread prepares the blocks that it runs, and reads their velocities") {
+  const wave25::problem whole = in_memory(wave25::border::reflects);
+  for (const int threads : {1, 2, 4}) {
+    std::mutex alone;
+    std::set<long> readers;
+    wave25::problem p = read_from(whole);
+    p.sources.clear();  // whose cells the host asks for as well
+    p.model.read = [&, read = p.model.read](const grid::lines& some, std::span<f32> to) {
+      read(some, to);
+      const std::scoped_lock now(alone);
+      readers.insert(::syscall(SYS_gettid));
+    };
+    wave25::simulation s{p, {.wide = 4, .depth = 1, .threads = threads}};
+    CHECK(readers.size() == static_cast<std::size_t>(threads));
   }
 }
 

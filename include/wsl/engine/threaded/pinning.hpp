@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads that run partitions of neighbours stay on cores that are neighbours, each on one, so that what a PE
-// has stays in that core's cache and in the memory of its node. A processor is pinned to once in a process, and
-// threads are pinned only where nobody else is known to compete for their cores:
+// has stays in that core's cache and in the memory of its node. A processor is pinned to once in a process,
+// and threads are pinned only where nobody else is known to compete for their cores:
 //   WSL_PIN not set  threads that have all cores which the process may use, one each, unless other ranks of
 //                    this computer may use them too
 //   WSL_PIN=1        also fewer threads, those of ranks that share cores, which then divide them, and second
@@ -29,8 +29,8 @@ struct process_share {
   int number = 0;     ///< of this process among them
   int processes = 1;  ///< 0: some may use a part of the same, and which is not known
 };
-/// The share of process `number` of `count` on a computer, from the sets that each of them may use. Those with
-/// one set share it; where sets overlap and are not the same, nobody can tell who has what.
+/// The share of process `number` of `count` on a computer, from the sets that each of them may use. Those
+/// with one set share it; where sets overlap and are not the same, nobody can tell who has what.
 inline process_share share_of(const cpu_set_t* sets, int count, int number) {
   process_share mine;
   for (int other = 0; other < count; ++other) {
