@@ -38,7 +38,7 @@ wsl::u64 sum(wsl::u64 mine);
 /// `is_alone` this process alone. All functions are collective, and throw support::file_error.
 class joint_file {
  public:
-  /// What is not written is zeros.
+  /// Bytes that are not written are zeros.
   joint_file(const std::string& name, wsl::u64 size, bool is_alone);
   ~joint_file();
   /// Writes bytes, one run after the other; runs are ascending.

@@ -9,7 +9,7 @@
 
 namespace wave_app {
 
-/// What stands around the f32 of a volume in a file; of these x is fastest, then y.
+/// The bytes around the f32 of a volume in a file; of these x is fastest, then y.
 struct volume_format {
   std::string head, tail;
   bool big_endian = false;

@@ -68,7 +68,7 @@ raw_header header_of(const model_file& file) {
   return h;
 }
 
-/// What is known of all velocities when all of them were looked at.
+/// The facts about all velocities, once all of them were looked at.
 struct findings {
   f64 slowest = std::numeric_limits<f64>::infinity(), fastest = 0;
   u64 fingerprint = 0;

@@ -213,10 +213,10 @@ class fabric {
     throw another_program(p, support::type_name<P>());
   }
   /// Calls f(program, place) for the programs on the PEs of an area, each on the thread that runs its PE, and
-  /// several at the same time: `f.prepare<part>(all, [&](part& p, coord at) { p.shape(...); })`. What a
-  /// program allocates and first touches there lies in the memory near that thread, on a computer with several
-  /// nodes. If several processes share the PEs, each visits its own. Throws what f throws; then some programs
-  /// may not have been visited.
+  /// several at the same time: `f.prepare<part>(all, [&](part& p, coord at) { p.shape(...); })`. On a
+  /// computer with several nodes, memory that a program allocates and first touches there lies near that
+  /// thread. If several processes share the PEs, each visits its own. Throws what f throws; then some
+  /// programs may not have been visited.
   template <class P, class F>
   void prepare(const area& where, F f) {
     const engines::engine::single_run now(*engine_);

@@ -24,7 +24,7 @@ class joint_file {
   /// The bytes that a rank hands to MPI at once, if nothing else is said; its counts are ints.
   static constexpr u64 most_at_once = u64{1} << 30;
 
-  /// What is not written is zeros.
+  /// Bytes that are not written are zeros.
   joint_file(const ranks& who, const std::string& name, u64 size, u64 at_once = most_at_once)
       : who_(who), name_(name), at_once_(at_once) {
     std::string why, unfinished;

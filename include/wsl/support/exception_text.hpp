@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a caught exception says, for those to whom only its text can be passed on.
+// The text of a caught exception, for those to whom only that can be passed on.
 #pragma once
 #include <exception>
 #include <string>

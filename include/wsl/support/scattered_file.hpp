@@ -24,8 +24,8 @@ struct file_run {
 
 class scattered_file {
  public:
-  /// What is not written is zeros. All functions throw file_error with the file's name and the system's
-  /// reason.
+  /// Bytes that are not written are zeros. All functions throw file_error with the file's name and the
+  /// system's reason.
   scattered_file(std::string name, std::uint64_t size) : to_(std::move(name)), file_(created(to_, size)) {}
   scattered_file(const scattered_file&) = delete;
   scattered_file& operator=(const scattered_file&) = delete;

@@ -132,8 +132,8 @@ class pinned_processors {
   support::processor_order mine_;
 };
 
-/// Pins the calling thread while it lives. What the thread may use otherwise it may use again afterwards,
-/// because threads that it starts then, of other libraries for instance, inherit it.
+/// Pins the calling thread while it lives. Afterwards the thread may use all processors again that it could
+/// use before, because threads that it starts then, of other libraries for instance, inherit them.
 class pinned_here {
  public:
   pinned_here(const pinned_processors& of, int thread) : pins_(of.any()) {

@@ -14,7 +14,7 @@ struct velocity_source {
   /// support::fingerprint_of_blocks of all cells as f32, z fastest, then y
   u64 fingerprint = 0;
   /// Gives the velocities in m/s of the cells of some lines along z: a number for each, z fastest, then y.
-  /// Several threads call it at the same time. What it throws ends the making of a simulation.
+  /// Several threads call it at the same time. An exception ends the making of a simulation.
   std::function<void(const grid::lines&, std::span<f32>)> read;
 
   explicit operator bool() const { return static_cast<bool>(read); }
