@@ -49,10 +49,10 @@ inline double memory_with_files() {
                   static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
-/// Bytes of memory that this process can have for its own numbers: those of the computer, or fewer if limits
-/// are set (control groups, `ulimit -v` and `ulimit -d`).
-inline double memory_there() {
-  double least = memory_with_files();
+/// Bytes of memory that this process can have for its own numbers, of so many that share the computer: those
+/// of the computer, or fewer if limits are set (control groups, `ulimit -v` and `ulimit -d`).
+inline double memory_there(int processes = 1) {
+  double least = memory_with_files() / processes;
   for (const auto what : {RLIMIT_AS, RLIMIT_DATA})
     if (rlimit limit{}; getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
       least = std::min(least, static_cast<double>(limit.rlim_cur));

@@ -7,7 +7,11 @@
 //     return app::run("wsl-mc", [&] { ... transport_fabric f(material, where, grid, app::engine{}); ... });
 //   }
 #pragma once
+#include <memory>
+#include <span>
+#include <string>
 #include <wsl/engine/threaded.hpp>
+#include <wsl/support/scattered_file.hpp>
 
 namespace app {
 
@@ -16,6 +20,8 @@ void join_ranks();
 /// All but the first stop to print on the standard output.
 void let_one_print();
 int ranks();
+/// The number of this process among them, from 0 on.
+int rank();
 /// Those on this computer, whose memory they share. Collective when it is first called.
 int ranks_here();
 /// Whether this process writes files.
@@ -24,7 +30,25 @@ bool is_root();
 void require_one_process(const char* what);
 
 /// The largest of all processes' numbers, such as a signal that one of them got; collective.
-int largest(int mine);
+wsl::u64 largest(wsl::u64 mine);
+/// Their sum, modulo 2^64; collective.
+wsl::u64 sum(wsl::u64 mine);
+
+/// A file that all processes write, each its own pieces, and that exists completely or not at all. With
+/// `is_alone` this process alone. All functions are collective, and throw support::file_error.
+class joint_file {
+ public:
+  /// Bytes that are not written are zeros.
+  joint_file(const std::string& name, wsl::u64 size, bool is_alone);
+  ~joint_file();
+  /// Writes bytes, one run after the other; runs are ascending.
+  void write(std::span<const wsl::support::file_run> runs, const void* bytes);
+  void finish();
+
+ private:
+  struct file;
+  std::unique_ptr<file> of_;
+};
 
 /// Spreads the PEs of a fabric over the threads of all processes.
 struct engine {

@@ -30,6 +30,7 @@ void let_one_print() {
     throw std::runtime_error("cannot open /dev/null, to which all ranks but the first print");
 }
 int ranks() { return world() ? world()->size() : 1; }
+int rank() { return world() ? world()->rank() : 0; }
 int ranks_here() {
   static const int count = [] {
     if (!world()) return 1;
@@ -48,8 +49,25 @@ void require_one_process(const char* what) {
         fmt::format("{} runs in one process, and there are {}: start it without mpirun", what, ranks()));
 }
 
-int largest(int mine) {
-  return world() ? static_cast<int>(world()->who.largest(static_cast<wsl::u64>(mine))) : mine;
+wsl::u64 largest(wsl::u64 mine) { return world() ? world()->who.largest(mine) : mine; }
+wsl::u64 sum(wsl::u64 mine) { return world() ? world()->who.sum(mine) : mine; }
+
+struct joint_file::file {
+  std::optional<wsl::support::scattered_file> own;
+  std::optional<wsl::mpi::joint_file> of_all;
+};
+joint_file::joint_file(const std::string& name, wsl::u64 size, bool is_alone) : of_(new file) {
+  if (ranks() == 1 || is_alone) of_->own.emplace(name, size);
+  else of_->of_all.emplace(world()->who, name, size);
+}
+joint_file::~joint_file() = default;
+void joint_file::write(std::span<const wsl::support::file_run> runs, const void* bytes) {
+  if (of_->own) of_->own->write(runs, bytes);
+  else of_->of_all->write(runs, bytes);
+}
+void joint_file::finish() {
+  if (of_->own) of_->own->finish();
+  else of_->of_all->finish();
 }
 
 void engine::require_same(wsl::u64 number, const char* what) const {

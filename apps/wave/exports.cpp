@@ -3,48 +3,108 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
-#include <range/v3/view/cartesian_product.hpp>
-#include <range/v3/view/iota.hpp>
+#include <utility>
+
+#include "../ranks.hpp"
 
 namespace wave_app {
 
-using ranges::views::cartesian_product, ranges::views::iota;
 using wsl::f32;
 using wsl::f64;
 using wsl::u32;
+using wsl::support::file_run;
 using wsl::wave25::cells;
 
-std::string vtk(const std::vector<f32>& field, const cells& size, f64 spacing) {
-  std::string bytes = fmt::format(
-      "# vtk DataFile Version 3.0\nwsl-wave\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS {0} {1} {2}\n"
-      "ORIGIN 0 0 0\nSPACING {3:.9g} {3:.9g} {3:.9g}\nPOINT_DATA {4}\nSCALARS u float 1\nLOOKUP_TABLE "
-      "default\n",
-      size.x, size.y, size.z, spacing, field.size());
-  // In this format x is fastest, and numbers are big-endian.
-  for (const auto [z, y, x] : cartesian_product(iota(0, size.z), iota(0, size.y), iota(0, size.x))) {
-    const u32 word = __builtin_bswap32(std::bit_cast<u32>(field[size.index({x, y, z})]));
-    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
-  }
-  return bytes;
+namespace {
+constexpr f64 bytes_at_once = 1 << 24;  // of a process that writes a volume
 }
 
-std::string vti(const std::vector<f32>& field, const cells& size, f64 spacing) {
+volume_format vtk(const cells& size, f64 spacing) {
+  return {
+      fmt::format("# vtk DataFile Version 3.0\nwsl-wave\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS {0} "
+                  "{1} {2}\nORIGIN 0 0 0\nSPACING {3:.9g} {3:.9g} {3:.9g}\nPOINT_DATA {4}\nSCALARS u float "
+                  "1\nLOOKUP_TABLE default\n",
+                  size.x, size.y, size.z, spacing, size.count()),
+      "", true};
+}
+
+volume_format vti(const cells& size, f64 spacing) {
   const std::string extent = fmt::format("0 {} 0 {} 0 {}", size.x - 1, size.y - 1, size.z - 1);
-  std::string bytes = fmt::format(
+  std::string head = fmt::format(
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
       "header_type=\"UInt64\">\n<ImageData WholeExtent=\"{0}\" Origin=\"0 0 0\" Spacing=\"{1:.9g} {1:.9g} "
       "{1:.9g}\">\n<Piece Extent=\"{0}\">\n<PointData Scalars=\"u\">\n<DataArray type=\"Float32\" Name=\"u\" "
       "format=\"appended\" offset=\"0\"/>\n</PointData>\n</Piece>\n</ImageData>\n<AppendedData "
       "encoding=\"raw\">\n_",
       extent, spacing);
-  const wsl::u64 size_of_data = field.size() * sizeof(f32);
-  bytes.append(reinterpret_cast<const char*>(&size_of_data), sizeof size_of_data);
-  // In this format x is fastest.
-  for (const auto [z, y, x] : cartesian_product(iota(0, size.z), iota(0, size.y), iota(0, size.x)))
-    bytes.append(reinterpret_cast<const char*>(&field[size.index({x, y, z})]), sizeof(f32));
-  return bytes + "\n</AppendedData>\n</VTKFile>\n";
+  const wsl::u64 size_of_data = size.count() * sizeof(f32);
+  head.append(reinterpret_cast<const char*>(&size_of_data), sizeof size_of_data);
+  return {std::move(head), "\n</AppendedData>\n</VTKFile>\n", false};
+}
+
+field_block whole_field(const std::vector<f32>& field, const cells& size) {
+  return {{{0, size.x}, {0, size.y}}, [&field, size](int x, int y) { return &field[size.index({x, y, 0})]; }};
+}
+
+void write_volume(const std::filesystem::path& to, const volume_format& format, const cells& size,
+                  const std::vector<field_block>& mine, bool is_alone) {
+  const wsl::u64 data = size.count() * sizeof(f32), head = format.head.size();
+  app::joint_file file(to.string(), head + data + format.tail.size(), is_alone);
+  const auto write_text = [&](wsl::u64 at, const std::string& text) {
+    const file_run whole{at, is_alone || app::is_root() ? text.size() : 0};
+    file.write({&whole, 1}, text.data());
+  };
+  write_text(0, format.head);
+
+  // Of a plane of z, this process has the rows of its blocks, in the order of the file.
+  struct row {
+    int y;
+    const field_block* of;
+    std::size_t place;  // of its first cell among those of this process
+  };
+  std::vector<row> rows;
+  for (const field_block& b : mine)
+    for (int y = b.where.y.from; y < b.where.y.to; ++y) rows.push_back({y, &b, 0});
+  std::sort(rows.begin(), rows.end(), [](const row& a, const row& b) {
+    return std::pair(a.y, a.of->where.x.from) < std::pair(b.y, b.of->where.x.from);
+  });
+  std::size_t cells_of_plane = 0;
+  for (row& r : rows)
+    r.place = std::exchange(cells_of_plane, cells_of_plane + static_cast<std::size_t>(r.of->where.x.size()));
+
+  // As many planes at a time as make some megabytes a process; the same number on all.
+  const f64 plane = 4. * size.x * size.y;
+  const int at_once = static_cast<int>(
+      std::clamp(bytes_at_once * (is_alone ? 1 : app::ranks()) / plane, 1., static_cast<f64>(size.z)));
+  std::vector<u32> words;
+  std::vector<file_run> runs;
+  for (int from = 0; from < size.z; from += at_once) {
+    const int to_plane = std::min(from + at_once, size.z);
+    words.resize(cells_of_plane * static_cast<std::size_t>(to_plane - from)), runs.clear();
+    for (const row& r : rows)
+      for (int x = r.of->where.x.from; x < r.of->where.x.to; ++x) {
+        const f32* const line = r.of->line(x, r.y);
+        u32* next = words.data() + r.place + static_cast<std::size_t>(x - r.of->where.x.from);
+        for (int z = from; z < to_plane; ++z, next += cells_of_plane) {
+          const u32 word = std::bit_cast<u32>(line[z]);
+          *next = format.big_endian ? __builtin_bswap32(word) : word;
+        }
+      }
+    for (int z = from; z < to_plane; ++z)
+      for (const row& r : rows) {
+        const cells in_file{z, r.y, r.of->where.x.from};
+        const file_run run{head + sizeof(f32) * cells{size.z, size.y, size.x}.index(in_file),
+                           sizeof(f32) * static_cast<wsl::u64>(r.of->where.x.size())};
+        if (!runs.empty() && runs.back().at + runs.back().size == run.at) runs.back().size += run.size;
+        else runs.push_back(run);
+      }
+    file.write(runs, words.data());
+  }
+  write_text(head + data, format.tail);
+  file.finish();
 }
 
 std::string csv(const std::vector<std::vector<f32>>& traces, const wsl::wave25::problem& p) {

@@ -193,15 +193,27 @@ class figure {
 struct plane {
   const problem& p;
   slice where;
+  std::vector<f32> velocities;  ///< column after column
+
+  plane(const problem& of, const slice& at) : p(of), where(at) {
+    velocities.resize(static_cast<std::size_t>(columns()) * static_cast<std::size_t>(rows()));
+    const auto only = [](int i) { return wsl::grid::range{i, i + 1}; };
+    f32* next = velocities.data();
+    p.each_line({where.axis == 'x' ? only(where.at) : wsl::grid::range{0, p.size.x},
+                 where.axis == 'y' ? only(where.at) : wsl::grid::range{0, p.size.y}},
+                [&](int, int, const f32* line) {
+                  if (where.axis == 'z') *next++ = line[where.at];
+                  else next = std::copy_n(line, p.size.z, next);
+                });
+  }
+  /// Where a cell of the slice lies among its numbers.
+  std::size_t index(int i, int j) const {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(rows()) + static_cast<std::size_t>(j);
+  }
 
   int columns() const { return where.axis == 'x' ? p.size.y : p.size.x; }
   int rows() const { return where.axis == 'z' ? p.size.y : p.size.z; }
-  cells at(int i, int j) const {
-    return where.axis == 'x'   ? cells{where.at, i, j}
-           : where.axis == 'y' ? cells{i, where.at, j}
-                               : cells{i, j, where.at};
-  }
-  f64 velocity(int i, int j) const { return p.velocity_at(at(i, j)); }
+  f64 velocity(int i, int j) const { return velocities[index(i, j)]; }
   /// The coordinates of a place in the picture, in m, and whether a cell lies in the slice.
   f64 column_of(const point& at) const { return where.axis == 'x' ? at.y : at.x; }
   f64 row_of(const point& at) const { return where.axis == 'z' ? at.y : at.z; }
@@ -258,12 +270,12 @@ std::string absorbing_frame(const plane& s, const figure& f) {
 }
 
 /// Brighter paper for slower cells, so that the model is seen behind the wave.
-raster picture_of(const std::vector<f32>& field, const plane& s) {
+raster picture_of(const std::vector<f32>& numbers, const plane& s) {
   raster r{s.columns(), s.rows(), {}, {}};
-  const auto [slowest, fastest] = std::minmax_element(s.p.velocity.begin(), s.p.velocity.end());
+  const f64 slowest = s.p.slowest(), fastest = s.p.fastest();
   for (const auto [j, i] : cartesian_product(iota(0, s.rows()), iota(0, s.columns()))) {
-    r.amplitudes.push_back(field[s.p.size.index(s.at(i, j))]);
-    const f64 speed = *fastest > *slowest ? (s.velocity(i, j) - *slowest) / (*fastest - *slowest) : 0;
+    r.amplitudes.push_back(numbers[s.index(i, j)]);
+    const f64 speed = fastest > slowest ? (s.velocity(i, j) - slowest) / (fastest - slowest) : 0;
     r.shades.push_back(static_cast<f32>(1 - 0.14 * speed));
   }
   return r;
@@ -331,9 +343,20 @@ cells nearest_cell(const wsl::wave25::point& at, const problem& p) {
   return {along(at.x, p.size.x), along(at.y, p.size.y), along(at.z, p.size.z)};
 }
 
-std::string picture_of_slice(const std::vector<f32>& field, const problem& p, const slice& where, f32 clip) {
-  const plane s{p, where};
-  const raster r = picture_of(field, s);
+std::vector<f32> cells_of_slice(const std::vector<f32>& field, const cells& size, const slice& where) {
+  const auto along = [&](char axis, int n) {
+    return where.axis == axis ? iota(where.at, where.at + 1) : iota(0, n);
+  };
+  std::vector<f32> numbers;
+  for (const auto [x, y, z] : cartesian_product(along('x', size.x), along('y', size.y), along('z', size.z)))
+    numbers.push_back(field[size.index({x, y, z})]);
+  return numbers;
+}
+
+std::string picture_of_slice(const std::vector<f32>& numbers, const problem& p, const slice& where,
+                             f32 clip) {
+  const plane s(p, where);
+  const raster r = picture_of(numbers, s);
   const f32 full = clip > 0 ? clip : clip_of(r.amplitudes);
   const int side = std::max(1, 480 / std::max(r.width, r.height));
   raster large{r.width * side, r.height * side, {}, {}};
@@ -344,10 +367,10 @@ std::string picture_of_slice(const std::vector<f32>& field, const problem& p, co
   return png(large);
 }
 
-std::string figure_of_slice(const std::vector<f32>& field, const problem& p, const slice& where,
+std::string figure_of_slice(const std::vector<f32>& numbers, const problem& p, const slice& where,
                             const std::string& title) {
-  const plane s{p, where};
-  raster r = picture_of(field, s);
+  const plane s(p, where);
+  raster r = picture_of(numbers, s);
   const f32 clip = clip_of(r.amplitudes);
   divide(r.amplitudes, clip);
   figure f(fmt::format("{}, slice {} = {:g} m", title, where.axis, where.at * p.spacing), s.across(),

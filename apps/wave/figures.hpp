@@ -14,15 +14,19 @@ struct slice {
   int at = 0;
 };
 
-/// A number in each cell, such as the field, in a slice: z points down, or y where z is cut. `field` holds x
-/// * y * z cells, z fastest, then y. Red is positive and blue negative, and the colours are full at the clip,
+/// The cells of a slice, in the order of the other axes, of a field of x * y * z cells, z fastest, then y.
+std::vector<wsl::f32> cells_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::cells& size,
+                                     const slice& where);
+
+/// A number in each cell of a slice, such as the field there: z points down, or y where z is cut. They are in
+/// the order of the other axes. Red is positive and blue negative, and the colours are full at the clip,
 /// which 99 % of the amplitudes of the wave do not reach.
-std::string figure_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::problem& p,
+std::string figure_of_slice(const std::vector<wsl::f32>& numbers, const wsl::wave25::problem& p,
                             const slice& where, const std::string& title);
 
 /// The same as a bare picture, the bytes of a PNG file: each cell is a square of pixels. Colours are full at
 /// `clip`, or as in the figure if it is 0.
-std::string picture_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::problem& p,
+std::string picture_of_slice(const std::vector<wsl::f32>& numbers, const wsl::wave25::problem& p,
                              const slice& where, wsl::f32 clip);
 
 /// The cell that a place lies in.

@@ -3,7 +3,6 @@
 // migration.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 
@@ -57,8 +56,7 @@ int march(int argc, char** argv) {
   fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
              asked->steps);
   std::fflush(stdout);
-  const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()),
-            per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
+  const f64 per_wave = p.slowest() / (2.5 * p.sources[0].peak_hz * p.spacing);
   if (per_wave < 3 && p.sources[0].wavelet.empty())
     fmt::print(
         stderr,

@@ -96,9 +96,9 @@ void add_up(const options& o, std::size_t shots) {
   const wave25::problem p = o.problem_of(0);
   if (o.laplacian) image = sharpened(image, p.size, p.spacing);
   app::write_file(o.out / "illumination.npy", app::npy_bytes<f32>(shape_of(p.size), light));
-  app::write_file(o.out / "image.vti", vti(image, p.size, p.spacing));
+  write_volume(o.out / "image.vti", vti(p.size, p.spacing), p.size, {whole_field(image, p.size)}, true);
   app::write_file(o.out / "image.svg",
-                  figure_of_slice(image, p, o.slice_of(p),
+                  figure_of_slice(cells_of_slice(image, p.size, o.slice_of(p)), p, o.slice_of(p),
                                   fmt::format("image of {} shot{}", shots, shots > 1 ? "s" : "")));
   app::write_file(o.out / "image.npy", app::npy_bytes<f32>(shape_of(p.size), image));
 }

@@ -98,6 +98,7 @@ between along(int n, f64 spacing, int of_model, f64 model_spacing, char axis, co
 }  // namespace
 
 bool is_bare_model(const model_file& file) { return kind_of(file) == kind::bare; }
+bool is_headed_model(const model_file& file) { return kind_of(file) == kind::headed; }
 
 volume read_model(const model_file& file) {
   switch (kind_of(file)) {

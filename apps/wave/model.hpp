@@ -17,6 +17,8 @@ struct model_file {
 
 /// Whether the file has no header and only numbers, so that nothing but the grid says their shape.
 bool is_bare_model(const model_file& file);
+/// Whether it is raw with a text header.
+bool is_headed_model(const model_file& file);
 
 /// Reads a model that says its own shape. Throws std::invalid_argument with the file and the place.
 volume read_model(const model_file& file);

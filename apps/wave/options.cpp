@@ -11,9 +11,11 @@
 #include "../command_line.hpp"
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "../ranks.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
 #include "property.hpp"
+#include "raw_velocity.hpp"
 #include "segy.hpp"
 #include "wavelet_file.hpp"
 
@@ -201,26 +203,18 @@ void declare(CLI::App& app, words& w, options& o) {
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 
-/// Sound in matter: in air 330 m/s, in rubber some 50, in diamond 18000. Other numbers come from another unit
-/// or another byte order, and a field computed with them means nothing.
-constexpr f64 least_velocity = 10, most_velocity = 20000;
-bool is_velocity(f32 v) { return f64{v} >= least_velocity && f64{v} <= most_velocity; }
-
 void check_velocities(const words& w, const std::vector<f32>& v) {
   const auto wrong = std::find_if_not(v.begin(), v.end(), &is_velocity);
   if (wrong == v.end()) return;
   const bool swapped = !w.model.empty() && std::all_of(v.begin(), v.end(), [](f32 x) {
     return is_velocity(std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<wsl::u32>(x))));
   });
-  if (swapped) bad_argument("--model: {} is big-endian: write it with little-endian numbers", w.model);
+  if (swapped) big_endian_velocities({"--model", w.model, w.dataset});
   const std::string option = !w.model.empty()
                                  ? fmt::format("--model: number {} of {}", wrong - v.begin(), w.model)
                              : !w.layers.empty() ? "--layers: a velocity"
                                                  : "--velocity: it";
-  bad_argument(
-      "{} is {:g} m/s; velocities are positive, from {:g} to {:g} m/s, those of sound in matter: take "
-      "metres a second",
-      option, *wrong, least_velocity, most_velocity);
+  no_velocity(option, *wrong);
 }
 
 /// Two time steps of each field, coefficients, the model and a copy of it, and arrays on their way out.
@@ -392,8 +386,17 @@ void assemble(words& w, options& o) {
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
     bad_argument("--spacing: it is {} m; it is positive", p.spacing);
   run_grid grid{p.size, p.spacing, bytes_of_cell(w), w.has_grid};
-  require_room(grid);
-  if (!w.model.empty()) p.velocity = of_file({"--model", w.model, w.dataset}, w.model_spacing, grid);
+  // In these runs each process has its part of the cells only.
+  const bool is_isotropic = w.density.empty() && w.epsilon.empty() && w.delta.empty(),
+             are_shared = is_isotropic && !o.migrates && w.shots.empty();
+  if (are_shared) grid.processes = app::ranks();
+  if (grid.processes > 1 && w.model.empty()) grid.bytes_of_whole = 0;
+  const model_file model{"--model", w.model, w.dataset};
+  if (!w.model.empty() && is_isotropic && !o.migrates)
+    if (auto raw = raw_velocities(model, w.model_spacing, grid, are_shared)) p.model = std::move(*raw);
+  if (!p.model) require_room(grid);
+  if (p.model) p.velocity = {};
+  else if (!w.model.empty()) p.velocity = of_file(model, w.model_spacing, grid);
   else if (!w.layers.empty()) p.velocity = layered("--layers", "velocity", w.layers, grid);
   else p.velocity = {static_cast<f32>(w.velocity)};
   check_velocities(w, p.velocity);

@@ -9,6 +9,7 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "../ranks.hpp"
 
 namespace wave_app {
 namespace {
@@ -68,11 +69,17 @@ std::vector<f32> bare_model(const model_file& file, const cells& size) {
 }  // namespace
 
 void require_room(const run_grid& grid, int shots) {
-  const f64 wanted = grid.bytes_of_cell * shots * static_cast<f64>(grid.size.count());
-  const f64 there = app::memory_there();
-  if (wanted > there)
-    refuse("{}: {} cells take about {:.0f} GB; this computer has {:.0f}",
-           shots > 1 ? "--shots-at-a-time" : "--grid", text(grid.size), std::ceil(wanted / 1e9), there / 1e9);
+  constexpr f64 of_model = 8;
+  const f64 all = static_cast<f64>(grid.size.x) * grid.size.y * grid.size.z,
+            of_process = (grid.bytes_of_cell - of_model) / grid.processes + grid.bytes_of_whole,
+            wanted = of_process * shots * all;
+  const f64 there = app::memory_there(grid.processes > 1 ? app::ranks_here() : 1);
+  if (wanted <= there) return;
+  if (grid.processes > 1)
+    refuse("--grid: {} cells take about {} in each of {} processes, which can have {}: start more of them",
+           text(grid.size), app::size_text(wanted), grid.processes, app::size_text(there));
+  refuse("{}: {} cells take about {}; this computer has {}", shots > 1 ? "--shots-at-a-time" : "--grid",
+         text(grid.size), app::size_text(wanted), app::size_text(there));
 }
 
 std::vector<f32> layered(const std::string& option, const char* what, const std::vector<f64>& layers,

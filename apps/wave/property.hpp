@@ -15,9 +15,12 @@ struct run_grid {
   f64 spacing;        ///< m
   f64 bytes_of_cell;  ///< of the memory that a run takes
   bool is_given;
+  int processes = 1;       ///< that have a part of the cells each
+  f64 bytes_of_whole = 8;  ///< of a cell that each process has of the whole grid: the model, and a copy
 };
 
-/// Throws std::invalid_argument if so many shots at a time do not fit in the memory of this computer.
+/// Throws std::invalid_argument if so many shots at a time do not fit in the memory of this computer, or the
+/// part of a process in what it can have.
 void require_room(const run_grid& grid, int shots = 1);
 
 /// One number for each z from layers: the depth in m at which each begins and its number, in turn. `what` is

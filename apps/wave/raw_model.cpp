@@ -55,10 +55,8 @@ class lines_of {
   }
 
  private:
-  static constexpr std::size_t longest = 4096;
-
   bool next() {
-    if (at_ >= std::min(bytes_.size(), longest)) return false;
+    if (at_ >= std::min(bytes_.size(), raw_header_length)) return false;
     const std::size_t end = std::min(bytes_.find('\n', at_), bytes_.size());
     line_ = bytes_.substr(at_, end - at_);
     at_ = std::min(end + 1, bytes_.size()), ++number_;

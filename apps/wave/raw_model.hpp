@@ -25,6 +25,8 @@ struct raw_header {
 };
 
 inline constexpr std::string_view raw_header_begins = "wsl-wave model\n";
+/// The most bytes that a header has.
+inline constexpr std::size_t raw_header_length = 4096;
 
 /// Throws std::invalid_argument with the name of the file and the line.
 raw_header raw_header_of(std::string_view bytes, const std::string& name);

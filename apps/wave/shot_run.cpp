@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -94,7 +95,7 @@ class shot_run {
         fmt::print("stopped after step {}; the same command with --resume goes on from there\n", now());
       return 128 + signal;
     }
-    require_finite(simulation_.field());
+    require_finite();
     record();
     if (asked_.film && writes()) film();
     return 0;
@@ -108,7 +109,7 @@ class shot_run {
   /// The signal that one of them got.
   int signalled() const {
     const int mine = static_cast<int>(stopped_by);
-    return alone_ ? app::largest(mine) : mine;
+    return alone_ ? static_cast<int>(app::largest(static_cast<u64>(mine))) : mine;
   }
 
   i64 now() const { return simulation_.time(); }
@@ -117,44 +118,84 @@ class shot_run {
   std::filesystem::path checkpoint() const { return folder_ / "wave.checkpoint"; }
 
   void save() {
+    require_finite();
     const auto s = simulation_.save();
-    require_finite(s.now);
     if (writes()) app::write_file(checkpoint(), to_bytes(s, whole_));
   }
 
-  void require_finite(const std::vector<std::vector<f32>>& fields) const {
-    for (const std::vector<f32>& field : fields) require_finite(field);
+  /// The cells of the field for which this process answers; `kept` is where they are if a simulation only
+  /// gives all of them, to all processes.
+  std::vector<field_block> own_cells(std::vector<f32>& kept) {
+    std::vector<field_block> blocks;
+    if constexpr (requires { simulation_.each_own_block([](auto, auto) {}); })
+      simulation_.each_own_block([&](const wsl::grid::lines& where, auto line) {
+        blocks.push_back({where, [line](int x, int y) { return line(x, y).data(); }});
+      });
+    else if (kept = simulation_.field(); writes()) blocks.push_back(whole_field(kept, problem_.size));
+    return blocks;
   }
 
-  void require_finite(const std::vector<f32>& field) const {
-    const auto lost = std::find_if(field.begin(), field.end(), [](f32 v) { return !std::isfinite(v); });
-    if (lost == field.end()) return;
-    const i64 i = lost - field.begin(), z = problem_.size.z, y = problem_.size.y;
+  /// Throws if a process has a number that is none; collective.
+  void require_finite() {
+    constexpr u64 none = ~u64{0};
+    u64 lost = none;
+    f32 what = 0;
+    std::vector<f32> kept;
+    for (const field_block& b : own_cells(kept))
+      for (int x = b.where.x.from; x < b.where.x.to; ++x)
+        for (int y = b.where.y.from; y < b.where.y.to; ++y) {
+          const f32* const line = b.line(x, y);
+          const f32* const end = line + problem_.size.z;
+          const f32* const at = std::find_if(line, end, [](f32 v) { return !std::isfinite(v); });
+          const u64 index = problem_.size.index({x, y, static_cast<int>(at - line)});
+          if (at != end && index < lost) lost = index, what = *at;
+        }
+    const u64 first = alone_ ? ~app::largest(~lost) : lost;
+    if (first == none) return;
+    // its bits, which no other process has
+    const u64 bits = first == lost ? std::bit_cast<u32>(what) : 0;
+    what = std::bit_cast<f32>(static_cast<u32>(alone_ ? app::largest(bits) : bits));
+    const u64 z = static_cast<u64>(problem_.size.z), y = static_cast<u64>(problem_.size.y);
     throw std::runtime_error(fmt::format(
         "after step {} the field in cell ({}, {}, {}) is {}: 32-bit numbers do not hold it; take a "
         "smaller --amplitude, or a smaller --time-step if you gave one",
-        now(), i / (y * z), i / z % y, i % z, *lost));
+        now(), first / (y * z), first / z % y, first % z, what));
   }
 
   std::filesystem::path snapshot_name(i64 step, const char* ending) const {
     return folder_ / fmt::format("u{:08}.{}", step, ending);
   }
   void snapshot() {
-    const auto field = simulation_.field();
-    require_finite(field);
-    if (!writes()) return;
+    require_finite();
     const wave25::problem& p = problem_;
     const auto file = [&](const char* ending) { return snapshot_name(now(), ending); };
     const f64 h = p.spacing;
-    if (asked_.snapshots.svg)
-      app::write_file(file("svg"),
-                      figure_of_slice(field, p, drawn_,
-                                      fmt::format("u at t = {:.3f} s (step {})",
-                                                  static_cast<f64>(now()) * p.time_step(), now())));
-    if (asked_.snapshots.png) app::write_file(file("png"), picture_of_slice(field, p, drawn_, asked_.clip));
-    if (asked_.snapshots.vtk) app::write_file(file("vtk"), vtk(field, p.size, h));
-    if (asked_.snapshots.vti) app::write_file(file("vti"), vti(field, p.size, h));
-    if (asked_.snapshots.h5) app::write_file(file("h5"), hdf5_bytes({p.size, {h, h, h}, field}));
+    if (asked_.snapshots.svg || asked_.snapshots.png) {
+      const std::vector<f32> drawn = drawn_cells();
+      if (asked_.snapshots.svg && writes())
+        app::write_file(file("svg"),
+                        figure_of_slice(drawn, p, drawn_,
+                                        fmt::format("u at t = {:.3f} s (step {})",
+                                                    static_cast<f64>(now()) * p.time_step(), now())));
+      if (asked_.snapshots.png && writes())
+        app::write_file(file("png"), picture_of_slice(drawn, p, drawn_, asked_.clip));
+    }
+    if (asked_.snapshots.vtk || asked_.snapshots.vti) {
+      std::vector<f32> kept;
+      const std::vector<field_block> mine = own_cells(kept);
+      if (asked_.snapshots.vtk) write_volume(file("vtk"), vtk(p.size, h), p.size, mine, !alone_);
+      if (asked_.snapshots.vti) write_volume(file("vti"), vti(p.size, h), p.size, mine, !alone_);
+    }
+    if (asked_.snapshots.h5) {  // by one process, which has the whole field for it
+      const auto field = simulation_.field();
+      if (writes()) app::write_file(file("h5"), hdf5_bytes({p.size, {h, h, h}, field}));
+    }
+  }
+  /// The cells of the slice that snapshots draw; collective.
+  std::vector<f32> drawn_cells() {
+    if constexpr (requires { simulation_.slice(0, 0); })
+      return simulation_.slice(drawn_.axis - 'x', drawn_.at);
+    else return cells_of_slice(simulation_.field(), problem_.size, drawn_);
   }
 
   void record() {

@@ -3,3 +3,4 @@
 // library.
 #pragma once
 #include "mpi/engine.hpp"
+#include "mpi/joint_file.hpp"

@@ -14,8 +14,8 @@ class Wsl(ConanFile):
     license = 'MIT'
     package_type = 'header-library'
     settings = 'os', 'arch', 'compiler', 'build_type'
-    options = {part: [True, False] for part in ('debug', 'ml_data', 'tokenizer', 'pictures', 'hdf5', 'low_rank', 'mpi')}
-    default_options = {'debug': False, 'ml_data': False, 'tokenizer': False, 'pictures': False, 'hdf5': False, 'low_rank': False, 'mpi': False}
+    options = {part: [True, False] for part in ('debug', 'ml_data', 'tokenizer', 'pictures', 'hdf5', 'low_rank', 'hwloc', 'mpi')}
+    default_options = {'debug': False, 'ml_data': False, 'tokenizer': False, 'pictures': False, 'hdf5': False, 'low_rank': False, 'hwloc': False, 'mpi': False}
 
     def set_version(self):
         text = load(self, os.path.join(self.recipe_folder, '../../include/wsl/version.hpp'))
@@ -40,6 +40,8 @@ class Wsl(ConanFile):
             self.requires('hdf5/[>=1.10.3]')
         if self.options.low_rank:
             self.requires('eigen/[>=3.4]')
+        if self.options.hwloc:
+            self.requires('hwloc/[>=2.9]')
         if self.options.mpi:
             self.requires('openmpi/[>=4.1]')
 

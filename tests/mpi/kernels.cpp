@@ -10,11 +10,15 @@
 #include <wsl/kernel/wave.hpp>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/mpi.hpp>
+#include <wsl/support/file_reader.hpp>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -176,6 +180,7 @@ TEST_CASE("a problem of four times a rank's memory runs on four ranks") {
   constexpr int nx = 512, ny = 128, nz = 240, steps = 6;
   const u64 fields = 2 * sizeof(f32) * u64{nx} * ny * nz;  // 126 MB
   const auto start = [](int x, int y, int z) { return static_cast<f32>(x % 37 + 40 * (y % 29) + z % 13); };
+  const int ranks = mpi::world().size();  // MPI has its own memory before there is a limit
   const data_limit limit(fields / 3);
   const auto run = [&] {
     stencils::simulation<from_the_west> s({nx, ny, nz}, stencils::boundary::periodic,
@@ -193,9 +198,93 @@ TEST_CASE("a problem of four times a rank's memory runs on four ranks") {
     }
     return right;
   };
-  const int ranks = mpi::world().size();
   if (ranks == 1) CHECK_THROWS_AS(run(), std::bad_alloc);
   if (ranks >= 4) CHECK(run());
+}
+
+TEST_CASE("a run of more than a rank's memory is read, run and written by four ranks") {
+  if (has_sanitizer) return;  // whose own memory the limit would count
+  constexpr grid::cells size{512, 160, 200};
+  constexpr u64 bytes = sizeof(f32) * u64{512} * 160 * 200;  // 66 MB of velocities, and as many of each field
+  const mpi::ranks who = mpi::world().who;
+  const int ranks = who.size();
+  if (ranks == 2 || ranks == 3) return;
+  std::string name = (std::filesystem::temp_directory_path() / "wsl_model_XXXXXX").string();
+  if (who.root()) REQUIRE(::mkdtemp(name.data()));
+  const std::string folder = who.broadcast(name, 0), model = folder + "/model", field = folder + "/field";
+  const auto velocity = [](int x, int y, int z) {
+    return 1500.f + static_cast<f32>((x + 3 * y + 7 * z) % 500);
+  };
+  const auto planes = [&](const std::string& file, auto number) {  // by all ranks, each some of the planes
+    mpi::joint_file f(who, file, bytes);
+    std::vector<f32> plane(std::size_t{160} * 200);
+    for (int x = 0; x < size.x; ++x) {
+      support::file_run run{static_cast<u64>(x) * plane.size() * sizeof(f32), 0};
+      if (x % who.size() == who.rank()) {
+        run.size = plane.size() * sizeof(f32);
+        for (int y = 0; y < size.y; ++y)
+          for (int z = 0; z < size.z; ++z) plane[static_cast<std::size_t>(y * size.z + z)] = number(x, y, z);
+      }
+      f.write({&run, 1}, plane.data());
+    }
+    f.finish();
+  };
+  planes(model, velocity);
+  const support::file_reader in(model);
+  wave25::problem p{.size = size, .spacing = 10};
+  p.velocity = {};
+  p.model = {1500, 1999, 1, [&](const grid::lines& some, std::span<f32> to) {
+               const std::size_t n = static_cast<std::size_t>(some.y.size()) * 200;
+               for (int x = some.x.from; x < some.x.to; ++x)
+                 in.read(4 * size.index({x, some.y.from, 0}),
+                         &to[static_cast<std::size_t>(x - some.x.from) * n], 4 * n);
+             }};
+  p.sources = {{.at = {255, 80, 100}, .peak_hz = 12, .delay = 0.01}};
+  const auto run = [&] {
+    wave25::simulation s{p, {.wide = 8, .depth = 1, .threads = 1}, mpi::world()};
+    s.run(6);
+    // written plane by plane of this rank's blocks
+    mpi::joint_file f(who, field, bytes);
+    std::vector<support::file_run> runs;
+    std::vector<f32> numbers;
+    numbers.reserve(size.count() / static_cast<std::size_t>(ranks));
+    s.each_own_block([&](const grid::lines& own, auto line) {
+      for (int x = own.x.from; x < own.x.to; ++x)
+        for (int y = own.y.from; y < own.y.to; ++y) {
+          const std::span<const f32> cells = line(x, y);
+          runs.push_back({4 * size.index({x, y, 0}), cells.size_bytes()});
+          numbers.insert(numbers.end(), cells.begin(), cells.end());
+        }
+    });
+    f.write(runs, numbers.data());
+    f.finish();
+  };
+  {
+    // a rank of four has a quarter of velocities and two fields, and halos
+    const data_limit limit(2 * bytes);
+    if (ranks == 1) CHECK_THROWS_AS(run(), std::bad_alloc);
+    else run();
+  }
+  if (ranks >= 4 && who.root()) {
+    // the same as of one process, whose model is in memory
+    wave25::problem whole = p;
+    whole.model = {};
+    whole.velocity.resize(size.count());
+    for (int x = 0; x < size.x; ++x)
+      for (int y = 0; y < size.y; ++y)
+        for (int z = 0; z < size.z; ++z) whole.velocity[size.index({x, y, z})] = velocity(x, y, z);
+    wave25::simulation alone{whole, {.wide = 3, .depth = 2, .threads = 1}};
+    alone.run(6);
+    const std::vector<f32> expected = alone.field();
+    const support::file_reader written(field);
+    REQUIRE(written.size() == bytes);
+    std::vector<f32> found(size.count());
+    written.read(0, found.data(), bytes);
+    CHECK(std::memcmp(found.data(), expected.data(), bytes) == 0);
+    CHECK(expected[size.index({258, 80, 100})] != 0);
+  }
+  who.sum(0);
+  if (who.root()) std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("neutrons and lookups on ranks are those of one process") {

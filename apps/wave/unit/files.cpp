@@ -5,10 +5,12 @@
 #include "../model.hpp"
 #include "../property.hpp"
 #include "../raw_model.hpp"
+#include "../raw_velocity.hpp"
 #include "../shots.hpp"
 #include "../wavelet_file.hpp"
 
 #include <unistd.h>
+#include <wsl/support/fingerprint.hpp>
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -113,6 +115,67 @@ TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with
   raw_header h;
   h.size = {1000000, 1000000, 1000000};
   CHECK_THROWS_WITH(raw_volume(h, "1234", "m.bin"), Contains("m.bin: it has 4 bytes of numbers"));
+}
+
+TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is needed") {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("wsl_raw_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  const auto file = [&](const char* name, const std::string& bytes) {
+    const std::string path = (folder / name).string();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  };
+  std::vector<f32> numbers;
+  for (int i = 0; i < 30; ++i) numbers.push_back(1500.f + static_cast<f32>(i * 7 % 30));
+  const auto source = [&](const std::string& path, bool has_grid = true, cells size = {2, 3, 5},
+                          const std::vector<f64>& spacing = {}) {
+    run_grid grid{size, 10, 24, has_grid};
+    const auto found = raw_velocities({"--model", path, ""}, spacing, grid, false);
+    if (found) CHECK((grid.size == cells{2, 3, 5} && grid.is_given && grid.bytes_of_whole == 0));
+    return found;
+  };
+  const auto says = [&](const std::string& path, const std::string& sentence) {
+    CHECK_THROWS_WITH(source(path), Contains(sentence));
+  };
+  const std::string lines = "size 2 3 5\nspacing 10 10 10\n";
+  for (const std::string& path :
+       {file("bare", bytes_of(numbers)), file("headed", header(lines + "end\n") + bytes_of(numbers)),
+        file("big", header(lines + "bytes big\nend\n") + bytes_of(numbers, true)),
+        file("apart", header(lines + "data bare\nend\n"))}) {
+    const auto found = source(path);
+    REQUIRE(found);
+    CHECK((found->slowest == 1500 && found->fastest == 1529));
+    CHECK(found->fingerprint == wsl::support::fingerprint_of_blocks(numbers.data(), 120));
+    std::vector<f32> part(20);
+    found->read({{0, 2}, {1, 3}}, part);
+    CHECK(std::equal(part.begin(), part.begin() + 10, numbers.begin() + 5));
+    CHECK(std::equal(part.begin() + 10, part.end(), numbers.begin() + 20));
+  }
+  CHECK(source((folder / "headed").string(), false, {101, 101, 101}));
+  // what is in another order, or of other cells, is not
+  CHECK_FALSE(source(file("turned", header(lines + "order xyz\nend\n") + bytes_of(numbers))));
+  CHECK_FALSE(source(file("finer", header("size 2 3 5\nspacing 5 5 5\nend\n") + bytes_of(numbers))));
+  CHECK(source((folder / "finer").string(), true, {2, 3, 5}, {10, 10, 10}));
+  CHECK_FALSE(source((folder / "headed").string(), true, {2, 3, 4}));
+  CHECK_FALSE(source(file("array.npy", app::npy_bytes<f32>({2, 3, 5}, numbers))));
+
+  says(file("short", "12345678"), "--model: " + (folder / "short").string() +
+                                      " has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
+  says(file("headed_short", header(lines + "end\n") + "1234"), "has 4 bytes of numbers; a grid of");
+  says(file("lost", header(lines + "data nothing\nend\n")),
+       "--model: cannot read " + (folder / "nothing").string() + ": No such file");
+  says(file("longer", header(lines + "data bare\nend\n") + "x"), "goes on after its line `end`");
+  CHECK_THROWS_WITH(
+      source(
+          file("claims", header("size 2000000000 2000000000 2000000000\nspacing 10 10 10\nend\n") + "1234"),
+          false),
+      Contains("has 4 bytes of numbers; a grid of 2000000000 x"));
+  numbers[17] = -3;
+  says(file("wrong", bytes_of(numbers)),
+       "--model: number 17 of " + (folder / "wrong").string() + " is -3 m/s");
+  numbers[17] = 1600;
+  says(file("swapped", bytes_of(numbers, true)), "is big-endian: write it with little-endian numbers");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("wsl-wave: a list of shots") {

@@ -33,6 +33,9 @@ struct memory_part {
   std::size_t size = 0;
 };
 
+/// What the host does with a PE.
+using pe_visitor = void (*)(void* what, pe& p);
+
 class engine : public engine_port {
  public:
   virtual ~engine() = default;
@@ -66,6 +69,14 @@ class engine : public engine_port {
   virtual bool here(const pe&) const { return true; }
   /// The memory of a PE for the host. That of a PE of another process is made when it is asked for first.
   virtual void* host_memory(pe& p) { return state_of(p).memory(); }
+  /// Calls f(what, PE) for the PEs that this process runs, each on the thread that runs it, so that memory
+  /// which is first touched then lies near that thread. Requires that no task runs. Throws what f has thrown;
+  /// then some PEs may not have been visited.
+  virtual void visit_pes(pe_visitor f, void* what) {
+    for (const placement& p : plan().placements())
+      for (int i = 0; i < p.where.count(); ++i)
+        if (pe& one = *find(p.where.nth(i)); here(one)) f(what, one);
+  }
   /// Copies n parts to the host, on every process. Collective: all ask for parts of the same PEs and sizes.
   virtual void fetch(const memory_part* first, std::size_t n) {
     for (; n > 0; --n, ++first)

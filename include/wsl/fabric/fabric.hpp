@@ -209,10 +209,32 @@ class fabric {
           "wsl: the fabric is running: read and program_at are for the host, between runs; a task learns "
           "what another PE has from that PE's wavelets");
     pe& p = existing(c);
-    const program& placed = *engines::state_of(p).image->source;
-    if (P* found = detail::memory_as<P>(placed, engine_->host_memory(p))) return *found;
-    throw fault(
-        support::joined({"wsl: ", text_of(c), " runs ", placed.name, ", not ", support::type_name<P>()}));
+    if (P* found = detail::memory_as<P>(program_of(p), engine_->host_memory(p))) return *found;
+    throw another_program(p, support::type_name<P>());
+  }
+  /// Calls f(program, place) for the programs on the PEs of an area, each on the thread that runs its PE, and
+  /// several at the same time: `f.prepare<part>(all, [&](part& p, coord at) { p.shape(...); })`. On a
+  /// computer with several nodes, memory that a program allocates and first touches there lies near that
+  /// thread. If several processes share the PEs, each visits its own. Throws what f throws; then some
+  /// programs may not have been visited.
+  template <class P, class F>
+  void prepare(const area& where, F f) {
+    const engines::engine::single_run now(*engine_);
+    struct visits {
+      fabric& of;
+      F& f;
+      region where;
+    } job{*this, f, plan().inside(where)};
+    engine_->visit_pes(
+        [](void* what, pe& p) {
+          visits& v = *static_cast<visits*>(what);
+          const coord c{engines::state_of(p).x, engines::state_of(p).y};
+          if (!v.where.has(c)) return;
+          P* const found = detail::memory_as<P>(program_of(p), v.of.engine_->host_memory(p));
+          if (!found) throw another_program(p, support::type_name<P>());
+          v.f(*found, c);
+        },
+        &job);
   }
 
   /// Fetches elements of the program on a PE, members or storage that they own, from the process that runs
@@ -286,6 +308,12 @@ class fabric {
   }
 
  private:
+  static const program& program_of(pe& p) { return *engines::state_of(p).image->source; }
+  static fault another_program(pe& p, const char* asked_for) {
+    const coord c{engines::state_of(p).x, engines::state_of(p).y};
+    return fault(support::joined({"wsl: ", text_of(c), " runs ", program_of(p).name, ", not ", asked_for}));
+  }
+
   outcome run_engine() {
     try {
       return engine_->run();

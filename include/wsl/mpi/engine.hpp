@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <set>
 
+#include "../support/exception_text.hpp"
 #include "../support/fingerprint.hpp"
 #include "supersteps.hpp"
 
@@ -39,6 +40,7 @@ class spread_engine final : public engines::threaded_engine {
   int process() const override { return who_.rank(); }
   bool here(const pe& p) const override { return runs(partition_of(p)); }
 
+  void visit_pes(engines::pe_visitor f, void* what) override { visit_pes_on(thread_pool_, f, what); }
   void call(pe& on, host_call what) override {
     if (here(on)) threaded_engine::call(on, what);
   }
@@ -146,6 +148,11 @@ class spread_engine final : public engines::threaded_engine {
     return all;
   }
 
+  u64 partitions_of(int thread, int threads) override {
+    u64 set = 0;
+    for (const u32 b : share_of_thread(mine(), thread, threads)) set |= u64{1} << b;
+    return set;
+  }
   /// The partitions that this rank runs.
   std::span<const u32> mine() const { return share_.of(who_.rank()); }
   bool runs_here(u32 who) const override { return runs(net().visits[who].partition); }
@@ -166,17 +173,10 @@ class spread_engine final : public engines::threaded_engine {
     if (!agreed) return;
     const int from = share_.owner(static_cast<u32>(partitions().size() - agreed));
     std::string text;
-    if (from == who_.rank()) text = text_of(failed->failure);
+    if (from == who_.rank()) text = support::exception_text(failed->failure);
     text = who_.broadcast(text, from);
     if (from == who_.rank()) std::rethrow_exception(failed->failure);
     throw fault(text);
-  }
-  static std::string text_of(const std::exception_ptr& failure) {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& e) { return e.what(); } catch (...) {
-      return "an exception that is no std::exception";
-    }
   }
 
   /// Every rank gets all waits, in the order of a single rank, and throws the same report.

@@ -3,7 +3,6 @@
 // waiting for ever; it therefore ends them all.
 #pragma once
 #include <mpi.h>
-#include <sched.h>
 #include <time.h>
 
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../engine/threaded/pinning.hpp"
 #include "../support/min_max.hpp"
 #include "heartbeat.hpp"
 #include "shared_memory.hpp"
@@ -64,17 +64,21 @@ class session {
     return group;
   }
 
-  /// Counts the cores that the ranks of this computer may use together; each rank may be bound to one core.
+  /// Counts the cores that the ranks of this computer may use together, and finds out whether others may use
+  /// those of this one; each rank may be bound to one core.
   void count_cores() const {
     MPI_Comm here = MPI_COMM_NULL;
+    int rank = 0;
     MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_size(here, &ranks_here);
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    sched_getaffinity(0, sizeof cores, &cores);
-    MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
+    MPI_Comm_size(here, &ranks_here), MPI_Comm_rank(here, &rank);
+    const cpu_set_t mine = engines::usable_processors();
+    std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks_here));
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, here);
     MPI_Comm_free(&here);
-    cores_here = CPU_COUNT(&cores);
+    engines::share_of_process = engines::share_of(all.data(), ranks_here, rank);
+    cpu_set_t together = mine;
+    for (const cpu_set_t& theirs : all) CPU_OR(&together, &together, &theirs);
+    cores_here = CPU_COUNT(&together);
   }
 
   /// Waits for all ranks, at most `patience` seconds, without limit if 0. Returns whether all came.

@@ -28,6 +28,12 @@ struct compute_helpers {
   }
 };
 
+/// Those of the partitions of a rank that one of its threads runs.
+inline std::span<const u32> share_of_thread(std::span<const u32> mine, int thread, int threads) {
+  const std::size_t first = engines::first_partition_of(thread, threads, mine.size());
+  return mine.subspan(first, engines::first_partition_of(thread + 1, threads, mine.size()) - first);
+}
+
 /// Runs the partitions `mine` in supersteps, beginning with `last` + 1, until no rank has work left or a
 /// partition has failed; returns the number of the last superstep. Collective. Only the calling thread
 /// calls MPI. If one thread is enough for the partitions, `helpers` compute beside it.
@@ -79,19 +85,13 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
       all = others.receive(last + 1, vote, one_leads);
       ++last;
     };
-    const auto share = [&](int k) {
-      const auto first = [&](int of) {
-        return static_cast<std::size_t>(of) * mine.size() / static_cast<std::size_t>(threads.size());
-      };
-      return mine.subspan(first(k), first(k + 1) - first(k));
-    };
     auto lead = [&](int k) {
       if (k == 0) receive();
       while (k == 0 && all == termination_vote::messages) run(mine), receive();
       while (do_one()) {}
     };
     while (engines::goes_on(all)) {
-      run(share(thread));
+      run(share_of_thread(mine, thread, threads.size()));
       threads.barrier.wait();
       if (thread == 0) {
         find_jobs();

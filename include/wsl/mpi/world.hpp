@@ -164,9 +164,7 @@ struct spread_over {
 
 /// Whether mpirun, srun or another launcher of MPI programs has started this process. A process that was
 /// started directly needs no MPI.
-inline bool launched() {
-  return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK");
-}
+inline bool launched() { return engines::started_by_launcher(); }
 
 namespace detail {
 

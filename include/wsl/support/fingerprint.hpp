@@ -2,6 +2,7 @@
 // A hash (Fowler-Noll-Vo 1a) that tells whether two things differ that should be the same: a problem and the
 // state that was saved of it, or programs and data on several processes. It detects accidents, not intent.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -23,5 +24,21 @@ class fingerprint {
  private:
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
+
+/// Of an array so long that several processes make each a part of its fingerprint: that of the array is the
+/// sum of those of its blocks, which have so many bytes each, the last one perhaps fewer.
+inline constexpr std::size_t bytes_of_fingerprint_block = std::size_t{1} << 20;
+inline std::uint64_t fingerprint_of_block(std::uint64_t number, const void* bytes, std::size_t n) {
+  fingerprint f;
+  f.add(number), f.add(bytes, n);
+  return f.value();
+}
+inline std::uint64_t fingerprint_of_blocks(const void* bytes, std::size_t n) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0, number = 0; at < n; at += bytes_of_fingerprint_block, ++number)
+    sum += fingerprint_of_block(number, static_cast<const char*>(bytes) + at,
+                                n - at < bytes_of_fingerprint_block ? n - at : bytes_of_fingerprint_block);
+  return sum;
+}
 
 }  // namespace wsl::support

@@ -77,7 +77,7 @@ class resumable_folder {
     fs::rename(unfinished_, path_, why_);
     must("write");
     unfinished_.clear();
-    whole_file::sync_folder_of(path_.string());
+    file_replacement::sync_folder_of(path_.string());
     // The recipe goes last: as long as it is there, the next process knows what the folder is.
     for (const char* file : {state_name, recipe_name}) fs::remove(path_ / file, why_), must("write");
   }

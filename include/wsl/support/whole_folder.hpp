@@ -73,7 +73,7 @@ class whole_folder {
     std::filesystem::rename(unfinished_, path_, why_);
     must("write");
     unfinished_.clear();
-    whole_file::sync_folder_of(path_.string());
+    file_replacement::sync_folder_of(path_.string());
   }
 
  private:

@@ -34,6 +34,7 @@ class threaded_engine : public engine {
 
   pe* find(coord c) override { return tiles_.find(c); }
 
+  void visit_pes(pe_visitor f, void* what) override { visit_pes_on(thread_pool_, f, what); }
   void call(pe& on, host_call what) override { scheduler_.call(state_of(on), what); }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
@@ -176,11 +177,50 @@ class threaded_engine : public engine {
   /// Whether this process runs a PE, host stream or switched router.
   virtual bool runs_here(u32) const { return true; }
 
+  /// The partitions that a thread of several runs, as a set.
+  virtual u64 partitions_of(int thread, int threads) {
+    const std::size_t n = partitions().size(), after = first_partition_of(thread + 1, threads, n);
+    u64 set = 0;
+    for (std::size_t b = first_partition_of(thread, threads, n); b < after; ++b) set |= u64{1} << b;
+    return set;
+  }
+  /// Throws what f has thrown in the first partition in which it has.
+  void visit_pes_on(thread_pool& threads, pe_visitor f, void* what) {
+    struct visits {
+      threaded_engine& of;
+      pe_visitor f;
+      void* what;
+      int threads;
+    } job{*this, f, what, threads.size()};
+    const auto visit = [](void* all, int thread) {
+      visits& v = *static_cast<visits*>(all);
+      v.of.visit_pes_in(v.of.partitions_of(thread, v.threads), v.f, v.what);
+    };
+    if (threads.size() > 1) threads.run(visit, &job);
+    else visit(&job, 0);
+    std::exception_ptr first;
+    for (partition& b : partitions()) {
+      if (!first) first = b.failure;
+      b.failure = nullptr;
+    }
+    if (first) std::rethrow_exception(first);
+  }
+
   transport& words() { return transport_; }
   const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
+  void visit_pes_in(u64 set, pe_visitor f, void* what) {
+    for (u32 i = 0; i < pes(); ++i) {
+      const u32 number = transport_.net.visits[i].partition;
+      partition& of = partitions()[number];
+      if (!(set >> number & 1) || of.failure) continue;
+      try {
+        f(what, tiles_[i]);
+      } catch (...) { of.failure = std::current_exception(); }
+    }
+  }
   void show(place_visitor& to, queue_place where, u32 reader, const cursor& in, u32 n, port side) {
     if (n == 0) return;
     to.queue(where, in.color, side);

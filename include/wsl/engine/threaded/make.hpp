@@ -12,6 +12,7 @@ WSL_COMPILED_PART void engines::require_possible(const threaded& how) {
   if (how.observer && how.observer->needs_one_thread() && how.threads > 1)
     throw fault("wsl: a scaling_profile measures a run on one thread, not on " + std::to_string(how.threads) +
                 ": threaded{.threads = 1, .observer = &profile}");
+  pinning_by_request();
 }
 
 WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }

@@ -6,7 +6,6 @@
 #pragma once
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "../../core/fault.hpp"
 #include "../../support/flat_vector.hpp"
+#include "pinning.hpp"
 
 namespace wsl::engines {
 
@@ -72,7 +72,12 @@ class spin_barrier {
   alignas(128) std::atomic<unsigned> asleep_[2] = {};
 };
 
-inline int available_cores();
+/// The number of cores that this process may use. Of two logical processors of one core only the first
+/// counts: they share its execution units, and the barrier spins.
+inline int available_cores() {
+  const int cores = support::processors_of(usable_processors()).cores;
+  return cores ? cores : 1;
+}
 
 class thread_pool {
  public:
@@ -91,12 +96,18 @@ class thread_pool {
   /// Runs job(k) for every k below size(), job(0) on the calling thread. job must not throw.
   template <class Job>
   void run(Job& job) {
+    run([](void* what, int k) { (*static_cast<Job*>(what))(k); }, &job);
+  }
+  void run(void (*job)(void* what, int k), void* what) {
     if (workers_.empty()) start();
-    job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); }, argument_ = &job;
+    const pinned_here as_long(processors_, 0);
+    job_ = job, argument_ = what;
     barrier.wait();
-    job(0);
+    job(what, 0);
     barrier.wait();
   }
+  /// Whether each thread is pinned to a core, those that exist already and the caller of `run` meanwhile.
+  bool pinned() const { return processors_.any(); }
 
   spin_barrier barrier;  ///< for the job's own use; every thread must come equally often
 
@@ -110,12 +121,25 @@ class thread_pool {
   void start() {
     static const int cores = available_cores();
     if (threads_ > cores) barrier.spins = 0;
+    processors_.take(threads_);
     workers_ = support::flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
     for (worker& w : workers_) {
       w.owner = this;
       w.number = static_cast<int>(&w - workers_.data()) + 1;
-      if (pthread_create(&w.thread, nullptr, work, &w) != 0) too_many_threads();
+      if (!start_placed(w) && pthread_create(&w.thread, nullptr, work, &w) != 0) too_many_threads();
     }
+  }
+  /// Starts a worker on its processor, with its stack in the memory there. One that is not pinned does not
+  /// inherit the place of a thread that is. Returns whether it has started.
+  bool start_placed(worker& w) {
+    if (!processors_.any() && !before_pinning) return false;
+    const cpu_set_t where = processors_.any() ? processors_.of(w.number) : *before_pinning;
+    pthread_attr_t how;
+    if (pthread_attr_init(&how) != 0) return false;
+    const bool started = pthread_attr_setaffinity_np(&how, sizeof where, &where) == 0 &&
+                         pthread_create(&w.thread, &how, work, &w) == 0;
+    pthread_attr_destroy(&how);
+    return started;
   }
   [[noreturn]] void too_many_threads() const {
     std::fprintf(stderr,
@@ -127,6 +151,7 @@ class thread_pool {
   static void* work(void* what) {
     const worker& me = *static_cast<worker*>(what);
     thread_pool& c = *me.owner;
+    if (c.processors_.any()) before_pinning = &c.processors_.usable();
     for (;;) {
       c.barrier.wait();
       if (!c.job_) return nullptr;
@@ -136,31 +161,11 @@ class thread_pool {
   }
 
   const int threads_;
+  pinned_processors processors_;
   support::flat_vector<worker> workers_;
   void (*job_)(void*, int) = nullptr;
   void* argument_ = nullptr;
 };
-
-/// The number of cores that this process may use. Of two logical processors of one core only the first
-/// counts: they share its execution units, and the barrier spins.
-inline int available_cores() {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
-  int cores = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(static_cast<std::size_t>(cpu), &mine)) continue;
-    char name[96];
-    std::snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    int first = cpu;
-    if (std::FILE* list = std::fopen(name, "r")) {
-      if (std::fscanf(list, "%d", &first) != 1) first = cpu;
-      std::fclose(list);
-    }
-    cores += first == cpu || !CPU_ISSET(static_cast<std::size_t>(first), &mine);
-  }
-  return cores ? cores : 1;
-}
 
 /// The default number of an engine's threads: WSL_THREADS, or one for each core that the process may use.
 inline int threads_by_default() {

@@ -5,10 +5,12 @@
 #pragma once
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "../../fabric/host_gather.hpp"
+#include "../../support/exception_text.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 
@@ -39,28 +41,33 @@ class agreement {
   std::function<void(const char* what, u64 number)> require_same_;
 };
 
-/// Calls `work(c)` for the PEs that this process runs. If it throws for some, so do all processes: the one
-/// that runs the first of these PEs its own exception, the others std::invalid_argument with the same text.
-/// Collective.
-template <class Work>
+/// Calls `work(program, c)` for the PEs that this process runs, each on its thread. If it throws for some, so
+/// do all processes: the one that runs the first of these PEs its own exception, the others
+/// std::invalid_argument with the same text. Collective.
+template <class Program, class Work>
 void each_own_pe(fabric& f, Work work) {
   const region r = f.plan().inside(all);
-  const auto each = [&](coord& c) {
-    for (int i = 0; i < r.count(); ++i)
-      if (c = r.nth(i); f.here(c)) work(c);
-  };
-  coord failed;
-  if (!f.spread()) return each(failed);
+  std::mutex alone;
+  int failed = r.count();  // the first PE for which it throws
   std::exception_ptr own;
-  std::string why;
-  try {
-    each(failed);
-  } catch (const std::exception& e) { own = std::current_exception(), why = e.what(); }
+  f.prepare<Program>(all, [&](Program& p, coord c) {
+    try {
+      work(p, c);
+    } catch (...) {
+      const std::scoped_lock now(alone);
+      if (r.rank(c) < failed) failed = r.rank(c), own = std::current_exception();
+    }
+  });
+  if (!f.spread()) {
+    if (own) std::rethrow_exception(own);
+    return;
+  }
+  const std::string why = own ? support::exception_text(own) : std::string();
   const auto sentences = gather_lists<char>(
-      f, all, [&](coord c) { return std::string_view(own && c == failed ? why : std::string_view()); });
+      f, all, [&](coord c) { return std::string_view(r.rank(c) == failed ? why : std::string_view()); });
   for (std::size_t i = 0; i < sentences.size(); ++i)
     if (!sentences[i].empty()) {
-      if (own && failed == r.nth(static_cast<int>(i))) std::rethrow_exception(own);
+      if (own && failed == static_cast<int>(i)) std::rethrow_exception(own);
       throw std::invalid_argument(std::string(sentences[i].begin(), sentences[i].end()));
     }
 }

@@ -56,7 +56,7 @@ class solver_on {
         high_(high),
         fabric_(plan<Method, Storage>(checked(target), wide, high), engine) {
     scale_ = power_of_two_above(a);
-    each_own_pe(fabric_, [&](coord pe) { prepare(*program_of(pe), pe, a); });
+    each_own_pe<program>(fabric_, [&](program& p, coord pe) { prepare(p, pe, a); });
   }
 
   int wide() const { return wide_; }

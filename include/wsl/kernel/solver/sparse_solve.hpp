@@ -200,7 +200,6 @@ class sparse_solver {
   std::vector<grid_level> grids_;  // of the multigrid, by level
   std::vector<row_shares> shares_;
   std::vector<std::vector<ghosts>> ghosts_;  // by level and PE
-  std::vector<i32> place_;                   // of the unknowns of a level in a PE's vectors
   std::optional<fabric> fabric_;
   f64 scale_ = 1, right_scale_ = 1;
   bool is_loaded_ = false, is_closed_ = false;
@@ -317,8 +316,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
       for (int part = 0; part < plan.corrections(); ++part) l.inverse[part] = vectors++;
       plan.levels.push_back(l);
     }
-  each_own_pe(*fabric_, [&](coord c) {
-    krylov_pe& p = *program_of(c.x);
+  each_own_pe<krylov_pe>(*fabric_, [&](krylov_pe& p, coord c) {
     p.set = set_, p.unknowns = a.rows;
     for (std::size_t level = 0; level < matrices_.size(); ++level)
       p.spaces.push_back({shares_[level].size(c.x), ghosts_[level][static_cast<std::size_t>(c.x)]});
@@ -328,7 +326,6 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
   });
   // The PEs have their parts now.
   matrices_.clear(), grids_.clear(), downs_.clear(), ups_.clear(), ghosts_.clear();
-  place_ = {};
 }
 
 template <class T>
@@ -336,14 +333,19 @@ sliced_rows<T> sparse_solver::rows_of_pe(const row_source& a, int pe, int from, 
   const row_shares &columns = shares_[static_cast<std::size_t>(from)],
                    &rows = shares_[static_cast<std::size_t>(to)];
   const ghosts& g = ghosts_[static_cast<std::size_t>(from)][static_cast<std::size_t>(pe)];
-  place_.resize(static_cast<std::size_t>(columns.whole()));
-  const auto put = [&](i32 index, i32 place) { place_[static_cast<std::size_t>(index)] = place; };
-  for (i32 i = 0; i < columns.size(pe); ++i) put(columns.begin(pe) + i, i);
-  for (i32 i = 0; i < g.west; ++i) put(g.west_indices[static_cast<std::size_t>(i)], i - g.west);
-  for (i32 i = 0; i < g.east; ++i) put(g.east_indices[static_cast<std::size_t>(i)], columns.size(pe) + i);
+  // The place of an unknown in the PE's vectors: those from the west, its own, those from the east.
+  const auto among = [](const std::vector<i32>& indices, i32 index) {
+    return static_cast<i32>(std::lower_bound(indices.begin(), indices.end(), index) - indices.begin());
+  };
+  const auto place_of = [&](i32 index) {
+    const i32 begin = columns.begin(pe), end = begin + columns.size(pe);
+    return index < begin  ? among(g.west_indices, index) - g.west
+           : index >= end ? among(g.east_indices, index) + columns.size(pe)
+                          : index - begin;
+  };
   return sliced_rows<T>(rows.size(pe), [&](int r, std::vector<row_entry>& entries) {
     a.append(rows.begin(pe) + r, entries);
-    for (row_entry& e : entries) e = {place_[static_cast<std::size_t>(e.column)], e.value * by};
+    for (row_entry& e : entries) e = {place_of(e.column), e.value * by};
   });
 }
 

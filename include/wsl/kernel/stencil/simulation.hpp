@@ -300,7 +300,7 @@ class simulation_on {
         fabric_(stencils::plan<program>(target, wide_, high_), engine) {
     kernel::require_same(engine, "grid, sides or sharing of a stencil",
                          [&] { return detail::fingerprint_of(plan_); });
-    each_tile([&](auto& t, coord pe) { t.prepare(plan_, pe); });
+    fabric_.template prepare<program>(all, [&](program& p, coord pe) { p.here.prepare(plan_, pe); });
   }
 
  private:

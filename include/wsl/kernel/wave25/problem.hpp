@@ -12,6 +12,7 @@
 #include "damping.hpp"
 #include "place.hpp"
 #include "scheme.hpp"
+#include "velocity_source.hpp"
 
 namespace wsl::wave25 {
 
@@ -66,16 +67,45 @@ struct problem {
   bool free_surface = false;
   std::vector<source> sources{};
   std::vector<receiver> receivers{};
+  /// In the place of `velocity`, a number for each cell that is read where it is needed.
+  velocity_source model = {};
 
-  f64 fastest() const { return *std::max_element(velocity.begin(), velocity.end()); }
+  f64 fastest() const {
+    return model ? model.fastest : f64{*std::max_element(velocity.begin(), velocity.end())};
+  }
+  f64 slowest() const {
+    return model ? model.slowest : f64{*std::min_element(velocity.begin(), velocity.end())};
+  }
   f64 time_step() const { return step > 0 ? step : 0.8 * largest_stable_step(fastest(), spacing); }
   f64 velocity_at(const cells& c) const {
+    if (model) {
+      std::vector<f32> line(static_cast<std::size_t>(size.z));
+      model.read({{c.x, c.x + 1}, {c.y, c.y + 1}}, line);
+      return line[static_cast<std::size_t>(c.z)];
+    }
     if (velocity.size() == 1) return velocity[0];
     return velocity[velocity.size() == static_cast<std::size_t>(size.z) ? static_cast<std::size_t>(c.z)
                                                                         : size.index(c)];
   }
+  /// Calls f(x, y, velocities) for some lines along z, with the velocity of each of their cells.
+  template <class F>
+  void each_line(const grid::lines& some, F f) const {
+    const std::size_t nz = static_cast<std::size_t>(size.z);
+    std::vector<f32> plane(model ? static_cast<std::size_t>(some.y.size()) * nz : nz,
+                           model ? 0.f : velocity[0]);
+    for (int x = some.x.from; x < some.x.to; ++x) {
+      if (model) model.read({{x, x + 1}, some.y}, plane);
+      for (int y = some.y.from; y < some.y.to; ++y)
+        f(x, y,
+          model                   ? plane.data() + static_cast<std::size_t>(y - some.y.from) * nz
+          : velocity.size() == 1  ? plane.data()
+          : velocity.size() == nz ? velocity.data()
+                                  : velocity.data() + size.index({x, y, 0}));
+    }
+  }
   /// One number, or one for each z: then all lines along z are equal.
   bool is_layered() const {
+    if (model) return false;
     return velocity.size() == 1 || velocity.size() == static_cast<std::size_t>(size.z);
   }
 
@@ -122,6 +152,12 @@ void placed(const problem& p, const char* what, std::size_t i, const Placed& x) 
 }
 
 inline void velocity(const problem& p) {
+  if (p.model) {
+    if (!(p.model.slowest > 0) || !(p.model.fastest >= p.model.slowest) || !std::isfinite(p.model.fastest))
+      support::bad_argument({"wave25: the velocities of a model go from ", std::to_string(p.model.slowest),
+                             " to ", std::to_string(p.model.fastest), " m/s; velocities are positive"});
+    return;
+  }
   const std::size_t n = p.velocity.size();
   if (n != 1 && n != static_cast<std::size_t>(p.size.z) && n != p.size.count())
     support::bad_argument({"wave25: a velocity model has 1 number, ", p.size.z, " (one for each z) or ",

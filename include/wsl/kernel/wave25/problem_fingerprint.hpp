@@ -12,7 +12,8 @@ inline u64 fingerprint_of(const problem& p) {
   support::fingerprint f;
   const auto add = [&](const cells& c) { f.add(c.x), f.add(c.y), f.add(c.z); };
   add(p.size), f.add(p.spacing), f.add(p.time_step()), f.add(p.edge), f.add(p.edge_width);
-  f.add(p.velocity.data(), p.velocity.size() * sizeof(f32));
+  f.add(p.model ? p.model.fingerprint
+                : support::fingerprint_of_blocks(p.velocity.data(), p.velocity.size() * sizeof(f32)));
   const auto placed = [&](const auto& x) {
     add(x.at), f.add(x.place.has_value());
     if (x.place) f.add(x.place->x), f.add(x.place->y), f.add(x.place->z);

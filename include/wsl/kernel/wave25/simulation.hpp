@@ -72,8 +72,9 @@ class simulation_on {
       f.add(fingerprint_of(problem_)), f.add(cut_.wide), f.add(cut_.high), f.add(cut_.depth);
       return f.value();
     });
+    fabric_.template prepare<program>(all,
+                                      [&](program& one, coord pe) { one.here.prepare(problem_, cut_, pe); });
     each_tile([&](tile<Storage>& t, coord pe) {
-      t.prepare(problem_, cut_, pe);
       for (station& s : t.stations()) {
         if (s.gives) givers_.push_back(&s);
         else takers_.push_back({pe, s.at, s.number, &s});
@@ -121,6 +122,17 @@ class simulation_on {
       support::bad_argument({"wave25: there is no slice ", at, " along axis ", axis, " of a grid of ",
                              text(problem_.size), " cells, whose axes count from 0"});
     return cells_of(&tile<Storage>::now, axis, at);
+  }
+  /// Calls f(block, line) for the blocks of lines that this process has: line(x, y) is the field after the
+  /// last step in the cells of one of these lines, until the next run; `line` may be kept as long as the
+  /// simulation. For fields that are larger than the memory of a process.
+  template <class F>
+  void each_own_block(F f) {
+    each_tile([&](tile<Storage>& t, coord pe) {
+      f(cut_.own(pe), [of = &t, nz = static_cast<std::size_t>(problem_.size.z)](int x, int y) {
+        return std::span<const f32>(of->now(x, y), nz);
+      });
+    });
   }
   /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }

@@ -23,9 +23,9 @@ class tile {
     if constexpr (Storage::has_stretching)
       if (edge_.kind == border::cpml) store_.frame().shape(p, cut.known(pe));
     const f64 scale = p.time_step() / p.spacing;
-    each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y) {
+    p.each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y, const f32* velocity) {
       f32* factor = store_.factor(x, y);
-      for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
+      for (int z = 0; z < cut.size.z; ++z) factor[z] = square(f64{velocity[z]} * scale);
     });
     for (int z = 0; Storage::has_frame && z < cut.size.z; ++z) {
       store_.profile()[z] = f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z, damping::down)

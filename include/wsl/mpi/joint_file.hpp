@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A file that all ranks of a group write together (MPI-IO), each its own pieces, and that exists completely
+// or not at all, as a support::whole_file: the ranks write it under another name, and the root renames it.
+//   mpi::joint_file f(mpi::world().who, "field.bin", bytes_of_all);
+//   f.write(runs_of_this_rank, their_bytes);
+//   f.finish();
+// All functions are collective, and all ranks throw the same support::file_error, with the name of the file
+// and the reason.
+#pragma once
+#include <mpi.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../support/scattered_file.hpp"
+#include "world.hpp"
+
+namespace wsl::mpi {
+
+class joint_file {
+ public:
+  /// The bytes that a rank hands to MPI at once, if nothing else is said; its counts are ints.
+  static constexpr u64 most_at_once = u64{1} << 30;
+
+  /// Bytes that are not written are zeros.
+  joint_file(const ranks& who, const std::string& name, u64 size, u64 at_once = most_at_once)
+      : who_(who), name_(name), at_once_(at_once) {
+    std::string why, unfinished;
+    if (who_.root()) try {
+        to_.emplace(name);
+        // creates the file with its size, also in the place of one that an earlier run has left unfinished
+        ::close(support::scattered_file::created(*to_, size));
+        unfinished = to_->unfinished();
+      } catch (const support::file_error& e) { why = e.what(); }
+    must_agree(why);
+    unfinished = who_.broadcast(unfinished, 0);
+    const detail::waiting others;
+    must(MPI_File_open(who_.group(), unfinished.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_));
+  }
+  joint_file(const joint_file&) = delete;
+  joint_file& operator=(const joint_file&) = delete;
+  /// A file that is not finished stays open, since to close it is collective, and nobody knows whether the
+  /// other ranks end as well.
+  ~joint_file() {
+    if (to_) to_->discard();
+  }
+
+  /// Writes the bytes of this rank, one run after the other. Runs are ascending, and those of ranks do not
+  /// overlap; a rank may have none.
+  void write(std::span<const support::file_run> runs, const void* bytes) {
+    u64 mine = 0;
+    for (const support::file_run& r : runs) mine += r.size;
+    const u64 rounds = who_.largest((mine + at_once_ - 1) / at_once_);
+    const char* next = static_cast<const char*>(bytes);
+    std::size_t run = 0;
+    u64 done = 0;  // of the run
+    for (u64 round = 0; round < rounds; ++round) {
+      std::vector<int> sizes;
+      std::vector<MPI_Aint> places;
+      u64 size = 0;
+      while (run < runs.size() && size < at_once_) {
+        const u64 n = support::min(runs[run].size - done, at_once_ - size);
+        if (n > 0)
+          sizes.push_back(static_cast<int>(n)), places.push_back(static_cast<MPI_Aint>(runs[run].at + done));
+        size += n, done += n;
+        if (done == runs[run].size) ++run, done = 0;
+      }
+      write_round(sizes, places, next);
+      next += size;
+    }
+  }
+
+  /// Puts the file in its place.
+  void finish() {
+    {
+      const detail::waiting others;
+      must(MPI_File_sync(file_));
+      must(MPI_File_close(&file_));
+    }
+    std::string why;
+    if (who_.root()) {
+      if (!to_->take_place()) why = cannot_write(std::strerror(errno)), to_->discard();
+      to_.reset();
+    }
+    must_agree(why);
+  }
+
+ private:
+  void write_round(const std::vector<int>& sizes, const std::vector<MPI_Aint>& places, const char* bytes) {
+    const detail::waiting others;
+    MPI_Datatype view = MPI_BYTE;
+    int size = 0;
+    for (const int n : sizes) size += n;
+    if (size > 0) {
+      MPI_Type_create_hindexed(static_cast<int>(sizes.size()), sizes.data(), places.data(), MPI_BYTE, &view);
+      MPI_Type_commit(&view);
+    }
+    int failure = MPI_File_set_view(file_, 0, MPI_BYTE, view, "native", MPI_INFO_NULL), written = 0;
+    must(failure);
+    MPI_Status how;
+    failure = MPI_File_write_at_all(file_, 0, bytes, size, MPI_BYTE, &how);
+    if (failure == MPI_SUCCESS) MPI_Get_count(&how, MPI_BYTE, &written);
+    if (size > 0) MPI_Type_free(&view);
+    must_agree(failure != MPI_SUCCESS ? cannot_write(text_of(failure))
+               : written != size      ? cannot_write("not all bytes were written; the disk may be full")
+                                      : std::string());
+  }
+
+  std::string cannot_write(const std::string& why) const { return "wsl: cannot write " + name_ + ": " + why; }
+  static std::string text_of(int failure) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(failure, text, &length);
+    return std::string(text, static_cast<std::size_t>(length));
+  }
+  void must(int failure) {
+    must_agree(failure == MPI_SUCCESS ? std::string() : cannot_write(text_of(failure)));
+  }
+  /// Throws on all ranks if one has a reason, that of the first one.
+  void must_agree(const std::string& why) {
+    // counted from the end, so that the largest is the first
+    const u64 first = who_.largest(why.empty() ? 0 : static_cast<u64>(who_.size() - who_.rank()));
+    if (first == 0) return;
+    const std::string sentence = who_.broadcast(why, who_.size() - static_cast<int>(first));
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);  // all ranks are here
+    if (to_) to_->discard();
+    to_.reset();
+    throw support::file_error(sentence);
+  }
+
+  ranks who_;
+  std::string name_;
+  u64 at_once_;
+  std::optional<support::file_replacement> to_;  ///< the root's
+  MPI_File file_ = MPI_FILE_NULL;
+};
+
+}  // namespace wsl::mpi

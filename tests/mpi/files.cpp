@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Files that ranks write together are those that one process writes, whichever rank has which pieces, and the
+// failure of one is that of all.
+#include <wsl/mpi.hpp>
+#include <wsl/support/file_reader.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+using namespace wsl;
+using Catch::Contains;
+using support::file_run;
+
+namespace {
+
+/// A folder that all ranks see, while it lives.
+class common_folder {
+ public:
+  common_folder() {
+    path_ = (std::filesystem::temp_directory_path() / "wsl_joint_XXXXXX").string();
+    if (who_.root()) REQUIRE(::mkdtemp(path_.data()));
+    path_ = who_.broadcast(path_, 0);
+  }
+  common_folder(const common_folder&) = delete;
+  common_folder& operator=(const common_folder&) = delete;
+  ~common_folder() {
+    who_.sum(0);  // nobody looks any more
+    if (who_.root()) std::filesystem::remove_all(path_);
+  }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  mpi::ranks who_ = mpi::world().who;
+  std::string path_;
+};
+
+u8 byte_at(u64 at) { return static_cast<u8>(at * 31 + at / 251); }
+
+/// Pieces of a file of `size` bytes, in their order; most have an owner, and some are left out.
+struct piece {
+  file_run where;
+  int owner;
+};
+std::vector<piece> some_pieces(u64 size, int ranks, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<piece> all_pieces;
+  for (u64 at = 0; at < size;) {
+    const u64 n = std::min<u64>(size - at, 1 + random() % (seed % 2 ? 40 : 3000));
+    all_pieces.push_back({{at, n}, static_cast<int>(random() % static_cast<unsigned>(ranks + 1)) - 1});
+    at += n;
+  }
+  return all_pieces;
+}
+
+std::string contents(const std::string& name) {
+  const support::file_reader in(name);
+  std::string bytes(in.size(), '\0');
+  in.read(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("pieces of all ranks make a file, in any number of rounds") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  const u64 size = 100'003;
+  for (const unsigned seed : {0u, 1u, 2u, 3u})
+    for (const u64 at_once : {u64{1} << 30, u64{777}, u64{20'000}}) {
+      const std::string name = folder.file("bytes");
+      const std::vector<piece> pieces = some_pieces(size, who.size(), seed);
+      std::vector<file_run> mine;
+      std::vector<u8> bytes;
+      std::string expected(size, '\0');
+      for (const piece& p : pieces)
+        for (u64 i = 0; i < p.where.size && p.owner >= 0; ++i) {
+          expected[p.where.at + i] = static_cast<char>(byte_at(p.where.at + i));
+          if (p.owner != who.rank()) continue;
+          if (i == 0) mine.push_back(p.where);
+          bytes.push_back(byte_at(p.where.at + i));
+        }
+      mpi::joint_file f(who, name, size, at_once);
+      // in two parts, of which a rank may have nothing
+      const std::size_t half = mine.size() / 2;
+      u64 of_half = 0;
+      for (std::size_t i = 0; i < half; ++i) of_half += mine[i].size;
+      f.write(std::span(mine).first(half), bytes.data());
+      f.write(std::span(mine).subspan(half), bytes.data() + of_half);
+      f.finish();
+      CHECK(contents(name) == expected);
+      CHECK_FALSE(std::filesystem::exists(name + ".unfinished"));
+      who.sum(0);
+    }
+}
+
+TEST_CASE("a file may be longer than 4 GiB") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  const std::string name = folder.file("long");
+  const u64 far = (u64{5} << 30) + 7 + 10 * static_cast<u64>(who.rank()), size = (u64{5} << 30) + 1000;
+  const std::string mine = "I am " + std::to_string(1000 + who.rank());
+  {
+    mpi::joint_file f(who, name, size);
+    const file_run run{far, mine.size()};
+    f.write({&run, 1}, mine.data());
+    f.finish();
+  }
+  const support::file_reader in(name);
+  CHECK(in.size() == size);
+  for (int r = 0; r < who.size(); ++r) {
+    std::string theirs(9, '\0');
+    in.read((u64{5} << 30) + 7 + 10 * static_cast<u64>(r), theirs.data(), theirs.size());
+    CHECK(theirs == "I am " + std::to_string(1000 + r));
+  }
+}
+
+TEST_CASE("a file that is not finished leaves the older one") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  const std::string name = folder.file("old");
+  if (who.root()) std::ofstream(name) << "older";
+  who.sum(0);
+  {
+    mpi::joint_file f(who, name, 5);
+    const file_run run{0, who.root() ? u64{5} : u64{0}};
+    f.write({&run, 1}, "newer");
+    who.sum(0);
+  }
+  who.sum(0);
+  CHECK(contents(name) == "older");
+  CHECK_FALSE(std::filesystem::exists(name + ".unfinished"));
+  who.sum(0);
+  mpi::joint_file f(who, name, 5);
+  const file_run run{0, who.root() ? u64{5} : u64{0}};
+  f.write({&run, 1}, "newer");
+  f.finish();
+  CHECK(contents(name) == "newer");
+}
+
+TEST_CASE("a file that cannot be written is named by all ranks") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  const std::string nowhere = folder.file("nowhere") + "/file";
+  CHECK_THROWS_WITH((mpi::joint_file{who, nowhere, 10}),
+                    Contains("cannot write " + nowhere + ": No such file or directory"));
+  CHECK_THROWS_WITH((mpi::joint_file{who, "/dev/null", 10}),
+                    Contains("cannot write /dev/null: it is no regular file"));
+  if (who.root()) std::filesystem::create_directory(folder.file("taken"));
+  who.sum(0);
+  CHECK_THROWS_WITH((mpi::joint_file{who, folder.file("taken"), 10}), Contains("no regular file"));
+  who.sum(0);
+  // a folder has taken its name meanwhile
+  const std::string late = folder.file("late");
+  mpi::joint_file f(who, late, 4);
+  if (who.root()) std::filesystem::create_directories(late + "/within");
+  who.sum(0);
+  CHECK_THROWS_WITH(f.finish(), Contains("cannot write " + late));
+  CHECK_FALSE(std::filesystem::exists(late + ".unfinished"));
+}
