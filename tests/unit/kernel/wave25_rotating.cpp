@@ -50,7 +50,7 @@ TEST_CASE("wave25: cycles of both exchanges") {
   rotating_simulation<nz> rotating{p, wse2, timed{}};
   const u64 relayed = relays.run(steps) / steps, rotated = rotating.run(steps) / steps;
   // 21 sums and 7 products of a cell, 6 of them of lines in the same banks: two cycles a product
-  const u64 computed = tile<one_line<nz>>::step_cycles(wse2, border::reflects, nz);
+  const u64 computed = step_cycles(wse2, border::reflects, nz);
   CHECK(computed == (21 + 13) * nz + 28 * static_cast<u64>(wse2.operation_setup));
   INFO(relayed << " and " << rotated << " cycles a step");
   // A PE moves a word a cycle: with relays 4 lines out and in on four sides, with rotating senders one out

@@ -19,7 +19,8 @@
 
 #include "../../support/fingerprint.hpp"
 #include "../stencil/footprint.hpp"
-#include "../wave25/stretching.hpp"
+#include "../wave25/derivatives.hpp"
+#include "../wave25/problem.hpp"
 #include "cell_values.hpp"
 
 namespace wsl::seismic {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../../linalg/vector_code.hpp"
+#include "derivatives.hpp"
 #include "loops.hpp"
 #include "partition.hpp"
 

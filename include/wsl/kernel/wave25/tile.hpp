@@ -8,8 +8,9 @@
 // neighbour in y, which should still be in the last cache: 10 MB for lines of 256 cells. Longer tiles read
 // less from memory but share more.
 #pragma once
-#include "../vector_work.hpp"
+#include "border_loops.hpp"
 #include "free_surface.hpp"
+#include "step_cycles.hpp"
 #include "storage.hpp"
 
 namespace wsl::wave25 {
@@ -87,19 +88,8 @@ class tile {
     time_ += steps;
   }
 
-  /// The time on a wafer of a step of one line. The pairs of lines at each distance are summed before they
-  /// are weighted; all lines begin in the same banks.
-  static u64 step_cycles(const machine& m, border edge, int nz) {
-    using kernel::banks;
-    kernel::vector_work w(m);
-    w.products(1, nz).sums(5 * reach, nz, banks::alike).products(reach, nz, banks::alike);  // h^2 Lap u
-    w.products(2, nz, banks::alike).sums(1, nz, banks::alike);  // 2 u - u- + k Lap
-    if (edge == border::sponge) w.products(2, nz, banks::alike);
-    // phi joins the Laplacian, three coefficients replace two; phi+ from the differences along three axes
-    if (edge == border::pml) w.sums(1 + 3, nz, banks::alike).products(2 + 4, nz, banks::alike);
-    return w.cycles();
-  }
-  u64 step_cycles(const machine& m) const { return step_cycles(m, edge_.kind, cut_.size.z); }
+  /// The time on a wafer of a step of one line.
+  u64 step_cycles(const machine& m) const { return wave25::step_cycles(m, edge_.kind, cut_.size.z); }
 
  private:
   /// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes
