@@ -288,3 +288,53 @@ TEST_CASE("wave25: a program without lines for a border computes the same bits")
   for (border kind : {border::sponge, border::pml})
     CHECK_THROWS_WITH(lean{mixture({12, 9, 21}, kind)}, Catch::Contains("the PEs' program has no frame"));
 }
+
+TEST_CASE("wave25: blocks of lines of any shape have the bits of single lines, in vectors of any width") {
+  using code =
+      vector_code<wave25::loops::plain, const wave25::line&, int, int, int, int, const wave25::upcoming&>;
+  constexpr int nx = 5, ny = 7, nz = 48, stride = line_stride(nz), plane = stride * (ny + 2 * wave25::reach);
+  const auto at = [](int x, int y) {
+    return static_cast<std::size_t>((x + wave25::reach) * plane + (y + wave25::reach) * stride + line_front);
+  };
+  std::vector<f32> u(static_cast<std::size_t>(plane) * (nx + 2 * wave25::reach) + line_front),
+      before(u.size()), k(u.size());
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    u[i] = static_cast<f32>((i * 37 + i / 11) % 101) - 50.f;
+    before[i] = static_cast<f32>((i * 53 + i / 7) % 97) - 48.f, k[i] = 0.001f * static_cast<f32>(i % 89);
+  }
+  const auto line_at = [&](std::vector<f32>& v, int x, int y) {
+    const std::size_t i = at(x, y);
+    return wave25::line{&u[i], &u[i], &u[i], plane, stride, &v[i], &k[i], stride, plane};
+  };
+  for (const int lanes : {4, 8, 16}) {
+    if (lanes > processor_lanes()) continue;
+    INFO("vectors of " << lanes);
+    const auto step = code::with(lanes);
+    std::vector<f32> one_by_one = before, in_blocks = before, with_prefetches = before;
+    for (int x = 0; x < nx; ++x)
+      for (int y = 0; y < ny; ++y) step(line_at(one_by_one, x, y), 1, 1, 0, nz, {});
+    for (int z = 0; z < nz; z += 16)
+      for (int x = 0; x < nx; x += 2) {
+        const int planes = x + 1 < nx ? 2 : 1;
+        step(line_at(in_blocks, x, 0), planes, ny, z, z + 16, {});
+        step(line_at(with_prefetches, x, 0), planes, ny, z, z + 16,
+             {&u[at(0, 0)], &u[at(0, 0)], &k[at(0, 0)]});
+      }
+    CHECK(in_blocks == one_by_one);
+    CHECK(with_prefetches == one_by_one);
+    f64 worst = 0;
+    for (int x = 0; x < nx; ++x)
+      for (int y = 0; y < ny; ++y)
+        for (int z = 0; z < nz; ++z) {
+          const std::size_t i = at(x, y) + static_cast<std::size_t>(z);
+          f64 sum = 3 * wave25::weights[0] * f64{u[i]};
+          for (int r = 1; r <= wave25::reach; ++r)
+            for (const int step_of : {1, stride, plane})
+              sum += wave25::weights[r] * (f64{u[i + static_cast<std::size_t>(r * step_of)]} +
+                                           f64{u[i - static_cast<std::size_t>(r * step_of)]});
+          const f64 expected = 2 * f64{u[i]} - f64{before[i]} + f64{k[i]} * sum;
+          worst = std::max(worst, std::abs(f64{one_by_one[i]} - expected));
+        }
+    CHECK(worst < 1e-4);
+  }
+}
