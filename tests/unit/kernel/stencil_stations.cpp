@@ -30,7 +30,8 @@ template <stencils::takes in, class T, class Simulation>
 void add_stations(Simulation& s, const extents& size) {
   for (unsigned k = 0; k < 7; ++k)
     s.source(
-        somewhere(size, k), [k](i64 n) { return static_cast<T>(n % 5 == 4 ? 0 : 0.03 * (k + 1) * (n % 3)); },
+        somewhere(size, k),
+        [k](i64 n) { return static_cast<T>(n % 5 == 4 ? 0 : 0.03 * (k + 1) * static_cast<int>(n % 3)); },
         static_cast<int>(k) % in.fields);
   std::vector<stencils::weighted_cell<T>> wide;
   for (unsigned k = 0; k < 9; ++k)

@@ -123,7 +123,8 @@ std::array<f64, 2> reflected_by(wave25::border kind, MediumOf in) {
   return {relative_error(found[0], exact[0]), relative_error(found[1], exact[1])};
 }
 
-/// With a cpml a field that is no longer fed dies away, if slowly where rock has slow waves.
+/// With a cpml a field that is no longer fed dies away, if slowly where rock has slow waves. Where epsilon
+/// equals delta nothing drives back what rounding leaves in a direction that the medium's matrix maps to zero.
 template <class Medium>
 void dies_away(const Medium& medium) {
   wave25::problem p = mixture({27, 25, 29}, wave25::border::cpml, false);
@@ -135,8 +136,9 @@ void dies_away(const Medium& medium) {
   s.run(1390);
   const f64 late = largest(s.field());
   s.run(1500);
-  CHECK(late < 0.05 * at_work);
-  CHECK(largest(s.field()) < late);
+  const f64 at_last = largest(s.field());
+  CHECK(at_last < 0.03 * at_work);
+  CHECK(at_last < std::max(late, 0.005 * at_work));
 }
 
 /// The crest of a trace: its time in samples, by the parabola through three, and its height.

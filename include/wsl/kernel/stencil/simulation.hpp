@@ -199,6 +199,7 @@ class simulation_on {
         border_begins_.push_back(border_begins_.back() + p.words(x, y));
   }
 
+  /// What it goes on from, which each process gets whole.
   state<T> save() {
     state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
     for (int f = 0; f < in.fields; ++f) {
