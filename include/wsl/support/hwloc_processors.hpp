@@ -28,6 +28,14 @@ inline processor_order processors_in(hwloc_topology_t topology, const cpu_set_t&
     if (order.cores == 0) order.cores = order.count;
   }
   if (order.count == 0) return processors_by_number(set);
+  int nodes = 0;
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));) {
+    bool has_some = false;
+    for (int cpu = -1; (cpu = hwloc_bitmap_next(node->cpuset, cpu)) >= 0 && cpu < CPU_SETSIZE;)
+      has_some |= CPU_ISSET(static_cast<std::size_t>(cpu), &set) != 0;
+    nodes += has_some;
+  }
+  order.nodes = nodes > 1 ? nodes : 1;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &left)) order.add(cpu);
   return order;

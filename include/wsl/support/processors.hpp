@@ -12,6 +12,7 @@ namespace wsl::support {
 struct processor_order {
   int count = 0;             ///< of processors
   int cores = 0;             ///< the processors before this one are of different cores
+  int nodes = 1;             ///< of memory, to which they are near
   int of[CPU_SETSIZE] = {};  ///< their numbers, of which the first `count` are set
 
   void add(int processor) { of[count++] = processor; }
@@ -30,13 +31,36 @@ inline int first_sibling(int cpu, const cpu_set_t& set) {
   return is_there ? first : cpu;
 }
 
+/// The nodes of memory that have processors of a set, as far as Linux tells.
+inline int nodes_of(const cpu_set_t& set) {
+  constexpr int most_nodes = 64;
+  int nodes = 0;
+  for (int node = 0; node < most_nodes; ++node) {
+    char name[64];
+    std::snprintf(name, sizeof name, "/sys/devices/system/node/node%d/cpulist", node);
+    std::FILE* const list = std::fopen(name, "r");
+    if (!list) continue;
+    bool has_some = false;
+    for (int first = 0; std::fscanf(list, "%d", &first) == 1;) {  // such as 0-3,8-11
+      int last = first;
+      if (std::fscanf(list, "-%d", &last) != 1) last = first;
+      for (int cpu = first; cpu >= 0 && cpu <= last && cpu < CPU_SETSIZE; ++cpu)
+        has_some |= CPU_ISSET(static_cast<std::size_t>(cpu), &set) != 0;
+      if (std::fgetc(list) != ',') break;
+    }
+    std::fclose(list);
+    nodes += has_some;
+  }
+  return nodes ? nodes : 1;
+}
+
 /// In the order of their numbers.
 inline processor_order processors_by_number(const cpu_set_t& set) {
   processor_order first, siblings;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set))
       (first_sibling(cpu, set) == cpu ? first : siblings).add(cpu);
-  first.cores = first.count;
+  first.cores = first.count, first.nodes = nodes_of(set);
   for (int i = 0; i < siblings.count; ++i) first.add(siblings.of[i]);
   return first;
 }

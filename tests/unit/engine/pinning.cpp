@@ -35,7 +35,7 @@ cpu_set_t set_of(const std::vector<std::size_t>& processors) {
 support::processor_order some_cores(int cores) {
   support::processor_order all;
   for (int i = 0; i < 2 * cores; ++i) all.add(i);
-  all.cores = cores;
+  all.cores = cores, all.nodes = 2;
   return all;
 }
 
@@ -89,9 +89,13 @@ std::vector<u32> sums(int threads) {
 
 }  // namespace
 
-TEST_CASE("threads are pinned by default only where they have all cores and nobody else may use them") {
+TEST_CASE("threads are pinned by default only where they have all cores of several nodes for themselves") {
   CHECK(pinnable(8, {}, pinning::where_alone) == 8);
   for (int threads : {1, 2, 7, 9, 16, 17}) CHECK(pinnable(threads, {}, pinning::where_alone) == 0);
+  support::processor_order one_node = some_cores(8);
+  one_node.nodes = 1;
+  CHECK(engines::pinnable(one_node, 8, {}, pinning::where_alone).size() == 0);
+  CHECK(engines::pinnable(one_node, 8, {}, pinning::wanted).size() == 16);
   CHECK(pinnable(8, {0, 2}, pinning::where_alone) == 0);
   CHECK(pinnable(8, {0, 0}, pinning::where_alone) == 0);
 }

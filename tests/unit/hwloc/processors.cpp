@@ -61,6 +61,9 @@ TEST_CASE("cores that share a cache are neighbours") {
   const computer c("numa:2 l3:2 core:2 pu:1(indexes=core:numa:l3)");
   const auto all = numbers(c.order(first(8)));
   REQUIRE(all.size() == 8);
+  CHECK(c.order(first(8)).nodes == 2);
+  CHECK(c.order({0, 2, 4, 6}).nodes == 2);
+  CHECK(c.order({0, 1, 4, 5}).nodes == 1);
   // pairs of cores of one cache, and fours of one node, lie together
   CHECK(all == std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7});
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Threads that run partitions of neighbours stay on cores that are neighbours, each on one, so that what a PE
-// has stays in that core's cache and in the memory of its node. A processor is pinned to once in a process,
-// and threads are pinned only where nobody else is known to compete for their cores:
-//   WSL_PIN not set  threads that have all cores which the process may use, one each, unless other ranks of
-//                    this computer may use them too
+// has stays in that core's cache and in the memory of its node. A processor is pinned to once in a process.
+// Pinned threads cannot make room for other programs, so by default they are pinned only where it matters how
+// far memory is, and where nobody else is known to compete for their cores:
+//   WSL_PIN not set  threads that have all cores which the process may use, one each, if these are near to
+//                    several nodes of memory, unless other ranks of this computer may use them too
 //   WSL_PIN=1        also fewer threads, those of ranks that share cores, which then divide them, and second
 //                    processors of cores
 //   WSL_PIN=0        none
@@ -69,8 +70,8 @@ inline processor_range pinnable(const support::processor_order& order, int threa
                                 pinning how) {
   if (how == pinning::off || threads < 2) return {};
   if (how == pinning::where_alone)
-    return mine.processes == 1 && threads == order.cores ? processor_range{0, order.cores}
-                                                         : processor_range{};
+    return order.nodes > 1 && mine.processes == 1 && threads == order.cores ? processor_range{0, order.cores}
+                                                                            : processor_range{};
   if (mine.processes == 0) return {};
   // of several processes each has whole cores
   processor_range r{0, order.count};

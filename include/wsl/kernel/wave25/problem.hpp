@@ -174,7 +174,7 @@ inline void time_step(const problem& p) {
   if (!(p.step >= 0) || !std::isfinite(p.step))
     support::bad_argument(
         {"wave25: the time step is ", std::to_string(p.step), " s; it is positive, or 0 to have one chosen"});
-  if (const f64 most = largest_stable_step(p.fastest(), p.spacing); p.time_step() > most)
+  if (const f64 most = largest_stable_step(p.fastest(), p.spacing); p.step > most)
     support::bad_argument({"wave25: a time step of ", std::to_string(p.time_step()), " s is unstable: at ",
                            std::to_string(p.fastest()), " m/s and a spacing of ", std::to_string(p.spacing),
                            " m it must not exceed ", std::to_string(most), " s (Courant, Friedrichs, Lewy)"});

@@ -67,6 +67,7 @@ class simulation_on {
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
         memory_begins_(checks::begins_of_memory(p)),
         traces_(p.receivers.size()) {
+    problem_.step = step_;  // found once, and not by each PE in all velocities
     kernel::require_same(engine, "problem or partition", [&] {
       support::fingerprint f;
       f.add(fingerprint_of(problem_)), f.add(cut_.wide), f.add(cut_.high), f.add(cut_.depth);
