@@ -75,6 +75,9 @@ class session {
     MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
     MPI_Comm_free(&here);
     cores_here = CPU_COUNT(&cores);
+    int any = crowded();
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group_);
+    crowded_somewhere = any != 0;
   }
 
   /// Waits for all ranks, at most `patience` seconds, without limit if 0. Returns whether all came.
