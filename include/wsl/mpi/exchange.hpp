@@ -92,7 +92,7 @@ class exchange {
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = broadcast_of(who_.rank());
-    packed_.clear();
+    packed_.clear(), copied_.clear();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
       n.begin();
@@ -340,14 +340,20 @@ class exchange {
     for (u32 done = 0, some; done < n.granted(); done += some) {
       some = support::min(n.granted() - done, u32{engines::large_buffer});
       item i{n.kind, item::where::behind, false, n.cursor, n.position + done, some, some, 0};
-      u32* const common =
-          who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(superstep) : nullptr;
-      if (common)
-        i.words_are = item::where::shared, i.place = who_.memory()->place_of(common),
-        std::memcpy(common, n.words + done, some * sizeof(u32));
+      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank)
+                              ? shared_copy(std::span(n.words + done, some), superstep)
+                              : nullptr;
+      if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common);
       to_rank.out.put(i);
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
+  }
+  /// A copy in shared memory of words that are granted in this superstep, for all that they are granted to; null
+  /// if there is no room.
+  u32* shared_copy(std::span<const u32> words, u64 superstep) {
+    u32*& copy = copied_[{words.data(), words.size()}];
+    if (!copy && (copy = lend(superstep))) std::memcpy(copy, words.data(), words.size_bytes());
+    return copy;
   }
   /// A buffer in shared memory that will be read in the next superstep, null if there is none.
   u32* lend(u64 superstep) {
@@ -444,6 +450,8 @@ class exchange {
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
   std::vector<loan> loans_;
+  /// the copies in shared memory that this superstep's grants have, by their words
+  std::map<std::pair<const u32*, std::size_t>, u32*> copied_;
   std::vector<progress> sent_;  ///< the progress of each cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };
