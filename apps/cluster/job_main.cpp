@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // wsl-job starts a job, watches over it and writes down how it ended, whether its manager is there or not.
 //   wsl-job FOLDER N                     the N-th start of the job of that folder, see attempt.hpp
-//   wsl-job --become BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder: for a check, or
-//                                        as a process of a job that runs on several computers
+//   wsl-job --become BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder: for a
+//                                        check, or as a process of a job on several computers
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

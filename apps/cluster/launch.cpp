@@ -53,8 +53,8 @@ std::vector<std::string> words_of(const cluster_file& c, const job& j, bool goes
   return words;
 }
 
-/// The command by which mpirun starts its daemons on other computers. Nobody is there to type a password, and a
-/// computer that is switched off shall not keep the job waiting for minutes.
+/// The command by which mpirun starts its daemons on other computers. Nobody is there to type a password, and
+/// a computer that is switched off shall not keep the job waiting for minutes.
 std::string agent_of(const ssh_access& how) {
   std::string words = "ssh -o BatchMode=yes -o ConnectTimeout=10";
   if (!how.config.empty()) words += " -F " + how.config.string();
@@ -64,7 +64,8 @@ std::string agent_of(const ssh_access& how) {
   return words;
 }
 
-/// What mpirun gives to processes of other computers, which have the environment of ssh and not the manager's.
+/// What mpirun gives to processes of other computers, which have the environment of ssh and not the
+/// manager's.
 std::vector<std::string> names_that_travel() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry; ++entry) {
@@ -78,8 +79,9 @@ std::vector<std::string> names_that_travel() {
   return names;
 }
 
-/// What only matters where there are several computers. The manager's alone starts daemons: the others need no
-/// key. One that is switched off is noticed within half a minute, also while no process of it is waited for.
+/// What only matters where there are several computers. The manager's alone starts daemons: the others need
+/// no key. One that is switched off is noticed within half a minute, also while no process of it is waited
+/// for.
 std::vector<std::string> of_other_computers(const cluster_file& c) {
   return {"--mca", "plm_rsh_agent",           agent_of(c.ssh),
           "--mca", "plm_rsh_no_tree_spawn",   "1",

@@ -24,8 +24,8 @@ start_command command_of(const cluster_file& c, const job& j, bool goes_on);
 /// Whether a process of a job is on another computer than the manager's.
 bool runs_elsewhere(const cluster_file& c, const std::vector<placed_rank>& ranks);
 
-/// The name that Slurm knows a job by. Jobs of other clusters may have the same numbers, and so their folder is
-/// in it.
+/// The name that Slurm knows a job by. Jobs of other clusters may have the same numbers, and so their folder
+/// is in it.
 std::string name_in_slurm(const cluster_file& c, i64 id);
 
 /// The environment of a job's processes on the manager's computer.

@@ -307,8 +307,8 @@ void manager::look_at(job& j) {
     return;
   }
   if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);  // in between
-  // The process that watched over the job was killed, or this computer has been started anew. The rest must not
-  // write beside the next start.
+  // The process that watched over the job was killed, or this computer has been started anew. The rest must
+  // not write beside the next start.
   if (const auto rest = rest_of_session(*leader); !rest.empty()) {
     for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
     return;
@@ -350,8 +350,8 @@ void manager::tell_to_stop(const job& j, const process_identity& leader) {
       std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return p.name == "wsl-job"; });
   if (w.is_told || rest.empty() || begins) return;
   if (cluster_.launcher == launcher::slurm || runs_elsewhere(cluster_, j.ranks)) {
-    // mpirun and srun pass this signal on to all processes, and SIGTERM to none. They pass it on to those that
-    // there are, so that processes which have not begun by then are told later.
+    // mpirun and srun pass this signal on to all processes, and SIGTERM to none. They pass it on to those
+    // that there are, so that processes which have not begun by then are told later.
     constexpr i64 ms_between = 2000;
     if (now_ms() < w.told + ms_between) return;
     w.told = now_ms();
@@ -378,8 +378,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
     if (own < log.size()) log.erase(0, log.size() - own);
   }
   const auto lost = lost_rank_in(log);
-  // A launcher that is told to stop before it has started anything may end with status 0, and so may an srun that
-  // could start nothing.
+  // A launcher that is told to stop before it has started anything may end with status 0, and so may an srun
+  // that could start nothing.
   const bool is_slurm = cluster_.launcher == launcher::slurm;
   const bool says_little = (j.stop_asked > 0 && (is_slurm || runs_elsewhere(cluster_, j.ranks))) ||
                            (is_slurm && lost && lost->how.starts_with("launch failed"));

@@ -12,7 +12,7 @@
 //
 //   superstep    5          6          7          8          9
 //   rank 0       runs       runs       runs       runs       runs
-//   rank 1       "I rest"   -          -          called     runs      <- takes in what 0 has sent in superstep 8
+//   rank 1       "I rest"   -          -          called     runs      with what 0 sent in 8
 #pragma once
 #include <bit>
 #include <map>
@@ -142,9 +142,9 @@ class exchange {
     engines::termination_vote all;
     u64 superstep;  ///< the last one, in which this rank may have rested
   };
-  /// Waits for the messages of the other ranks and delivers them; if nothing is left to do here, also those of the
-  /// supersteps after this one, until there is. Collective, while no partition runs; `beside`: other threads
-  /// compute meanwhile.
+  /// Waits for the messages of the other ranks and delivers them; if nothing is left to do here, also those
+  /// of the supersteps after this one, until there is. Collective, while no partition runs; `beside`: other
+  /// threads compute meanwhile.
   agreement receive(u64 superstep, engines::termination_vote mine, bool beside) {
     const bool rests = may_rest_ && is_at_rest();
     for (neighbour& n : neighbours_) {
@@ -213,16 +213,16 @@ class exchange {
     }
     return true;
   }
-  /// The ranks that take part in the next superstep: those that do not rest, and those that something was sent
-  /// to. All that take part in this one know the same.
+  /// The ranks that take part in the next superstep: those that do not rest, and those that something was
+  /// sent to. All that take part in this one know the same.
   u32 active_after(bool rests) const {
     u32 next = addressed_ | (rests ? 0 : bit(who_.rank()));
     for (const neighbour& n : neighbours_)
       if (takes_part(n)) next |= n.heard.addressed | (n.heard.rests ? 0 : bit(n.rank));
     return next;
   }
-  /// Lets those that rested find what was written for them: all at the end of the run, and otherwise those whom
-  /// another rank has called, who also look for the message of this one.
+  /// Lets those that rested find what was written for them: all at the end of the run, and otherwise those
+  /// whom another rank has called, who also look for the message of this one.
   void wake_others(engines::termination_vote all, u32 before) {
     if (!(before & bit(who_.rank()))) return;  // those that took part do so
     for (neighbour& n : neighbours_) {
@@ -256,8 +256,8 @@ class exchange {
             .addressed = addressed_},
            takes_part(n));
   }
-  /// Waits for the messages of all ranks that take part in a superstep, and delivers them. Returns the largest
-  /// vote.
+  /// Waits for the messages of all ranks that take part in a superstep, and delivers them. Returns the
+  /// largest vote.
   engines::termination_vote take_all(u64 superstep, engines::termination_vote all, bool beside,
                                      detail::waiting& others) {
     // on a crowded computer whoever is waited for may need this core
@@ -454,8 +454,8 @@ class exchange {
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
   }
-  /// A copy in shared memory of words that are granted in this superstep, for all that they are granted to; null
-  /// if there is no room.
+  /// A copy in shared memory of words that are granted in this superstep, for all that they are granted to;
+  /// null if there is no room.
   u32* shared_copy(std::span<const u32> words, u64 superstep) {
     u32*& copy = copied_[{words.data(), words.size()}];
     if (!copy && (copy = lend(superstep))) std::memcpy(copy, words.data(), words.size_bytes());

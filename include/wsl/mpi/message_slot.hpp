@@ -30,8 +30,8 @@ class message_slot {
   void vote(u64 superstep, engines::termination_vote says, bool rests) {
     vote_.store(superstep << 8 | u64{rests} << 7 | static_cast<u64>(says), std::memory_order_release);
   }
-  /// Says that there is something for the reader in a superstep, whose message has been written. A reader that
-  /// rests looks for nothing else.
+  /// Says that there is something for the reader in a superstep, whose message has been written. A reader
+  /// that rests looks for nothing else.
   void call(u64 superstep) { called_.store(superstep, std::memory_order_release); }
 
   /// Says that this rank rests and has read all of the others' slots up to a superstep.

@@ -93,8 +93,8 @@ class peer_channel {
     out.reset();
     out.put(opening{});
   }
-  /// Sends `out` behind a header, whose size is set here. Whether the neighbour takes part in the superstep, and so
-  /// waits for this message: if not, it is only called if there is something in it.
+  /// Sends `out` behind a header, whose size is set here. Whether the neighbour takes part in the superstep,
+  /// and so waits for this message: if not, it is only called if there is something in it.
   void send(opening header, bool is_awaited) {
     std::span<const std::byte> bytes = out.bytes();
     header.size = bytes.size();
