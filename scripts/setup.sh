@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what building and testing needs (Debian 12 or later); says nothing when all of it is there.
-#   setup.sh [benchmarks | cluster | docs]    with `benchmarks` also what benchmarks are compared with, with `cluster` a Slurm to test its jobs on
+#   setup.sh [benchmarks | cluster | docs]    with `benchmarks` also what benchmarks are compared with, with `cluster` a Slurm and an ssh server to test jobs on
 set -euo pipefail
 
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
@@ -10,7 +10,7 @@ packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev li
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libsqlite3-dev libcpp-httplib-dev)
 if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind libopenblas-dev libdnnl-dev libxsmm-dev libfftw3-dev python3-torch); fi
 if [[ ${1:-} == docs ]]; then packages+=(mkdocs mkdocs-material doxygen python3); fi
-if [[ ${1:-} == cluster ]]; then packages+=(slurm-wlm munge); fi
+if [[ ${1:-} == cluster ]]; then packages+=(slurm-wlm munge openssh-server openssh-client); fi
 missing=()
 for package in "${packages[@]}"; do
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

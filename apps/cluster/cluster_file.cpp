@@ -166,6 +166,32 @@ void read_node(const YAML::Node& n, cluster_file& to, mistakes& wrong) {
   to.nodes.push_back(x);
 }
 
+/// A file that ssh reads. Open MPI takes the command apart at spaces, and alternatives at colons.
+reader file_of_ssh(fs::path& to, const fs::path& beside, const std::string& what, mistakes& wrong) {
+  return [&to, beside, what, &wrong](const YAML::Node& n) {
+    const std::string text = n.IsScalar() ? n.Scalar() : "";
+    const fs::path path = (beside / text).lexically_normal();
+    const std::string whole = path.string();
+    if (text.empty()) return wrong.add(n, what + " is the path of a file");
+    if (std::any_of(whole.begin(), whole.end(), [](unsigned char c) {
+          return std::isspace(c) || std::iscntrl(c) || c == ':' || c == '"' || c == '\'';
+        }))
+      return wrong.add(n,
+                       what + " is a path without spaces, colons and quotes, at which mpirun would cut it");
+    if (!fs::is_regular_file(path) || ::access(path.c_str(), R_OK) != 0)
+      return wrong.add(n, "there is no file " + whole + " that can be read: " + what + " names one");
+    to = path;
+  };
+}
+
+void read_ssh(const YAML::Node& n, const fs::path& beside, ssh_access& to, mistakes& wrong) {
+  read_map(n, "ssh", wrong,
+           {{"port", whole_number(to.port, 1, 65535, "the port of ssh", wrong)},
+            {"user", word(to.user, "the user of ssh", "-_.", wrong)},
+            {"key", file_of_ssh(to.key, beside, "the key of ssh", wrong)},
+            {"config", file_of_ssh(to.config, beside, "the config of ssh", wrong)}});
+}
+
 /// What no single field is wrong about.
 void check_whole(const YAML::Node& root, const cluster_file& c, mistakes& wrong) {
   const auto offers = [&](role r) {
@@ -174,6 +200,9 @@ void check_whole(const YAML::Node& root, const cluster_file& c, mistakes& wrong)
   };
   if (!root["folder"]) wrong.add(root, "folder is missing: the folder of data and runs, which all nodes see");
   if (!root["programs"]) wrong.add(root, "programs is missing: the paths of the programs that jobs may run");
+  if (root["ssh"] && c.launcher != launcher::mpirun)
+    wrong.add(root["ssh"],
+              "ssh is how mpirun reaches other computers, and the launcher is slurm: leave it out");
   if (!root["nodes"]) wrong.add(root, "nodes is missing: the computers of the cluster");
   else if (!c.nodes.empty() && !offers(role::wafer))
     wrong.add(root["nodes"], "no node has wafers: give one `wafers: 1`");
@@ -255,6 +284,7 @@ cluster_file read_cluster(const std::string& text, const fs::path& file) {
           {{"folder", read_folder},
            {"programs", each_of([&](const YAML::Node& n) { read_program(n, beside, c, wrong); }, "programs")},
            {"launcher", read_launcher},
+           {"ssh", [&](const YAML::Node& n) { read_ssh(n, beside, c.ssh, wrong); }},
            {"roles", truth(c.roles, "roles", wrong)},
            {"restarts", whole_number(c.restarts, 0, 1000, "restarts", wrong)},
            {"grace_s", whole_number(c.grace_s, 0, 86400, "grace_s", wrong)},

@@ -3,6 +3,7 @@
 // which programs may run on them.
 //   folder: /srv/wsl
 //   programs: [/usr/bin/wsl-gpt, /usr/bin/wsl-zoo]
+//   ssh: {user: wsl, key: /home/wsl/.ssh/cluster}
 //   nodes:
 //     - {name: a, host: a.example.org, cores: 16, memory: 64GB, wafers: 2, memoryx: true}
 #pragma once
@@ -28,10 +29,18 @@ struct node {
 
 enum class launcher { mpirun, slurm };
 
+/// How mpirun reaches other computers. What is not given is as ssh has it.
+struct ssh_access {
+  int port = 0;  ///< 0: not given
+  std::string user;
+  std::filesystem::path key, config;  ///< absolute
+};
+
 struct cluster_file {
   std::filesystem::path folder;  ///< of data and runs, absolute; all nodes see it there
   std::vector<program> programs;
   cluster::launcher launcher = cluster::launcher::mpirun;
+  ssh_access ssh;
   bool roles =
       false;  ///< whether jobs have processes for MemoryX, SwarmX and input workers, besides their wafers
   int restarts = 3;  ///< of a job whose processes die, without a new checkpoint in between

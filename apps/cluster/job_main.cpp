@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // wsl-job starts a job, watches over it and writes down how it ended, whether its manager is there or not.
-//   wsl-job FOLDER N                    the N-th start of the job of that folder, see attempt.hpp
-//   wsl-job --check BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder
+//   wsl-job FOLDER N                     the N-th start of the job of that folder, see attempt.hpp
+//   wsl-job --become BYTES FOLDER WORDS  becomes a program with a limit on its memory, in a folder: for a
+//                                        check, or as a process of a job on several computers
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,21 +25,25 @@ namespace {
 
 using namespace cluster;
 
+/// Says what this computer cannot do; a job's log has the lines of several.
+void complain(const std::string& what) {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  std::fprintf(stderr, "wsl-job: cannot %s on %s: %s\n", what.c_str(), name, std::strerror(errno));
+}
+
 /// Becomes a program. Returns if that is not possible, after a sentence.
 void become(const std::vector<std::string>& command, i64 memory, const std::string& folder) {
   if (memory > 0) {
     const rlimit limit{static_cast<rlim_t>(memory), static_cast<rlim_t>(memory)};
     setrlimit(RLIMIT_DATA, &limit);
   }
-  if (::chdir(folder.c_str()) != 0) {
-    std::fprintf(stderr, "wsl-job: cannot go to the folder %s: %s\n", folder.c_str(), std::strerror(errno));
-    return;
-  }
+  if (::chdir(folder.c_str()) != 0) return complain("go to the folder " + folder);
   std::vector<char*> words;
   for (const std::string& w : command) words.push_back(const_cast<char*>(w.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  std::fprintf(stderr, "wsl-job: cannot start %s: %s\n", words[0], std::strerror(errno));
+  complain("start " + command.front());
 }
 
 /// Whether this process is the first that begins this attempt.
@@ -82,7 +87,7 @@ int status_of(pid_t child) {
   pollfd ended{handle, POLLIN, 0};
   for (int dead = 0; handle >= 0 && ::poll(&ended, 1, 1000) <= 0;) {
     const auto entry = entry_of(child);
-    dead = entry && is_launcher(entry->name) && waits_for_the_dead(child) ? dead + 1 : 0;
+    dead = entry && is_mpirun(entry->name) && waits_for_the_dead(child) ? dead + 1 : 0;
     if (dead < seconds) continue;
     std::fprintf(stderr, "wsl-job: all processes of %s have died, and it has hung for %d s: it is killed\n",
                  entry->name.c_str(), seconds);
@@ -117,7 +122,7 @@ int watch(const std::filesystem::path& folder, int number) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 4 && std::string_view(argv[1]) == "--check") {
+  if (argc > 4 && std::string_view(argv[1]) == "--become") {
     become({argv + 4, argv + argc}, std::atoll(argv[2]), argv[3]);
     return 127;
   }

@@ -21,7 +21,14 @@ bool is_training(const program& p, const std::vector<std::string>& arguments);
 /// The command of a job's next start. `goes_on`: it has saved a checkpoint before.
 start_command command_of(const cluster_file& c, const job& j, bool goes_on);
 
-/// The environment of one process on its node.
+/// Whether a process of a job is on another computer than the manager's.
+bool runs_elsewhere(const cluster_file& c, const std::vector<placed_rank>& ranks);
+
+/// The name that Slurm knows a job by. Jobs of other clusters may have the same numbers, and so their folder
+/// is in it.
+std::string name_in_slurm(const cluster_file& c, i64 id);
+
+/// The environment of a job's processes on the manager's computer.
 std::map<std::string, std::string> environment_of(const cluster_file& c,
                                                   const std::vector<placed_rank>& ranks);
 

@@ -52,6 +52,16 @@ std::string steps_of(i64 checkpoint) {
   return checkpoint < 0 ? "from the beginning" : "from checkpoint_" + std::to_string(checkpoint);
 }
 
+/// How the cluster file calls a host of a job: "node a (a.example.org)". mpirun may leave the domain out.
+std::string name_of_host(const cluster_file& c, const job& j, const std::string& host) {
+  for (const placed_rank& r : j.ranks)
+    if (r.node >= 0)
+      if (const node& n = c.nodes[static_cast<std::size_t>(r.node)];
+          n.host == host || n.host.starts_with(host + "."))
+        return "node " + n.name + (n.name == n.host ? "" : " (" + n.host + ")");
+  return "host " + host;
+}
+
 /// Whether the run has saved a checkpoint since the job began.
 bool has_saved(const cluster_file& c, const job& j) {
   const i64 step = last_checkpoint(c.folder / j.model_dir);
@@ -274,7 +284,9 @@ void manager::look_at(job& j) {
   if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);
   const auto leader = started_in(files);
   if (!leader) {
-    if (w.child == 0) return begin(j);
+    if (w.begins > 0 && j.stop_asked > 0)
+      return end(j, phase::cancelled, now_ms(), "cancelled before it was started again");
+    if (w.child == 0) return now_ms() < w.begins ? void() : begin(j);
     if (!has_ended(w.child)) return;
     w.child = 0;
     if (started_in(files)) return;  // in between
@@ -295,12 +307,33 @@ void manager::look_at(job& j) {
     return;
   }
   if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);  // in between
-  // The process that watched over the job was killed. Its rest must not write beside the next start.
+  // The process that watched over the job was killed, or this computer has been started anew. The rest must
+  // not write beside the next start.
   if (const auto rest = rest_of_session(*leader); !rest.empty()) {
     for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
     return;
   }
+  if (cluster_.launcher == launcher::slurm) {
+    if (w.scancel == 0) return end_in_slurm(j);
+    if (w.scancel > 0 && !has_ended(w.scancel)) return;
+    w.scancel = -1;
+  }
   go_on_or_end(j, 128 + SIGKILL, now_ms());
+}
+
+/// Ends what Slurm has of a job, tasks that run or its place in the queue.
+void manager::end_in_slurm(const job& j) {
+  watched_[j.id].scancel =
+      cluster::start({"scancel", "--quiet", "--signal=KILL", "--name=" + name_in_slurm(cluster_, j.id)});
+}
+
+void manager::kill(const job& j, const std::vector<process_entry>& rest) {
+  constexpr i64 ms_for_slurm = 10'000;
+  const bool is_slurm = cluster_.launcher == launcher::slurm;
+  if (is_slurm && watched_[j.id].scancel == 0) end_in_slurm(j);
+  // An srun that is killed leaves its tasks to themselves.
+  if (is_slurm && now_ms() < j.stop_asked + 1000 * cluster_.grace_s + ms_for_slurm) return;
+  for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
 }
 
 void manager::tell_to_stop(const job& j, const process_identity& leader) {
@@ -310,13 +343,22 @@ void manager::tell_to_stop(const job& j, const process_identity& leader) {
     if (!std::exchange(w.is_killed, true) && cluster_.grace_s > 0)
       add_event(j,
                 "its processes have not ended in " + std::to_string(cluster_.grace_s) + " s, and are killed");
-    for (const process_entry& p : rest) ::kill(p.pid, SIGKILL);
-    return;
+    return kill(j, rest);
   }
   // Before it becomes the program, the child of wsl-job would lose the signal.
   const bool begins =
       std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return p.name == "wsl-job"; });
   if (w.is_told || rest.empty() || begins) return;
+  if (cluster_.launcher == launcher::slurm || runs_elsewhere(cluster_, j.ranks)) {
+    // mpirun and srun pass this signal on to all processes, and SIGTERM to none. They pass it on to those
+    // that there are, so that processes which have not begun by then are told later.
+    constexpr i64 ms_between = 2000;
+    if (now_ms() < w.told + ms_between) return;
+    w.told = now_ms();
+    for (const process_entry& p : rest)
+      if (p.parent == leader.pid) ::kill(p.pid, SIGUSR1);
+    return;
+  }
   const bool has_others =
       std::any_of(rest.begin(), rest.end(), [](const process_entry& p) { return !is_launcher(p.name); });
   for (const process_entry& p : rest)
@@ -326,22 +368,31 @@ void manager::tell_to_stop(const job& j, const process_identity& leader) {
 
 void manager::go_on_or_end(job& j, int status, i64 time) {
   j.exit_status = status;
-  if (status == 0) return end(j, phase::succeeded, time, "ended with status 0");
-  if (j.stop_asked > 0)
-    return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
   const std::filesystem::path folder = folder_of(cluster_, j.id);
   const auto command = json_in(attempt_files(folder, j.attempt).command);
   std::string log = end_of(folder / "log", 64 << 10);
-  if (command) {
-    const auto whole = static_cast<i64>(std::filesystem::file_size(folder / "log"));
-    const auto own = static_cast<std::size_t>(std::max<i64>(0, whole - command->value("log_from", i64{0})));
+  std::error_code none;
+  if (const auto whole = std::filesystem::file_size(folder / "log", none); command && !none) {
+    const i64 before = command->value("log_from", i64{0});
+    const auto own = static_cast<std::size_t>(std::max<i64>(0, static_cast<i64>(whole) - before));
     if (own < log.size()) log.erase(0, log.size() - own);
   }
   const auto lost = lost_rank_in(log);
-  if (status < 128 && !lost)
+  // A launcher that is told to stop before it has started anything may end with status 0, and so may an srun
+  // that could start nothing.
+  const bool is_slurm = cluster_.launcher == launcher::slurm;
+  const bool says_little = (j.stop_asked > 0 && (is_slurm || runs_elsewhere(cluster_, j.ranks))) ||
+                           (is_slurm && lost && lost->how.starts_with("launch failed"));
+  if (status == 0 && !says_little) return end(j, phase::succeeded, time, "ended with status 0");
+  if (j.stop_asked > 0)
+    return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
+  const auto host = lost_host_in(log);
+  if (status < 128 && !lost && !host)
     return end(j, phase::failed, time, "ended with status " + std::to_string(status) + ": " + last_line(log));
   std::string what = "died with status " + std::to_string(status);
-  if (lost) {
+  if (host) {
+    what = name_of_host(cluster_, j, host->name) + " " + host->how;
+  } else if (lost) {
     what = "rank " + std::to_string(lost->rank);
     if (const auto k = static_cast<std::size_t>(lost->rank); k < j.ranks.size()) {
       what += std::string(" (") + name_of(j.ranks[k].what);
@@ -362,8 +413,7 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
     return end(j, phase::failed, time,
                what + "; it was started again " + std::to_string(cluster_.restarts) +
                    " times and has saved no new checkpoint");
-  if (const auto old = watched_.find(j.id); old != watched_.end() && old->second.child > 0)
-    ending_.push_back(old->second.child);
+  forget_start(j);
   const bool has_nodes =
       std::all_of(j.ranks.begin(), j.ranks.end(), [](const placed_rank& r) { return r.node >= 0; });
   if (has_nodes) ++j.attempt;
@@ -374,9 +424,19 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
     if (!has_nodes) return add_event(j, "waits again, for its nodes are not in the cluster file any more");
     add_event(j, "start " + std::to_string(j.attempt) + ", " + steps_of(step));
   });
-  if (has_nodes) return begin(j);
-  watched_.erase(j.id);
-  queue_changed_ = true;
+  if (!has_nodes) return void(queue_changed_ = true);
+  // A computer that could not be reached, or was lost, is given time to come back.
+  constexpr i64 ms_to_come_back = 10'000;
+  if (!host) return begin(j);
+  watched_[j.id] = {.attempt = j.attempt, .is_known = true, .begins = now_ms() + ms_to_come_back};
+}
+
+void manager::forget_start(const job& j) {
+  const auto w = watched_.find(j.id);
+  if (w == watched_.end()) return;
+  for (const pid_t child : {w->second.child, w->second.scancel})
+    if (child > 0) ending_.push_back(child);
+  watched_.erase(w);
 }
 
 void manager::end(job& j, phase p, i64 time, const std::string& why) {
@@ -385,10 +445,7 @@ void manager::end(job& j, phase p, i64 time, const std::string& why) {
     store_.update(j);
     add_event(j, why);
   });
-  if (const auto w = watched_.find(j.id); w != watched_.end()) {
-    if (w->second.child > 0) ending_.push_back(w->second.child);
-    watched_.erase(w);
-  }
+  forget_start(j);
   queue_changed_ = true;
 }
 

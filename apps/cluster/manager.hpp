@@ -14,6 +14,7 @@
 
 #include "attempt.hpp"
 #include "cluster_file.hpp"
+#include "process.hpp"
 #include "store.hpp"
 
 namespace cluster {
@@ -65,6 +66,9 @@ class manager {
   void begin(const job& j);
   void go_on_or_end(job& j, int status, i64 time);
   void tell_to_stop(const job& j, const process_identity& leader);
+  void kill(const job& j, const std::vector<process_entry>& rest);
+  void end_in_slurm(const job& j);
+  void forget_start(const job& j);
   void end(job& j, phase p, i64 time, const std::string& why);
   void add_event(const job& j, const std::string& text);
   void fail_what_fits_no_more();
@@ -75,6 +79,9 @@ class manager {
     pid_t child = 0;        ///< the wsl-job that this manager has started; 0 if another one has
     bool is_known = false;  ///< whether this manager has started it, or has found it running
     bool is_told = false, is_killed = false;
+    i64 begins = 0;     ///< when it may be started, in milliseconds since 1970
+    i64 told = 0;       ///< when its processes on other computers were told to stop
+    pid_t scancel = 0;  ///< what ends it in Slurm's queue; 0 if nothing does yet
   };
 
   cluster_file cluster_;

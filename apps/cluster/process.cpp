@@ -55,7 +55,7 @@ class spawning {
     words.push_back(nullptr);
     posix_spawn_file_actions_addclosefrom_np(&files_, 3);
     pid_t child = 0;
-    if (const int why = posix_spawn(&child, words[0], &files_, &how_, words.data(), environ))
+    if (const int why = posix_spawnp(&child, words[0], &files_, &how_, words.data(), environ))
       throw std::runtime_error("cannot start " + command.front() + ": " + std::strerror(why));
     return child;
   }
@@ -167,8 +167,12 @@ bool waits_for_the_dead(pid_t pid) {
   return has_children && all_ended;
 }
 
+bool is_mpirun(const std::string& name) {
+  return name == "mpirun" || name == "orterun" || name == "prterun" || name == "mpiexec";
+}
+
 bool is_launcher(const std::string& name) {
-  return name == "mpirun" || name == "orterun" || name == "prterun" || name == "mpiexec" || name == "orted";
+  return is_mpirun(name) || name == "orted" || name == "ssh" || name == "srun";
 }
 
 finished run_to_end(const std::vector<std::string>& command, int seconds) {

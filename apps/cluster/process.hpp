@@ -38,8 +38,10 @@ std::vector<process_entry> rest_of_session(const process_identity& p);
 /// Whether a process has children, all of which have ended, and has waited for none of them.
 bool waits_for_the_dead(pid_t pid);
 
-/// Whether a program of this name starts the processes of a job, and ends them at once when it is told to
-/// stop.
+/// Whether a program of this name is Open MPI's mpirun.
+bool is_mpirun(const std::string& name);
+/// Whether a program of this name starts the processes of a job, or connects with those that do on other
+/// computers: one that is told to stop ends them at once.
 bool is_launcher(const std::string& name);
 
 struct finished {

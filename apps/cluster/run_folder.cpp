@@ -39,9 +39,20 @@ std::optional<lost_rank> lost_rank_in(const std::string& log) {
       R"(process rank (\d+) with PID \d+ on node \S+ (exited on signal \d+ \([^)]*\)))");
   static const std::regex srun(
       R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
+  static const std::regex launch(R"(srun: error: task (\d+) (launch failed: [^\r\n]+))");
   static const std::regex fabric(R"(rank (\d+) (has ended|has kept the others waiting))");
-  for (const std::regex& r : {mpirun, srun, fabric})
+  for (const std::regex& r : {mpirun, srun, launch, fabric})
     if (std::smatch m; std::regex_search(log, m, r)) return lost_rank{std::stoi(m[1].str()), m[2].str()};
+  return {};
+}
+
+std::optional<lost_host> lost_host_in(const std::string& log) {
+  static const std::regex mpirun(R"(Remote daemon\s*: \S+ on node (\S+))");
+  static const std::regex ssh(R"(ssh: connect to host (\S+) port \d+: ([^\r\n]+))");
+  std::smatch m;
+  if (std::regex_search(log, m, ssh))
+    return lost_host{m[1].str(), "could not be reached by ssh: " + m[2].str()};
+  if (std::regex_search(log, m, mpirun)) return lost_host{m[1].str(), "is not connected any more"};
   return {};
 }
 
@@ -51,8 +62,10 @@ std::string last_line(const std::string& log) {
   while (std::getline(lines, line)) {
     const bool says = line.find_first_not_of("-= \t\r") != line.npos;
     if (says) last = line.substr(0, 500);
-    // Behind what a program of ours says mpirun writes how it ended.
-    if (line.starts_with("wsl")) last_of_ours = line.substr(0, 500);
+    // Behind what a program of ours or ssh says mpirun writes how it ended.
+    const bool is_of_ssh = line.starts_with("ssh: ") || line.find(": Permission denied (") != line.npos ||
+                           line.starts_with("Host key verification failed");
+    if (line.starts_with("wsl") || is_of_ssh) last_of_ours = line.substr(0, 500);
   }
   return last_of_ours.empty() ? last : last_of_ours;
 }

@@ -22,6 +22,13 @@ struct lost_rank {
 /// The process whose death a log tells of in the lines of mpirun, srun or the fabric.
 std::optional<lost_rank> lost_rank_in(const std::string& log);
 
+struct lost_host {
+  std::string name;  ///< as mpirun or ssh has it
+  std::string how;   ///< "could not be reached by ssh: Connection refused"
+};
+/// The computer that a log says is gone, or cannot be reached.
+std::optional<lost_host> lost_host_in(const std::string& log);
+
 /// The last line of a log that says something.
 std::string last_line(const std::string& log);
 

@@ -130,8 +130,8 @@ std::string run_check(const cluster_file& c, const job& j, const program& p, con
   static std::counting_semaphore<2> free(2);
   if (j.params) arguments.insert(arguments.end(), {"--params", (params / "params.yaml").string()});
   if (!more.empty()) arguments.push_back(more);
-  std::vector<std::string> command{beside_this_program("wsl-job").string(), "--check", std::to_string(memory),
-                                   c.folder.string(), p.path.string()};
+  std::vector<std::string> command{beside_this_program("wsl-job").string(), "--become",
+                                   std::to_string(memory), c.folder.string(), p.path.string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   free.acquire();
   finished f;

@@ -206,7 +206,7 @@ class input_server {
   /// Returns when every process of the fabric has said that it is at its end.
   void serve() {
     // The first process of the run decides when it ends, and tells this one.
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, SIG_IGN);
     const wsl::mpi::detail::waiting others;
     patience nothing_to_do;
     int gone = 0;

@@ -1189,7 +1189,8 @@ void session::train(bool and_eval) {
                              mine.end > mine.first ? static_cast<i64>(measured_peak(r.threads)) : 0));
   const i64 skipped_before = skipped_steps(t);
   running = &run;
-  constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  // SIGUSR1 is what mpirun and srun pass on to all processes; those may be on other computers.
+  constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
   std::vector<std::pair<int, void (*)(int)>> before;
   for (const int signal : ends)
     // nohup lets a run go on without its terminal
@@ -1209,7 +1210,9 @@ void session::train(bool and_eval) {
       rate);
   // The first process writes the last checkpoint while the others are done: who ends alone would end the run.
   ranks::any(false);
-  for (const auto& [signal, old] : before) std::signal(signal, old);
+  // SIGUSR1 is sent again and again, since nobody knows when processes elsewhere have begun.
+  for (const auto& [signal, old] : before)
+    std::signal(signal, signal == SIGUSR1 && stopped_by ? SIG_IGN : old);
   running = nullptr;
   if (!ranks::root()) return;
   const bool interrupted = run.stopped() && t.steps() < last && (stopped_by || !has_stopped_improving());

@@ -75,6 +75,29 @@ TEST_CASE("all mistakes of a cluster file are named at once, with their lines") 
         "c.yaml:3: the host of a node is a word of letters, digits and -_.:");
 }
 
+TEST_CASE("a cluster file says how ssh reaches other computers") {
+  const std::string nodes =
+      "folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, cores: 1, memory: 1, wafers: 1}]\n";
+  const cluster_file c = read_cluster(
+      nodes + "ssh: {port: 2222, user: wsl, key: ../bin/sh, config: /bin/true}\n", "/etc/c.yaml");
+  CHECK(c.ssh.port == 2222);
+  CHECK(c.ssh.user == "wsl");
+  CHECK(c.ssh.key == "/bin/sh");
+  CHECK(c.ssh.config == "/bin/true");
+  CHECK(read_cluster(nodes, "c.yaml").ssh.port == 0);
+  CHECK(mistakes_of(nodes + "ssh:\n  port: 0\n  user: -oProxyCommand=x\n  key: /no/key\n  config: /a b\n"
+                            "  kei: x\n") ==
+        "c.yaml:5: the port of ssh is a whole number from 1 to 65535, not '0'\n"
+        "c.yaml:6: the user of ssh is a word of letters, digits and -_.\n"
+        "c.yaml:7: there is no file /no/key that can be read: the key of ssh names one\n"
+        "c.yaml:8: the config of ssh is a path without spaces, colons and quotes, at which mpirun would cut "
+        "it\n"
+        "c.yaml:9: kei is no field of ssh; the nearest is key");
+  CHECK(mistakes_of(nodes + "ssh: yes\n") == "c.yaml:4: ssh should be a map of fields");
+  CHECK(mistakes_of(nodes + "launcher: slurm\nssh: {port: 22}\n") ==
+        "c.yaml:5: ssh is how mpirun reaches other computers, and the launcher is slurm: leave it out");
+}
+
 TEST_CASE("a broken cluster file is refused by a sentence, whatever is broken") {
   std::mt19937 random(1);
   const std::string letters = "{}[]:,-#&*!|>'\"%@` \n\t0a\xff";

@@ -85,23 +85,59 @@ TEST_CASE("one process starts alone, several with mpirun, and under Slurm with s
              {role::wafer, 0, 2000, 9},
              {role::wafer, 1, 2000, 9}};
   c.roles = true;
+  c.nodes[1].host = "localhost";
+  const std::string program = "/bin/sh train --max_steps 5 --roles memoryx,wafer,wafer,wafer";
   CHECK(joined(command_of(c, j, false).words) ==
         "mpirun --oversubscribe --bind-to none --mca odls_base_sigkill_timeout 2 "
-        "-np 1 -host localhost:1 -x WSL_THREADS=1 /bin/sh train --max_steps 5 --roles "
-        "memoryx,wafer,wafer,wafer : "
-        "-np 2 -host localhost:2 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles "
-        "memoryx,wafer,wafer,wafer : "
-        "-np 1 -host b.example.org:1 -x WSL_THREADS=2 /bin/sh train --max_steps 5 --roles "
-        "memoryx,wafer,wafer,wafer");
+        "-np 1 -host localhost:1 -x WSL_THREADS=1 " +
+            program + " : -np 2 -host localhost:2 -x WSL_THREADS=2 " + program +
+            " : -np 1 -host localhost:1 -x WSL_THREADS=2 " + program);
+  CHECK(command_of(c, j, false).memory == 9);
   c.launcher = launcher::slurm, c.roles = false;
+  c.nodes[1].host = "b.example.org";
   j.time_limit_s = 90;
-  CHECK(joined(command_of(c, j, false).words) ==
-        "srun --job-name=wsjob-000000000012 --ntasks=4 --cpus-per-task=1 --distribution=arbitrary --mpi=pmix "
-        "--kill-on-bad-exit=1 --chdir=/srv --time=3 /bin/sh train --max_steps 5");
+  const start_command slurm = command_of(c, j, false);
+  CHECK(joined(slurm.words) ==
+        "srun --job-name=" + name_in_slurm(c, 12) +
+            " --dependency=singleton --ntasks=4 --cpus-per-task=2 --distribution=arbitrary --mpi=pmix "
+            "--kill-on-bad-exit=1 --chdir=/srv --time=3 /bin/sh train --max_steps 5");
+  CHECK(slurm.environment.at("WSL_THREADS") == "2");
   CHECK(hosts_of(c, j) == "localhost\nlocalhost\nlocalhost\nb.example.org\n");
+  CHECK(name_in_slurm(c, 12).starts_with("wsjob-000000000012-"));
+  cluster_file other = c;
+  other.folder = "/srv2";
+  CHECK(name_in_slurm(other, 12) != name_in_slurm(c, 12));
   c.launcher = launcher::mpirun;
   j.ranks = {{role::wafer, 1, 2000, 9}};
   CHECK(joined(command_of(c, j, false).words).starts_with("mpirun"));
+}
+
+TEST_CASE("on other computers mpirun starts processes by ssh, with their environment and limits") {
+  cluster_file c = a_cluster();
+  c.ssh = {2222, "wsl", "/keys/one", "/keys/config"};
+  job j = a_job();
+  j.ranks = {{role::wafer, 0, 2000, 9}, {role::wafer, 1, 2000, 9}, {role::wafer, 1, 2000, 7}};
+  CHECK(runs_elsewhere(c, j.ranks));
+  CHECK(!runs_elsewhere(c, {j.ranks[0]}));
+  ::setenv("WSL_RANK_SILENCE", "4", 1);
+  ::setenv("WSL_CLUSTER_TOKEN", "secret", 1);
+  const start_command s = command_of(c, j, false);
+  ::unsetenv("WSL_RANK_SILENCE");
+  ::unsetenv("WSL_CLUSTER_TOKEN");
+  const std::string text = joined(s.words), become = beside_this_program("wsl-job").string() + " --become ",
+                    program = " /srv /bin/sh train --max_steps 5";
+  CHECK_THAT(text, Catch::Contains("--mca plm_rsh_agent ssh -o BatchMode=yes -o ConnectTimeout=10 -F "
+                                   "/keys/config -i /keys/one -p 2222 -l wsl --mca plm_rsh_no_tree_spawn 1"));
+  CHECK_THAT(text, Catch::Contains("-np 1 -host localhost:1 -x WSL_THREADS=2 "));
+  CHECK_THAT(text, Catch::Contains("-np 1 -host b.example.org:1 -x WSL_THREADS=2 "));
+  CHECK_THAT(text, Catch::Contains(" -x WSL_RANK_SILENCE "));
+  CHECK_THAT(text, !Catch::Contains("WSL_CLUSTER_TOKEN"));
+  CHECK_THAT(text, Catch::Contains(become + "9" + program + " : "));
+  CHECK_THAT(text, Catch::EndsWith(become + "7" + program));
+  CHECK(s.memory == 0);
+  c.ssh = {};
+  CHECK_THAT(joined(command_of(c, j, false).words),
+             Catch::Contains("ssh -o BatchMode=yes -o ConnectTimeout=10 --mca"));
 }
 
 TEST_CASE("a run that goes on does not begin anew a second time") {
@@ -142,9 +178,23 @@ TEST_CASE("the files of a run say how far it is and who has died") {
   const auto srun = lost_rank_in("srun: error: node7: task 3: Killed\n");
   REQUIRE(srun);
   CHECK(srun->rank == 3);
+  CHECK(lost_rank_in("srun: error: task 0 launch failed: Unspecified error\n")->how ==
+        "launch failed: Unspecified error");
   CHECK(lost_rank_in("wsl: rank 2 has kept the others waiting for 60 s")->rank == 2);
   CHECK(!lost_rank_in("wsl-gpt: the loss of step 7 is not finite"));
   CHECK(last_line("one\ntwo\n-----\n\n") == "two");
+  CHECK(last_line("wsl@b: Permission denied (publickey).\nmpirun has no more to say\n") ==
+        "wsl@b: Permission denied (publickey).");
+  const auto daemon = lost_host_in(
+      "ORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[63011,0],0] on node head\n"
+      "  Remote daemon: [[63011,0],1] on node b\n");
+  REQUIRE(daemon);
+  CHECK(daemon->name == "b");
+  const auto ssh = lost_host_in("ssh: connect to host b.example.org port 22: No route to host\r\n");
+  REQUIRE(ssh);
+  CHECK(ssh->name == "b.example.org");
+  CHECK(ssh->how == "could not be reached by ssh: No route to host");
+  CHECK(!lost_host_in("wsl-gpt: the loss of step 7 is not finite"));
   here.put("log", "0123456789");
   CHECK(end_of(here.path / "log", 4) == "6789");
   CHECK(end_of(here.path / "log", 40) == "0123456789");

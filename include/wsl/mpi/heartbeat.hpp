@@ -44,6 +44,9 @@ inline bool has_failed = false;
 inline int ranks_here = 1, cores_here = 1;
 /// Whether the ranks of this computer have more threads than cores, if each has `threads`.
 inline bool crowded(int threads = 1) { return ranks_here * threads > cores_here; }
+/// Whether any rank is on such a computer, with one thread each. All ranks know the same: a collective call
+/// that blocks on one rank must block on all.
+inline bool crowded_somewhere = false;
 
 /// The names of ranks in messages, which several threads write.
 class rank_names {

@@ -79,6 +79,9 @@ class session {
     cpu_set_t together = mine;
     for (const cpu_set_t& theirs : all) CPU_OR(&together, &together, &theirs);
     cores_here = CPU_COUNT(&together);
+    int any = crowded();
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group_);
+    crowded_somewhere = any != 0;
   }
 
   /// Waits for all ranks, at most `patience` seconds, without limit if 0. Returns whether all came.

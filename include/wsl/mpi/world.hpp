@@ -87,7 +87,7 @@ class ranks {
     detail::waiting others;
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once) {
       const int size = static_cast<int>(support::min(bytes.size() - done, most_at_once));
-      if (!detail::crowded()) {
+      if (!detail::crowded_somewhere) {
         MPI_Bcast(bytes.data() + done, size, MPI_BYTE, from, group_);
         continue;
       }
@@ -115,7 +115,7 @@ class ranks {
   u64 reduced(u64 mine, MPI_Op how) const {
     detail::waiting others;
     u64 all = 0;
-    if (!detail::crowded()) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
+    if (!detail::crowded_somewhere) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
     MPI_Request r;
     MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, how, group_, &r);
     while (!detail::done(r)) others.pause();
