@@ -5,7 +5,7 @@
 
 namespace wsl::wave25 {
 
-/// First derivative along an axis at distances 1 to 4, for a spacing of 1 (Fornberg, as the weights of scheme.hpp).
+/// First derivative along an axis at distances 1 to 4, for a spacing of 1; as the weights of scheme.hpp.
 inline constexpr f64 slopes[reach + 1] = {0, 4. / 5, -1. / 5, 4. / 105, -1. / 280};
 
 /// The first derivative of a field along an axis in the words of a stencil's update, for a spacing of 1.
