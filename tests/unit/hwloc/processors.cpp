@@ -34,9 +34,9 @@ class computer {
 };
 
 std::vector<int> first(int n) {
-  std::vector<int> all(static_cast<std::size_t>(n));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  std::vector<int> every(static_cast<std::size_t>(n));
+  std::iota(every.begin(), every.end(), 0);
+  return every;
 }
 std::vector<int> numbers(const support::processor_order& o) { return {o.of, o.of + o.count}; }
 
@@ -59,13 +59,13 @@ TEST_CASE("processors are ordered by where they are and not by their numbers") {
 
 TEST_CASE("cores that share a cache are neighbours") {
   const computer c("numa:2 l3:2 core:2 pu:1(indexes=core:numa:l3)");
-  const auto all = numbers(c.order(first(8)));
-  REQUIRE(all.size() == 8);
+  const auto every = numbers(c.order(first(8)));
+  REQUIRE(every.size() == 8);
   CHECK(c.order(first(8)).nodes == 2);
   CHECK(c.order({0, 2, 4, 6}).nodes == 2);
   CHECK(c.order({0, 1, 4, 5}).nodes == 1);
   // pairs of cores of one cache, and fours of one node, lie together
-  CHECK(all == std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7});
+  CHECK(every == std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7});
 }
 
 TEST_CASE("the processors that a process may use are those of its mask") {
