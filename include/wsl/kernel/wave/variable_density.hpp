@@ -34,7 +34,7 @@ struct variable_density {
   static constexpr stencils::takes takes{.fields = fields, .coefficients = 2};
 
   /// What flows from a cell along an axis, or against it: h^2 times its part of div((1 / rho) grad p).
-  static constexpr auto flow = [](const auto& p, const auto& rho, int dx, int dy, int dz) {
+  static constexpr auto flow(const auto& p, const auto& rho, int dx, int dy, int dz) {
     constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
     // Sums of densities on the way to the cells at distances 1 to 4: half of each end. Two quotients at a
     // time have one division.
@@ -45,22 +45,31 @@ struct variable_density {
                third = second + 0.5f * at(2) + 0.5f * at(3), fourth = third + 0.5f * at(3) + 0.5f * at(4);
     return (change(1) * second + change(2) * first) / (first * second) +
            (change(3) * fourth + change(4) * third) / (third * fourth);
-  };
+  }
 
-  /// With coefficients rho (v dt / h)^2 and rho.
-  static constexpr auto update = [](auto p, auto courant, auto rho) {
-    const auto sum = ((flow(p, rho, -1, 0, 0) + flow(p, rho, 1, 0, 0)) +
-                      (flow(p, rho, 0, -1, 0) + flow(p, rho, 0, 1, 0))) +
-                     (flow(p, rho, 0, 0, -1) + flow(p, rho, 0, 0, 1));
-    return 2 * p(0, 0, 0) - p.before(0, 0, 0) + courant(0, 0, 0) * sum;
+  // Types with names, since GCC 12 gives a program whose parameter is a lambda of a class another identity in
+  // each source file.
+  struct update_rule {
+    constexpr auto operator()(const auto& p, const auto& courant, const auto& rho) const {
+      const auto sum = ((flow(p, rho, -1, 0, 0) + flow(p, rho, 1, 0, 0)) +
+                        (flow(p, rho, 0, -1, 0) + flow(p, rho, 0, 1, 0))) +
+                       (flow(p, rho, 0, 0, -1) + flow(p, rho, 0, 0, 1));
+      return 2 * p(0, 0, 0) - p.before(0, 0, 0) + courant(0, 0, 0) * sum;
+    }
   };
+  template <int axis>
+  struct derivatives {
+    constexpr auto operator()(const auto& p, const auto& courant, const auto& rho) const {
+      constexpr int x = axis == 0, y = axis == 1, z = axis == 2;
+      return std::tuple{flow(p, rho, -x, -y, -z) + flow(p, rho, x, y, z),
+                        wave25::slope_of<axis>(p) / rho(0, 0, 0), courant(0, 0, 0)};
+    }
+  };
+  /// With coefficients rho (v dt / h)^2 and rho.
+  static constexpr update_rule update{};
   /// What a cpml stretches along an axis: the second derivative, the first one, and how the second enters p.
   template <int axis>
-  static constexpr auto along = [](auto p, auto courant, auto rho) {
-    constexpr int x = axis == 0, y = axis == 1, z = axis == 2;
-    return std::tuple{flow(p, rho, -x, -y, -z) + flow(p, rho, x, y, z),
-                      wave25::slope_of<axis>(p) / rho(0, 0, 0), courant(0, 0, 0)};
-  };
+  static constexpr derivatives<axis> along{};
 
   void check(const wave25::problem& p) const {
     density.check(p.size, "a density", "densities are positive, from 1e-9 to 1e9 in any unit",

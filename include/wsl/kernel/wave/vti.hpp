@@ -29,30 +29,39 @@ struct vti {
   static constexpr std::array<f64, fields> shares_of_pressure{2. / 3, 1. / 3};
   static constexpr stencils::takes takes{.fields = fields, .coefficients = 3};
 
-  /// With coefficients (v dt / h)^2 times 1 + 2 epsilon, sqrt(1 + 2 delta) and 1.
-  static constexpr auto update = [](auto h, auto n, auto within, auto between, auto across) {
-    constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
-    auto layers = f32(2 * w[0]) * h(0, 0, 0), upright = f32(w[0]) * n(0, 0, 0);
-    for (int r = 1; r <= wave25::reach; ++r) {
-      layers += f32(w[r]) * ((h(-r, 0, 0) + h(r, 0, 0)) + (h(0, -r, 0) + h(0, r, 0)));
-      upright += f32(w[r]) * (n(0, 0, -r) + n(0, 0, r));
+  // Types with names, as those of variable_density.hpp.
+  struct update_rule {
+    constexpr auto operator()(const auto& h, const auto& n, const auto& within, const auto& between,
+                              const auto& across) const {
+      constexpr const f64(&w)[wave25::reach + 1] = wave25::weights;
+      auto layers = f32(2 * w[0]) * h(0, 0, 0), upright = f32(w[0]) * n(0, 0, 0);
+      for (int r = 1; r <= wave25::reach; ++r) {
+        layers += f32(w[r]) * ((h(-r, 0, 0) + h(r, 0, 0)) + (h(0, -r, 0) + h(0, r, 0)));
+        upright += f32(w[r]) * (n(0, 0, -r) + n(0, 0, r));
+      }
+      const auto k = between(0, 0, 0);
+      return std::tuple{2 * h(0, 0, 0) - h.before(0, 0, 0) + (within(0, 0, 0) * layers + k * upright),
+                        2 * n(0, 0, 0) - n.before(0, 0, 0) + (k * layers + across(0, 0, 0) * upright)};
     }
-    const auto k = between(0, 0, 0);
-    return std::tuple{2 * h(0, 0, 0) - h.before(0, 0, 0) + (within(0, 0, 0) * layers + k * upright),
-                      2 * n(0, 0, 0) - n.before(0, 0, 0) + (k * layers + across(0, 0, 0) * upright)};
   };
-
+  template <int axis>
+  struct derivatives {
+    constexpr auto operator()(const auto& h, const auto& n, const auto& within, const auto& between,
+                              const auto& across) const {
+      if constexpr (axis == 2)
+        return std::tuple{wave25::curve_of<axis>(n), wave25::slope_of<axis>(n), between(0, 0, 0),
+                          across(0, 0, 0)};
+      else
+        return std::tuple{wave25::curve_of<axis>(h), wave25::slope_of<axis>(h), within(0, 0, 0),
+                          between(0, 0, 0)};
+    }
+  };
+  /// With coefficients (v dt / h)^2 times 1 + 2 epsilon, sqrt(1 + 2 delta) and 1.
+  static constexpr update_rule update{};
   /// What a cpml stretches along an axis: the second derivative of a stress, its first one, and how the
   /// second enters h and n.
   template <int axis>
-  static constexpr auto along = [](auto h, auto n, auto within, auto between, auto across) {
-    if constexpr (axis == 2)
-      return std::tuple{wave25::curve_of<axis>(n), wave25::slope_of<axis>(n), between(0, 0, 0),
-                        across(0, 0, 0)};
-    else
-      return std::tuple{wave25::curve_of<axis>(h), wave25::slope_of<axis>(h), within(0, 0, 0),
-                        between(0, 0, 0)};
-  };
+  static constexpr derivatives<axis> along{};
 
   void check(const wave25::problem& p) const {
     epsilon.check(p.size, "epsilon", "Thomsen's epsilon is above -0.5, and at most 2", &is_allowed);
