@@ -87,11 +87,14 @@ int describe(const options& o) {
 
 int cancel(const options& o) {
   client c(o.where);
-  for (const std::string& name : names_of_jobs(o, 1, 1000, "cancel NAME...")) {
-    const pb::Job j = c.call(&stub::Cancel, named(name));
-    std::printf("%s is %s\n", name.c_str(), j.phase() == "RUNNING" ? "told to stop" : j.phase().c_str());
-  }
-  return 0;
+  int status = 0;
+  for (const std::string& name : names_of_jobs(o, 1, 1000, "cancel NAME...")) try {
+      const pb::Job j = c.call(&stub::Cancel, named(name));
+      std::printf("%s is %s\n", name.c_str(), j.phase() == "RUNNING" ? "told to stop" : j.phase().c_str());
+    } catch (const std::exception& e) {  // the others are cancelled all the same
+      std::fprintf(stderr, "wsl-ctl: %s\n", e.what()), status = 1;
+    }
+  return status;
 }
 
 int set_priority(const options& o) {

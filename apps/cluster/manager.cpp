@@ -30,6 +30,19 @@ std::filesystem::path usable(const std::filesystem::path& state) {
   return state;
 }
 
+std::filesystem::path jobs_of(const cluster_file& c) {
+  const std::filesystem::path jobs = c.folder / "jobs";
+  app::make_folder(jobs);
+  return jobs;
+}
+/// The largest number of a job whose folder is there, perhaps one of which the state knows nothing.
+i64 last_folder_in(const std::filesystem::path& jobs) {
+  i64 last = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(jobs))
+    if (const auto id = id_of_job(entry.path().filename().string())) last = std::max(last, *id);
+  return last;
+}
+
 /// "a (memoryx, 2 wafers), b (1 wafer)"
 std::string text_of(const cluster_file& c, const std::vector<placed_rank>& ranks) {
   std::string all;
@@ -86,8 +99,13 @@ manager::manager(cluster_file c, const std::filesystem::path& state)
     : cluster_(std::move(c)),
       alone_(usable(state).string(), "another wsl-clusterd works in " + state.string() +
                                          ": stop that one first, or give another --state"),
+      alone_in_folder_(jobs_of(cluster_).string(),
+                       "another wsl-clusterd, with another --state, has its jobs in " +
+                           jobs_of(cluster_).string() +
+                           ": stop that one first, or give this one another folder in its cluster file"),
       store_(state, names_of(cluster_)) {
-  app::make_folder(cluster_.folder / "jobs");
+  // Where a state was lost, new jobs must not be taken for those whose folders are left.
+  store_.number_jobs_after(last_folder_in(jobs_of(cluster_)));
   fail_what_fits_no_more();
 }
 

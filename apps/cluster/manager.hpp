@@ -85,7 +85,7 @@ class manager {
   };
 
   cluster_file cluster_;
-  wsl::support::folder_lock alone_;
+  wsl::support::folder_lock alone_, alone_in_folder_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool queue_changed_ = true;

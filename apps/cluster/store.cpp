@@ -203,6 +203,18 @@ job store::add(const job& j) {
   return added;
 }
 
+void store::number_jobs_after(i64 id) {
+  transaction([&] {
+    // SQLite's own table of the numbers that AUTOINCREMENT has given
+    statement later(*this, "UPDATE sqlite_sequence SET seq=max(seq,?) WHERE name='jobs'");
+    later.bind(id), later.step();
+    statement first(*this,
+                    "INSERT INTO sqlite_sequence(name,seq) SELECT 'jobs',? WHERE NOT EXISTS "
+                    "(SELECT 1 FROM sqlite_sequence WHERE name='jobs')");
+    first.bind(id), first.step();
+  });
+}
+
 void store::update(const job& j) {
   std::string set;
   for (const char* c = columns; *c; ++c) set += *c == ',' ? std::string("=?,") : std::string(1, *c);

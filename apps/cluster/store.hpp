@@ -38,6 +38,8 @@ class store {
   /// Adds a job and gives it its number. A job with the same request is returned as it is.
   job add(const job& j);
   void update(const job& j);
+  /// Jobs that are added get larger numbers than this one.
+  void number_jobs_after(i64 id);
   std::optional<job> find(i64 id);
   std::optional<job> find_request(const std::string& request);
   std::vector<job> all();

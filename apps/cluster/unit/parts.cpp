@@ -200,6 +200,17 @@ TEST_CASE("the files of a run say how far it is and who has died") {
   CHECK(end_of(here.path / "log", 40) == "0123456789");
 }
 
+TEST_CASE("jobs are numbered after those whose folders are there") {
+  const folder here;
+  store s(here.path, {"a", "b"});
+  s.number_jobs_after(41);
+  CHECK(s.add(a_job()).id == 42);
+  s.number_jobs_after(7);
+  job another = a_job();
+  another.request = "another";
+  CHECK(s.add(another).id == 43);
+}
+
 TEST_CASE("the store keeps every field of a job, and a request once") {
   const folder here;
   job j = a_job();
