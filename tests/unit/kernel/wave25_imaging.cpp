@@ -3,8 +3,9 @@
 // the misfit, checkpoints that change nothing, and reflectors that appear where they are.
 #include <wsl/kernel/wave25/imaging.hpp>
 
+#include "wave_traces.hpp"
+
 #include <catch2/catch.hpp>
-#include <random>
 
 using namespace wsl;
 using namespace wsl::wave25;
@@ -22,17 +23,6 @@ problem heterogeneous(border kind, bool free_surface) {
                {.at = {15, 10, 9}, .kind = wave25::source_term::point}};
   p.receivers = {{8, 8, 8}, point{161.5, 92.2, 120.8}, point{122.2, 133.7, 66}};
   return p;
-}
-std::vector<f32> noise(int n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<f32> v;
-  for (int i = 0; i < n; ++i) v.push_back(static_cast<f32>(static_cast<f64>(random()) / 4294967296. - 0.5));
-  return v;
-}
-f64 dot(const std::vector<f32>& a, const std::vector<f32>& b) {
-  f64 sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += f64{a[i]} * f64{b[i]};
-  return sum;
 }
 traces recorded(const problem& p, int steps) {
   simulation s{p};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The adjoint of waves in other media and migration with it: the dot-product test, the gradient beside
 // differences of the misfit, checkpoints that change nothing, and reflectors that appear where they are.
-#include <random>
 
 #include "wave_media.hpp"
+#include "wave_traces.hpp"
 
 using namespace wave_media;
 using Catch::Contains;
@@ -41,17 +41,6 @@ vti any_rock(const grid::cells& size) {
     epsilon.push_back(delta.back() + (kind == 0 ? 0.05f + 0.02f * static_cast<f32>(scattered(i, 8)) : 0));
   }
   return {epsilon, delta};
-}
-std::vector<f32> noise(int n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<f32> v;
-  for (int i = 0; i < n; ++i) v.push_back(static_cast<f32>(static_cast<f64>(random()) / 4294967296. - 0.5));
-  return v;
-}
-f64 dot(const std::vector<f32>& a, const std::vector<f32>& b) {
-  f64 sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += f64{a[i]} * f64{b[i]};
-  return sum;
 }
 template <class Medium>
 traces recorded(const seismic::problem<Medium>& p, int steps) {

@@ -31,6 +31,7 @@ struct upcoming {
 
 namespace loops {
 
+/// Calls f for 0 to n - 1, each as a constant.
 template <int n, class F>
 [[gnu::always_inline]] inline void each_of(F f) {
   [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {

@@ -184,9 +184,11 @@ inline void frame(const problem& p) {
   if (p.edge == border::reflects) return;
   const int shortest = std::min({p.size.x, p.size.y, p.size.z});
   if (p.edge_width < 1 || 2 * p.edge_width >= shortest)
-    support::bad_argument({"wave25: an absorbing border of ", p.edge_width,
-                           " cells on each side leaves nothing of ", text(p.size), " cells; choose 1 to ",
-                           (shortest - 1) / 2, " or a larger grid"});
+    support::bad_argument(
+        {"wave25: an absorbing border of ", p.edge_width, " cells on each side leaves nothing of ",
+         text(p.size), " cells; choose ",
+         shortest < 3 ? std::string("the border `reflects`") : "1 to " + std::to_string((shortest - 1) / 2),
+         " or a larger grid"});
   if (p.edge == border::cpml && p.free_surface && p.size.z - p.edge_width < reach)
     support::bad_argument({"wave25: a cpml of ", p.edge_width, " cells reaches up to the free surface of ",
                            text(p.size), " cells; leave ", reach, " cells between them, or take a pml"});
