@@ -261,7 +261,8 @@ cluster_file read_cluster(const std::string& text, const fs::path& file) {
     std::string folder, launched;
     const auto each_of = [&](auto read, const char* what) {
       return [&wrong, read, what](const YAML::Node& n) {
-        if (!n.IsSequence() || n.size() == 0) return wrong.add(n, std::string(what) + " should be a list");
+        if (!n.IsSequence() || n.size() == 0)
+          return wrong.add(n, std::string(what) + " should be a list of at least one");
         for (const YAML::Node& x : n) read(x);
       };
     };

@@ -4,10 +4,11 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 #include <signal.h>
-#include <charconv>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -72,6 +73,8 @@ int run(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
+  // A port in use is named below, in one sentence; the library would write several lines of its own before it.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
   const auto credentials = credentials_of(o);
   cluster::manager manager(cluster::read_cluster(std::filesystem::path(o.cluster)), o.state);
   cluster::service service(manager, cluster::token_of(std::filesystem::path(o.state) / "token"));

@@ -98,7 +98,7 @@ int cancel(const options& o) {
 }
 
 int set_priority(const options& o) {
-  const auto words = names_of_jobs(o, 2, 2, "set-priority NAME p1|p2|p3|NUMBER");
+  const auto words = names_of_jobs(o, 2, 2, "set-priority NAME p0|p1|p2|p3|NUMBER");
   pb::PriorityOfJob asked;
   asked.set_name(words[0]), asked.set_priority(cluster::priority_of(words[1]));
   const pb::Job j = client(o.where).call(&stub::SetPriority, asked);
@@ -170,7 +170,7 @@ int run(int argc, char** argv) {
   s->add_option("--job_labels", o.submit.labels, "labels of the job, name=value")
       ->type_name("NAME=VALUE")
       ->take_all();
-  s->add_option("--job_priority", o.submit.priority, "p1, p2, p3, or a number from 0, the first, to 399 [p2]")
+  s->add_option("--job_priority", o.submit.priority, "p0 to p3, or a number from 0, the first, to 399 [p2]")
       ->type_name("PRIORITY");
   s->add_option("--job_time_sec", o.submit.time_s, "after so many seconds it is stopped")
       ->check(app::at_least(1))
@@ -192,7 +192,7 @@ int run(int argc, char** argv) {
         ->check(CLI::IsMember({"table", "json"}))
         ->type_name("FORM");
   add("cancel", "end jobs: cancel NAME...");
-  add("set-priority", "move a job in the queue: set-priority NAME p1|p2|p3|NUMBER");
+  add("set-priority", "move a job in the queue: set-priority NAME p0|p1|p2|p3|NUMBER");
   add("label", "label a job: label NAME key=value... key-...");
   CLI::App* l = add("logs", "print what a job has printed: logs [-f] NAME");
   l->add_flag("-f,--follow", o.follow, "until it ends, and end with its status");
@@ -220,7 +220,8 @@ int run(int argc, char** argv) {
   app::refuse_twice(*chosen.front());
   o.words = app.remaining(true);
   for (const std::string& w : o.words)
-    if (w.starts_with("-")) app::refuse_word(app, w, "command");
+    if (w.starts_with("-") && w.find_first_not_of("0123456789", 1) != w.npos)  // -1 is a wrong priority
+      app::refuse_word(app, w, "command");
   const std::string name = chosen.front()->get_name();
   if (name != "submit" && !command.empty()) throw std::invalid_argument("-- is for submit, not for " + name);
   if (name == "submit" && !o.words.empty())

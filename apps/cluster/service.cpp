@@ -57,7 +57,7 @@ grpc::Status service::answer(const context& from, F f) {
   } catch (const store_error& e) {
     return {StatusCode::RESOURCE_EXHAUSTED, std::string("the manager can do nothing now: ") + e.what()};
   } catch (const std::exception& e) {
-    return {StatusCode::INTERNAL, std::string("the manager has failed: ") + e.what()};
+    return {StatusCode::INTERNAL, std::string("the manager cannot do this now: ") + e.what()};
   }
 }
 

@@ -47,7 +47,7 @@ void require_sizes(const job& j) {
   if (!is_word(j.user, 64, "-_.@")) throw refused("'" + j.user + "' is no name of a user");
   if (!is_word(j.request, 64, "-")) throw refused("the request has no word of its own");
   if (j.time_limit_s < 0 || j.time_limit_s > 100LL * 365 * 86400)
-    throw refused("job_time_sec is a number of seconds, at least 1");
+    throw refused("job_time_sec is a number of seconds from 1 to 3153600000, a hundred years");
   if (j.asks.num_csx < 0 || j.asks.cores < 0 || j.asks.memory < 0)
     throw refused("num_csx, cores and memory of a wafer are at least 1, or left out");
 }
@@ -226,7 +226,7 @@ void require_labels(const std::map<std::string, std::string>& labels) {
 
 void require_priority(i64 priority) {
   if (priority < 0 || priority > lowest_priority)
-    throw refused("a priority is p1, p2, p3 or a number from 0 to 399, where 0 comes first");
+    throw refused("a priority is p0 to p3, or a number from 0, the first, to 399");
 }
 
 job checked(const cluster_file& c, job j) {

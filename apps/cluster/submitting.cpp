@@ -52,7 +52,8 @@ int priority_of(const std::string& text) {
   const bool is_class = number.size() != text.size();
   if (error != std::errc{} || end != number.data() + number.size() || x < 0 ||
       x > (is_class ? 3 : lowest_priority))
-    throw std::invalid_argument("a priority is p1, p2, p3 or a number from 0 to 399, not '" + text + "'");
+    throw std::invalid_argument("a priority is p0 to p3, or a number from 0, the first, to 399, not '" +
+                                text + "'");
   return is_class ? 100 * x + 99 : x;
 }
 

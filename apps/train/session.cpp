@@ -464,6 +464,15 @@ void require_writable(const std::filesystem::path& folder, const std::string& fi
                   field.substr(field.rfind('.') + 1)));
 }
 
+/// The settings that end a run, those that are given.
+std::vector<std::string> limits_of(const run_params& r) {
+  std::vector<std::string> given;
+  for (const auto& [name, value] :
+       {std::pair{"max_steps", r.max_steps}, {"num_steps", r.num_steps}, {"num_epochs", r.num_epochs}})
+    if (value) given.push_back(fmt::format("{} {}", name, value));
+  return given;
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t)
@@ -1572,10 +1581,13 @@ void session::describe() const {
   }
   say("%s\n", task_.data_words.c_str());
   // The whole line is known before it is said, so an error has a line of its own.
+  const std::vector<std::string> limits = limits_of(params_.run);
   say("%s\n",
-      fmt::format("batches of {}{}, {} steps an epoch, {} steps in all; {}{}", params_.train_input.batch_size,
-                  task_.preferences ? " pairs" : "", steps_per_epoch(), last_step(0), placement(),
-                  ranks::size() > 1 ? fmt::format(", on {} processes", ranks::size()) : "")
+      fmt::format("batches of {}{}, {} steps an epoch, {} steps in all{}; {}{}",
+                  params_.train_input.batch_size, task_.preferences ? " pairs" : "", steps_per_epoch(),
+                  last_step(0),
+                  limits.size() > 1 ? fmt::format(", the first limit of {}", fmt::join(limits, ", ")) : "",
+                  placement(), ranks::size() > 1 ? fmt::format(", on {} processes", ranks::size()) : "")
           .c_str());
   const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(),
                                     [](const ml::parameter& a) { return a.rate_factor != 1; });

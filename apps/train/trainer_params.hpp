@@ -21,12 +21,12 @@ class trainer_params {
 
   /// Adds what is wrong with values that have been read, as far as neither data nor a built model decide it.
   virtual void check(mistakes& found) = 0;
-  /// Whether nothing says after how many steps training ends.
-  bool has_no_end() {
-    const auto is_given = [&](const char* name) {
-      return !f.named(std::string("runconfig.") + name).front()->given.empty();
-    };
-    return !is_given("max_steps") && !is_given("num_steps") && !is_given("num_epochs");
+  /// What says after how many steps training ends: those of max_steps, num_steps and num_epochs that are given.
+  std::vector<std::string> limits() {
+    std::vector<std::string> given{"max_steps", "num_steps", "num_epochs"};
+    std::erase_if(
+        given, [&](const std::string& name) { return f.named("runconfig." + name).front()->given.empty(); });
+    return given;
   }
 
  protected:

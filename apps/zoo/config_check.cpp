@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <trainer_params.hpp>
@@ -50,6 +51,11 @@ const zoo_model* model_of(const YAML::Node& root, const std::string& file, const
   return found;
 }
 
+/// The text of a file. One that cannot be read is refused as others are, so that the rest are looked at, too.
+std::string text_of(const std::string& file) try {
+  return app::read_file(file);
+} catch (const std::runtime_error& e) { throw std::invalid_argument(e.what()); }
+
 /// Throws std::invalid_argument if a file of no known model has names on its first level that no file has.
 void check_first_level(const YAML::Node& root, const std::string& file) {
   static const std::vector<std::string> known{
@@ -68,7 +74,7 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
   verdict v;
   mistakes found;
   found.of([&] {
-    const std::string text = app::read_file(file);
+    const std::string text = text_of(file);
     const YAML::Node root = parsed(text, file);
     if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
     const zoo_model* const model = model_of(root, file, asked, v.model);
@@ -95,11 +101,15 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
         inside.add(params->f.placed(sentence));
     }
     v.ignored = params->f.notes();
-    if (params->has_no_end())
+    const std::vector<std::string> limits = params->limits();
+    if (limits.empty())
       v.ignored.push_back(
           file +
           ": runconfig has none of max_steps, num_steps and num_epochs; training needs one of them, "
           "perhaps on the command line");
+    if (limits.size() > 1)
+      v.ignored.push_back(fmt::format("{}: training ends with the first that is reached of {}", file,
+                                      fmt::join(limits, ", ")));
     inside.report();
   });
   for (const std::string& sentence : found.all())
