@@ -37,7 +37,10 @@ inline void require_free(const std::filesystem::path& path, std::string_view opt
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
-  std::string bytes(static_cast<std::size_t>(std::filesystem::file_size(path)), '\0');
+  std::error_code why;  // of a folder, for instance
+  const std::uintmax_t size = std::filesystem::file_size(path, why);
+  if (why) throw std::runtime_error("cannot read " + path.string() + ": " + why.message());
+  std::string bytes(size, '\0');
   if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
     throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
   return bytes;
