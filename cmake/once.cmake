@@ -7,10 +7,10 @@
 # wsl_compiled_once(<target> [<compiled part>])
 #   The library is headers, so every program compiles it anew: the front end reads some 300 headers, and the back end translates
 #   engines, checks and reports, although they are the same in all programs. With WSL_COMPILE_ONCE (Clang and Ninja) the targets named
-#   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
-#   templates that these use, into one object (-fpch-codegen), which the targets link. A program then costs what it defines itself, a
-#   fifth of before. The shared object is optimised, so that the programs need not be, whether they compute long or not.
-#   The one difference that a program sees is that all headers are there. What it does not include is missed
+#   here share this work. A precompiled header takes in all headers of a floor, and Clang translates what they define, inline functions
+#   and the templates that these use, into one object (-fpch-codegen), which the targets link. A program then costs what it defines
+#   itself, a tenth to a fifth of before. The shared object is optimised, so that the programs need not be, whether they compute long or
+#   not. The one difference that a program sees is that more headers are there. What it does not include is missed
 #   only where it is compiled by itself (preset dev); and what it defines beside `using namespace wsl` needs names
 #   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
 #   the program by itself.
@@ -31,8 +31,9 @@ endfunction()
 
 function(wsl_compiled_once target)
   if(WSL_COMPILE_ONCE)
-    target_precompile_headers(${target} REUSE_FROM wsl_precompiled)
-    target_link_libraries(${target} PRIVATE wsl_once)
+    wsl_highest_floor(floor ${target})
+    target_precompile_headers(${target} REUSE_FROM wsl_precompiled_${floor})
+    target_link_libraries(${target} PRIVATE wsl_once_${floor})
   else()
     target_link_libraries(${target} PUBLIC wsl::compiled ${ARGN}) # of a library, its users as well
     wsl_formats_by_library(${target})
@@ -45,6 +46,27 @@ function(wsl_compiled_once target)
       set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
       target_precompile_headers(${target} PRIVATE ${common})
     endif()
+  endif()
+endfunction()
+
+# Which of the precompiled headers a target takes: by what its sources include.
+function(wsl_highest_floor floor target)
+  get_target_property(sources ${target} SOURCES)
+  set(all "")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    if(EXISTS ${source})
+      wsl_find_closure(${source})
+      get_property(closure GLOBAL PROPERTY wsl_closure_${source})
+      list(APPEND all ${closure})
+    endif()
+  endforeach()
+  if(TARGET wsl_once_ml AND all MATCHES "(^|;)wsl/ml[./]")
+    set(${floor} ml PARENT_SCOPE)
+  elseif(TARGET wsl_once_kernel AND all MATCHES "(^|;)wsl/(linalg|kernel)[./]")
+    set(${floor} kernel PARENT_SCOPE)
+  else()
+    set(${floor} core PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -88,48 +110,76 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   message(FATAL_ERROR "WSL_COMPILE_ONCE needs Clang, but the compiler is ${CMAKE_CXX_COMPILER_ID}")
 endif()
 
-# The owner of the precompiled header; CMake wants it to have a source.
+# Clang takes from a precompiled header all specializations of a template when it first needs one of them, so a program
+# begins the quicker the less is precompiled. There are three precompiled headers, each with what is below its own floor
+# as well: `core` for the language, the engines and the collectives, `kernel`, and `ml`, in which there is no kernel.
+#
+# wsl_once_set(<name> HEADERS <header>... LINKS <target>...)
 set(once ${PROJECT_BINARY_DIR}/once)
 file(CONFIGURE OUTPUT ${once}/empty.cpp CONTENT "")
-add_library(wsl_precompiled OBJECT EXCLUDE_FROM_ALL ${once}/empty.cpp)
-target_link_libraries(wsl_precompiled PRIVATE wsl::wsl wsl_warnings)
-# With a sanitizer the shared object takes minutes, for which all programs wait: it has what their tests need, with the
-# thread sanitizer those that start threads.
-set(for_training ON)
-set(precompiled_headers ${headers})
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
-  set(for_training OFF)
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
-    list(FILTER precompiled_headers EXCLUDE REGEX "/wsl/kernel[./]")
-  endif()
-endif()
-target_precompile_headers(wsl_precompiled PRIVATE ${precompiled_headers})
-foreach(part IN ITEMS ml ml_data tokenizer pictures)
-  if(for_training AND TARGET wsl::${part})
-    target_link_libraries(wsl_precompiled PRIVATE wsl::${part})
-    string(REPLACE "ml_data" "data" headers_of_part ${part}_headers)
-    target_precompile_headers(wsl_precompiled PRIVATE ${${headers_of_part}})
-  endif()
-endforeach()
-target_compile_options(wsl_precompiled PRIVATE -fpch-codegen)
-
-# Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to begin with.
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags_of_type)
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${${flags_of_type}}")
-set(precompiled ${PROJECT_BINARY_DIR}/CMakeFiles/wsl_precompiled.dir/cmake_pch.hxx.pch)
-add_custom_command(OUTPUT ${once}/once.o
-  COMMAND ${CMAKE_CXX_COMPILER} ${flags} -O1 -ffunction-sections -fdata-sections -c ${precompiled} -o ${once}/once.o
-  DEPENDS ${precompiled}
-  COMMENT "Compiling the library once"
-  VERBATIM)
-add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
-add_library(wsl_once INTERFACE)
-target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml>
-  $<TARGET_NAME_IF_EXISTS:wsl::ml_data> $<TARGET_NAME_IF_EXISTS:wsl::tokenizer> $<TARGET_NAME_IF_EXISTS:wsl::pictures>)
-target_link_options(wsl_once INTERFACE -Wl,--gc-sections,--as-needed) # of which a program takes what it uses
-# GNU gold takes less than half the time of GNU ld.
 find_program(GOLD ld.gold)
-if(GOLD)
-  target_link_options(wsl_once INTERFACE -fuse-ld=gold)
+function(wsl_once_set name)
+  cmake_parse_arguments(PARSE_ARGV 1 set "" "" "HEADERS;LINKS")
+  # The owner of the precompiled header; CMake wants it to have a source.
+  set(owner wsl_precompiled_${name})
+  add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${once}/empty.cpp)
+  target_link_libraries(${owner} PRIVATE ${set_LINKS} wsl_warnings)
+  target_compile_options(${owner} PRIVATE -fpch-codegen)
+  target_precompile_headers(${owner} PRIVATE ${set_HEADERS})
+  # Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to
+  # begin with.
+  set(precompiled ${PROJECT_BINARY_DIR}/CMakeFiles/${owner}.dir/cmake_pch.hxx.pch)
+  set(code ${once}/${name}.o)
+  add_custom_command(OUTPUT ${code}
+    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -O1 -ffunction-sections -fdata-sections -c ${precompiled} -o ${code}
+    DEPENDS ${precompiled}
+    COMMENT "Compiling the library once (${name})"
+    VERBATIM)
+  add_custom_target(wsl_once_${name}_code DEPENDS ${code})
+  add_library(wsl_once_${name} INTERFACE)
+  target_link_libraries(wsl_once_${name} INTERFACE ${code} ${set_LINKS})
+  target_link_options(wsl_once_${name} INTERFACE -Wl,--gc-sections,--as-needed) # of which a program takes what it uses
+  if(GOLD) # takes less than half the time of GNU ld
+    target_link_options(wsl_once_${name} INTERFACE -fuse-ld=gold)
+  endif()
+  set_target_properties(wsl_once_${name} PROPERTIES INTERFACE_LINK_DEPENDS ${code})
+endfunction()
+
+# What tests and applications include beside the library takes as long to read as the rest of most of them.
+set(beside_headers <chrono> <condition_variable>)
+set(beside "")
+find_package(Catch2 2 QUIET)
+if(WSL_BUILD_TESTS AND Catch2_FOUND)
+  list(APPEND beside Catch2::Catch2)
+  list(APPEND beside_headers <catch2/catch.hpp>)
 endif()
-set_target_properties(wsl_once PROPERTIES INTERFACE_LINK_DEPENDS ${once}/once.o)
+find_package(CLI11 QUIET)
+if(WSL_BUILD_APPS AND CLI11_FOUND AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  list(APPEND beside CLI11::CLI11)
+  list(APPEND beside_headers <CLI/CLI.hpp>)
+endif()
+
+set(core_headers ${headers})
+list(FILTER core_headers EXCLUDE REGEX "/wsl/(linalg|kernel)[./]")
+set(linalg_headers ${headers})
+list(FILTER linalg_headers INCLUDE REGEX "/wsl/linalg[./]")
+wsl_once_set(core HEADERS ${core_headers} ${beside_headers} LINKS wsl::wsl ${beside})
+# With a sanitizer the code takes minutes: there is that of the tests which run with it, with the thread sanitizer those
+# that start threads.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  wsl_once_set(kernel HEADERS ${headers} ${beside_headers} LINKS wsl::wsl ${beside})
+endif()
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND TARGET wsl::ml)
+  set(headers_with_ml ${core_headers} ${linalg_headers})
+  set(parts_with_ml wsl::wsl)
+  foreach(part IN ITEMS ml ml_data tokenizer pictures)
+    if(TARGET wsl::${part})
+      string(REPLACE "ml_data" "data" headers_of_part ${part}_headers)
+      list(APPEND headers_with_ml ${${headers_of_part}})
+      list(APPEND parts_with_ml wsl::${part})
+    endif()
+  endforeach()
+  wsl_once_set(ml HEADERS ${headers_with_ml} ${beside_headers} LINKS ${parts_with_ml} ${beside})
+endif()

@@ -16,17 +16,17 @@ template <class T>
 inline constexpr int width_of = 8 * static_cast<int>(sizeof(T));
 
 // A shift by the width or more gives 0, or the sign; a shift is never negative.
-inline constexpr auto left = [](auto x, auto n) {
+inline constexpr auto left_by = [](auto x, auto n) {
   using bits = unsigned_of<decltype(x)>;
   return static_cast<decltype(x)>(
       n >= width_of<bits> ? bits{} : static_cast<bits>(static_cast<u64>(static_cast<bits>(x)) << n));
 };
-inline constexpr auto right = [](auto x, auto n) {
+inline constexpr auto right_by = [](auto x, auto n) {
   using bits = unsigned_of<decltype(x)>;
   return static_cast<decltype(x)>(n >= width_of<bits> ? bits{}
                                                       : static_cast<bits>(static_cast<bits>(x) >> n));
 };
-inline constexpr auto right_with_sign = [](auto x, auto n) {
+inline constexpr auto right_by_with_sign = [](auto x, auto n) {
   using number = std::make_signed_t<decltype(x)>;
   return static_cast<decltype(x)>(static_cast<number>(x) >>
                                   (n >= width_of<number> ? width_of<number> - 1 : static_cast<int>(n)));
@@ -52,17 +52,17 @@ constexpr auto bits_xor(const D& dst, const A& a, const B& b) {
 /// dst = a shifted to the left by n >= 0 bits; zeros come in.
 template <class D, class A, class N>
 constexpr auto shift_left(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_left", detail::work::compare}, detail::left, dst, a, n);
+  return detail::apply({"shift_left", detail::work::compare}, detail::left_by, dst, a, n);
 }
 /// dst = a shifted to the right; zeros come in.
 template <class D, class A, class N>
 constexpr auto shift_right(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_right", detail::work::compare}, detail::right, dst, a, n);
+  return detail::apply({"shift_right", detail::work::compare}, detail::right_by, dst, a, n);
 }
 /// dst = a shifted to the right; its sign comes in.
 template <class D, class A, class N>
 constexpr auto shift_right_signed(const D& dst, const A& a, const N& n) {
-  return detail::apply({"shift_right_signed", detail::work::compare}, detail::right_with_sign, dst, a, n);
+  return detail::apply({"shift_right_signed", detail::work::compare}, detail::right_by_with_sign, dst, a, n);
 }
 /// dst = the number of bits of a that are set
 template <class D, class A>
