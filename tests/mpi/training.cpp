@@ -208,6 +208,24 @@ TEST_CASE("weights and gradients travel while wafers compute") {
   CHECK(came_beside > came * 3 / 4);
 }
 
+TEST_CASE("a memory without work takes part in fewer supersteps than the wafers") {
+  const mpi::spread_over world = mpi::world();
+  if (world.size() != 2 || !world.who.memory() || !world.who.memory()->common()) return;
+  const lesson text(4, 16, 100);
+  const ml::decoder model{
+      .vocabulary = text.vocabulary, .positions = 16, .layers = 2, .heads = 2, .width = 128};
+  ml::trainer t(model.build(), ml::optimizer::adamw(),
+                {.workers = 2, .columns = 1, .threads = 1, .roles = ml::roles_of("memoryx,wafer")}, world);
+  t.step(text.only(t.part()).all(), 1e-2);
+  const u64 before = mpi::detail::exchanges;
+  t.step(text.only(t.part()).all(), 1e-2);
+  const u64 mine = mpi::detail::exchanges - before;
+  const u64 of_memory = world.who.sum(world.rank() == 0 ? mine : 0),
+            of_wafer = world.who.sum(world.rank() == 1 ? mine : 0);
+  CAPTURE(of_memory, of_wafer);
+  CHECK(of_memory * 4 < of_wafer * 3);
+}
+
 TEST_CASE("no rank is without a wafer") {
   const ml::decoder model{.vocabulary = 8, .positions = 8, .layers = 1, .heads = 2, .width = 16};
   const auto train_on_one = [&] { ml::trainer t(model.build(), ml::optimizer::sgd(), {}, mpi::world()); };
