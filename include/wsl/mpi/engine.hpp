@@ -18,12 +18,13 @@ class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how,
                 std::span<const placed_area> places = {})
-      : threaded_engine(plan, threads_of(how), how.queues, how.order,
-                        // words that several ranks read go in a tree broadcast, not to each of them
-                        {.pes = how.pes_per_partition,
-                         .grants_multicasts = false,
-                         .groups = ranks_of_places(plan, places, who.size())},
-                        how.rendezvous_from, nullptr, nullptr, engines::memories::when_asked),
+      : threaded_engine(
+            plan, threads_of(how), how.queues, how.order,
+            // words that ranks on several computers read go in a tree broadcast, not to each of them
+            {.pes = how.pes_per_partition,
+             .grants_multicasts = who.memory() && who.memory()->common(),
+             .groups = ranks_of_places(plan, places, who.size())},
+            how.rendezvous_from, nullptr, nullptr, engines::memories::when_asked),
         who_(who),
         share_(places.empty() ? share(words().net.partitions, who.size())
                               : share(owners(plan, places), who.size())),

@@ -6,6 +6,13 @@
 // stay in place; others travel, and the receiver keeps them in a mirror of the sender's buffer, one for each
 // cursor. It delivers the messages as if the partition that wrote them were its own. So a superstep begins
 // with the same messages on any number of ranks.
+//
+// On one computer a rank rests while it has nothing to do but what others will send. It takes no part in
+// supersteps, nobody waits for it, and it sleeps until one of the others has words for it:
+//
+//   superstep    5          6          7          8          9
+//   rank 0       runs       runs       runs       runs       runs
+//   rank 1       "I rest"   -          -          called     runs      with what 0 sent in 8
 #pragma once
 #include <bit>
 #include <map>
@@ -77,7 +84,11 @@ class exchange {
     all_are_neighbours_ =
         beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_broadcasts();
+    find_whether_ranks_rest();
   }
+
+  /// Before the first superstep of a run.
+  void begin_run() { active_ = everybody(); }
 
   /// Whether a partition exchanges messages with a partition of another rank.
   bool borders(u32 partition) const { return (borders_ >> partition & 1) != 0; }
@@ -92,7 +103,7 @@ class exchange {
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = broadcast_of(who_.rank());
-    packed_.clear();
+    packed_.clear(), copied_.clear();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
       n.begin();
@@ -104,11 +115,12 @@ class exchange {
       }
     }
     if (own && own->words.size()) own->send();
+    addressed_ = 0;
+    if (may_rest_)
+      for (const neighbour& n : neighbours_) addressed_ |= n.has_words() ? bit(n.rank) : 0;
     for (neighbour& n : neighbours_) {
       n.sent = !all_are_neighbours_ || (inner_work_ && n.out.size() + size_of_broadcast() > sent_early);
-      if (n.sent)
-        n.send(size_of_broadcast(),
-               all_are_neighbours_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
+      if (n.sent) send(n, engines::termination_vote::nothing, !all_are_neighbours_, false);
     }
   }
   /// Makes progress with the messages that arrive, and forwards tree broadcasts; called between partitions.
@@ -116,6 +128,7 @@ class exchange {
   bool move_on() {
     bool all = true;
     for (neighbour& n : neighbours_) {
+      if (!takes_part(n)) continue;
       all &= n.arrived();
       const bool was_open = std::exchange(n.is_open, n.opened());
       if (tree_broadcast* p = n.is_open && !was_open ? broadcast_of(n.rank) : nullptr)
@@ -124,41 +137,38 @@ class exchange {
     for (tree_broadcast& p : broadcasts_) all &= p.arrived();
     return all;
   }
-  /// Waits for the messages of the other ranks and delivers them. Returns the largest vote of all ranks on
-  /// what follows. Collective, while no partition runs; `beside`: other threads compute meanwhile.
-  engines::termination_vote receive(u64 superstep, engines::termination_vote mine, bool beside) {
+  /// What follows a superstep: the largest vote of all ranks.
+  struct agreement {
+    engines::termination_vote all;
+    u64 superstep;  ///< the last one, in which this rank may have rested
+  };
+  /// Waits for the messages of the other ranks and delivers them; if nothing is left to do here, also those
+  /// of the supersteps after this one, until there is. Collective, while no partition runs; `beside`: other
+  /// threads compute meanwhile.
+  agreement receive(u64 superstep, engines::termination_vote mine, bool beside) {
+    const bool rests = may_rest_ && is_at_rest();
     for (neighbour& n : neighbours_) {
-      if (!n.sent) n.send(size_of_broadcast(), mine);
-      else if (all_are_neighbours_) n.settle(mine);
+      if (!n.sent) send(n, mine, true, rests);
+      else if (all_are_neighbours_) n.settle(mine, rests);
     }
-    engines::termination_vote all =
-        all_are_neighbours_ ? mine
-                            : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
+    if (!all_are_neighbours_)
+      mine = static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
     detail::waiting others(crowded_, beside && crowded_ ? 0 : polls_of_mpi);
-    // on a crowded computer whoever is waited for may need this core
-    for (int polls = crowded_ ? 0 : polls_before_sleep;; --polls) {
-      const u32 rung = bell_ ? bell_->rung() : 0;
-      if (move_on()) break;
-      if (!only_bells()) others.pause();
-      else if (polls <= 0) bell_->wait(rung, longest_sleep);
+    agreement end{take_all(superstep, mine, beside, others), superstep};
+    for (bool rested = rests; may_rest_; rested = true) {
+      const u32 before = std::exchange(active_, active_after(rested));
+      wake_others(end.all, before);
+      if ((active_ & bit(who_.rank())) || !engines::goes_on(end.all)) break;
+      for (neighbour& n : neighbours_) n.rest();
+      end.superstep = wait_for_call(end.superstep);
+      expect(end.superstep);
+      addressed_ = 0;
+      end.all = take_all(end.superstep, engines::termination_vote::nothing, beside, others);
     }
-    for (neighbour& n : neighbours_) {
-      all = engines::larger(all, n.heard.says);
-      const u64 bytes = n.heard.size + (broadcast_of(n.rank) ? n.heard.tree_broadcast : 0);
-      detail::arrived += bytes, detail::arrived_beside += beside ? bytes : 0;
-      while (!n.in().at_end()) unpack(n, superstep);
-    }
-    for (neighbour& n : neighbours_) {
-      while (!n.left()) others.pause();
-      n.is_open = false;
-    }
-    for (tree_broadcast& p : broadcasts_)
-      while (!p.left()) others.pause();
-    if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
     for (const u32 b : share_.of(who_.rank()))
-      inner_work_ |= !borders(b) && will_work(words_.partitions()[b], all);
-    return all;
+      inner_work_ |= !borders(b) && will_work(words_.partitions()[b], end.all);
+    return end;
   }
 
  private:
@@ -177,7 +187,103 @@ class exchange {
   struct neighbour : detail::peer_channel {
     using peer_channel::peer_channel;
     bool sent = false, is_open = false;
+    u64 latest = 0;  ///< the latest superstep in which it took part
   };
+
+  // ---- ranks that rest
+
+  static u32 bit(int rank) { return u32{1} << rank; }
+  u32 everybody() const { return may_rest_ ? bit(who_.size()) - 1 : 0; }
+  bool takes_part(const neighbour& n) const { return !may_rest_ || (active_ & bit(n.rank)); }
+
+  /// Collective.
+  void find_whether_ranks_rest() {
+    int all =
+        all_are_neighbours_ && who_.size() > 1 && who_.size() <= most_that_all_meet && broadcasts_.empty();
+    for (const neighbour& n : neighbours_) all &= n.has_slots();
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, who_.group());
+    may_rest_ = all != 0;
+  }
+  /// Whether the next superstep has no work for this rank but what others send.
+  bool is_at_rest() {
+    const u64 own = bands_of(who_.rank());
+    for (const u32 b : share_.of(who_.rank())) {
+      const engines::partition& p = words_.partitions()[b];
+      if (!p.work.empty() || p.will_compute() || p.failure || (p.addressed & own)) return false;
+    }
+    return true;
+  }
+  /// The ranks that take part in the next superstep: those that do not rest, and those that something was
+  /// sent to. All that take part in this one know the same.
+  u32 active_after(bool rests) const {
+    u32 next = addressed_ | (rests ? 0 : bit(who_.rank()));
+    for (const neighbour& n : neighbours_)
+      if (takes_part(n)) next |= n.heard.addressed | (n.heard.rests ? 0 : bit(n.rank));
+    return next;
+  }
+  /// Lets those that rested find what was written for them: all at the end of the run, and otherwise those
+  /// whom another rank has called, who also look for the message of this one.
+  void wake_others(engines::termination_vote all, u32 before) {
+    if (!(before & bit(who_.rank()))) return;  // those that took part do so
+    for (neighbour& n : neighbours_) {
+      if (before & bit(n.rank)) continue;
+      if (!engines::goes_on(all)) n.call();
+      else if ((active_ & ~addressed_) & bit(n.rank)) n.ring();
+    }
+  }
+  /// Sleeps until another rank calls this one; returns the superstep.
+  u64 wait_for_call(u64 last) {
+    for (int polls = crowded_ ? 0 : polls_before_sleep;; --polls) {
+      const u32 rung = bell_->rung();
+      for (const neighbour& n : neighbours_)
+        if (const u64 superstep = n.called(); superstep > last)
+          return active_ = n.active_in(superstep), superstep;
+      if (polls <= 0) bell_->wait(rung, longest_sleep);
+    }
+  }
+
+  void send(neighbour& n, engines::termination_vote says, bool is_settled, bool rests) {
+    // A slot is not written again before it has been read.
+    if (!takes_part(n) && !n.rests_since(n.latest)) {
+      detail::waiting until;
+      while (!n.rests_since(n.latest)) until.pause();
+    }
+    n.send({.tree_broadcast = size_of_broadcast(),
+            .says = says,
+            .settled = is_settled,
+            .rests = rests,
+            .active = active_,
+            .addressed = addressed_},
+           takes_part(n));
+  }
+  /// Waits for the messages of all ranks that take part in a superstep, and delivers them. Returns the
+  /// largest vote.
+  engines::termination_vote take_all(u64 superstep, engines::termination_vote all, bool beside,
+                                     detail::waiting& others) {
+    // on a crowded computer whoever is waited for may need this core
+    for (int polls = crowded_ ? 0 : polls_before_sleep;; --polls) {
+      const u32 rung = bell_ ? bell_->rung() : 0;
+      if (move_on()) break;
+      if (!only_bells()) others.pause();
+      else if (polls <= 0) bell_->wait(rung, longest_sleep);
+    }
+    for (neighbour& n : neighbours_) {
+      if (!takes_part(n)) continue;
+      n.latest = superstep;
+      all = engines::larger(all, n.heard.says);
+      const u64 bytes = n.heard.size + (broadcast_of(n.rank) ? n.heard.tree_broadcast : 0);
+      detail::arrived += bytes, detail::arrived_beside += beside ? bytes : 0;
+      while (!n.in().at_end()) unpack(n, superstep);
+    }
+    for (neighbour& n : neighbours_) {
+      while (!n.left()) others.pause();
+      n.is_open = false;
+    }
+    for (tree_broadcast& p : broadcasts_)
+      while (!p.left()) others.pause();
+    if (who_.memory()) who_.memory()->order();
+    return all;
+  }
 
   static bool will_work(const engines::partition& b, engines::termination_vote next) {
     return !b.work.empty() || b.has_mail() ||
@@ -208,7 +314,7 @@ class exchange {
   bool only_bells() const {
     if (!bell_) return false;
     for (const neighbour& n : neighbours_)
-      if (!n.will_ring()) return false;
+      if (takes_part(n) && !n.will_ring()) return false;
     for (const tree_broadcast& p : broadcasts_)
       if (p.is_missing()) return false;
     return true;
@@ -340,14 +446,20 @@ class exchange {
     for (u32 done = 0, some; done < n.granted(); done += some) {
       some = support::min(n.granted() - done, u32{engines::large_buffer});
       item i{n.kind, item::where::behind, false, n.cursor, n.position + done, some, some, 0};
-      u32* const common =
-          who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(superstep) : nullptr;
-      if (common)
-        i.words_are = item::where::shared, i.place = who_.memory()->place_of(common),
-        std::memcpy(common, n.words + done, some * sizeof(u32));
+      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank)
+                              ? shared_copy(std::span(n.words + done, some), superstep)
+                              : nullptr;
+      if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common);
       to_rank.out.put(i);
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
+  }
+  /// A copy in shared memory of words that are granted in this superstep, for all that they are granted to;
+  /// null if there is no room.
+  u32* shared_copy(std::span<const u32> words, u64 superstep) {
+    u32*& copy = copied_[{words.data(), words.size()}];
+    if (!copy && (copy = lend(superstep))) std::memcpy(copy, words.data(), words.size_bytes());
+    return copy;
   }
   /// A buffer in shared memory that will be read in the next superstep, null if there is none.
   u32* lend(u64 superstep) {
@@ -435,6 +547,9 @@ class exchange {
   u64 borders_ = 0;  ///< the partitions with a neighbour on another rank, as a mask
   /// all ranks are neighbours, so votes travel with the messages and need no reduction
   bool all_are_neighbours_ = false;
+  bool may_rest_ = false;  ///< all ranks are on this computer, and all leave messages in slots
+  /// the ranks that take part in this superstep, and those that this one has something for, as masks
+  u32 active_ = 0, addressed_ = 0;
   /// partitions that do not border on another rank's have work in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
@@ -444,6 +559,8 @@ class exchange {
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
   std::vector<loan> loans_;
+  /// the copies in shared memory that this superstep's grants have, by their words
+  std::map<std::pair<const u32*, std::size_t>, u32*> copied_;
   std::vector<progress> sent_;  ///< the progress of each cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };

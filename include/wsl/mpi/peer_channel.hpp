@@ -58,6 +58,9 @@ struct opening {
   u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
   engines::termination_vote says = engines::termination_vote::nothing;
   bool settled = true;  ///< otherwise the vote follows
+  bool rests = false;   ///< nothing to do in the next superstep but what others send; goes with the vote
+  /// the ranks that take part in this superstep, and those that the sender has words for, as masks
+  u32 active = 0, addressed = 0;
 };
 
 /// The messages to and from a neighbour. The vote on what follows the superstep may come behind them.
@@ -90,28 +93,48 @@ class peer_channel {
     out.reset();
     out.put(opening{});
   }
-  /// Sends `out`, with this rank's vote on what follows the superstep if it is known already.
-  void send(u64 bytes_of_broadcast, std::optional<engines::termination_vote> says) {
+  /// Sends `out` behind a header, whose size is set here. Whether the neighbour takes part in the superstep,
+  /// and so waits for this message: if not, it is only called if there is something in it.
+  void send(opening header, bool is_awaited) {
     std::span<const std::byte> bytes = out.bytes();
-    const opening header{bytes.size(), bytes_of_broadcast, says.value_or(engines::termination_vote::nothing),
-                         says.has_value()};
+    header.size = bytes.size();
     std::memcpy(out.bytes().data(), &header, sizeof header);
     if (bell_) {
       const auto first = bytes.first(support::min(bytes.size(), front()));
       mine_[superstep_ & 1]->write(superstep_, first);
-      bell_->ring();
+      if (is_awaited) ring();
+      else if (has_words()) call();
       bytes = bytes.subspan(first.size());
     }
     sends_.send(bytes, rank, tag, group_);
   }
-  void settle(engines::termination_vote says) {
+  /// Whether `out` has more than its header.
+  bool has_words() const { return out.size() > sizeof(opening); }
+  void settle(engines::termination_vote says, bool rests) {
     if (bell_) {
-      mine_[superstep_ & 1]->vote(superstep_, says);
-      bell_->ring();
+      mine_[superstep_ & 1]->vote(superstep_, says, rests);
+      ring();
       return;
     }
     last_ = says;
     sends_.send(std::as_bytes(std::span(&last_, 1)), rank, tag, group_);
+  }
+  bool has_slots() const { return bell_ != nullptr; }
+  void ring() { bell_->ring(); }
+  /// Ends the neighbour's rest in this superstep, whose message it then finds.
+  void call() {
+    mine_[superstep_ & 1]->call(superstep_);
+    ring();
+  }
+  /// Tells the neighbour that this rank rests, and has read what it wrote up to this superstep.
+  void rest() { mine_[0]->rest(superstep_); }
+  bool rests_since(u64 superstep) const { return theirs_[0]->rested() >= superstep; }
+  /// The latest superstep in which the neighbour has called this rank, and the ranks that take part in it.
+  u64 called() const { return support::max(theirs_[0]->called(), theirs_[1]->called()); }
+  u32 active_in(u64 superstep) const {
+    opening header;
+    std::memcpy(&header, theirs_[superstep & 1]->bytes(), sizeof header);
+    return header.active;
   }
   /// Makes progress with the receive. Returns whether all has arrived.
   bool arrived() {
@@ -151,7 +174,7 @@ class peer_channel {
   bool last_has_come() {
     if (!bell_) return comes_.done();
     const auto vote = theirs_[superstep_ & 1]->vote_of(superstep_);
-    if (vote) heard.says = *vote;
+    if (vote) heard.says = vote->says, heard.rests = vote->rests;
     return vote.has_value();
   }
   void receive(piece which, std::span<std::byte> bytes) {

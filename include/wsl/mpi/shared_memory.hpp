@@ -80,6 +80,12 @@ class shared_memory {
   bool common(int one, int other) const {
     return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)];
   }
+  /// Whether all ranks have memory in common.
+  bool common() const {
+    for (const int first : first_beside_)
+      if (first != first_beside_[0]) return false;
+    return true;
+  }
   /// The bell of a rank of this computer, null if they have no memory in common.
   detail::doorbell* bell(int rank) const {
     u32* const part = parts_[static_cast<std::size_t>(rank)];

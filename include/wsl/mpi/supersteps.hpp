@@ -82,8 +82,8 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
       ready.store(0, std::memory_order_relaxed);
       termination_vote vote = termination_vote::nothing;
       for (const u32 b : mine) vote = engines::larger(vote, engines::vote_of(partitions[b]));
-      all = others.receive(last + 1, vote, one_leads);
-      ++last;
+      const exchange::agreement end = others.receive(last + 1, vote, one_leads);
+      all = end.all, last = end.superstep;
     };
     auto lead = [&](int k) {
       if (k == 0) receive();
@@ -103,6 +103,7 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
       else if (one_leads) lead(thread), threads.barrier.wait();
     }
   };
+  others.begin_run();
   if (threads.size() == 1) job(0);
   else threads.run(job);
   return last;
