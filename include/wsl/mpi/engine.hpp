@@ -237,12 +237,21 @@ class spread_engine final : public engines::threaded_engine {
     for (u16 d : net.depths) f.add(d);
     f.add(net.partitions), f.add(rendezvous_from);
     for (u32 b = 0; b < net.partitions; ++b) f.add(share_.owner(b));
-    if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
-      char block[4096];
-      while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);
-      std::fclose(program);
-    }
+    f.add(fingerprint_of_binary());
     return f.value();
+  }
+  /// It is read once, though there may be many fabrics.
+  static u64 fingerprint_of_binary() {
+    static const u64 once = [] {
+      support::fingerprint f;
+      if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
+        char block[4096];
+        while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);
+        std::fclose(program);
+      }
+      return f.value();
+    }();
+    return once;
   }
 
   ranks who_;

@@ -120,7 +120,7 @@ class exchange {
       for (const neighbour& n : neighbours_) addressed_ |= n.has_words() ? bit(n.rank) : 0;
     for (neighbour& n : neighbours_) {
       n.sent = !all_are_neighbours_ || (inner_work_ && n.out.size() + size_of_broadcast() > sent_early);
-      if (n.sent) send(n, engines::termination_vote::nothing, !all_are_neighbours_, false);
+      if (n.sent) send(n, superstep, engines::termination_vote::nothing, !all_are_neighbours_, false);
     }
   }
   /// Makes progress with the messages that arrive, and forwards tree broadcasts; called between partitions.
@@ -148,7 +148,7 @@ class exchange {
   agreement receive(u64 superstep, engines::termination_vote mine, bool beside) {
     const bool rests = may_rest_ && is_at_rest();
     for (neighbour& n : neighbours_) {
-      if (!n.sent) send(n, mine, true, rests);
+      if (!n.sent) send(n, superstep, mine, true, rests);
       else if (all_are_neighbours_) n.settle(mine, rests);
     }
     if (!all_are_neighbours_)
@@ -187,7 +187,8 @@ class exchange {
   struct neighbour : detail::peer_channel {
     using peer_channel::peer_channel;
     bool sent = false, is_open = false;
-    u64 latest = 0;  ///< the latest superstep in which it took part
+    u64 latest = 0;           ///< the latest superstep in which it took part, as far as this rank has heard
+    u64 written[2] = {0, 0};  ///< the superstep in which each of the slots for it was written
   };
 
   // ---- ranks that rest
@@ -242,12 +243,15 @@ class exchange {
     }
   }
 
-  void send(neighbour& n, engines::termination_vote says, bool is_settled, bool rests) {
-    // A slot is not written again before it has been read.
-    if (!takes_part(n) && !n.rests_since(n.latest)) {
+  void send(neighbour& n, u64 superstep, engines::termination_vote says, bool is_settled, bool rests) {
+    // A slot is not written again before it has been read. Whoever has taken part since has read it; others may
+    // have rested since then, even if they take part in this superstep: other ranks have called them.
+    u64& written = n.written[superstep & 1];
+    if (may_rest_ && n.latest <= written && !n.rests_since(n.latest)) {
       detail::waiting until;
       while (!n.rests_since(n.latest)) until.pause();
     }
+    written = superstep;
     n.send({.tree_broadcast = size_of_broadcast(),
             .says = says,
             .settled = is_settled,
