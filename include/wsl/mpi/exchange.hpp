@@ -244,8 +244,9 @@ class exchange {
   }
 
   void send(neighbour& n, u64 superstep, engines::termination_vote says, bool is_settled, bool rests) {
-    // A slot is not written again before it has been read. Whoever has taken part since has read it; others may
-    // have rested since then, even if they take part in this superstep: other ranks have called them.
+    // A slot is not written again before it has been read. Whoever has taken part since has read it; others
+    // may have rested since then, even if they take part in this superstep, because other ranks have called
+    // them.
     u64& written = n.written[superstep & 1];
     if (may_rest_ && n.latest <= written && !n.rests_since(n.latest)) {
       detail::waiting until;
