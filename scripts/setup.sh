@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
   libbenchmark-dev pkg-config libcli11-dev libpng-dev libeigen3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev libicu-dev
   libopenmpi-dev libhwloc-dev libsentencepiece-dev libhdf5-dev libsegyio-dev libwebp-dev
-  libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libsqlite3-dev libcpp-httplib-dev)
+  libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libssl-dev libsqlite3-dev libcpp-httplib-dev)
 if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind libopenblas-dev libdnnl-dev libxsmm-dev libfftw3-dev python3-torch); fi
 if [[ ${1:-} == docs ]]; then packages+=(mkdocs mkdocs-material doxygen python3); fi
 if [[ ${1:-} == cluster ]]; then packages+=(slurm-wlm munge openssh-server openssh-client); fi

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "client.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "../files.hpp"
+#include "certificate.hpp"
 #include "token.hpp"
 
 namespace cluster {
@@ -19,6 +21,12 @@ std::string given_or(const std::string& given, const char* variable) {
 std::string first_line(const std::filesystem::path& file) {
   const std::string text = app::read_file(file);
   return text.substr(0, text.find('\n'));
+}
+
+/// Whether nobody has answered, and somebody may later.
+bool is_silence(const grpc::Status& s) {
+  return s.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         s.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
 }  // namespace
@@ -57,8 +65,14 @@ void client::connect() {
           "--state");
   }
   token_ = read_token(token_file);
+  by_certificate_ = !certificate.empty();
+  if (const std::string host = address_.substr(0, address_.rfind(':')); host == "0.0.0.0" || host == "[::]")
+    throw std::invalid_argument(address_ + " stands for all addresses of this computer: give --cluster NAME" +
+                                address_.substr(address_.rfind(':')) +
+                                " with a name of the manager's certificate, --certificate and --token");
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   if (!certificate.empty()) {
+    check_certificate_of(certificate, address_);
     grpc::SslCredentialsOptions tls;
     tls.pem_root_certs = app::read_file(certificate);
     credentials = grpc::SslCredentials(tls);
@@ -72,7 +86,8 @@ void client::connect() {
   }
   grpc::ChannelArguments how;
   how.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  how.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  // So long an attempt to connect may take, which is a matter of the way there and of the manager's load.
+  how.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000 * std::clamp(where_.patience_s, 1, 60));
   how.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   // Who follows a log for days notices when the way to the manager is cut.
   how.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30000);
@@ -86,21 +101,25 @@ void client::prepare(grpc::ClientContext& context) const {
 }
 
 void client::fail(const grpc::Status& s) const {
-  if (s.error_code() == grpc::StatusCode::UNAVAILABLE)
-    throw call_error(s.error_code(), "no manager answers at " + address_ + " (" + s.error_message() +
-                                         "): is wsl-clusterd running there?");
+  if (is_silence(s))
+    throw call_error(
+        grpc::StatusCode::UNAVAILABLE,
+        "no manager answers at " + address_ + " (" + s.error_message() + "): is wsl-clusterd running there" +
+            (by_certificate_ ? ", with the certificate that --certificate names?" : ", and without TLS?"));
   throw call_error(s.error_code(), s.error_message());
 }
 
-void client::repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f) {
+void client::repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f, bool takes_long) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(where_.patience_s);
   for (;;) {
     grpc::ClientContext context;
     prepare(context);
+    if (where_.answers_at_once && !takes_long)
+      context.set_deadline(std::chrono::system_clock::now() +
+                           std::chrono::seconds(std::max(1, where_.patience_s)));
     const grpc::Status s = f(context);
     if (s.ok()) return;
-    const bool may_come_back = s.error_code() == grpc::StatusCode::UNAVAILABLE;
-    if (!may_come_back || std::chrono::steady_clock::now() >= end) fail(s);
+    if (!is_silence(s) || std::chrono::steady_clock::now() >= end) fail(s);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }

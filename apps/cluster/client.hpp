@@ -18,6 +18,8 @@ namespace cluster {
 struct manager_address {
   std::string cluster, token_file, certificate_file;
   int patience_s = 10;  ///< how long it is waited for a manager that does not answer
+  bool answers_at_once =
+      false;  ///< a manager that is silent for so long during a call does not answer either
 };
 
 /// What the manager has answered, or that it does not answer.
@@ -40,8 +42,9 @@ class client {
     repeat([&](grpc::ClientContext& context) { return ((*stub_).*f)(&context, asked, &answer); });
     return answer;
   }
-  /// Calls f(context) until it answers. f may also leave its result elsewhere.
-  void repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f);
+  /// Calls f(context) until it answers. f may also leave its result elsewhere. What takes long has no
+  /// deadline.
+  void repeat(const std::function<grpc::Status(grpc::ClientContext&)>& f, bool takes_long = false);
 
   /// Connects anew if the state folder names another address by now, as that of a manager which was started
   /// again.
@@ -58,6 +61,7 @@ class client {
 
   manager_address where_;
   std::string address_, token_;
+  bool by_certificate_ = false;
   std::unique_ptr<stub> stub_;
 };
 

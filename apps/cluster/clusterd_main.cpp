@@ -3,15 +3,21 @@
 // See docs/guide/cluster.md.
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
+#include <netdb.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "certificate.hpp"
 #include "service.hpp"
 #include "token.hpp"
 
@@ -32,11 +38,32 @@ void require_address(const std::string& listen) {
         "--listen is HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:7373, not " + listen);
 }
 
+/// Throws std::runtime_error with the reason if no program can listen there.
+void require_free(const std::string& listen) {
+  std::string host = listen.substr(0, listen.rfind(':'));
+  if (host.starts_with("[") && host.ends_with("]")) host = host.substr(1, host.size() - 2);
+  addrinfo how{}, *found = nullptr;
+  how.ai_socktype = SOCK_STREAM, how.ai_flags = AI_PASSIVE;
+  if (const int error =
+          ::getaddrinfo(host.c_str(), listen.substr(listen.rfind(':') + 1).c_str(), &how, &found))
+    throw std::runtime_error("cannot listen on " + listen + ": " + ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
+  const int s = ::socket(found->ai_family, found->ai_socktype, found->ai_protocol), yes = 1;
+  ::setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool is_free = s >= 0 && ::bind(s, found->ai_addr, found->ai_addrlen) == 0 && ::listen(s, 1) == 0;
+  const int why = errno;
+  if (s >= 0) ::close(s);
+  if (!is_free)
+    throw std::runtime_error("cannot listen on " + listen + ": " + std::strerror(why) +
+                             (why == EADDRINUSE ? "; give --listen with another port" : ""));
+}
+
 std::shared_ptr<grpc::ServerCredentials> credentials_of(const options& o) {
   require_address(o.listen);
   if (o.certificate.empty() != o.key.empty())
     throw std::invalid_argument("--certificate and --key belong together: give both or none");
   if (!o.certificate.empty()) {
+    cluster::check_own_certificate(o.certificate, o.key);
     grpc::SslServerCredentialsOptions tls;
     tls.pem_key_cert_pairs.push_back({app::read_file(o.key), app::read_file(o.certificate)});
     return grpc::SslServerCredentials(tls);
@@ -73,9 +100,10 @@ int run(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
-  // A port in use is named below, in one sentence; the library would write several lines of its own before it.
+  // What can be wrong is said here in a sentence; the library would write lines of its own before it.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   const auto credentials = credentials_of(o);
+  require_free(o.listen);
   cluster::manager manager(cluster::read_cluster(std::filesystem::path(o.cluster)), o.state);
   cluster::service service(manager, cluster::token_of(std::filesystem::path(o.state) / "token"));
   grpc::ServerBuilder builder;
@@ -89,9 +117,7 @@ int run(int argc, char** argv) {
   quota.SetMaxThreads(200);
   builder.SetResourceQuota(quota);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (!server || port == 0)
-    throw std::runtime_error("cannot listen on " + o.listen +
-                             ": is the port in use, or the certificate not that of the key?");
+  if (!server || port == 0) throw std::runtime_error("cannot listen on " + o.listen);
   manager.begin_work();
   const std::string address = o.listen.substr(0, o.listen.rfind(':') + 1) + std::to_string(port);
   app::write_file(std::filesystem::path(o.state) / "address", address + "\n");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "../command_line.hpp"
 #include "client.hpp"
@@ -140,6 +141,7 @@ int logs(const options& o) {
 
 int run(int argc, char** argv) {
   cluster::block_interrupts();
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what it says of a failure is part of our sentence
   // What stands behind -- is the job's.
   char** const end =
       std::find_if(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--"; });

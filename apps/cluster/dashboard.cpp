@@ -41,15 +41,17 @@ std::string log_of(client& c, const std::string& job) {
   pb::LogAsked asked;
   asked.set_name(job);
   std::string text;
-  c.repeat([&](grpc::ClientContext& context) {
-    text.clear();
-    const auto reader = c.direct().ReadLog(&context, asked);
-    for (pb::LogPart part; reader->Read(&part);) {
-      text += part.text();
-      if (text.size() > 2 * most_of_log) text.erase(0, text.size() - most_of_log);
-    }
-    return reader->Finish();
-  });
+  c.repeat(
+      [&](grpc::ClientContext& context) {
+        text.clear();
+        const auto reader = c.direct().ReadLog(&context, asked);
+        for (pb::LogPart part; reader->Read(&part);) {
+          text += part.text();
+          if (text.size() > 2 * most_of_log) text.erase(0, text.size() - most_of_log);
+        }
+        return reader->Finish();
+      },
+      true);
   return text;
 }
 
@@ -142,7 +144,8 @@ void serve(httplib::Server& server, client& c) {
 
 int show_dashboard(const manager_address& where, int port) {
   manager_address of = where;
-  of.patience_s = std::min(of.patience_s, 2);  // the page says that nobody answers, and asks again
+  // The page says that nobody answers, and asks again.
+  of.patience_s = std::min(of.patience_s, 2), of.answers_at_once = true;
   client c(of);
   c.call(&client::stub::ListNodes, pb::Nothing());
   httplib::Server server;

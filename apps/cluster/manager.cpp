@@ -420,7 +420,9 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
     }
     what += " " + lost->how;
   } else if (status == 128 + SIGKILL) {
-    what += " (killed)";
+    what += runs_elsewhere(cluster_, j.ranks) || j.ranks.size() > 1
+                ? " (killed: its mpirun, or the wsl-job that watched over it)"
+                : " (killed: it, or the wsl-job that watched over it)";
   }
   const program* p = cluster_.program_named(j.program);
   if (!p || !is_training(*p, j.arguments)) return end(j, phase::failed, time, what);

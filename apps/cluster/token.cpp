@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -35,6 +37,9 @@ std::string read_token(const std::filesystem::path& file) {
     throw std::runtime_error(file.string() + " can be read by others: chmod 600 " + file.string());
   std::string word = app::read_file(file);
   while (!word.empty() && (word.back() == '\n' || word.back() == '\r' || word.back() == ' ')) word.pop_back();
+  if (std::any_of(word.begin(), word.end(), [](unsigned char c) { return !std::isgraph(c); }))
+    throw std::runtime_error(file.string() +
+                             " holds no token: that is one word of 32 letters or more, in one line");
   if (word.size() < 32)
     throw std::runtime_error(file.string() + " holds no token: it has " + std::to_string(word.size()) +
                              " letters, not 32 or more");

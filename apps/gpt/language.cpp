@@ -101,6 +101,8 @@ std::string vocabulary_of_weights(const run_params& r) {
 /// Throws std::invalid_argument for sequences that the model does not have; those that are not given are as
 /// long as it can.
 void set_lengths(language_params& o) {
+  if (!o.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = o.model.max_position_embeddings;
     else if (p->max_sequence_length > o.model.max_position_embeddings)
