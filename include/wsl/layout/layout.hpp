@@ -27,7 +27,7 @@ inline constexpr detail::merge_t merges{};
 
 /// One route of one color on every PE of a region.
 struct path_record {
-  region where;
+  region where = region::none();
   int color = 0;
   route how;
   bool merges = false;
@@ -45,7 +45,7 @@ struct path_record {
 
 /// One program on every PE of a region.
 struct placement {
-  region where;
+  region where = region::none();
   const program* what = nullptr;
   detail::color_map colors;  ///< of its symbolic colors
 
@@ -57,7 +57,7 @@ namespace detail {
 
 /// A host stream: words of a color enter or leave the fabric through one side of PEs at the edge of the grid.
 struct stream_record {
-  region where;
+  region where = region::none();
   int color = 0;
   port side = port::west;
   bool inbound = true;
@@ -66,7 +66,7 @@ struct stream_record {
 
 /// The colors first .. first + count - 1 belong to a library module inside a region.
 struct claim {
-  region where;
+  region where = region::none();
   const char* module = "";
   int first = 0, count = 0;
 };

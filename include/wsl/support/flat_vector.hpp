@@ -3,10 +3,10 @@
 // program that includes the library instantiates two dozen element types, and at -O0 every std::vector of
 // them brings some forty functions. Elements are default-constructible; clear() keeps them until they are
 // overwritten. Access is inlined in every build, so that it costs neither a function to compile nor, without
-// optimisation, a call.
+// optimisation, a call. Without optimisation std::move, std::swap and std::exchange are functions as well, of
+// each type, with templates that say when there are such; here they are written out.
 #pragma once
 #include <cstddef>
-#include <utility>
 
 #include "large_pages.hpp"
 
@@ -25,12 +25,13 @@ class flat_vector {
     swap(other);
     return *this;
   }
-  ~flat_vector() { destroy(items_, capacity_); }
+  ~flat_vector() { destroy(); }
 
   void swap(flat_vector& other) noexcept {
-    std::swap(items_, other.items_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+    T* const items = items_;
+    const std::size_t size = size_, capacity = capacity_;
+    items_ = other.items_, size_ = other.size_, capacity_ = other.capacity_;
+    other.items_ = items, other.size_ = size, other.capacity_ = capacity;
   }
 
   [[gnu::always_inline]] std::size_t size() const { return size_; }
@@ -49,10 +50,10 @@ class flat_vector {
 
   T& push_back(T item) {
     if (size_ == capacity_) grow(capacity_ ? 2 * capacity_ : 4);
-    return items_[size_++] = std::move(item);
+    return items_[size_++] = static_cast<T&&>(item);
   }
   /// Requires capacity.
-  [[gnu::always_inline]] void push_within(T item) { items_[size_++] = std::move(item); }
+  [[gnu::always_inline]] void push_within(T item) { items_[size_++] = static_cast<T&&>(item); }
   [[gnu::always_inline]] void pop_back() { --size_; }
   [[gnu::always_inline]] void clear() { size_ = 0; }
   /// Keeps the first n elements.
@@ -62,14 +63,15 @@ class flat_vector {
   }
   /// The elements after element i move up.
   void erase(std::size_t i) {
-    for (--size_; i < size_; ++i) items_[i] = std::move(items_[i + 1]);
+    for (--size_; i < size_; ++i) items_[i] = static_cast<T&&>(items_[i + 1]);
   }
 
  private:
   void grow(std::size_t capacity) {
-    T* larger = made(capacity);
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move(items_[i]);
-    destroy(std::exchange(items_, larger), std::exchange(capacity_, capacity));
+    T* const larger = made(capacity);
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = static_cast<T&&>(items_[i]);
+    destroy();
+    items_ = larger, capacity_ = capacity;
   }
 
   static T* made(std::size_t n) {
@@ -77,9 +79,9 @@ class flat_vector {
     for (std::size_t i = 0; i < n; ++i) ::new (static_cast<void*>(items + i)) T{};
     return items;
   }
-  static void destroy(T* items, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) items[i].~T();
-    delete_array(items, n * sizeof(T), alignof(T));
+  [[gnu::always_inline]] void destroy() {
+    for (std::size_t i = 0; i < capacity_; ++i) items_[i].~T();
+    delete_array(items_, capacity_ * sizeof(T), alignof(T));
   }
 
   T* items_ = nullptr;

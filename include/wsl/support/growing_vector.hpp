@@ -3,7 +3,6 @@
 // them at run time. See inplace_vector.hpp for loops over data().
 #pragma once
 #include <type_traits>
-#include <utility>
 
 namespace wsl::support {
 
@@ -13,19 +12,20 @@ class growing_vector {
   constexpr growing_vector() = default;
   constexpr growing_vector(const growing_vector& other) { append(other); }
   constexpr growing_vector(growing_vector&& other) noexcept
-      : more_(std::exchange(other.more_, nullptr)), size_(other.size_), room_(other.room_) {
+      : more_(other.more_), size_(other.size_), room_(other.room_) {
     if (!more_)
       for (int i = 0; i < size_; ++i) items_[i] = other.items_[i];
-    other.size_ = 0, other.room_ = Capacity;
+    other.more_ = nullptr, other.size_ = 0, other.room_ = Capacity;
   }
   constexpr growing_vector& operator=(growing_vector other) noexcept {
     delete[] more_;
-    more_ = std::exchange(other.more_, nullptr), size_ = other.size_, room_ = other.room_;
+    more_ = other.more_, size_ = other.size_, room_ = other.room_;
+    other.more_ = nullptr;
     if (!more_)
       for (int i = 0; i < size_; ++i) items_[i] = other.items_[i];
     return *this;
   }
-  constexpr ~growing_vector() { delete[] more_; }
+  [[gnu::always_inline]] constexpr ~growing_vector() { delete[] more_; }
 
   constexpr int size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
@@ -39,8 +39,8 @@ class growing_vector {
   }
   constexpr T& operator[](int i) { return data()[i]; }
   constexpr const T& operator[](int i) const { return data()[i]; }
-  constexpr T* data() { return more_ ? more_ : items_; }
-  constexpr const T* data() const { return more_ ? more_ : items_; }
+  [[gnu::always_inline]] constexpr T* data() { return more_ ? more_ : items_; }
+  [[gnu::always_inline]] constexpr const T* data() const { return more_ ? more_ : items_; }
   constexpr const T* begin() const { return data(); }
   constexpr const T* end() const { return data() + size_; }
 

@@ -15,19 +15,19 @@ class scratch {
   scratch& operator=(const scratch&) = delete;
   constexpr ~scratch() { delete[] items_; }
 
-  constexpr int size() const { return size_; }
-  constexpr bool empty() const { return size_ == 0; }
-  constexpr void clear() { size_ = 0; }
+  [[gnu::always_inline]] constexpr int size() const { return size_; }
+  [[gnu::always_inline]] constexpr bool empty() const { return size_ == 0; }
+  [[gnu::always_inline]] constexpr void clear() { size_ = 0; }
   constexpr void push_back(const T& value) {
     if (size_ == room_) grow(room_ > 0 ? 2 * room_ : 16);
     items_[size_++] = value;
   }
-  constexpr T pop_back() { return items_[--size_]; }
-  constexpr T& operator[](int i) { return items_[i]; }
-  constexpr const T& operator[](int i) const { return items_[i]; }
+  [[gnu::always_inline]] constexpr T pop_back() { return items_[--size_]; }
+  [[gnu::always_inline]] constexpr T& operator[](int i) { return items_[i]; }
+  [[gnu::always_inline]] constexpr const T& operator[](int i) const { return items_[i]; }
   /// Hot loops of constant expressions index the raw array: a call per element would double their cost.
-  constexpr T* data() { return items_; }
-  constexpr const T* data() const { return items_; }
+  [[gnu::always_inline]] constexpr T* data() { return items_; }
+  [[gnu::always_inline]] constexpr const T* data() const { return items_; }
 
  private:
   constexpr void grow(int room) {
