@@ -48,8 +48,8 @@ constexpr area at(bound x, bound y) { return all.column(x).row(y); }
 struct region {
   int x0 = 0, x1 = 0, y0 = 0, y1 = 0, sx = 1, sy = 1;
 
-  /// That of a record not in use. A layout has a thousand of them, of which each program holds a constant: all
-  /// zeros take neither time nor text to write.
+  /// That of a record which is not in use. A layout has a thousand of them, and each program a constant of
+  /// it: what is all zeros takes no time to write.
   static constexpr region none() { return {0, 0, 0, 0, 0, 0}; }
 
   constexpr bool empty() const { return x0 >= x1 || y0 >= y1; }
