@@ -28,6 +28,17 @@ inline CLI::Validator at_least(double least, bool above = false) {
   return CLI::Validator(check, "");
 }
 
+/// Accepts whole numbers of at least `least` that an int holds.
+inline CLI::Validator whole_at_least(int least) {
+  const auto check = [=](std::string& text) -> std::string {
+    int x = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (error == std::errc{} && end == text.data() + text.size() && x >= least) return {};
+    return "it is a whole number from " + std::to_string(least) + " to 2147483647, not '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
 /// Refuses an unknown word: an option, or a command of an application that has commands.
 [[noreturn]] inline void refuse_word(const CLI::App& app, const std::string& word, const char* what) {
   std::vector<std::string> known;

@@ -161,7 +161,7 @@ int run(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--patience", o.where.patience_s,
                  "how many seconds it waits for a manager that does not answer [10]")
-      ->check(app::at_least(0))
+      ->check(app::whole_at_least(0))
       ->type_name("SECONDS");
   const auto add = [&](const char* name, const char* about) {
     CLI::App* c = app.add_subcommand(name, about);
@@ -175,13 +175,13 @@ int run(int argc, char** argv) {
   s->add_option("--job_priority", o.submit.priority, "p0 to p3, or a number from 0, the first, to 399 [p2]")
       ->type_name("PRIORITY");
   s->add_option("--job_time_sec", o.submit.time_s, "after so many seconds it is stopped")
-      ->check(app::at_least(1))
+      ->check(app::whole_at_least(1))
       ->type_name("SECONDS");
   s->add_option("--num_csx", o.submit.num_csx, "wafers [as the params say, or 1]")
-      ->check(app::at_least(1))
+      ->check(app::whole_at_least(1))
       ->type_name("INT");
   s->add_option("--cores", o.submit.cores, "cores of each wafer [the node's share]")
-      ->check(app::at_least(1))
+      ->check(app::whole_at_least(1))
       ->type_name("INT");
   s->add_option("--memory", o.submit.memory, "memory of each wafer, such as 8GB [the node's share]")
       ->type_name("SIZE");

@@ -221,7 +221,7 @@ void require_labels(const std::map<std::string, std::string>& labels) {
   for (const auto& [key, value] : labels)
     if (!is_word(key, 63, "-_./") || !(value.empty() || is_word(value, 63, "-_.")))
       throw refused("'" + key + "=" + value +
-                    "' is no label: name and value are words of letters, digits, - _ and .");
+                    "' is no label: name and value are words of at most 63 letters, digits, - _ and .");
 }
 
 void require_priority(i64 priority) {
