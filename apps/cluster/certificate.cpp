@@ -39,9 +39,12 @@ std::string text_in(const owned<BIO>& b) {
 /// No key is asked for on a terminal.
 int no_password(char*, int, int, void*) { return -1; }
 
-owned<X509> certificate_in(const std::string& file) {
+/// The first certificate of a file, valid today; null if there are several and any will do.
+owned<X509> certificate_in(const std::string& file, bool any_will_do) {
   const std::string text = app::read_file(file);
-  owned<X509> c(PEM_read_bio_X509(of_text(text).get(), nullptr, no_password, nullptr));
+  const owned<BIO> in = of_text(text);
+  owned<X509> c(PEM_read_bio_X509(in.get(), nullptr, no_password, nullptr));
+  if (c && any_will_do && owned<X509>(PEM_read_bio_X509(in.get(), nullptr, no_password, nullptr))) return {};
   if (!c) refuse(file, "holds no certificate (PEM: a text with -----BEGIN CERTIFICATE-----)");
   const auto when = [&](const ASN1_TIME* t) {
     const owned<BIO> out(BIO_new(BIO_s_mem()));
@@ -73,7 +76,7 @@ std::string names_of(X509* c) {
 }  // namespace
 
 void check_own_certificate(const std::string& certificate_file, const std::string& key_file) {
-  const owned<X509> c = certificate_in(certificate_file);
+  const owned<X509> c = certificate_in(certificate_file, false);
   const std::string text = app::read_file(key_file);
   const owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(of_text(text).get(), nullptr, no_password, nullptr));
   if (!key)
@@ -86,7 +89,8 @@ void check_own_certificate(const std::string& certificate_file, const std::strin
 }
 
 void check_certificate_of(const std::string& certificate_file, const std::string& address) {
-  const owned<X509> c = certificate_in(certificate_file);
+  const owned<X509> c = certificate_in(certificate_file, true);
+  if (!c) return;
   std::string host = address.substr(0, address.rfind(':'));
   if (host.starts_with("[") && host.ends_with("]")) host = host.substr(1, host.size() - 2);
   const std::string names = names_of(c.get());

@@ -12,7 +12,7 @@ void check_own_certificate(const std::string& certificate_file, const std::strin
 
 /// Throws std::runtime_error if a client cannot know a manager at HOST:PORT by this certificate: a file
 /// without one (PEM), one that is not valid today, or that of a server of another name. That of an authority
-/// may be for any.
+/// may be for any, and of several certificates in a file the connection finds the right one.
 void check_certificate_of(const std::string& certificate_file, const std::string& address);
 
 }  // namespace cluster

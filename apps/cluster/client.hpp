@@ -18,8 +18,8 @@ namespace cluster {
 struct manager_address {
   std::string cluster, token_file, certificate_file;
   int patience_s = 10;  ///< how long it is waited for a manager that does not answer
-  bool answers_at_once =
-      false;  ///< a manager that is silent for so long during a call does not answer either
+  /// A manager that is silent for so long during a call does not answer either.
+  bool answers_at_once = false;
 };
 
 /// What the manager has answered, or that it does not answer.
