@@ -219,8 +219,10 @@ inline machine_state state_of_contents(std::string_view bytes) {
   for (std::size_t i = 0; i < places; ++i) {
     if (!seen.try_emplace(u64{all.states[i]} << 32 | all.memories[i], true).second) continue;
     const place_state s = all.decoded(all.blocks[all.states[i]]);
-    if (all.memories[i] == 0) continue;
-    if (!s.has_pe || s.elsewhere) from.fail("a memory", "belongs to no PE");
+    if (!s.has_pe || s.elsewhere) {
+      if (all.memories[i] != 0) from.fail("a memory", "belongs to no PE");
+      continue;
+    }
     machine_state::each_member(all.blocks[all.memories[i]], all.programs[s.program],
                                [](const member_info&, const member_values&) {});
   }

@@ -277,19 +277,24 @@ TEST_CASE("bytes that are changed or cut off are refused, and never crash") {
   for (std::size_t n = 0; n < good.size(); ++n)
     CHECK_THROWS_AS(debug::state_of_contents(std::string_view(good).substr(0, n)), support::file_error);
   CHECK_THROWS_WITH(debug::state_of_contents(good + "x"), Contains("followed by 1 bytes too many"));
+  std::ranges::fill(s.memories, 0u);
+  CHECK_THROWS_WITH(debug::state_of_contents(debug::contents_of(s)),
+                    Contains("a member ends behind the last byte"));
   std::size_t taken = 0;
   for (std::size_t n = 0; n < good.size(); ++n)
     for (int change : {1, 0x55, 0x80, 0xff}) {
       std::string bad = good;
       bad[n] = static_cast<char>(bad[n] ^ change);
+      std::optional<machine_state> other;
       try {
-        machine_state other = debug::state_of_contents(bad);
-        state_view v(other);
+        other = debug::state_of_contents(bad);
+      } catch (const support::file_error&) { continue; }
+      ++taken;
+      try {
+        state_view v(*other);
         v.list();
-        for (int x = 0; x < other.width && x < 2; ++x) v.pe({x, 0}), v.who({x, 0});
-        ++taken;
-      } catch (const std::invalid_argument&) {
-      } catch (const fault&) {}
+        for (int x = 0; x < other->width && x < 2; ++x) v.pe({x, 0}), v.who({x, 0});
+      } catch (const fault&) {}  // two paths of one color, say
     }
   CHECK(taken > good.size());  // names and values may be any
   CHECK(taken < 4 * good.size());
