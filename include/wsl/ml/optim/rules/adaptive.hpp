@@ -45,7 +45,7 @@ struct rmsprop {
         if constexpr (has_mean) {
           mean[i] = r.alpha * mean[i] + (1 - r.alpha) * d;
           variance -= mean[i] * mean[i];
-          variance = variance < 0 ? 0 : variance;  // by rounding
+          variance = select(variance < 0, 0, variance);  // by rounding
         }
         f32 change = d / (square_root(variance) + r.epsilon);
         if constexpr (has_momentum) change = velocity[i] = r.momentum * velocity[i] + change;
