@@ -3,17 +3,16 @@
 // (4 sequences of 64), 124m-16 (16 of them), bert, t5 and unet. The ways are streaming; bf16 (the same in
 // mixed precision); pipeline; resident (no wafer: two threads, all weights where they lie); and loops, a
 // program of plain loops, whose first losses must be those of streaming. The batch is made up, and learned by
-// heart: a run whose loss does not fall is an error. `run` prints it beside PyTorch. `predicted` is a way of
-// its own: bench_train <model>
-// <steps> predicted <threads> prints how many times as fast a step would be on that many threads and as
-// many cores as on one.
+// heart: a run whose loss does not fall is an error. `run` prints it beside PyTorch. A way of its own is
+// predicted: bench_train <model> <steps> predicted <threads> prints how many times as fast a step would be on
+// that many threads and as many cores as on one, and on standard error where the time of both goes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <wsl/engine/threaded/scaling_profile.hpp>
+#include <wsl/engine/threaded/prediction.hpp>
 #include <wsl/ml.hpp>
 
 #include "lesson.hpp"
@@ -90,6 +89,8 @@ f64 predicted(std::string_view model, int threads, int steps) {
     else profile.repeat();
     t.step(work.data, rate);
   }
+  std::fprintf(stderr, "%.*s on %d x %d workers\n%s", static_cast<int>(model.size()), model.data(),
+               t.grid().rows, t.grid().columns, to_text(profile.predictions()).c_str());
   return profile.predictions()[0].seconds;
 }
 
