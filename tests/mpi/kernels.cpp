@@ -185,6 +185,34 @@ TEST_CASE("waves in other media on ranks are those of one process") {
                     Catch::Contains("rank 1 has another problem than rank 0"));
 }
 
+TEST_CASE("an image on ranks is that of one process") {
+  const auto is_one = [](const auto& p, f64 memory) {
+    const auto rest = [](const wave25::traces& synthetic) { return synthetic; };
+    const wave25::imaging_options how{
+        .memory = memory, .every = 2, .how = {.wide = 4, .high = 2, .depth = 2, .threads = 1}};
+    const wave25::image expected = wave25::migrate(p, 41, rest, how);
+    const wave25::spread_image found = wave25::migrate_on_pes(p, 41, rest, how, mpi::world());
+    CHECK(found.misfit == expected.misfit);
+    CHECK(expected.misfit > 0);
+    const auto are_same = [&](const grid::line_array<const f32>& own, const std::vector<f32>& whole) {
+      bool same = true;
+      grid::each_own_line(found.blocks, own, [&](int x, int y, std::span<const f32> line) {
+        same &= std::equal(line.begin(), line.end(), &whole[found.size.index({x, y, 0})]);
+      });
+      return same;
+    };
+    CHECK(are_same(found.gradient, expected.gradient));
+    CHECK(are_same(found.illumination, expected.illumination));
+    CHECK_THROWS_WITH(wave25::migrate_on_pes(p, 41, rest, {.memory = 1e4, .how = how.how}, mpi::world()),
+                      Catch::Contains("imaging needs memory for at least"));
+  };
+  const f64 field = 4. * static_cast<f64>(some_waves(wave25::border::cpml).size.count());
+  for (const wave25::border sides : {wave25::border::pml, wave25::border::cpml})
+    is_one(some_waves(sides), 9 * field);
+  is_one(seismic::problem{some_waves(wave25::border::cpml), seismic::variable_density{2.f}}, 9 * field);
+  is_one(seismic::problem{some_waves(wave25::border::sponge), seismic::vti{0.2f, 0.1f}}, 1e9);
+}
+
 TEST_CASE("another problem on another rank is refused") {
   if (mpi::world().size() == 1) return;
   wave25::problem p = some_waves(wave25::border::reflects);

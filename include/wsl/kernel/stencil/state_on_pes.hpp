@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers of a simulation's state where they are. A grid's lines along z lie on PEs, and a process has the
-// lines of those PEs that it runs. So all processes together write a state that is larger than the memory of
-// one to a file, and read it, each its own lines:
+// The numbers of a simulation's state where they are. A grid's lines along z lie on PEs, and a process has
+// the lines of those PEs that it runs. So all processes together write a state that is larger than the memory
+// of one to a file, and read it, each its own lines:
 //   mpi::joint_file f(mpi::world().who, "field", 4 * size.count());
 //   const auto where = s.on_pes();
 //   grid::write(f, 0, where.blocks, where.field), f.finish();
@@ -9,6 +9,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -79,6 +80,30 @@ void each_line_of(const line_array<T>& a, const block& b, int x, F f) {
 
 }  // namespace detail
 
+/// The numbers that a PE has of an array.
+template <class T>
+std::size_t count_of(const block& b, const line_array<T>& a) {
+  std::size_t count = 0;
+  for (int x = b.where.x.from; x < b.where.x.to; ++x)
+    count += a.begin(x, b.where.y.to) - a.begin(x, b.where.y.from);
+  return count;
+}
+/// Those that this process has.
+template <class T>
+std::size_t own_count(const std::vector<block>& blocks, const line_array<T>& a) {
+  std::size_t count = 0;
+  for (const block& b : blocks) count += b.is_here ? count_of(b, a) : 0;
+  return count;
+}
+
+/// Calls f(x, y, line) for the lines of this process, block after block, by x, then by y.
+template <class T, class F>
+void each_own_line(const std::vector<block>& blocks, const line_array<T>& a, F f) {
+  for (const block& b : blocks)
+    for (int x = b.where.x.from; b.is_here && x < b.where.x.to; ++x)
+      for (int y = b.where.y.from; y < b.where.y.to; ++y) f(x, y, a.line(b.pe, x, y));
+}
+
 /// Adds all numbers, in the order of the array, to a fingerprint that all processes have; collective. One
 /// process after the other adds its own.
 template <class T>
@@ -107,11 +132,7 @@ void write(File& to, u64 at, const std::vector<block>& blocks, const line_array<
   const auto begin = [&](const block& b, int x) { return a.begin(x, b.where.y.from); };
   const auto end = [&](const block& b, int x) { return a.begin(x, b.where.y.to); };
   std::size_t most = 0;  // bytes of a block
-  for (const block& b : blocks) {
-    std::size_t numbers = 0;
-    for (int x = b.where.x.from; x < b.where.x.to; ++x) numbers += end(b, x) - begin(b, x);
-    most = std::max(most, numbers * sizeof(T));
-  }
+  for (const block& b : blocks) most = std::max(most, count_of(b, a) * sizeof(T));
   // Each block in as many parts, so that all processes write as often.
   const int parts = static_cast<int>((most + detail::bytes_at_once - 1) / detail::bytes_at_once);
   struct piece {
@@ -161,9 +182,37 @@ void read(const support::file_reader& from, u64 at, const state_on_pes<T>& s, co
 /// Sets all numbers of this process to zero.
 template <class T>
 void clear(const state_on_pes<T>& s, const line_array<T>& a) {
-  for (const block& b : s.blocks)
-    for (int x = b.where.x.from; b.is_here && x < b.where.x.to; ++x)
-      detail::each_line_of(a, b, x, [](std::span<T> line) { std::fill(line.begin(), line.end(), T(0)); });
+  each_own_line(s.blocks, a, [](int, int, std::span<T> line) { std::fill(line.begin(), line.end(), T(0)); });
+}
+
+/// A number for each cell of this process, in the order of each_own_line, as an array.
+template <class T>
+line_array<const T> array_of(const cells& size, const std::vector<block>& blocks, std::vector<T> own) {
+  struct part {
+    block of;
+    std::size_t begin;
+  };
+  struct numbers {
+    std::vector<part> parts;
+    std::vector<T> own;
+  };
+  const auto n = static_cast<std::size_t>(size.z);
+  std::vector<part> parts;
+  std::size_t begin = 0;
+  for (const block& b : blocks)
+    if (b.is_here) {
+      parts.push_back({b, begin});
+      begin += static_cast<std::size_t>(b.where.count()) * n;
+    }
+  const auto all = std::make_shared<const numbers>(numbers{std::move(parts), std::move(own)});
+  return {[size](int x, int y) { return size.index({x, y, 0}); },
+          [all, n](coord pe, int x, int y) {
+            const part& p = *std::find_if(all->parts.begin(), all->parts.end(),
+                                          [&](const part& one) { return one.of.pe == pe; });
+            const lines& l = p.of.where;
+            const int line = (x - l.x.from) * l.y.size() + y - l.y.from;
+            return std::span(all->own).subspan(p.begin + static_cast<std::size_t>(line) * n, n);
+          }};
 }
 
 /// The fingerprint of the first bytes of a file, which processes read one after the other, each a part;
