@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "../npy.hpp"
 #include "../ranks.hpp"
 
 namespace wave_app {
@@ -28,7 +29,7 @@ volume_format vtk(const cells& size, f64 spacing) {
                   "{1} {2}\nORIGIN 0 0 0\nSPACING {3:.9g} {3:.9g} {3:.9g}\nPOINT_DATA {4}\nSCALARS u float "
                   "1\nLOOKUP_TABLE default\n",
                   size.x, size.y, size.z, spacing, size.count()),
-      "", true};
+      "", true, false};
 }
 
 volume_format vti(const cells& size, f64 spacing) {
@@ -42,32 +43,29 @@ volume_format vti(const cells& size, f64 spacing) {
       extent, spacing);
   const wsl::u64 size_of_data = size.count() * sizeof(f32);
   head.append(reinterpret_cast<const char*>(&size_of_data), sizeof size_of_data);
-  return {std::move(head), "\n</AppendedData>\n</VTKFile>\n", false};
+  return {std::move(head), "\n</AppendedData>\n</VTKFile>\n", false, false};
 }
 
-field_block whole_field(const std::vector<f32>& field, const cells& size) {
-  return {{{0, size.x}, {0, size.y}}, [&field, size](int x, int y) { return &field[size.index({x, y, 0})]; }};
+volume_format npy(const cells& size) {
+  const auto n = [](int cells) { return static_cast<std::size_t>(cells); };
+  return {app::npy_bytes<f32>({n(size.x), n(size.y), n(size.z)}, {}), "", false, true};
 }
 
-void write_volume(const std::filesystem::path& to, const volume_format& format, const cells& size,
-                  const std::vector<field_block>& mine, bool is_alone) {
-  const wsl::u64 data = size.count() * sizeof(f32), head = format.head.size();
-  app::joint_file file(to.string(), head + data + format.tail.size(), is_alone);
-  const auto write_text = [&](wsl::u64 at, const std::string& text) {
-    const file_run whole{at, is_alone || app::is_root() ? text.size() : 0};
-    file.write({&whole, 1}, text.data());
-  };
-  write_text(0, format.head);
+namespace {
 
+/// Writes the cells of this process from byte `head` on, x fastest, then y.
+void write_planes(app::joint_file& file, wsl::u64 head, const spread_field& field, bool big_endian,
+                  int processes) {
+  const cells& size = field.size;
   // Of a plane of z, this process has the rows of its blocks, in the order of the file.
   struct row {
     int y;
-    const field_block* of;
+    const wsl::grid::block* of;
     std::size_t place;  // of its first cell among those of this process
   };
   std::vector<row> rows;
-  for (const field_block& b : mine)
-    for (int y = b.where.y.from; y < b.where.y.to; ++y) rows.push_back({y, &b, 0});
+  for (const wsl::grid::block& b : field.blocks)
+    for (int y = b.where.y.from; b.is_here && y < b.where.y.to; ++y) rows.push_back({y, &b, 0});
   std::sort(rows.begin(), rows.end(), [](const row& a, const row& b) {
     return std::pair(a.y, a.of->where.x.from) < std::pair(b.y, b.of->where.x.from);
   });
@@ -77,8 +75,8 @@ void write_volume(const std::filesystem::path& to, const volume_format& format, 
 
   // As many planes at a time as make some megabytes a process; the same number on all.
   const f64 plane = 4. * size.x * size.y;
-  const int at_once = static_cast<int>(
-      std::clamp(bytes_at_once * (is_alone ? 1 : app::ranks()) / plane, 1., static_cast<f64>(size.z)));
+  const int at_once =
+      static_cast<int>(std::clamp(bytes_at_once * processes / plane, 1., static_cast<f64>(size.z)));
   std::vector<u32> words;
   std::vector<file_run> runs;
   for (int from = 0; from < size.z; from += at_once) {
@@ -86,11 +84,11 @@ void write_volume(const std::filesystem::path& to, const volume_format& format, 
     words.resize(cells_of_plane * static_cast<std::size_t>(to_plane - from)), runs.clear();
     for (const row& r : rows)
       for (int x = r.of->where.x.from; x < r.of->where.x.to; ++x) {
-        const f32* const line = r.of->line(x, r.y);
+        const f32* const line = field.cells.line(r.of->pe, x, r.y).data();
         u32* next = words.data() + r.place + static_cast<std::size_t>(x - r.of->where.x.from);
         for (int z = from; z < to_plane; ++z, next += cells_of_plane) {
           const u32 word = std::bit_cast<u32>(line[z]);
-          *next = format.big_endian ? __builtin_bswap32(word) : word;
+          *next = big_endian ? __builtin_bswap32(word) : word;
         }
       }
     for (int z = from; z < to_plane; ++z)
@@ -103,6 +101,21 @@ void write_volume(const std::filesystem::path& to, const volume_format& format, 
       }
     file.write(runs, words.data());
   }
+}
+
+}  // namespace
+
+void write_volume(const std::filesystem::path& to, const volume_format& format, const spread_field& field,
+                  bool is_alone) {
+  const wsl::u64 data = field.size.count() * sizeof(f32), head = format.head.size();
+  app::joint_file file(to.string(), head + data + format.tail.size(), is_alone);
+  const auto write_text = [&](wsl::u64 at, const std::string& text) {
+    const file_run whole{at, is_alone || app::is_root() ? text.size() : 0};
+    file.write({&whole, 1}, text.data());
+  };
+  write_text(0, format.head);
+  if (format.z_is_fastest) wsl::grid::write(file, head, field.blocks, field.cells);
+  else write_planes(file, head, field, format.big_endian, is_alone ? 1 : app::ranks());
   write_text(head + data, format.tail);
   file.finish();
 }

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "hdf5_volume.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <wsl/support/file_reader.hpp>
 
 #include "../hdf5_dataset.hpp"
 
@@ -27,6 +35,29 @@ extent spacing_of(const app::hdf5_dataset& set) {
   return {h[0], h[1], h[2]};
 }
 
+/// A file in memory, or among temporary ones, as long as this lives.
+class passing_file {
+ public:
+  passing_file() {
+    std::error_code why;
+    for (const auto& folder :
+         {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path(why)}) {
+      name_ = (folder / "wsl-wave-XXXXXX").string();
+      if (const int file = ::mkstemp(name_.data()); file >= 0) {
+        ::close(file);
+        return;
+      }
+    }
+    throw std::runtime_error("cannot make the file " + name_ + ": " + std::strerror(errno));
+  }
+  passing_file(const passing_file&) = delete;
+  ~passing_file() { std::remove(name_.c_str()); }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
 }  // namespace
 
 void require_hdf5(const std::string&) {}
@@ -49,18 +80,48 @@ volume hdf5_volume(const std::string& file, const std::string& dataset) {
   return {n, spacing_of(set), std::move(all.numbers)};
 }
 
-std::string hdf5_bytes(const volume& v) {
-  return app::hdf5_image([&](hid_t file, auto must) {
-    const auto size = [](int n) { return static_cast<std::size_t>(n); };
-    const hdf5_id set = app::add_dataset(file, "u", {size(v.size.x), size(v.size.y), size(v.size.z)},
-                                         H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, v.numbers.data(), must);
+// libhdf5 makes the file elsewhere, so that it never meets a full disk. Of its numbers it writes the first one
+// only, by which all get their place; the others take no room.
+volume_format hdf5_format(const cells& size, const extent& spacing) {
+  const wsl::ml::hdf5_gate gate;
+  const auto must = [](bool done) {
+    if (!done) throw std::runtime_error(fmt::format("HDF5: libhdf5: {}", wsl::ml::hdf5_reason()));
+  };
+  const passing_file made;
+  const hsize_t n[] = {static_cast<hsize_t>(size.x), static_cast<hsize_t>(size.y),
+                       static_cast<hsize_t>(size.z)};
+  haddr_t begin = 0;
+  {
+    const hdf5_id file(H5Fcreate(made.name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), &H5Fclose),
+        space(H5Screate_simple(3, n, nullptr), &H5Sclose), how(H5Pcreate(H5P_DATASET_CREATE), &H5Pclose);
+    // without the time of writing, so that the same numbers are the same bytes
+    must(file && space && how && H5Pset_obj_track_times(how.get(), false) >= 0);
+    const hdf5_id set(
+        H5Dcreate2(file.get(), "u", H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT),
+        &H5Dclose);
+    const hsize_t one[] = {1, 1, 1}, origin[] = {0, 0, 0};
+    const f32 zero = 0;
+    const hdf5_id first(H5Screate_simple(3, one, nullptr), &H5Sclose);
+    must(set && first &&
+         H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, origin, nullptr, one, nullptr) >= 0 &&
+         H5Dwrite(set.get(), H5T_NATIVE_FLOAT, first.get(), space.get(), H5P_DEFAULT, &zero) >= 0);
     const hsize_t three[] = {3};
-    const f64 h[] = {v.spacing.x, v.spacing.y, v.spacing.z};
+    const f64 h[] = {spacing.x, spacing.y, spacing.z};
     const hdf5_id line(H5Screate_simple(1, three, nullptr), &H5Sclose);
-    const hdf5_id spacing(
+    const hdf5_id attribute(
         H5Acreate2(set.get(), "spacing", H5T_IEEE_F64LE, line.get(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose);
-    must(line && spacing && H5Awrite(spacing.get(), H5T_NATIVE_DOUBLE, h) >= 0);
-  });
+    must(line && attribute && H5Awrite(attribute.get(), H5T_NATIVE_DOUBLE, h) >= 0);
+    must(H5Fflush(file.get(), H5F_SCOPE_LOCAL) >= 0);
+    begin = H5Dget_offset(set.get());
+    must(begin != HADDR_UNDEF);
+  }
+  const wsl::support::file_reader all(made.name());
+  const auto part = [&](wsl::u64 from, wsl::u64 to) {
+    std::string bytes(static_cast<std::size_t>(to - from), '\0');
+    all.read(from, bytes.data(), bytes.size());
+    return bytes;
+  };
+  return {part(0, begin), part(begin + size.count() * sizeof(f32), all.size()), false, true};
 }
 
 }  // namespace wave_app

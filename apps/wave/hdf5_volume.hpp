@@ -4,6 +4,7 @@
 #pragma once
 #include <string>
 
+#include "exports.hpp"
 #include "volume.hpp"
 
 namespace wave_app {
@@ -15,7 +16,7 @@ void require_hdf5(const std::string& what);
 /// `spacing` of the dataset, one or three numbers in m, is taken if it is there.
 volume hdf5_volume(const std::string& file, const std::string& dataset);
 
-/// The bytes of a file with the dataset `u`, f4 of shape (x, y, z), and its attribute `spacing`.
-std::string hdf5_bytes(const volume& v);
+/// A file with the dataset `u`, f4 of shape (x, y, z), and its attribute `spacing`.
+volume_format hdf5_format(const cells& size, const extent& spacing);
 
 }  // namespace wave_app

@@ -51,7 +51,7 @@ int march(int argc, char** argv) {
   int status = 0;
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
-  if (!asked->migrates && asked->shots.empty()) app::let_one_print();  // they share the cells, not the shots
+  if (asked->shots.empty()) app::let_one_print();  // they share the cells, not the shots
   const wave25::problem& p = asked->problem;
   fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
              asked->steps);

@@ -83,7 +83,8 @@ void declare_migration(CLI::App& app, words& w, options& o) {
   app.add_option("--data-interval", o.data_interval,
                  "s between two samples of arrays of NumPy, the first at one")
       ->check(app::at_least(0, true));
-  app.add_option("--memory", w.gigabytes, "GB for checkpoints and fields of the forward run of a shot")
+  app.add_option("--memory", w.gigabytes,
+                 "GB for checkpoints and fields of the forward run of a shot, of each process")
       ->check(app::at_least(0, true))
       ->capture_default_str();
   app.add_option("--image-every", o.every, "steps between two fields that are correlated")
@@ -386,14 +387,19 @@ void assemble(words& w, options& o) {
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
     bad_argument("--spacing: it is {} m; it is positive", p.spacing);
   run_grid grid{p.size, p.spacing, bytes_of_cell(w), w.has_grid};
-  // In these runs each process has its part of the cells only.
+  // Of a shot that is alone each process has its part of the cells only, and of properties that are given as
+  // files all numbers, and copies of them.
   const bool is_isotropic = w.density.empty() && w.epsilon.empty() && w.delta.empty(),
-             are_shared = is_isotropic && !o.migrates && w.shots.empty();
-  if (are_shared) grid.processes = app::ranks();
-  if (grid.processes > 1 && w.model.empty()) grid.bytes_of_whole = 0;
+             is_shared = w.shots.empty();
+  if (is_shared) grid.processes = app::ranks();
+  if (grid.processes > 1) {
+    grid.bytes_of_whole = w.model.empty() ? 0 : 8;
+    for (const auto* property : {&w.density, &w.epsilon, &w.delta})
+      if (is_file(*property)) grid.bytes_of_whole += 16;
+  }
   const model_file model{"--model", w.model, w.dataset};
-  if (!w.model.empty() && is_isotropic && !o.migrates)
-    if (auto raw = raw_velocities(model, w.model_spacing, grid, are_shared)) p.model = std::move(*raw);
+  if (!w.model.empty() && is_isotropic && (is_shared || !o.migrates))
+    if (auto raw = raw_velocities(model, w.model_spacing, grid, is_shared)) p.model = std::move(*raw);
   if (!p.model) require_room(grid);
   if (p.model) p.velocity = {};
   else if (!w.model.empty()) p.velocity = of_file(model, w.model_spacing, grid);
@@ -416,12 +422,18 @@ void assemble(words& w, options& o) {
   read_formats(w, o);
   o.memory = 1e9 * w.gigabytes;
   // Two runs, two sums of 64 bits, and what is kept of the forward one.
-  if (const f64 wanted =
-          o.shots_at_a_time * ((24 + 2 * bytes_of_cell(w)) * static_cast<f64>(p.size.count()) + o.memory);
-      o.migrates && wanted > app::memory_there())
+  const f64 of_cell = (24 + 2 * bytes_of_cell(w)) / grid.processes +
+                      (grid.processes > 1 ? 2 * grid.bytes_of_whole : 0),
+            wanted = o.shots_at_a_time * (of_cell * static_cast<f64>(p.size.count()) + o.memory),
+            there = app::memory_there(grid.processes > 1 ? app::ranks_here() : 1);
+  if (o.migrates && wanted > there) {
+    if (grid.processes > 1)
+      bad_argument("--memory: the migration takes about {} in each of {} processes, which can have {}",
+                   app::size_text(wanted), grid.processes, app::size_text(there));
     bad_argument(
         "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
-        o.shots_at_a_time, std::ceil(wanted / 1e9), app::memory_there() / 1e9);
+        o.shots_at_a_time, std::ceil(wanted / 1e9), there / 1e9);
+  }
   if (o.migrates && o.shots.empty() && p.receivers.empty())
     bad_argument(
         "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "

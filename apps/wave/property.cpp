@@ -102,6 +102,8 @@ std::vector<f32> of_file(const model_file& file, const std::vector<f64>& model_s
   return is_bare_model(file) ? bare_model(file, grid.size) : shaped_model(file, model_spacing, grid);
 }
 
+bool is_file(const std::vector<std::string>& words) { return words.size() == 1 && !number_in(words[0]); }
+
 std::vector<f32> of_words(const std::string& option, const char* what, const std::vector<std::string>& words,
                           const std::vector<f64>& model_spacing, run_grid& grid) {
   std::vector<f64> numbers;

@@ -33,6 +33,8 @@ std::vector<f32> layered(const std::string& option, const char* what, const std:
 /// std::invalid_argument that names the option and the file.
 std::vector<f32> of_file(const model_file& file, const std::vector<f64>& model_spacing, run_grid& grid);
 
+/// Whether the words after an option name a file.
+bool is_file(const std::vector<std::string>& words);
 /// A property from the words after its option: a number, the pairs of layers, or a file's name. `what` is the
 /// name of the property, and that of its dataset in a file of HDF5.
 std::vector<f32> of_words(const std::string& option, const char* what, const std::vector<std::string>& words,

@@ -12,6 +12,7 @@
 #include <wsl/support/folder_lock.hpp>
 
 #include "../files.hpp"
+#include "../ranks.hpp"
 
 namespace wave_app {
 namespace {
@@ -82,6 +83,32 @@ shots_done work_on(const shot_queue& q) {
     work();
   }
   if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
+shots_done work_together(const shot_queue& q) {
+  shots_done result;
+  for (std::size_t k = 0; k < q.shots && result.status == 0; ++k) {
+    const auto folder = folder_of_shot(q.out, k);
+    std::optional<wsl::support::folder_lock> lock;
+    wsl::u64 is_taken = 0;
+    if (app::is_root()) {
+      app::make_folder(folder);
+      try {
+        lock.emplace(folder.string(), "");
+      } catch (const wsl::support::file_error&) { is_taken = 1; }
+    }
+    if (app::largest(is_taken)) {
+      ++result.elsewhere;
+      continue;
+    }
+    const bool finished = is_finished(q, k);
+    result.status = finished ? 0 : q.make(k, folder);
+    if (result.status != 0) break;
+    ++(finished ? result.before : result.here);
+    if (!finished && app::is_root()) app::write_file(mark_of(q, k), q.recipe(k));
+    app::sum(0);  // all of them find the mark
+  }
   return result;
 }
 

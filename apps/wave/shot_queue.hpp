@@ -38,4 +38,7 @@ shots_done work_on(const shot_queue& q);
 /// Whether all shots are finished.
 bool all_finished(const shot_queue& q);
 
+/// The same for shots of which all processes that were started together make a part each; collective.
+shots_done work_together(const shot_queue& q);
+
 }  // namespace wave_app

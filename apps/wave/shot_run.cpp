@@ -33,9 +33,6 @@ struct solver {
   static seismic::options use_of(const resources& how) {
     return {.wide = how.wide, .depth = how.depth, .threads = how.threads};
   }
-  static seismic::state read(const std::string& bytes, const problem& p) {
-    return seismic::state_from_bytes(bytes, p);
-  }
 };
 template <>
 struct solver<isotropic> {
@@ -44,9 +41,6 @@ struct solver<isotropic> {
   static problem with(const options&, const wave25::problem& shot, const isotropic&) { return shot; }
   static wave25::options use_of(const resources& how) {
     return {.wide = how.wide, .depth = how.depth, .threads = how.threads};
-  }
-  static wave25::state read(const std::string& bytes, const problem& p) {
-    return wave25::state_from_bytes(bytes, p);
   }
 };
 
@@ -67,10 +61,9 @@ class shot_run {
         simulation_(whole_, solver<Medium>::use_of(o.how), app::engine{.is_alone = !alone}) {
     if (writes()) app::make_folder(folder_);
     if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
-      const auto s = solver<Medium>::read(app::read_file(checkpoint()), whole_);
-      if (s.time > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", s.time, o.steps);
-      simulation_.restore(s);
-      if (alone_) fmt::print("going on after {} steps\n", s.time);
+      read_checkpoint(simulation_, support::file_reader(checkpoint().string()));
+      if (now() > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", now(), o.steps);
+      if (alone_) fmt::print("going on after {} steps\n", now());
     }
   }
 
@@ -119,20 +112,9 @@ class shot_run {
 
   void save() {
     require_finite();
-    const auto s = simulation_.save();
-    if (writes()) app::write_file(checkpoint(), to_bytes(s, whole_));
-  }
-
-  /// The cells of the field for which this process answers; `kept` is where they are if a simulation only
-  /// gives all of them, to all processes.
-  std::vector<field_block> own_cells(std::vector<f32>& kept) {
-    std::vector<field_block> blocks;
-    if constexpr (requires { simulation_.each_own_block([](auto, auto) {}); })
-      simulation_.each_own_block([&](const wsl::grid::lines& where, auto line) {
-        blocks.push_back({where, [line](int x, int y) { return line(x, y).data(); }});
-      });
-    else if (kept = simulation_.field(); writes()) blocks.push_back(whole_field(kept, problem_.size));
-    return blocks;
+    app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);
+    write_checkpoint(simulation_, file);
+    file.finish();
   }
 
   /// Throws if a process has a number that is none; collective.
@@ -140,16 +122,15 @@ class shot_run {
     constexpr u64 none = ~u64{0};
     u64 lost = none;
     f32 what = 0;
-    std::vector<f32> kept;
-    for (const field_block& b : own_cells(kept))
-      for (int x = b.where.x.from; x < b.where.x.to; ++x)
-        for (int y = b.where.y.from; y < b.where.y.to; ++y) {
-          const f32* const line = b.line(x, y);
-          const f32* const end = line + problem_.size.z;
-          const f32* const at = std::find_if(line, end, [](f32 v) { return !std::isfinite(v); });
-          const u64 index = problem_.size.index({x, y, static_cast<int>(at - line)});
-          if (at != end && index < lost) lost = index, what = *at;
+    simulation_.each_own_block([&](const grid::lines& where, auto line_at) {
+      for (int x = where.x.from; x < where.x.to; ++x)
+        for (int y = where.y.from; y < where.y.to; ++y) {
+          const std::span<const f32> line = line_at(x, y);
+          const auto at = std::find_if(line.begin(), line.end(), [](f32 v) { return !std::isfinite(v); });
+          const u64 index = problem_.size.index({x, y, static_cast<int>(at - line.begin())});
+          if (at != line.end() && index < lost) lost = index, what = *at;
         }
+    });
     const u64 first = alone_ ? ~app::largest(~lost) : lost;
     if (first == none) return;
     // its bits, which no other process has
@@ -171,7 +152,7 @@ class shot_run {
     const auto file = [&](const char* ending) { return snapshot_name(now(), ending); };
     const f64 h = p.spacing;
     if (asked_.snapshots.svg || asked_.snapshots.png) {
-      const std::vector<f32> drawn = drawn_cells();
+      const std::vector<f32> drawn = simulation_.slice(drawn_.axis - 'x', drawn_.at);
       if (asked_.snapshots.svg && writes())
         app::write_file(file("svg"),
                         figure_of_slice(drawn, p, drawn_,
@@ -180,22 +161,13 @@ class shot_run {
       if (asked_.snapshots.png && writes())
         app::write_file(file("png"), picture_of_slice(drawn, p, drawn_, asked_.clip));
     }
-    if (asked_.snapshots.vtk || asked_.snapshots.vti) {
-      std::vector<f32> kept;
-      const std::vector<field_block> mine = own_cells(kept);
-      if (asked_.snapshots.vtk) write_volume(file("vtk"), vtk(p.size, h), p.size, mine, !alone_);
-      if (asked_.snapshots.vti) write_volume(file("vti"), vti(p.size, h), p.size, mine, !alone_);
-    }
-    if (asked_.snapshots.h5) {  // by one process, which has the whole field for it
-      const auto field = simulation_.field();
-      if (writes()) app::write_file(file("h5"), hdf5_bytes({p.size, {h, h, h}, field}));
-    }
-  }
-  /// The cells of the slice that snapshots draw; collective.
-  std::vector<f32> drawn_cells() {
-    if constexpr (requires { simulation_.slice(0, 0); })
-      return simulation_.slice(drawn_.axis - 'x', drawn_.at);
-    else return cells_of_slice(simulation_.field(), problem_.size, drawn_);
+    const auto all = simulation_.on_pes();
+    const auto write = [&](const char* ending, const volume_format& format) {
+      write_volume(file(ending), format, {p.size, all.blocks, all.field}, !alone_);
+    };
+    if (asked_.snapshots.vtk) write("vtk", vtk(p.size, h));
+    if (asked_.snapshots.vti) write("vti", vti(p.size, h));
+    if (asked_.snapshots.h5) write("h5", hdf5_format(p.size, {h, h, h}));
   }
 
   void record() {

@@ -9,6 +9,6 @@ void require_hdf5(const std::string& what) {
          what);
 }
 volume hdf5_volume(const std::string& file, const std::string&) { return require_hdf5(file), volume{}; }
-std::string hdf5_bytes(const volume&) { return require_hdf5("HDF5"), std::string(); }
+volume_format hdf5_format(const cells&, const extent&) { return require_hdf5("HDF5"), volume_format{}; }
 
 }  // namespace wave_app

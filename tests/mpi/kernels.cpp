@@ -11,6 +11,7 @@
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/mpi.hpp>
 #include <wsl/support/file_reader.hpp>
+#include <wsl/support/whole_file.hpp>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -65,6 +66,54 @@ class data_limit {
   rlimit before_{};
 };
 
+/// A folder that all ranks see, while it lives on all of them.
+class common_folder {
+ public:
+  common_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "wsl_kernels_XXXXXX").string();
+    if (who_.root()) REQUIRE(::mkdtemp(name.data()));
+    path_ = who_.broadcast(name, 0);
+  }
+  common_folder(const common_folder&) = delete;
+  ~common_folder() {
+    who_.sum(0);
+    if (who_.root()) std::filesystem::remove_all(path_);
+  }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  mpi::ranks who_ = mpi::world().who;
+  std::string path_;
+};
+
+template <class Simulation>
+void write_together(Simulation& s, const std::string& name) {
+  mpi::joint_file file(mpi::world().who, name, checkpoint_size(s));
+  write_checkpoint(s, file), file.finish();
+}
+
+/// What ranks write together are the bytes of one process; others go on from them, and so does one process.
+template <class Simulation, class Other>
+void goes_on_from_a_file(Simulation& spread, const std::string& bytes, Other other_of) {
+  const common_folder folder;
+  write_together(spread, folder.file("checkpoint"));
+  const support::file_reader written(folder.file("checkpoint"));
+  REQUIRE(written.size() == bytes.size());
+  std::string found(bytes.size(), '\0');
+  written.read(0, found.data(), found.size());
+  CHECK(found == bytes);
+  auto other = other_of();
+  read_checkpoint(other, written);
+  CHECK(other.time() == spread.time());
+  CHECK(to_bytes(other.save(), other.of()) == bytes);
+  // Damage is found on all ranks, whichever reads it.
+  found[found.size() / 3] ^= 1;
+  if (mpi::world().root()) support::write_whole_file(folder.file("damaged"), found);
+  mpi::world().who.sum(0);
+  CHECK_THROWS_WITH(read_checkpoint(other, support::file_reader(folder.file("damaged"))),
+                    Catch::Contains("cut short or damaged"));
+}
+
 /// Each cell takes the value of its neighbour in x.
 constexpr auto from_the_west = [](auto u) { return 1.f * u(-1, 0, 0); };
 
@@ -90,6 +139,9 @@ TEST_CASE("waves on ranks are those of one process") {
     const wave25::state saved = spread.save(), expected = alone.save();
     CHECK(saved.before == expected.before);
     CHECK(saved.phi == expected.phi);
+    goes_on_from_a_file(spread, to_bytes(expected, p), [&] {
+      return wave25::simulation{p, {.wide = 3, .high = 3, .depth = 3, .threads = 1}, mpi::world()};
+    });
     // and on from there, with another partition
     wave25::simulation other{p, {.wide = 3, .depth = 3, .threads = 1}, mpi::world()};
     other.restore(saved);
@@ -110,6 +162,9 @@ TEST_CASE("waves in other media on ranks are those of one process") {
     for (std::size_t k = 0; k < p.shot.receivers.size(); ++k) CHECK(spread.trace(k) == alone.trace(k));
     const seismic::state saved = spread.save();
     CHECK(to_bytes(saved, p) == to_bytes(alone.save(), p));
+    goes_on_from_a_file(spread, to_bytes(alone.save(), p), [&] {
+      return seismic::simulation{p, {.wide = 3, .high = 3, .depth = 3, .threads = 1}, mpi::world()};
+    });
     seismic::simulation other{p, {.wide = 3, .depth = 3, .threads = 1}, mpi::world()};
     other.restore(saved);
     other.run(7), alone.run(7);
@@ -128,6 +183,34 @@ TEST_CASE("waves in other media on ranks are those of one process") {
                                seismic::variable_density{mpi::world().rank() == 1 ? 2.f : 1.f}};
   CHECK_THROWS_WITH((seismic::simulation{other, {.wide = 4}, mpi::world()}),
                     Catch::Contains("rank 1 has another problem than rank 0"));
+}
+
+TEST_CASE("an image on ranks is that of one process") {
+  const auto is_one = [](const auto& p, f64 memory) {
+    const auto rest = [](const wave25::traces& synthetic) { return synthetic; };
+    const wave25::imaging_options how{
+        .memory = memory, .every = 2, .how = {.wide = 4, .high = 2, .depth = 2, .threads = 1}};
+    const wave25::image expected = wave25::migrate(p, 41, rest, how);
+    const wave25::spread_image found = wave25::migrate_on_pes(p, 41, rest, how, mpi::world());
+    CHECK(found.misfit == expected.misfit);
+    CHECK(expected.misfit > 0);
+    const auto are_same = [&](const grid::line_array<const f32>& own, const std::vector<f32>& whole) {
+      bool same = true;
+      grid::each_own_line(found.blocks, own, [&](int x, int y, std::span<const f32> line) {
+        same &= std::equal(line.begin(), line.end(), &whole[found.size.index({x, y, 0})]);
+      });
+      return same;
+    };
+    CHECK(are_same(found.gradient, expected.gradient));
+    CHECK(are_same(found.illumination, expected.illumination));
+    CHECK_THROWS_WITH(wave25::migrate_on_pes(p, 41, rest, {.memory = 1e4, .how = how.how}, mpi::world()),
+                      Catch::Contains("imaging needs memory for at least"));
+  };
+  const f64 field = 4. * static_cast<f64>(some_waves(wave25::border::cpml).size.count());
+  for (const wave25::border sides : {wave25::border::pml, wave25::border::cpml})
+    is_one(some_waves(sides), 9 * field);
+  is_one(seismic::problem{some_waves(wave25::border::cpml), seismic::variable_density{2.f}}, 9 * field);
+  is_one(seismic::problem{some_waves(wave25::border::sponge), seismic::vti{0.2f, 0.1f}}, 1e9);
 }
 
 TEST_CASE("another problem on another rank is refused") {
@@ -202,16 +285,16 @@ TEST_CASE("a problem of four times a rank's memory runs on four ranks") {
   if (ranks >= 4) CHECK(run());
 }
 
-TEST_CASE("a run of more than a rank's memory is read, run and written by four ranks") {
+TEST_CASE("a run of more than a rank's memory is read, run, saved, resumed and written by four ranks") {
   if (has_sanitizer) return;  // whose own memory the limit would count
   constexpr grid::cells size{512, 160, 200};
   constexpr u64 bytes = sizeof(f32) * u64{512} * 160 * 200;  // 66 MB of velocities, and as many of each field
   const mpi::ranks who = mpi::world().who;
   const int ranks = who.size();
   if (ranks == 2 || ranks == 3) return;
-  std::string name = (std::filesystem::temp_directory_path() / "wsl_model_XXXXXX").string();
-  if (who.root()) REQUIRE(::mkdtemp(name.data()));
-  const std::string folder = who.broadcast(name, 0), model = folder + "/model", field = folder + "/field";
+  const common_folder folder;
+  const std::string model = folder.file("model"), field = folder.file("field"),
+                    checkpoint = folder.file("checkpoint");
   const auto velocity = [](int x, int y, int z) {
     return 1500.f + static_cast<f32>((x + 3 * y + 7 * z) % 500);
   };
@@ -241,27 +324,22 @@ TEST_CASE("a run of more than a rank's memory is read, run and written by four r
              }};
   p.sources = {{.at = {255, 80, 100}, .peak_hz = 12, .delay = 0.01}};
   const auto run = [&] {
-    wave25::simulation s{p, {.wide = 8, .depth = 1, .threads = 1}, mpi::world()};
-    s.run(6);
-    // written plane by plane of this rank's blocks
+    {
+      wave25::simulation s{p, {.wide = 8, .depth = 1, .threads = 1}, mpi::world()};
+      s.run(4);
+      write_together(s, checkpoint);
+    }
+    wave25::simulation s{p, {.wide = 4, .high = 2, .depth = 1, .threads = 1}, mpi::world()};
+    read_checkpoint(s, support::file_reader(checkpoint));
+    s.run(2);
     mpi::joint_file f(who, field, bytes);
-    std::vector<support::file_run> runs;
-    std::vector<f32> numbers;
-    numbers.reserve(size.count() / static_cast<std::size_t>(ranks));
-    s.each_own_block([&](const grid::lines& own, auto line) {
-      for (int x = own.x.from; x < own.x.to; ++x)
-        for (int y = own.y.from; y < own.y.to; ++y) {
-          const std::span<const f32> cells = line(x, y);
-          runs.push_back({4 * size.index({x, y, 0}), cells.size_bytes()});
-          numbers.insert(numbers.end(), cells.begin(), cells.end());
-        }
-    });
-    f.write(runs, numbers.data());
-    f.finish();
+    const grid::state_on_pes<f32> where = s.on_pes();
+    grid::write(f, 0, where.blocks, where.field), f.finish();
   };
   {
-    // a rank of four has a quarter of velocities and two fields, and halos
-    const data_limit limit(2 * bytes);
+    // A rank of four has a quarter of velocities and two fields, and halos; MPI has buffers for the files. One
+    // that had a whole state would have two fields of all cells, as numbers and as bytes of their file.
+    const data_limit limit(4 * bytes);
     if (ranks == 1) CHECK_THROWS_AS(run(), std::bad_alloc);
     else run();
   }
@@ -283,8 +361,6 @@ TEST_CASE("a run of more than a rank's memory is read, run and written by four r
     CHECK(std::memcmp(found.data(), expected.data(), bytes) == 0);
     CHECK(expected[size.index({258, 80, 100})] != 0);
   }
-  who.sum(0);
-  if (who.root()) std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("neutrons and lookups on ranks are those of one process") {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Checkpoints of wave25: written and read back; and damaged bytes, which must throw.
 #include <wsl/kernel/wave25.hpp>
+#include <wsl/support/whole_file.hpp>
+
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <random>
 
 using namespace wsl;
@@ -40,6 +44,59 @@ TEST_CASE("a checkpoint gives back the state") {
   t.restore(read);
   s.run(9), t.run(9);
   CHECK(s.field() == t.field());
+}
+
+TEST_CASE("a checkpoint that goes to a file and comes back line by line has the same bytes") {
+  const std::string name =
+      (std::filesystem::temp_directory_path() / ("wave25_" + std::to_string(::getpid()))).string();
+  const auto write = [&](const std::string& bytes) { support::write_whole_file(name, bytes); };
+  for (const border sides : {border::reflects, border::pml, border::cpml}) {
+    problem p = small();
+    p.edge = sides;
+    simulation s{p, {.wide = 3, .high = 2}};
+    s.run(11);
+    support::scattered_file file(name, checkpoint_size(s));
+    write_checkpoint(s, file), file.finish();
+    const std::string expected = to_bytes(s.save(), p);
+    const support::file_reader written(name);
+    REQUIRE(written.size() == expected.size());
+    std::string bytes(expected.size(), '\0');
+    written.read(0, bytes.data(), bytes.size());
+    CHECK(bytes == expected);
+
+    simulation t{p, {.wide = 2, .high = 3}};
+    t.run(3);
+    const std::string before = to_bytes(t.save(), p);
+    for (const std::size_t at : {std::size_t{0}, std::size_t{30}, bytes.size() / 2, bytes.size() - 1}) {
+      std::string damaged = bytes;
+      damaged[at] ^= 1;
+      write(damaged);
+      CHECK_THROWS_AS(read_checkpoint(t, support::file_reader(name)), std::invalid_argument);
+    }
+    write(bytes.substr(0, bytes.size() - 12));
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("cut short or damaged"));
+    problem q = p;
+    q.sources[0].amplitude = 2;
+    write(to_bytes(simulation(q).save(), q));
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("belongs to another problem"));
+    state cut = s.save();
+    cut.before.pop_back();
+    write(to_bytes(cut, p));
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("a number for each cell"));
+    CHECK(to_bytes(t.save(), p) == before);
+
+    read_checkpoint(t, written);
+    s.run(9), t.run(9);
+    CHECK(to_bytes(t.save(), p) == to_bytes(s.save(), p));
+    // what a border remembers is zero where a state does not say it
+    state plain = s.save();
+    plain.phi.clear();
+    write(to_bytes(plain, p));
+    read_checkpoint(t, support::file_reader(name)), s.restore(plain);
+    s.run(2), t.run(2);
+    CHECK(t.field() == s.field());
+  }
+  std::filesystem::remove(name);
 }
 
 TEST_CASE("a checkpoint of another problem throws") {

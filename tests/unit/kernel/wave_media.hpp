@@ -3,7 +3,10 @@
 #pragma once
 #include <wsl/kernel/wave.hpp>
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 namespace wave_media {
 
@@ -84,6 +87,13 @@ void has_one_result(const Medium& medium, wave25::border kind) {
   const auto is_whole = [&](auto& s) {
     CHECK(s.field() == whole.field());
     CHECK(s.slice(1, 4) == whole.slice(1, 4));
+    std::vector<f32> blocks(p.shot.size.count());
+    s.each_own_block([&](const grid::lines& where, auto line) {
+      for (int x = where.x.from; x < where.x.to; ++x)
+        for (int y = where.y.from; y < where.y.to; ++y)
+          std::ranges::copy(line(x, y), &blocks[p.shot.size.index({x, y, 0})]);
+    });
+    CHECK(blocks == whole.field());
     for (std::size_t i = 0; i < p.shot.receivers.size(); ++i) CHECK(s.trace(i) == whole.trace(i));
   };
   for (const seismic::options& how :
@@ -93,13 +103,31 @@ void has_one_result(const Medium& medium, wave25::border kind) {
     s.run(130);
     is_whole(s);
   }
-  seismic::simulation first{p, {.wide = 2, .depth = 3}}, second{p, {.wide = 3, .depth = 2}};
+  seismic::simulation first{p, {.wide = 2, .depth = 3}}, second{p, {.wide = 3, .depth = 2}},
+      third{p, {.wide = 2, .high = 2, .depth = 2}};
   first.run(83);
   const std::string bytes = to_bytes(first.save(), p);
   second.restore(seismic::state_from_bytes(bytes, p));
   CHECK(second.time() == 83);
   second.run(47);
   is_whole(second);
+
+  // a checkpoint in a file, line by line
+  const std::string name =
+      (std::filesystem::temp_directory_path() / ("wave_media_" + std::to_string(::getpid()))).string();
+  support::scattered_file file(name, checkpoint_size(first));
+  write_checkpoint(first, file), file.finish();
+  const support::file_reader written(name);
+  REQUIRE(written.size() == bytes.size());
+  std::string found(bytes.size(), '\0');
+  written.read(0, found.data(), found.size());
+  CHECK(found == bytes);
+  third.run(5);
+  read_checkpoint(third, written);
+  CHECK(third.time() == 83);
+  third.run(47);
+  is_whole(third);
+  std::filesystem::remove(name);
 }
 
 /// What borders of a long grid send back, over the largest amplitude: a source near a long side, most of whose

@@ -20,6 +20,7 @@
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 #include "blocking.hpp"
+#include "state_on_pes.hpp"
 #include "stencil_pe.hpp"
 
 namespace wsl::stencils {
@@ -245,6 +246,48 @@ class simulation_on {
     });
     for (std::size_t i = 0; i < traces_.size(); ++i)
       traces_[i] = s.traces.empty() ? std::vector<T>{} : s.traces[i];
+  }
+
+  /// The numbers of a state where they are, of a grid with three axes.
+  grid::state_on_pes<T> on_pes()
+    requires(reads.dimensions == 3)
+  {
+    const cut_axis(&axis)[3] = plan_.cut.axis;
+    grid::state_on_pes<T> all;
+    all.on = &fabric_, all.size = {axis[x_axis].n, axis[y_axis].n, axis[z_axis].n};
+    for (int x = 0; x < wide_; ++x)
+      for (int y = 0; y < high_; ++y) {
+        const box own = plan_.cut.own({x, y});
+        all.blocks.push_back({{x, y}, {own.at[x_axis], own.at[y_axis]}, fabric_.here({x, y})});
+      }
+    const auto field = [&](int f, line_in_tile which) {
+      return grid::line_array<T>{[this](int x, int y) { return index(x, y, 0); },
+                                 [this, f, which](coord pe, int x, int y) {
+                                   return std::span<T>((tile_of(pe).*which)(f, x, y),
+                                                       std::size_t(plan_.cut.axis[z_axis].n));
+                                 }};
+    };
+    for (int f = 0; f < in.fields; ++f) {
+      all.now.push_back(field(f, &program_tile::now));
+      if (reads.before) all.before.push_back(field(f, &program_tile::before));
+    }
+    all.field = {all.now[0].begin, all.now[0].line};
+    if (border_begins_.back() == 0) all.border.begin = [](int, int) { return std::size_t{0}; };
+    else if constexpr (Storage::has_border)
+      all.border = {
+          [this](int x, int y) {
+            return border_begins_[index(x, y, 0) / std::size_t(plan_.cut.axis[z_axis].n)];
+          },
+          [this](coord pe, int x, int y) { return tile_of(pe).border().of({{x, x + 1}, {y, y + 1}}); }};
+    return all;
+  }
+  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  template <class F>
+  void restore(i64 time, std::vector<std::vector<T>> traces, F fill) {
+    each_tile([&](auto& t, coord) { t.set_time(time); });
+    time_ = time, traces_ = std::move(traces);
+    fill(on_pes());
+    each_tile([](auto& t, coord) { t.loaded(); });
   }
 
   /// Marches so many steps. Returns the cycles that they took on an engine that counts them, with the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A state of a simulation in another medium as bytes and back, as wave25/checkpoint.hpp has it for wave25.
+// A state of a simulation in another medium as bytes and back, and as a file of several processes, as
+// wave25/checkpoint.hpp has it for wave25.
 #pragma once
 #include "../wave25/checkpoint.hpp"
 #include "simulation.hpp"
@@ -7,46 +8,84 @@
 namespace wsl::seismic {
 
 namespace checks {
+
 inline constexpr std::string_view checkpoint_magic = "wsl seismic state 2\n";
+
+template <class Writer, class Array>
+void put(Writer& to, u64 fingerprint, i64 time, const std::vector<Array>& now,
+         const std::vector<Array>& before, const std::vector<std::vector<f32>>& traces, const Array& border) {
+  const auto arrays = [&](const auto& all) {
+    to.number(u64{all.size()});
+    for (const auto& one : all) to.numbers(one);
+  };
+  to.text(checkpoint_magic), to.number(fingerprint), to.number(time);
+  arrays(now), arrays(before), arrays(traces);
+  to.number(u64{1}), to.numbers(border);
 }
+template <class Medium>
+wave25::checks::spread_writer writer_of(simulation<Medium>& s) {
+  const grid::state_on_pes<f32> all = s.on_pes();
+  wave25::checks::spread_writer to(all);
+  put(to, fingerprint_of(s.of()), s.time(), all.now, all.before,
+      wave25::checks::traces_of(s, s.of().shot.receivers.size()), all.border);
+  return to;
+}
+template <class Source, class Medium>
+wave25::checks::saved_state saved_in(wave25::checks::reader<Source>& in, const problem<Medium>& p) {
+  const auto arrays = [&](std::size_t count, auto take) {
+    if (const u64 there = in.template number<u64>(); there != count)
+      support::bad_argument(
+          {"seismic: the checkpoint is damaged: it has ", there, " arrays where ", count, " belong"});
+    for (std::size_t i = 0; i < count; ++i) take();
+  };
+  wave25::checks::saved_state s;
+  s.time = in.template number<i64>();
+  const u64 n = p.shot.size.count(), samples = static_cast<u64>(std::max<i64>(s.time, 0));
+  arrays(std::size_t(Medium::fields), [&] { s.now.push_back(in.pass(n)); });
+  arrays(std::size_t(Medium::fields), [&] { s.before.push_back(in.pass(n)); });
+  arrays(p.shot.receivers.size(), [&] { s.traces.push_back(in.numbers(samples)); });
+  arrays(1, [&] { s.border = in.pass(remembered(p)); });
+  if (!in.empty()) support::bad_argument({"seismic: the checkpoint is damaged: it goes on after its end"});
+  return s;
+}
+
+}  // namespace checks
 
 template <class Medium>
 std::string to_bytes(const state& s, const problem<Medium>& p) {
-  std::string bytes(checks::checkpoint_magic);
-  const auto number = [&](auto n) { bytes.append(reinterpret_cast<const char*>(&n), sizeof n); };
-  const auto arrays = [&](const std::vector<std::vector<f32>>& all) {
-    number(u64{all.size()});
-    for (const std::vector<f32>& v : all) {
-      number(u64{v.size()});
-      bytes.append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(f32));
-    }
-  };
-  number(fingerprint_of(p)), number(s.time);
-  arrays(s.now), arrays(s.before), arrays(s.traces), arrays({s.border});
-  return wave25::checks::sealed(std::move(bytes));
+  wave25::checks::bytes_writer to;
+  checks::put(to, fingerprint_of(p), s.time, s.now, s.before, s.traces, s.border);
+  return to.sealed();
 }
 
 /// Throws std::invalid_argument that names the mistake in the bytes.
 template <class Medium>
 state state_from_bytes(std::string_view bytes, const problem<Medium>& p) {
-  wave25::checks::reader in =
-      wave25::checks::opened(bytes, checks::checkpoint_magic, fingerprint_of(p), "seismic");
-  const auto arrays = [&](std::size_t count, u64 most) {
-    if (const u64 there = in.template number<u64>(); there != count)
-      support::bad_argument(
-          {"seismic: the checkpoint is damaged: it has ", there, " arrays where ", count, " belong"});
-    std::vector<std::vector<f32>> all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(in.numbers(most));
-    return all;
-  };
-  state s;
-  s.time = in.template number<i64>();
-  const u64 n = p.shot.size.count();
-  s.now = arrays(std::size_t(Medium::fields), n), s.before = arrays(std::size_t(Medium::fields), n);
-  s.traces = arrays(p.shot.receivers.size(), static_cast<u64>(std::max<i64>(s.time, 0)));
-  s.border = arrays(1, remembered(p))[0];
-  if (!in.empty()) support::bad_argument({"seismic: the checkpoint is damaged: it goes on after its end"});
+  const wave25::checks::bytes_reader of(bytes);
+  auto in = wave25::checks::opened(of, bytes, checks::checkpoint_magic, fingerprint_of(p), "seismic");
+  wave25::checks::saved_state saved = checks::saved_in(in, p);
+  state s{.time = saved.time, .now = {}, .before = {}, .traces = std::move(saved.traces), .border = {}};
+  for (const auto& field : saved.now) s.now.push_back(in.at(field));
+  for (const auto& field : saved.before) s.before.push_back(in.at(field));
+  s.border = in.at(saved.border);
   return s;
+}
+
+/// The bytes of a simulation's checkpoint.
+template <class Medium>
+u64 checkpoint_size(simulation<Medium>& s) {
+  return checks::writer_of(s).size();
+}
+/// Writes a checkpoint, and continues from one, as those of wave25; collective.
+template <class Medium, class File>
+void write_checkpoint(simulation<Medium>& s, File& to) {
+  checks::writer_of(s).write(to);
+}
+template <class Medium>
+void read_checkpoint(simulation<Medium>& s, const support::file_reader& from) {
+  auto in = wave25::checks::opened(from, checks::checkpoint_magic, fingerprint_of(s.of()), "seismic",
+                                   [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
+  wave25::checks::go_on(s, from, checks::saved_in(in, s.of()), "seismic");
 }
 
 }  // namespace wsl::seismic

@@ -15,7 +15,7 @@
 
 namespace wsl::seismic {
 
-using wave25::migrate;
+using wave25::migrate, wave25::migrate_on_pes;
 
 /// As that of wave25. It is exact for point sources in the same places.
 template <class Medium>
@@ -43,15 +43,9 @@ struct imaging_of<seismic::problem<Medium>> {
   static problem checked(const problem& p) { return p.checked(); }
   static const wave25::problem& shot(const problem& p) { return p.shot; }
   static wave25::problem& shot(problem& p) { return p.shot; }
-  static std::size_t remembered(const problem& p) { return seismic::remembered(p); }
-  static seismic::state at_rest(const problem& p) {
-    const std::vector<std::vector<f32>> zero(fields, std::vector<f32>(p.shot.size.count()));
-    return {.time = 0, .now = zero, .before = zero, .traces = {}, .border = {}};
-  }
-  static std::vector<std::vector<f32>> fields_of(simulation& s) { return s.fields(); }
-  f64 product(std::size_t i, const std::array<f64, fields>& adjoint,
+  f64 product(const cells& c, const std::array<f64, fields>& adjoint,
               const std::array<f64, fields>& second) const {
-    return of_.medium.correlation(of_.shot, of_.shot.size.cell(i), adjoint, second);
+    return of_.medium.correlation(of_.shot, c, adjoint, second);
   }
 
  private:

@@ -62,6 +62,13 @@ class simulation {
     std::vector<f32> first = stencil_.slice(axis, at, 0);
     return pressure(first.size(), [&](int f) { return f == 0 ? first : stencil_.slice(axis, at, f); });
   }
+  /// Calls f(block, line) for the blocks of lines that this process has: line(x, y) is the pressure after the
+  /// last step in the cells of one of these lines, until the next one is asked for, or the next run; `line`
+  /// may be kept as long as the simulation. For fields that are larger than the memory of a process.
+  template <class F>
+  void each_own_block(F f) {
+    grid::each_own_block(on_pes(), f);
+  }
   /// The fields of the medium after the last step, of which the pressure is a sum.
   std::vector<std::vector<f32>> fields() {
     std::vector<std::vector<f32>> all;
@@ -88,6 +95,22 @@ class simulation {
                              " cells and ", traces, " traces"});
     stencil_.restore(s);
   }
+  /// The numbers of a state where they are.
+  grid::state_on_pes<f32> on_pes() {
+    grid::state_on_pes<f32> all = stencil_.on_pes();
+    if constexpr (Medium::fields > 1)
+      all.field.line = [fields = all.now, sum = std::vector<f32>()](coord pe, int x, int y) mutable {
+        sum.assign(fields[0].line(pe, x, y).size(), 0);
+        for (int f = 0; f < Medium::fields; ++f) add_share(sum, f, fields[std::size_t(f)].line(pe, x, y));
+        return std::span<const f32>(sum);
+      };
+    return all;
+  }
+  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  template <class F>
+  void restore(i64 time, std::vector<std::vector<f32>> traces, F fill) {
+    stencil_.restore(time, std::move(traces), fill);
+  }
 
  private:
   using border = stretched_border<Medium>;
@@ -100,11 +123,11 @@ class simulation {
   static std::vector<f32> pressure(std::size_t cells, FieldOf field_of) {
     if constexpr (Medium::fields == 1) return field_of(0);
     std::vector<f32> sum(cells);
-    for (int f = 0; f < Medium::fields; ++f) {
-      const std::vector<f32> u = field_of(f);
-      for (std::size_t i = 0; i < cells; ++i) sum[i] += share(f) * u[i];
-    }
+    for (int f = 0; f < Medium::fields; ++f) add_share(sum, f, field_of(f));
     return sum;
+  }
+  static void add_share(std::span<f32> sum, int field, std::span<const f32> u) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += share(field) * u[i];
   }
 
   stencils::boundaries sides() const {

@@ -2,6 +2,12 @@
 // A simulation's state as bytes and back, so that a run that was killed continues bit by bit. The bytes carry
 // a fingerprint of their problem and a checksum; reading bytes that were cut short, damaged, or belong to
 // another problem throws std::invalid_argument. Numbers are little-endian.
+//   write_whole_file("wave.checkpoint", to_bytes(s.save(), p));
+// The same file is written and read by the processes of a simulation together, each its own cells, so that no
+// one needs the memory for all of them:
+//   mpi::joint_file f(mpi::world().who, "wave.checkpoint", checkpoint_size(s));
+//   write_checkpoint(s, f), f.finish();
+//   read_checkpoint(s, support::file_reader("wave.checkpoint"));  // on any number of ranks
 #pragma once
 #include <bit>
 #include <cstring>
@@ -19,89 +25,270 @@ inline constexpr std::string_view checkpoint_magic = "wsl wave25 state 1\n";
 static_assert(std::endian::native == std::endian::little,
               "wsl: checkpoints are written on little-endian computers");
 
+/// Bytes in memory with the words of support::file_reader.
+class bytes_reader {
+ public:
+  explicit bytes_reader(std::string_view bytes) : bytes_(bytes) {}
+  u64 size() const { return bytes_.size(); }
+  void read(u64 at, void* to, std::size_t n) const {
+    if (n) std::memcpy(to, bytes_.data() + at, n);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+/// Numbers of a checkpoint, and where they begin.
+struct saved_numbers {
+  u64 at = 0, count = 0;
+};
+/// What a checkpoint has, and where.
+struct saved_state {
+  i64 time = 0;
+  std::vector<saved_numbers> now, before;  ///< by fields
+  saved_numbers border;
+  std::vector<std::vector<f32>> traces;
+};
+
+/// Takes numbers from bytes at .. end - 1 of a file, or of memory, one after the other.
+template <class Source>
 class reader {
  public:
-  explicit reader(std::string_view bytes) : left_(bytes) {}
-  void read(void* to, std::size_t n) {
-    if (n > left_.size()) support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
-    if (n) std::memcpy(to, left_.data(), n);
-    left_.remove_prefix(n);
-  }
+  reader(const Source& of, u64 at, u64 end) : of_(&of), at_(at), end_(end) {}
+
   template <class T>
   T number() {
     T t;
     read(&t, sizeof t);
     return t;
   }
-  std::vector<f32> numbers(u64 most) {
+  /// Numbers behind their count, of which there are at most so many.
+  saved_numbers pass(u64 most) {
     const u64 n = number<u64>();
-    if (n > most || n > left_.size() / sizeof(f32))
+    if (n > most || n > (end_ - at_) / sizeof(f32))
       support::bad_argument(
           {"wave25: the checkpoint claims ", n, " numbers where it cannot have them: it is damaged"});
-    std::vector<f32> v(static_cast<std::size_t>(n));
-    read(v.data(), v.size() * sizeof(f32));
+    return {std::exchange(at_, at_ + n * sizeof(f32)), n};
+  }
+  std::vector<f32> numbers(u64 most) { return at(pass(most)); }
+  std::vector<f32> at(const saved_numbers& some) const {
+    std::vector<f32> v(static_cast<std::size_t>(some.count));
+    of_->read(some.at, v.data(), v.size() * sizeof(f32));
     return v;
   }
-  bool empty() const { return left_.empty(); }
+  bool empty() const { return at_ == end_; }
 
  private:
-  std::string_view left_;
+  void read(void* to, std::size_t n) {
+    if (n > end_ - at_) support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
+    of_->read(std::exchange(at_, at_ + n), to, n);
+  }
+
+  const Source* of_;
+  u64 at_, end_;
 };
 
-/// Puts a checksum behind the bytes of a checkpoint.
-inline std::string sealed(std::string bytes) {
-  support::fingerprint sum;
-  sum.add(bytes.data(), bytes.size());
-  const u64 value = sum.value();
-  return bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-/// What follows the fingerprint in sealed bytes that begin with a magic and the fingerprint of their problem.
-/// `maker` is the kernel that writes such bytes.
-inline reader opened(std::string_view bytes, std::string_view magic, u64 fingerprint, const char* maker) {
-  if (!bytes.starts_with(magic)) support::bad_argument({maker, ": this is not a checkpoint of ", maker});
-  if (bytes.size() < magic.size() + sizeof(u64))
+/// What follows the fingerprint in bytes that begin with a magic and the fingerprint of their problem, and
+/// end with their checksum; `sum_of(n)` is that of the first n. `maker` is the kernel that writes such bytes.
+template <class Source, class SumOf>
+reader<Source> opened(const Source& of, std::string_view magic, u64 fingerprint, const char* maker,
+                      SumOf sum_of) {
+  std::string begin(magic.size(), '\0');
+  if (of.size() >= magic.size()) of.read(0, begin.data(), begin.size());
+  if (begin != magic) support::bad_argument({maker, ": this is not a checkpoint of ", maker});
+  if (of.size() < magic.size() + sizeof(u64))
     support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
-  support::fingerprint sum;
-  sum.add(bytes.data(), bytes.size() - sizeof(u64));
-  if (reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
+  const u64 end = of.size() - sizeof(u64);
+  if (reader(of, end, of.size()).template number<u64>() != sum_of(end))
     support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
-  reader in(bytes.substr(magic.size(), bytes.size() - magic.size() - sizeof(u64)));
-  if (in.number<u64>() != fingerprint)
+  reader in(of, magic.size(), end);
+  if (in.template number<u64>() != fingerprint)
     support::bad_argument(
         {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
          "receivers must be the same"});
   return in;
 }
-
-}  // namespace checks
-
-inline std::string to_bytes(const state& s, const problem& p) {
-  std::string bytes(checks::checkpoint_magic);
-  const auto add = [&](const void* from, std::size_t n) { bytes.append(static_cast<const char*>(from), n); };
-  const auto number = [&](auto n) { add(&n, sizeof n); };
-  const auto numbers = [&](const std::vector<f32>& v) {
-    number(u64{v.size()}), add(v.data(), v.size() * sizeof(f32));
-  };
-  number(fingerprint_of(p)), number(s.time);
-  numbers(s.now), numbers(s.before), numbers(s.phi);
-  number(u64{s.traces.size()});
-  for (const auto& t : s.traces) numbers(t);
-  return checks::sealed(std::move(bytes));
+inline auto opened(const bytes_reader& of, std::string_view bytes, std::string_view magic, u64 fingerprint,
+                   const char* maker) {
+  return opened(of, magic, fingerprint, maker, [&](u64 n) {
+    support::fingerprint sum;
+    sum.add(bytes.data(), static_cast<std::size_t>(n));
+    return sum.value();
+  });
 }
 
-/// Throws std::invalid_argument that names the mistake in the bytes.
-inline state state_from_bytes(std::string_view bytes, const problem& p) {
-  checks::reader in = checks::opened(bytes, checks::checkpoint_magic, fingerprint_of(p), "wave25");
-  state s;
-  s.time = in.number<i64>();
+/// Continues from what a file has. Collective.
+template <class Simulation>
+void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved, const char* maker) {
+  const auto is_whole = [](const grid::state_on_pes<f32>& to,
+                           const std::vector<grid::line_array<f32>>& fields,
+                           const std::vector<saved_numbers>& of) {
+    for (std::size_t f = 0; f < fields.size(); ++f)
+      if (of[f].count != to.count(fields[f])) return false;
+    return true;
+  };
+  const grid::state_on_pes<f32> there = s.on_pes();
+  if (saved.time < 0 || !is_whole(there, there.now, saved.now) ||
+      !is_whole(there, there.before, saved.before) ||
+      (saved.border.count != 0 && saved.border.count != there.count(there.border)))
+    support::bad_argument(
+        {maker, ": the checkpoint is damaged: it does not have a number for each cell of its problem"});
+  s.restore(saved.time, std::move(saved.traces), [&](const grid::state_on_pes<f32>& to) {
+    for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
+    for (std::size_t f = 0; f < to.before.size(); ++f) grid::read(from, saved.before[f].at, to, to.before[f]);
+    if (saved.border.count > 0) grid::read(from, saved.border.at, to, to.border);
+    else if (to.count(to.border) > 0) grid::clear(to, to.border);
+  });
+}
+
+/// The bytes of a checkpoint in memory.
+class bytes_writer {
+ public:
+  void text(std::string_view more) { bytes_ += more; }
+  template <class T>
+  void number(T n) {
+    bytes_.append(reinterpret_cast<const char*>(&n), sizeof n);
+  }
+  void numbers(const std::vector<f32>& v) {
+    number(u64{v.size()});
+    bytes_.append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(f32));
+  }
+  /// With their checksum.
+  std::string sealed() {
+    support::fingerprint sum;
+    sum.add(bytes_.data(), bytes_.size());
+    return number(sum.value()), std::move(bytes_);
+  }
+
+ protected:
+  std::string bytes_;
+};
+
+/// The same bytes, of which each process has those of its own cells.
+class spread_writer : public bytes_writer {
+ public:
+  explicit spread_writer(const grid::state_on_pes<f32>& s) : of_(s) {}
+
+  using bytes_writer::numbers;
+  void numbers(const grid::line_array<f32>& a) {
+    number(u64{of_.count(a)});
+    arrays_.push_back({bytes_.size(), a});
+  }
+
+  /// Of the file.
+  u64 size() const {
+    u64 n = bytes_.size() + sizeof(u64);
+    for (const spread_array& a : arrays_) n += of_.count(a.numbers) * sizeof(f32);
+    return n;
+  }
+  /// Collective.
+  template <class File>
+  void write(File& to) const {
+    u64 at = 0;
+    const auto write_text = [&](std::string_view text) {
+      const support::file_run whole{at, of_.blocks[0].is_here ? text.size() : 0};
+      to.write({&whole, 1}, text.data());
+      at += text.size();
+    };
+    support::fingerprint sum;
+    const auto write_bytes = [&](std::size_t from, std::size_t end) {
+      const std::string_view text = std::string_view(bytes_).substr(from, end - from);
+      write_text(text), sum.add(text.data(), text.size());
+    };
+    std::size_t written = 0;
+    for (const auto& [behind, numbers] : arrays_) {
+      write_bytes(written, behind), written = behind;
+      const std::size_t count = of_.count(numbers);
+      if (count == 0) continue;
+      grid::write(to, at, of_.blocks, numbers), grid::add_to(sum, of_, numbers);
+      at += count * sizeof(f32);
+    }
+    write_bytes(written, bytes_.size());
+    const u64 value = sum.value();
+    write_text({reinterpret_cast<const char*>(&value), sizeof value});
+  }
+
+ private:
+  struct spread_array {
+    std::size_t behind;  ///< so many bytes
+    grid::line_array<f32> numbers;
+  };
+  grid::state_on_pes<f32> of_;
+  std::vector<spread_array> arrays_;
+};
+
+/// The traces of a simulation with so many receivers.
+template <class Simulation>
+std::vector<std::vector<f32>> traces_of(Simulation& s, std::size_t receivers) {
+  std::vector<std::vector<f32>> all;
+  for (std::size_t i = 0; i < receivers; ++i) all.push_back(s.trace(i));
+  return all;
+}
+
+template <class Writer, class Array>
+void put(Writer& to, u64 fingerprint, i64 time, const Array& now, const Array& before, const Array& phi,
+         const std::vector<std::vector<f32>>& traces) {
+  to.text(checkpoint_magic), to.number(fingerprint), to.number(time);
+  to.numbers(now), to.numbers(before), to.numbers(phi);
+  to.number(u64{traces.size()});
+  for (const auto& t : traces) to.numbers(t);
+}
+template <class Storage, class Program>
+spread_writer writer_of(simulation_on<Storage, Program>& s) {
+  const grid::state_on_pes<f32> all = s.on_pes();
+  spread_writer to(all);
+  put(to, fingerprint_of(s.of()), s.time(), all.now[0], all.before[0], all.border,
+      traces_of(s, s.of().receivers.size()));
+  return to;
+}
+template <class Source>
+saved_state saved_in(reader<Source>& in, const problem& p) {
+  saved_state s;
+  s.time = in.template number<i64>();
   const u64 n = p.size.count();
-  s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(checks::begins_of_memory(p).back());
-  if (in.number<u64>() != p.receivers.size())
+  s.now = {in.pass(n)}, s.before = {in.pass(n)}, s.border = in.pass(begins_of_memory(p).back());
+  if (in.template number<u64>() != p.receivers.size())
     support::bad_argument({"wave25: the checkpoint is damaged: it has another number of traces"});
   for (std::size_t i = 0; i < p.receivers.size(); ++i)
     s.traces.push_back(in.numbers(static_cast<u64>(s.time)));
   if (!in.empty()) support::bad_argument({"wave25: the checkpoint is damaged: it goes on after its end"});
   return s;
+}
+
+}  // namespace checks
+
+inline std::string to_bytes(const state& s, const problem& p) {
+  checks::bytes_writer to;
+  checks::put(to, fingerprint_of(p), s.time, s.now, s.before, s.phi, s.traces);
+  return to.sealed();
+}
+
+/// Throws std::invalid_argument that names the mistake in the bytes.
+inline state state_from_bytes(std::string_view bytes, const problem& p) {
+  const checks::bytes_reader of(bytes);
+  auto in = checks::opened(of, bytes, checks::checkpoint_magic, fingerprint_of(p), "wave25");
+  checks::saved_state s = checks::saved_in(in, p);
+  return {s.time, in.at(s.now[0]), in.at(s.before[0]), in.at(s.border), std::move(s.traces)};
+}
+
+/// The bytes of a simulation's checkpoint.
+template <class Storage, class Program>
+u64 checkpoint_size(simulation_on<Storage, Program>& s) {
+  return checks::writer_of(s).size();
+}
+/// Writes what to_bytes(s.save(), s.of()) is to a file of this size, a mpi::joint_file of the simulation's
+/// ranks or a support::scattered_file, which is finished afterwards. Collective.
+template <class Storage, class Program, class File>
+void write_checkpoint(simulation_on<Storage, Program>& s, File& to) {
+  checks::writer_of(s).write(to);
+}
+/// Continues from the checkpoint in a file that all ranks have opened. Throws std::invalid_argument, on all
+/// of them, as state_from_bytes does; then the simulation is what it was. Collective.
+template <class Storage, class Program>
+void read_checkpoint(simulation_on<Storage, Program>& s, const support::file_reader& from) {
+  auto in = checks::opened(from, checks::checkpoint_magic, fingerprint_of(s.of()), "wave25",
+                           [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
+  checks::go_on(s, from, checks::saved_in(in, s.of()), "wave25");
 }
 
 }  // namespace wsl::wave25

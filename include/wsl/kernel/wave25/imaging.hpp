@@ -14,6 +14,8 @@
 // between them are computed again; `memory` bounds what is kept.
 //   const auto residual = [&](const traces& synthetic) { return difference(synthetic, recorded); };
 //   const wave25::image i = wave25::migrate(p, 800, residual, {.memory = 2e9});
+// `migrate_on_pes(p, 800, residual, how, mpi::world())` does that on the PEs of several ranks; each of them
+// has its part of the fields, of the states that are kept, and of the image.
 // What these words need of a problem is in `imaging_of`, which wave/imaging.hpp has for other media.
 #pragma once
 #include <algorithm>
@@ -48,16 +50,9 @@ struct imaging_of<problem> {
   }
   static const problem& shot(const problem& p) { return p; }
   static problem& shot(problem& p) { return p; }
-  /// How many numbers the border remembers.
-  static std::size_t remembered(const problem& p) { return checks::begins_of_memory(p).back(); }
-  static state at_rest(const problem& p) {
-    const std::vector<f32> zero(p.size.count());
-    return {0, zero, zero, {}, {}};
-  }
-  static std::vector<std::vector<f32>> fields_of(simulation& s) { return {s.field()}; }
   /// What the product of the adjoint field and the second difference in time of the forward one adds to the
-  /// gradient in cell i.
-  static f64 product(std::size_t, const std::array<f64, fields>& adjoint,
+  /// gradient in a cell.
+  static f64 product(const cells&, const std::array<f64, fields>& adjoint,
                      const std::array<f64, fields>& second) {
     return adjoint[0] * second[0];
   }
@@ -88,7 +83,8 @@ inline problem adjoint_of(const problem& p, const traces& data, i64 steps) {
 }
 
 struct imaging_options {
-  f64 memory = 1e9;  ///< bytes for states and fields of the forward run; the two runs themselves come on top
+  /// Bytes for states and fields of the forward run, of each process; the two runs themselves come on top.
+  f64 memory = 1e9;
   int every = 1;     ///< steps between two fields that are correlated; 1 for the exact gradient
   options how = {};  ///< as of simulation
 };
@@ -106,10 +102,32 @@ struct image {
   i64 forward_steps = 0;  ///< steps of the forward run, with those that were computed again
 };
 
+/// An image of which a process has the cells of its PEs.
+struct spread_image {
+  cells size;
+  std::vector<grid::block> blocks;  ///< of all processes
+  grid::line_array<const f32> gradient, illumination;
+  f64 misfit = 0;  ///< as those of image
+  i64 forward_steps = 0;
+};
+
 namespace checks {
 
-/// The forward run in reverse. Samples are fields `every` steps apart; a block of samples is recomputed at
-/// once.
+/// The fields after the last step in the cells of this process, in the order of each_own_line.
+inline std::vector<std::vector<f32>> own_fields(const grid::state_on_pes<f32>& s) {
+  std::vector<std::vector<f32>> all;
+  for (const grid::line_array<f32>& field : s.now) {
+    std::vector<f32>& own = all.emplace_back();
+    own.reserve(grid::own_count(s.blocks, field));
+    grid::each_own_line(s.blocks, field, [&](int, int, std::span<f32> line) {
+      own.insert(own.end(), line.begin(), line.end());
+    });
+  }
+  return all;
+}
+
+/// The forward run in reverse, of the cells of this process. Samples are fields `every` steps apart; a block
+/// of samples is recomputed at once.
 template <class Problem>
 class reversed_run {
   using kind = imaging_of<Problem>;
@@ -118,17 +136,25 @@ class reversed_run {
   using sample = std::vector<std::vector<f32>>;  ///< by fields
 
   /// `samples` samples follow the first one, which is zero.
-  reversed_run(const Problem& p, i64 samples, const imaging_options& o)
-      : every_(o.every), samples_(samples), simulation_(without_receivers(p), o.how) {
+  template <class Engine>
+  reversed_run(const Problem& p, i64 samples, const imaging_options& o, const Engine& engine)
+      : every_(o.every),
+        samples_(samples),
+        simulation_(without_receivers(p), o.how, engine),
+        where_(simulation_.on_pes()),
+        cells_(grid::own_count(where_.blocks, where_.now[0])) {
     // Memory in samples: a block has its own and their two neighbours, a state two and what the border
-    // remembers.
-    const std::size_t numbers = kind::fields * cells_();
+    // remembers. Processes agree on those of the one that has most.
+    const std::size_t numbers = kind::fields * largest(cells_);
     const f64 fields = o.memory / (4. * static_cast<f64>(numbers));
-    const i64 of_state = 2 + static_cast<i64>((kind::remembered(p) + numbers - 1) / numbers);
+    const i64 of_state =
+        2 +
+        static_cast<i64>((largest(grid::own_count(where_.blocks, where_.border)) + numbers - 1) / numbers);
     if (fields < 4)
       support::bad_argument({kind::name, ": imaging needs memory for at least ", 4 * kind::fields,
                              " fields of ", text(kind::shot(p).size), " cells, which are ", 16 * numbers,
-                             " bytes, and may have ", static_cast<i64>(o.memory)});
+                             " bytes", where_.on->spread() ? " in a process" : "", ", and may have ",
+                             static_cast<i64>(o.memory)});
     const i64 all = static_cast<i64>(std::min(fields, 1e12));
     block_ = std::clamp<i64>(all / 2 - 2, 1, samples);
     if (all < samples + 2)
@@ -142,18 +168,57 @@ class reversed_run {
   /// Calls visit(j, before, now, after), samples j - 1, j and j + 1, for j from samples - 1 down to 0.
   template <class Visit>
   void each(Visit visit) {
-    reverse(kind::at_rest(simulation_.of()), 0, (samples_ + block_ - 1) / block_, slots_, visit);
+    reverse({}, 0, (samples_ + block_ - 1) / block_, slots_, visit);
   }
 
  private:
   using simulation = typename kind::simulation;
-  using state = decltype(std::declval<simulation&>().save());
+  /// Of the cells of this process: its fields, those of the step before, and what the border remembers; none
+  /// of them at rest.
+  struct state {
+    i64 time = 0;
+    std::vector<f32> numbers;
+  };
 
   static Problem without_receivers(Problem p) {
     kind::shot(p).receivers.clear();
     return p;
   }
-  std::size_t cells_() const { return kind::shot(simulation_.of()).size.count(); }
+  bool has_border() const { return where_.count(where_.border) > 0; }
+  /// Of all processes; collective.
+  std::size_t largest(std::size_t mine) {
+    const auto each = gather_values(*where_.on, all, [&](coord) { return mine; });
+    return *std::max_element(each.begin(), each.end());
+  }
+  template <class F>
+  void each_array(F f) const {
+    for (const auto& field : where_.now) f(field);
+    for (const auto& field : where_.before) f(field);
+    if (has_border()) f(where_.border);
+  }
+  state saved() {
+    state s{simulation_.time(), {}};
+    std::size_t count = 0;
+    each_array([&](const grid::line_array<f32>& a) { count += grid::own_count(where_.blocks, a); });
+    s.numbers.reserve(count);
+    each_array([&](const grid::line_array<f32>& a) {
+      grid::each_own_line(where_.blocks, a, [&](int, int, std::span<f32> line) {
+        s.numbers.insert(s.numbers.end(), line.begin(), line.end());
+      });
+    });
+    return s;
+  }
+  void restore(const state& s) {
+    simulation_.restore(s.time, {}, [&](const grid::state_on_pes<f32>&) {
+      const f32* next = s.numbers.data();
+      each_array([&](const grid::line_array<f32>& a) {
+        grid::each_own_line(where_.blocks, a, [&](int, int, std::span<f32> line) {
+          if (s.numbers.empty()) std::fill(line.begin(), line.end(), 0.f);
+          else std::copy_n(std::exchange(next, next + line.size()), line.size(), line.data());
+        });
+      });
+    });
+  }
   /// The sample at whose state block b begins: its first sample has a neighbour before it.
   i64 begin(i64 b) const { return std::max<i64>(b * block_ - 1, 0); }
   void advance(i64 to_sample) {
@@ -167,14 +232,14 @@ class reversed_run {
   void reverse(const state& from, i64 first, i64 last, int slots, Visit& visit) {
     while (last - first > 1 && slots > 0) {
       const i64 middle = first + std::clamp<i64>(kept_apart(last - first, slots), 1, last - first - 1);
-      simulation_.restore(from);
+      restore(from);
       advance(begin(middle));
-      const state there = simulation_.save();
+      const state there = saved();
       reverse(there, middle, last, slots - 1, visit);
       last = middle;
     }
     for (i64 b = last; b-- > first;) {
-      simulation_.restore(from);
+      restore(from);
       advance(begin(b));
       block(b, visit);
     }
@@ -191,9 +256,9 @@ class reversed_run {
   void block(i64 b, Visit& visit) {
     const i64 from = b * block_, to = std::min(samples_, from + block_);
     std::vector<sample> u;  // samples from - 1 to `to`
-    if (from == 0) u.emplace_back(kind::fields, std::vector<f32>(cells_()));
+    if (from == 0) u.emplace_back(kind::fields, std::vector<f32>(cells_));
     for (i64 j = begin(b);; ++j) {
-      u.push_back(kind::fields_of(simulation_));
+      u.push_back(own_fields(where_));
       if (j == to) break;
       advance(j + 1);
     }
@@ -208,16 +273,20 @@ class reversed_run {
   i64 samples_, block_ = 1, steps_ = 0;
   int slots_ = 0;
   simulation simulation_;
+  grid::state_on_pes<f32> where_;
+  std::size_t cells_;  ///< of this process
 };
 
 }  // namespace checks
 
 /// Runs a shot for `steps` steps, gives its traces to `residual`, which returns what they are too large by
 /// (as many traces, no longer), and back-propagates that. Throws std::invalid_argument if the problem, the
-/// residuals or the options are wrong.
-template <class Problem>
-image migrate(const Problem& given, i64 steps, const std::function<traces(const traces&)>& residual,
-              const imaging_options& o = {}) {
+/// residuals or the options are wrong. On several processes it is collective, and all of them give the same
+/// residuals.
+template <class Problem, class Engine = threaded>
+spread_image migrate_on_pes(const Problem& given, i64 steps,
+                            const std::function<traces(const traces&)>& residual,
+                            const imaging_options& o = {}, const Engine& engine = {}) {
   using kind = imaging_of<Problem>;
   using runner = typename kind::simulation;
   using sample = typename checks::reversed_run<Problem>::sample;
@@ -228,10 +297,10 @@ image migrate(const Problem& given, i64 steps, const std::function<traces(const 
   const Problem p = kind::checked(given);
   const problem& shot = kind::shot(p);
   const i64 samples = (steps + o.every - 1) / o.every, marched = samples * o.every;
-  image result;
+  spread_image result;
   traces rest;
   {
-    runner forward(p, o.how);
+    runner forward(p, o.how, engine);
     forward.run(steps);
     traces synthetic;
     for (std::size_t i = 0; i < shot.receivers.size(); ++i) synthetic.push_back(forward.trace(i));
@@ -241,32 +310,55 @@ image migrate(const Problem& given, i64 steps, const std::function<traces(const 
     for (const f32 r : trace) result.misfit += 0.5 * f64{r} * f64{r};
   Problem alone = adjoint_of(p, rest, marched);
   kind::shot(alone).receivers.clear();
-  runner backward(alone, o.how);
-  checks::reversed_run<Problem> forward(p, samples, o);
+  runner backward(alone, o.how, engine);
+  const grid::state_on_pes<f32> there = backward.on_pes();
+  checks::reversed_run<Problem> forward(p, samples, o, engine);
   const kind of(p);
-  std::vector<f64> gradient(shot.size.count()), energy(shot.size.count());
+  std::vector<f64> gradient, energy;
   forward.each([&](i64 j, const sample& before, const sample& now, const sample& after) {
     backward.run((samples - j) * o.every - backward.time());
-    const sample w = kind::fields_of(backward);
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      std::array<f64, kind::fields> adjoint, second;
-      f64 pressure = 0;
-      for (std::size_t f = 0; f < adjoint.size(); ++f) {
-        adjoint[f] = f64{w[f][i]};
-        second[f] = f64{after[f][i]} - 2 * f64{now[f][i]} + f64{before[f][i]};
-        pressure += kind::shares_of_pressure[f] * second[f];
+    const sample w = checks::own_fields(there);
+    gradient.resize(w[0].size()), energy.resize(w[0].size());
+    std::size_t i = 0;
+    grid::each_own_line(there.blocks, there.now[0], [&](int x, int y, std::span<f32> line) {
+      for (int z = 0; z < std::ssize(line); ++z, ++i) {
+        std::array<f64, kind::fields> adjoint, second;
+        f64 pressure = 0;
+        for (std::size_t f = 0; f < adjoint.size(); ++f) {
+          adjoint[f] = f64{w[f][i]};
+          second[f] = f64{after[f][i]} - 2 * f64{now[f][i]} + f64{before[f][i]};
+          pressure += kind::shares_of_pressure[f] * second[f];
+        }
+        gradient[i] += of.product({x, y, z}, adjoint, second), energy[i] += pressure * pressure;
       }
-      gradient[i] += of.product(i, adjoint, second), energy[i] += pressure * pressure;
-    }
+    });
   });
   const f64 apart = o.every * shot.time_step(), volume = shot.spacing * shot.spacing * shot.spacing;
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    result.gradient.push_back(static_cast<f32>(-volume * o.every / (apart * apart) * gradient[i]));
-    result.illumination.push_back(
-        static_cast<f32>(volume * o.every / (apart * apart * apart * apart) * energy[i]));
-  }
+  const auto array_of = [&](const std::vector<f64>& sums, f64 factor) {
+    std::vector<f32> own;
+    for (const f64 sum : sums) own.push_back(static_cast<f32>(factor * sum));
+    return grid::array_of(shot.size, there.blocks, std::move(own));
+  };
+  result.size = shot.size, result.blocks = there.blocks;
+  result.gradient = array_of(gradient, -volume * o.every / (apart * apart));
+  result.illumination = array_of(energy, volume * o.every / (apart * apart * apart * apart));
   result.forward_steps = steps + forward.steps();
   return result;
+}
+
+/// The same on this computer, with all cells.
+template <class Problem>
+image migrate(const Problem& p, i64 steps, const std::function<traces(const traces&)>& residual,
+              const imaging_options& o = {}) {
+  const spread_image found = migrate_on_pes(p, steps, residual, o);
+  const auto whole = [&](const grid::line_array<const f32>& a) {
+    std::vector<f32> all(found.size.count());
+    grid::each_own_line(found.blocks, a, [&](int x, int y, std::span<const f32> line) {
+      std::copy(line.begin(), line.end(), &all[found.size.index({x, y, 0})]);
+    });
+    return all;
+  };
+  return {whole(found.gradient), whole(found.illumination), found.misfit, found.forward_steps};
 }
 
 }  // namespace wsl::wave25

@@ -14,6 +14,7 @@
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../pe_a_thread.hpp"
+#include "../stencil/state_on_pes.hpp"
 #include "problem_fingerprint.hpp"
 #include "wave_pe.hpp"
 
@@ -125,15 +126,11 @@ class simulation_on {
     return cells_of(&tile<Storage>::now, axis, at);
   }
   /// Calls f(block, line) for the blocks of lines that this process has: line(x, y) is the field after the
-  /// last step in the cells of one of these lines, until the next run; `line` may be kept as long as the
-  /// simulation. For fields that are larger than the memory of a process.
+  /// last step in the cells of one of these lines, until the next one is asked for, or the next run; `line`
+  /// may be kept as long as the simulation. For fields that are larger than the memory of a process.
   template <class F>
   void each_own_block(F f) {
-    each_tile([&](tile<Storage>& t, coord pe) {
-      f(cut_.own(pe), [of = &t, nz = static_cast<std::size_t>(problem_.size.z)](int x, int y) {
-        return std::span<const f32>(of->now(x, y), nz);
-      });
-    });
+    grid::each_own_block(on_pes(), f);
   }
   /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
@@ -168,6 +165,34 @@ class simulation_on {
       else std::copy_n(s.phi.data() + at, words, line);
     });
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
+  }
+
+  /// The numbers of a state where they are.
+  grid::state_on_pes<f32> on_pes() {
+    const auto begin = [size = problem_.size](int x, int y) { return size.index({x, y, 0}); };
+    const auto field = [&](line_of which) {
+      return grid::line_array<f32>{begin, [this, which](coord pe, int x, int y) {
+                                     return std::span<f32>((tile_of(pe).*which)(x, y),
+                                                           static_cast<std::size_t>(problem_.size.z));
+                                   }};
+    };
+    grid::state_on_pes<f32> all;
+    all.on = &fabric_, all.size = problem_.size;
+    all.now = {field(&tile<Storage>::now)}, all.before = {field(&tile<Storage>::before)};
+    all.border = {[this](int x, int y) { return begin_of_memory(x, y); },
+                  [this](coord pe, int x, int y) { return tile_of(pe).memory(x, y); }};
+    all.field = {begin, all.now[0].line};
+    for (int x = 0; x < cut_.wide; ++x)
+      for (int y = 0; y < cut_.high; ++y)
+        all.blocks.push_back({{x, y}, cut_.own({x, y}), fabric_.here({x, y})});
+    return all;
+  }
+  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  template <class F>
+  void restore(i64 time, std::vector<std::vector<f32>> traces, F fill) {
+    time_ = time, traces_ = std::move(traces);
+    each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
+    fill(on_pes());
   }
 
  private:
@@ -243,15 +268,19 @@ class simulation_on {
         for (int y = own.y.from; y < own.y.to; ++y) f(t, x, y, pe);
     });
   }
+  /// Of what the border remembers of a line, among the numbers of all lines.
+  std::size_t begin_of_memory(int x, int y) const {
+    if (memory_begins_.back() == 0) return 0;
+    return memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)];
+  }
   /// What the border remembers of each line, null on another process; how many numbers that are, and where
   /// among those of all lines.
   template <class F>
   void each_memory(F f) {
     if (memory_begins_.back() == 0) return;
     each_line([&](tile<Storage>* t, int x, int y, coord pe) {
-      const std::size_t* const at =
-          &memory_begins_[problem_.size.index({x, y, 0}) / static_cast<std::size_t>(problem_.size.z)];
-      f(t ? t->memory(x, y).data() : nullptr, at[1] - at[0], at[0], pe);
+      const std::size_t at = begin_of_memory(x, y), words = begin_of_memory(x, y + 1) - at;
+      f(t ? t->memory(x, y).data() : nullptr, words, at, pe);
     });
   }
 
