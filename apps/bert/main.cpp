@@ -51,13 +51,8 @@ void complete(fields& f, options& o, const text_app::stage& now) {
   for (text_app::text_input* x : {&o.train, &o.eval}) x->forget_lengths(f);
   if (o.model.has_mup()) require_rule_for_mup(o.common.optimizer);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
-  const auto needs = [&](const char* section, const input_params& in, const text_app::text_input& x) {
-    if (in.data_dir.empty() && !is_random(x, o.train))
-      throw std::invalid_argument(
-          fmt::format("{}.data_dir is missing: name a file of texts or a folder", section));
-  };
-  if (now.trains()) needs("train_input", o.common.train_input, o.train);
-  if (reads_held_out(o, now)) needs("eval_input", o.common.eval_input, o.eval);
+  if (now.trains()) require_data(o, true);
+  if (reads_held_out(o, now)) require_data(o, false);
 }
 
 /// The processor of a part of the data, with what the run says elsewhere.
@@ -93,14 +88,6 @@ std::vector<std::string> classes_of(fields& f, ml::text_processor& p, const text
   }
   return kept.classes;
 }
-int length_of(ml::text_processor& p) {
-  return std::visit(
-      [](const auto& x) -> int {
-        if constexpr (requires { x.max_sequence_length; }) return x.max_sequence_length;
-        else return 0;
-      },
-      p);
-}
 
 /// The task of a run: the model, whose vocabulary and classes are those of the data, and the data.
 struct run_of_texts {
@@ -125,11 +112,7 @@ void fit_to_data(model_params& m, int vocabulary, int longest, ml::encoder_task 
         fmt::format("model.vocab_size {} is less than the {} tokens of vocab_file: take as many",
                     m.vocab_size, vocabulary));
   if (!m.max_position_embeddings) m.max_position_embeddings = longest;
-  if (longest > m.max_position_embeddings)
-    throw std::invalid_argument(
-        fmt::format("max_sequence_length {} is more than model.max_position_embeddings {}: take shorter "
-                    "sequences, or more positions",
-                    longest, m.max_position_embeddings));
+  require_positions(m, longest);
   if (goal != ml::encoder_task::sequence_classes && goal != ml::encoder_task::token_classes) {
     if (m.num_classes)
       throw std::invalid_argument(fmt::format(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <synthetic.hpp>
 
@@ -31,10 +33,18 @@ class params final : public trainer_params {
     found.of([&] {
       if (o_.model.has_mup()) require_rule_for_mup(o_.common.optimizer);
     });
-    ml::text_processor p;
-    found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
+    found.of([&] { require_data(o_, true); });
     found.of([&] {
-      p = o_.train.settings(f, o_.common.train_input.data_dir);
+      require_positions(o_.model, length_of(o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train)));
+    });
+    found.of([&] {
+      ml::text_processor p = o_.train.settings(f, o_.common.train_input.data_dir);
+      found.of([&] { require_positions(o_.model, length_of(p)); });
+      if (!o_.common.train_input.data_dir.empty()) found.of([&] { text_app::require_settings(p); });
+      found.of([&] {
+        text_app::complete_synthetic(p, o_.common.train_input, true, o_.model.vocab_size,
+                                     o_.model.max_position_embeddings);
+      });
       // The data would say these.
       model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);
@@ -53,7 +63,8 @@ void declare(fields& f, options& o) {
   const auto declare_rest = [&] {
     f.no_effect("true or false", {"is_training"}, "train_input trains, and eval_input evaluates");
     f.no_effect("true or false", {"enable_vts"}, "it chooses among ways to compute the same");
-    f.honours("dynamic_mlm_scale", {"false"}, "model.mlm_loss_scaling num_masked says that");
+    f.honours("dynamic_mlm_scale", {"false"},
+              "model.mlm_loss_scaling num_masked is the same: give that, and leave this out");
   };
   f.section("train_input");
   declare_input(f, o.common.train_input, true),
@@ -92,6 +103,31 @@ ml::encoder_task goal_of(const ml::text_processor& p) {
   const bool of_tokens = std::holds_alternative<ml::bert_token_classifier_processor>(p) ||
                          std::holds_alternative<ml::bert_sum_csv_processor>(p);
   return of_tokens ? ml::encoder_task::token_classes : ml::encoder_task::sequence_classes;
+}
+
+int length_of(const ml::text_processor& p) {
+  return std::visit(
+      [](const auto& x) -> int {
+        if constexpr (requires { x.max_sequence_length; }) return x.max_sequence_length;
+        else return 0;
+      },
+      p);
+}
+
+void require_data(const options& o, bool trains) {
+  const text_app::text_input& x = trains || o.eval.data_processor.empty() ? o.train : o.eval;
+  const input_params& in = trains ? o.common.train_input : o.common.eval_input;
+  if (in.data_dir.empty() && x.data_processor != synthetic_processor)
+    throw std::invalid_argument(fmt::format("{}.data_dir is missing: name a file of texts or a folder",
+                                            trains ? "train_input" : "eval_input"));
+}
+
+void require_positions(const model_params& m, int longest) {
+  if (m.max_position_embeddings && longest > m.max_position_embeddings)
+    throw std::invalid_argument(
+        fmt::format("max_sequence_length {} is more than model.max_position_embeddings {}: take shorter "
+                    "sequences, or more positions",
+                    longest, m.max_position_embeddings));
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

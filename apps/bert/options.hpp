@@ -21,6 +21,13 @@ struct options {
 void declare(train_app::fields& f, options& o);
 /// The task that an encoder is trained for with the examples of a processor.
 wsl::ml::encoder_task goal_of(const wsl::ml::text_processor& p);
+/// The longest sequences of a part of the data; 0: the data say it.
+int length_of(const wsl::ml::text_processor& p);
+/// Throws std::invalid_argument if the data to train with, or those that are held out, have no files, unless
+/// they are random numbers.
+void require_data(const options& o, bool trains);
+/// Throws std::invalid_argument for sequences that are longer than the model can read; 0: any.
+void require_positions(const model_params& m, int longest);
 
 /// For wsl-zoo.
 std::unique_ptr<train_app::trainer_params> new_params();

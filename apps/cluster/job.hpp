@@ -51,6 +51,7 @@ struct job {
   std::string request, user, program;
   std::vector<std::string> arguments;
   std::optional<std::string> params;  ///< the text of the params file
+  std::string params_name;            ///< its name on the user's computer, until the job has been checked
   std::string model_dir;              ///< of the run, from the cluster's folder; empty if it has none
   demand asks;
   int priority = usual_priority;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -119,6 +120,30 @@ int watch(const std::filesystem::path& folder, int number) {
   return 0;
 }
 
+constexpr const char* help =
+    "wsl-job starts a job, watches over it, and writes down how it ended, whether its manager is there or "
+    "not.\n"
+    "wsl-clusterd starts it, and mpirun starts it on other computers; nobody needs to start it by hand.\n"
+    "\n"
+    "Usage: wsl-job FOLDER NUMBER\n"
+    "       wsl-job --become BYTES FOLDER PROGRAM [ARGUMENT...]\n"
+    "\n"
+    "  FOLDER NUMBER  the folder of a job, and the number of its start, from 1: the command is read from\n"
+    "                 FOLDER/attempt_NUMBER.json, and how it ended is written to FOLDER/ended_NUMBER\n"
+    "  --become       become a program in a folder, with at most so many bytes of memory (0: as many as "
+    "there are)\n"
+    "  -h, --help     print this and stop\n"
+    "\n"
+    "Examples: wsl-job /srv/wafer/jobs/wsjob-000000000012 1\n"
+    "          wsl-job --become 8589934592 /srv/wafer wsl-mnist train --params small\n";
+
+/// The number of a start; 0 where the word is none.
+int number_of(std::string_view word) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc{} && end == word.data() + word.size() ? number : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,12 +151,17 @@ int main(int argc, char** argv) {
     become({argv + 4, argv + argc}, std::atoll(argv[2]), argv[3]);
     return 127;
   }
-  if (argc != 3 || std::atoi(argv[2]) < 1) {
-    std::fputs("wsl-job: wsl-clusterd starts it: wsl-job FOLDER NUMBER\n", stderr);
+  if (argc == 2 && (std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h")) {
+    std::fputs(help, stdout);
+    return 0;
+  }
+  const int number = argc == 3 ? number_of(argv[2]) : 0;
+  if (number < 1) {
+    std::fputs("wsl-job: wsl-clusterd starts it: wsl-job FOLDER NUMBER; see wsl-job --help\n", stderr);
     return 1;
   }
   try {
-    return watch(argv[1], std::atoi(argv[2]));
+    return watch(argv[1], number);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "wsl-job: %s\n", e.what());
     return 1;

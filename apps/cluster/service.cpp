@@ -94,7 +94,7 @@ grpc::Status service::Submit(context* from, const pb::Submission* s, pb::Job* to
     job j;
     j.request = s->request(), j.user = s->user(), j.program = s->program();
     j.arguments.assign(s->arguments().begin(), s->arguments().end());
-    if (s->has_params()) j.params = s->params();
+    if (s->has_params()) j.params = s->params(), j.params_name = s->params_name();
     j.asks = {.num_csx = s->num_csx(), .cores = s->cores(), .memory = s->memory()};
     j.priority = s->priority(), j.time_limit_s = s->time_limit_s();
     for (const auto& [key, value] : s->labels()) j.labels[key] = value;

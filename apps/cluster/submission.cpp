@@ -122,13 +122,22 @@ std::string trimmed(std::string text) {
   return text.size() > most ? "..." + text.substr(text.size() - most) : text;
 }
 
+/// What a program said of the params file of a check, which has the name by which the user knows it.
+std::string with_name_of_user(std::string said, const std::string& file, const job& j) {
+  const std::string name = j.params_name.empty() ? "the params file" : j.params_name;
+  for (std::size_t at = 0; (at = said.find(file, at)) != said.npos; at += name.size())
+    said.replace(at, file.size(), name);
+  return said;
+}
+
 /// Runs a job's program for a check, where the job would run; returns its standard output.
 std::string run_check(const cluster_file& c, const job& j, const program& p, const fs::path& params,
                       std::vector<std::string> arguments, const std::string& more, i64 memory) {
   // Users may check as many jobs as they like at a time; two of them at once occupy the manager's computer
   // enough.
   static std::counting_semaphore<2> free(2);
-  if (j.params) arguments.insert(arguments.end(), {"--params", (params / "params.yaml").string()});
+  const std::string file = (params / "params.yaml").string();
+  if (j.params) arguments.insert(arguments.end(), {"--params", file});
   if (!more.empty()) arguments.push_back(more);
   std::vector<std::string> command{beside_this_program("wsl-job").string(), "--become",
                                    std::to_string(memory), c.folder.string(), p.path.string()};
@@ -145,8 +154,9 @@ std::string run_check(const cluster_file& c, const job& j, const program& p, con
   if (!f.in_time)
     throw refused("the check of the configuration took more than " + std::to_string(seconds_to_check) + " s");
   if (f.status != 0)
-    throw refused(p.name + " refuses this configuration:\n" +
-                  trimmed(f.said.empty() ? "status " + std::to_string(f.status) : f.said));
+    throw refused(
+        p.name + " refuses this configuration:\n" +
+        trimmed(f.said.empty() ? "status " + std::to_string(f.status) : with_name_of_user(f.said, file, j)));
   return f.output;
 }
 

@@ -37,7 +37,7 @@ void take_params(wsl::cluster::Submission& s, const std::vector<std::string>& ar
       continue;
     }
     if (s.has_params()) throw std::invalid_argument("--params is given twice: leave one out");
-    s.set_has_params(true), s.set_params(app::read_file(file));
+    s.set_has_params(true), s.set_params(app::read_file(file)), s.set_params_name(file);
     k += words - 1;
   }
 }

@@ -48,13 +48,8 @@ void complete(fields& f, options& o, const text_app::stage& now) {
     throw std::invalid_argument("--hf_ctx needs --hf, the folder of the encoder of questions");
   if (!o.hf.empty()) take_folders(f, o);
   train_app::complete(o.common, ranks::cores(), ranks::memory());
-  const auto require = [](const char* section, const input_params& in) {
-    if (in.data_dir.empty())
-      throw std::invalid_argument(
-          fmt::format("{}.data_dir is missing: name a file of questions and passages, or a folder", section));
-  };
-  if (now.trains()) require("train_input", o.common.train_input);
-  if (reads_held_out(o, now)) require("eval_input", o.common.eval_input);
+  if (now.trains()) require_data(o, true);
+  if (reads_held_out(o, now)) require_data(o, false);
 }
 
 ml::text_processor processor_of(fields& f, const options& o, bool trains) {
@@ -117,18 +112,14 @@ void fit_to_data(model_params& m, int vocabulary, int longest) {
         fmt::format("model.vocab_size {} is less than the {} tokens of vocab_file: take as many",
                     m.vocab_size, vocabulary));
   if (!m.max_position_embeddings) m.max_position_embeddings = longest;
-  if (longest > m.max_position_embeddings)
-    throw std::invalid_argument(fmt::format(
-        "max_sequence_length or max_passage_length is {}, more than model.max_position_embeddings "
-        "{}: take shorter sequences, or more positions",
-        longest, m.max_position_embeddings));
+  require_positions(m, longest);
 }
 
 run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
   run_of_texts r;
   ml::text_processor held_out_by = processor_of(f, o, false);
   const auto& eval_by = std::get<ml::dpr_processor>(held_out_by);
-  int longest = std::max(eval_by.max_sequence_length, eval_by.max_passage_length);
+  int longest = length_of(eval_by);
   ml::text_task train, held_out;
   int hard = eval_by.hard_negatives;
   if (now.trains()) {
@@ -140,7 +131,7 @@ run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
           fmt::format("eval_input.hard_negatives {} is not train_input's {}: the model takes as many "
                       "passages of each question",
                       eval_by.hard_negatives, train_by.hard_negatives));
-    longest = std::max({longest, train_by.max_sequence_length, train_by.max_passage_length});
+    longest = std::max(longest, length_of(train_by));
     hard = train_by.hard_negatives;
     r.meaning.settings = {{"hard_negatives", std::to_string(hard)}};
     train = text_app::read_task([&] {

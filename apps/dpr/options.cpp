@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace dpr_app {
@@ -16,8 +18,12 @@ class params final : public trainer_params {
 
   void check(mistakes& found) override {
     check_common(found, o_.common);
-    found.of([&] { o_.train.settings(f, o_.common.train_input.data_dir); });
-    found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
+    found.of([&] { require_data(o_, true); });
+    const auto require_short = [&](const ml::text_processor& p) {
+      require_positions(o_.model, length_of(std::get<ml::dpr_processor>(p)));
+    };
+    found.of([&] { require_short(o_.train.settings(f, o_.common.train_input.data_dir)); });
+    found.of([&] { require_short(o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train)); });
     found.of([&] {
       // The data would say these.
       model_params m = o_.model;
@@ -60,6 +66,23 @@ void declare(fields& f, options& o) {
   f.add("out", o.vectors, "the folder for what is written; null: model_dir").of_one_command();
   f.options_of("export");
   f.add("out", o.out, "the folder for the two folders of Hugging Face").of_one_command();
+}
+
+void require_data(const options& o, bool trains) {
+  if ((trains ? o.common.train_input : o.common.eval_input).data_dir.empty())
+    throw std::invalid_argument(
+        fmt::format("{}.data_dir is missing: name a file of questions and passages, or a folder",
+                    trains ? "train_input" : "eval_input"));
+}
+
+int length_of(const ml::dpr_processor& p) { return std::max(p.max_sequence_length, p.max_passage_length); }
+
+void require_positions(const model_params& m, int longest) {
+  if (m.max_position_embeddings && longest > m.max_position_embeddings)
+    throw std::invalid_argument(fmt::format(
+        "max_sequence_length or max_passage_length is {}, more than model.max_position_embeddings "
+        "{}: take shorter sequences, or more positions",
+        longest, m.max_position_embeddings));
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

@@ -29,6 +29,13 @@ struct options {
 void declare(train_app::fields& f, options& o);
 
 /// For wsl-zoo.
+/// Throws std::invalid_argument if the data to train with, or those that are held out, have no files.
+void require_data(const options& o, bool trains);
+/// The longest sequences of a part of the data; 0: the data say it.
+int length_of(const wsl::ml::dpr_processor& p);
+/// Throws std::invalid_argument for sequences that are longer than the model can read; 0: any.
+void require_positions(const model_params& m, int longest);
+
 std::unique_ptr<train_app::trainer_params> new_params();
 
 }  // namespace dpr_app

@@ -63,4 +63,9 @@ bool is_hdf5(const hdf5_input& x) {
   return false;
 }
 
+void require_files(const hdf5_input& x) {
+  if (train_app::words_of_list(x.data_dir).empty() && x.how.mixture.empty())
+    throw std::invalid_argument("train_input.data_dir is missing: name a folder with files of HDF5");
+}
+
 }  // namespace gpt_app

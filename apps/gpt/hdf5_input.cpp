@@ -136,8 +136,7 @@ std::string about(const hdf5_input& x, const ml::dataset& d) {
 }  // namespace
 
 hdf5_corpus read_hdf5_corpus(const hdf5_corpus_words& asked) {
-  if (paths_of(asked.train).empty())
-    throw std::invalid_argument("train_input.data_dir is missing: name a folder with files of HDF5");
+  require_files(asked.train);
   const std::vector<std::string> paths = ml::hdf5_files_of(paths_of(asked.train));
   std::vector<std::string> all = paths;
   const bool has_held_out = !paths_of(asked.held_out).empty();

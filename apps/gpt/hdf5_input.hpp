@@ -31,6 +31,8 @@ struct hdf5_input {
 };
 /// Whether an input is HDF5: by its data_processor, by its mixture, or by the files at data_dir.
 bool is_hdf5(const hdf5_input& x);
+/// Throws std::invalid_argument if the data to train with, in HDF5, have neither a folder nor a mixture.
+void require_files(const hdf5_input& x);
 
 struct hdf5_corpus {
   wsl::ml::dataset train, held_out;

@@ -101,8 +101,6 @@ std::string vocabulary_of_weights(const run_params& r) {
 /// Throws std::invalid_argument for sequences that the model does not have; those that are not given are as
 /// long as it can.
 void set_lengths(language_params& o) {
-  if (!o.model.max_position_embeddings)
-    throw std::invalid_argument("model.max_position_embeddings is missing");
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = o.model.max_position_embeddings;
     else if (p->max_sequence_length > o.model.max_position_embeddings)
@@ -250,8 +248,6 @@ paired_text pairs_of(language_params& o, const std::string& saved, const std::st
       throw std::invalid_argument(
           "stride is of a running text, and prompt_key says that the data are pairs: "
           "leave one of them out");
-  if (!o.model.max_position_embeddings)
-    throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
   // Before the tokens of a separator that the run's vocabulary may lack.
   if (!from.empty() && !o.train.pairs.separator.empty())
@@ -321,8 +317,6 @@ chat_words chats_of(language_params& o, const std::string& saved, const std::str
           fmt::format("{0}.{1} is of {2}, and messages_key says that the data are chats: leave --{1} out",
                       section, other, p->stride ? "a running text" : "pairs"));
   }
-  if (!o.model.max_position_embeddings)
-    throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
   const std::optional<chat_marks> kept = from.empty() ? std::nullopt : chat_marks::of(from);
   return {.train = o.common.train_input.data_dir,
@@ -376,8 +370,6 @@ preference_words preferences_of(language_params& o, const std::string& saved, co
         "eval_input.chosen_key says that the data are preferences: give train_input.chosen_key and "
         "rejected_key, too, "
         "or leave it out");
-  if (!o.model.max_position_embeddings)
-    throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
   const auto keys_of = [](const text_params& p, const ml::preference_keys& otherwise) {
     const auto word = [](const std::string& given, const std::string& usual) {
@@ -513,10 +505,6 @@ void refuse_settings_of_texts(const language_params& o) {
 task task_with_random_tokens(const std::string& program, language_params& o) {
   refuse_settings_of_texts(o);
   const int vocabulary_size = o.model.vocab_size;
-  if (!vocabulary_size)
-    throw std::invalid_argument("model.vocab_size is missing: random tokens do not say it");
-  if (!o.model.max_position_embeddings)
-    throw std::invalid_argument("model.max_position_embeddings is missing");
   set_lengths(o);
   task t = with_model(program, o,
                       fmt::format("random tokens, sequences of {}, of a vocabulary of {}",
@@ -538,6 +526,16 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
   declare_input(f, p.common.train_input, true), declare_text(f, p.train, with_preferences);
   f.section("eval_input");
   declare_input(f, p.common.eval_input, false), declare_text(f, p.eval, with_preferences);
+}
+
+void require_fields(const language_params& p) {
+  if (has_random_tokens(p)) {
+    if (!p.model.vocab_size)
+      throw std::invalid_argument("model.vocab_size is missing: random tokens do not say it");
+  } else if (const hdf5_input in = input_of(p.common.train_input, p.train); is_hdf5(in))
+    return require_files(in);
+  if (!p.model.max_position_embeddings)
+    throw std::invalid_argument("model.max_position_embeddings is missing");
 }
 
 void check_loss(const language_params& p) {
@@ -597,6 +595,7 @@ void complete(fields& f, language_params& p) {
 namespace {
 
 task task_with_data(const std::string& program, language_params& p, bool trains) {
+  require_fields(p);
   const auto are_preferences = [](const text_params& x) {
     return !x.chosen_key.empty() || !x.rejected_key.empty();
   };

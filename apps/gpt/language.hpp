@@ -48,6 +48,8 @@ void declare_inputs(train_app::fields& f, language_params& p, bool with_preferen
 /// Sets what depends on other fields, and on this computer. Throws std::invalid_argument for sections that
 /// contradict each other.
 void complete(train_app::fields& f, language_params& p);
+/// Throws std::invalid_argument for a field that is missing, which data of the form that is given do not say.
+void require_fields(const language_params& p);
 
 /// Throws std::invalid_argument for loss_scaling and loss_weight that contradict each other, or the data.
 void check_loss(const language_params& p);

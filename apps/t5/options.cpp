@@ -23,7 +23,13 @@ class params final : public trainer_params {
     found.of([&] {
       if (o_.model.has_mup()) require_rule_for_mup(o_.common.optimizer);
     });
-    found.of([&] { o_.train.settings(f, o_.common.train_input.data_dir); });
+    found.of([&] {
+      ml::text_processor p = o_.train.settings(f, o_.common.train_input.data_dir);
+      if (o_.common.train_input.data_dir.empty()) text_app::require_settings(p);
+      text_app::complete_synthetic(p, o_.common.train_input, true,
+                                   o_.model.vocab_size ? o_.model.vocabulary() : 0,
+                                   o_.model.max_position_embeddings);
+    });
     found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
     found.of([&] {
       model_params m = o_.model;

@@ -56,7 +56,8 @@ void text_input::declare(train_app::fields& f, const std::string& section, ml::t
       f.add(name, accepted_[name],
             only == "any"
                 ? "Any value is accepted, for none changes a result here."
-                : fmt::format("The only value that is accepted is {}, which is so in any case.", only));
+                : fmt::format("The only value that is accepted is {}, which is so in any case.", only))
+          .may_be_list = true;  // as in files of others, whose lists are refused with the reason
     });
   }
 }
@@ -135,10 +136,18 @@ void complete_synthetic(ml::text_processor& p, const train_app::input_params& in
   };
   const auto length = [&](int& to) {
     if (!to) to = positions;
+    if (!to)
+      throw std::invalid_argument(
+          "model.max_position_embeddings is missing: random tokens do not say how long sequences are");
   };
   if (auto* x = std::get_if<ml::synthetic_encoder_processor>(&p)) set(*x), length(x->max_sequence_length);
   if (auto* x = std::get_if<ml::synthetic_encoder_decoder_processor>(&p))
     set(*x), length(x->sequences.src_max_sequence_length), length(x->sequences.tgt_max_sequence_length);
+}
+
+void require_settings(const ml::text_processor& p) {
+  if (needs_no_files(p) || std::string(ml::name_of(p)).find("HDF5") != std::string::npos) return;
+  std::visit([](const auto& x) { x.check(); }, p);
 }
 
 bool needs_no_files(const ml::text_processor& p) {

@@ -61,6 +61,9 @@ void complete_hdf5(wsl::ml::text_processor& p);
 /// Throws std::invalid_argument if the model does not say its vocabulary.
 void complete_synthetic(wsl::ml::text_processor& p, const train_app::input_params& in, bool trains,
                         int vocabulary, int positions);
+/// Throws std::invalid_argument for a setting that a processor of files misses. Data in HDF5 say some
+/// themselves.
+void require_settings(const wsl::ml::text_processor& p);
 /// Whether a processor makes its data itself.
 bool needs_no_files(const wsl::ml::text_processor& p);
 

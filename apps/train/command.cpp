@@ -155,6 +155,11 @@ std::pair<std::string, std::string> configuration(const program_words& words, co
   return {asked, app::read_file(asked)};
 }
 
+bool is_bundled(const program_words& words, const std::string& name) {
+  return std::any_of(words.configurations.begin(), words.configurations.end(),
+                     [&](const bundled& b) { return b.name == name; });
+}
+
 /// The line of the table that speaks of a field; none: all modes read it.
 const readers* readers_of(const field& x, const std::vector<readers>& all) {
   const readers* of_section = nullptr;
@@ -288,7 +293,15 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     for (const given_option& o : given)
       if ((o.where.size() > 1) == several)
         for (field* x : o.where) f.read_option(*x, o.value, o.name);
+  if (checkpoint.empty() && !is_bundled(words, name) && !text.starts_with(params_of)) {
+    take_defaults_of_zoo(f);
+    for (const field& x : f.all())
+      if (ranks::root() && x.given == default_of_zoo)
+        std::fprintf(stderr, "%s: %s is %s, %s: %s does not give it\n", words.name.c_str(),
+                     x.full_name().c_str(), x.text().c_str(), default_of_zoo, name.c_str());
+  }
   if (lists) {
+    say_own_defaults(f);
     std::fputs(f.text().c_str(), stdout);
     return {};
   }

@@ -90,11 +90,14 @@ namespace {
 using wsl::f32;
 
 /// The name of an optimizer in small letters: SGD and sgd are the same.
-std::string kind_of(const optimizer_params& o) {
-  std::string kind = o.type;
+std::string kind_of(const std::string& type) {
+  std::string kind = type;
   std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return std::tolower(c); });
   return kind;
 }
+
+/// That of the Zoo's Adam, AdamW, Adamax and RAdam.
+constexpr f64 eps_of_zoo = 1e-6;
 
 /// An option of some optimizers, and whether it has another value than the others have.
 struct optimizer_option {
@@ -106,7 +109,8 @@ std::vector<optimizer_option> options_of(const optimizer_params& o) {
   const optimizer_params usual;
   // Older files say these of every optimizer.
   const bool no_betas = o.betas.empty() || o.betas == std::vector{0.9, 0.999},
-             no_eps = o.eps.numbers.empty() || o.eps.numbers == std::vector{1e-8};
+             no_eps = o.eps.numbers.empty() || o.eps.numbers == std::vector{1e-8} ||
+                      o.eps.numbers == std::vector{eps_of_zoo};
   return {
       {"momentum", o.momentum != usual.momentum, {"sgd", "rmsprop"}},
       {"dampening", o.dampening != usual.dampening, {"sgd"}},
@@ -250,7 +254,7 @@ wsl::ml::parameter_group group_of(const group_part& p) {
 }  // namespace
 
 wsl::ml::optimizer optimizer_params::rule() const {
-  const std::string kind = kind_of(*this);
+  const std::string kind = kind_of(type);
   check_options(*this, kind);
   if (ema_start > 0 && ema_decay == 0)
     refuse("optimizer.ema_start says when an average of the weights begins, and ema_decay is missing");
@@ -279,6 +283,32 @@ rate::schedule optimizer_params::rate() const {
     phases.push_back({is_last ? 0 : steps_of(p), schedule_of(p)});
   }
   return rate::sequence(std::move(phases));
+}
+
+namespace {
+
+/// Whether the optimizer is one of those whose eps is 1e-6 in the Zoo, and 1e-8 here.
+bool has_eps_of_zoo(fields& f) {
+  const std::string kind = kind_of(f.named("optimizer.optimizer_type").front()->text());
+  return kind == "adam" || kind == "adamw" || kind == "adamax" || kind == "radam";
+}
+void set_default(fields& f, const char* name, const std::string& value, const char* by) {
+  for (field* x : f.named(name))
+    if (x->given.empty() && x->text() != value) f.read_option(*x, value, by);
+}
+
+}  // namespace
+
+void take_defaults_of_zoo(fields& f) {
+  if (has_eps_of_zoo(f)) set_default(f, "optimizer.eps", fmt::format("{}", eps_of_zoo), default_of_zoo);
+  const std::vector<field*> folder = f.named("runconfig.hf");  // of Hugging Face, whose model says it
+  if (folder.empty() || folder.front()->text() == "null")
+    set_default(f, "model.layer_norm_epsilon", "1e-05", default_of_zoo);
+}
+
+void say_own_defaults(fields& f) {
+  if (has_eps_of_zoo(f) && f.named("optimizer.eps").front()->text() == "null")
+    f.read_option(*f.named("optimizer.eps").front(), "1e-08", "the default");
 }
 
 void declare_input(fields& f, input_params& p, bool trains) {

@@ -132,6 +132,14 @@ void declare_run(fields& f, run_params& p, reporting_params& reports);
 /// Declares the fields that only the command line has, and comments on fields of several sections. Call it
 /// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
+/// What gives the fields that `take_defaults_of_zoo` sets.
+inline constexpr const char* default_of_zoo = "the Model Zoo's default";
+/// Sets the fields that a params file of a user does not give, and whose default in the Zoo is another than
+/// this program's. The configurations of a program and the params of a run have those of this program.
+void take_defaults_of_zoo(fields& f);
+/// Gives the fields that this would set their value in this program, so that a file of all fields means the
+/// same.
+void say_own_defaults(fields& f);
 /// Sets the fields that were not given and depend on other fields, and the placement, which depends on the
 /// computers' cores and memory as well. Throws std::invalid_argument for a grid or replicas that other fields
 /// contradict.

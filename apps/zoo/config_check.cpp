@@ -35,12 +35,6 @@ std::unique_ptr<trainer_params> params_of(const std::string& program) {
   throw std::logic_error("there is no " + program);
 }
 
-/// The judgement of a file.
-struct verdict {
-  std::string model, program;  ///< empty: not known, or there is none here
-  std::vector<std::string> ignored = {}, refused = {};
-};
-
 /// The model of a file: the one that it names, that of its folder, or the one that was asked for.
 const zoo_model* model_of(const YAML::Node& root, const std::string& file, const std::string& asked,
                           std::string& name) {
@@ -56,6 +50,18 @@ std::string text_of(const std::string& file) try {
   return app::read_file(file);
 } catch (const std::runtime_error& e) { throw std::invalid_argument(e.what()); }
 
+/// What a file says of a field by not giving it: the value is that of models of its name, or the Zoo's default.
+/// Empty for one that is given, and for fields that the Zoo does not have.
+std::string note_of_default(const field& x, fields& f) {
+  const bool is_by_name = x.given.starts_with("model.name ");
+  if (!is_by_name && x.given != default_of_zoo) return "";
+  if (x.name == "parallel_block" || x.name == "use_norm_bias" || x.name == "unused_positions") return "";
+  if (x.name == "norm_type" && !f.named("model.use_rms_norm").front()->given.empty()) return "";
+  return fmt::format("{} is not given, and is {}, {}{}", x.full_name(), x.text(), is_by_name ? "by " : "",
+                     x.given) +
+         (is_by_name ? ": give it if the model has another" : "");
+}
+
 /// Throws std::invalid_argument if a file of no known model has names on its first level that no file has.
 void check_first_level(const YAML::Node& root, const std::string& file) {
   static const std::vector<std::string> known{
@@ -69,6 +75,8 @@ void check_first_level(const YAML::Node& root, const std::string& file) {
       found.add(place(file, content) + ": trainer is a map with init and fit, not " + shown(content));
   found.report();
 }
+
+}  // namespace
 
 verdict verdict_of(const std::string& file, const std::string& asked) {
   verdict v;
@@ -90,6 +98,7 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     mistakes inside;
     inside.of([&] { params->f.read(text, file); });
     take_model_name(params->f, v.model);
+    take_defaults_of_zoo(params->f);
     mistakes together;
     params->check(together);
     // A field whose value could not be read is not missing.
@@ -100,16 +109,19 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
                        [&](const std::string& x) { return x.find(name) != x.npos; }))
         inside.add(params->f.placed(sentence));
     }
-    v.ignored = params->f.notes();
+    v.notes = params->f.notes();
+    for (const field& x : params->f.all())
+      if (const std::string note = note_of_default(x, params->f); !note.empty())
+        v.notes.push_back(file + ": " + note);
     const std::vector<std::string> limits = params->limits();
     if (limits.empty())
-      v.ignored.push_back(
+      v.notes.push_back(
           file +
           ": runconfig has none of max_steps, num_steps and num_epochs; training needs one of them, "
           "perhaps on the command line");
     if (limits.size() > 1)
-      v.ignored.push_back(fmt::format("{}: training ends with the first that is reached of {}", file,
-                                      fmt::join(limits, ", ")));
+      v.notes.push_back(fmt::format("{}: training ends with the first that is reached of {}", file,
+                                    fmt::join(limits, ", ")));
     inside.report();
   });
   for (const std::string& sentence : found.all())
@@ -117,7 +129,11 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
   return v;
 }
 
-}  // namespace
+void require_model(const std::string& asked) {
+  if (!asked.empty() && (!zoo_model_of(asked) || !*zoo_model_of(asked)->program))
+    throw std::invalid_argument("--model: there is no " + asked +
+                                app::nearest_words(asked, names_of_zoo_models()));
+}
 
 int run_config_check(int argc, char** argv) {
   CLI::App app(
@@ -133,13 +149,11 @@ int run_config_check(int argc, char** argv) {
   app.add_flag("--brief", is_brief, "without the settings that have no effect");
   int status = 0;
   if (!app::parse(app, argc, argv, "option", status)) return status;
-  if (!model.empty() && (!zoo_model_of(model) || !*zoo_model_of(model)->program))
-    throw std::invalid_argument("--model: there is no " + model +
-                                app::nearest_words(model, names_of_zoo_models()));
+  require_model(model);
   std::size_t accepted = 0, of_others = 0;
   for (const std::string& file : files) {
     const verdict v = verdict_of(file, model);
-    if (v.refused.empty() && v.program.empty()) {
+    if (v.is_of_others()) {
       ++of_others;
       std::printf("%s: a file of %s, a model that there is not here\n", file.c_str(), v.model.c_str());
       continue;
@@ -148,8 +162,7 @@ int run_config_check(int argc, char** argv) {
     accepted += v.refused.empty();
     std::printf("%s: %s%s\n", file.c_str(), v.refused.empty() ? "accepted" : "refused", of.c_str());
     for (const std::string& sentence : v.refused) std::printf("  %s\n", sentence.c_str());
-    for (std::size_t k = 0; !is_brief && k < v.ignored.size(); ++k)
-      std::printf("  %s\n", v.ignored[k].c_str());
+    for (std::size_t k = 0; !is_brief && k < v.notes.size(); ++k) std::printf("  %s\n", v.notes[k].c_str());
   }
   if (of_others) std::printf("config: %zu files of models that there are not here\n", of_others);
   const std::size_t ours = files.size() - of_others;

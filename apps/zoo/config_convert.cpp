@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <trainer_form.hpp>
+#include <zoo_models.hpp>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -15,21 +16,33 @@ int run_config_convert(int argc, char** argv) {
       "are "
       "not kept.",
       "wsl-zoo config convert");
-  std::string from, to;
+  std::string from, to, model;
   app.add_option("-i,--input", from, "the file")->required();
   app.add_option("-o,--output", to, "the file to write")->required();
+  app.add_option("--model", model,
+                 "the model of a file that does not say it, and does not lie in its folder");
   int status = 0;
   if (!app::parse(app, argc, argv, "option", status)) return status;
   if (!std::filesystem::is_regular_file(from)) throw std::invalid_argument("-i: there is no file " + from);
   app::require_free(to, "-o");
+  require_model(model);
+  const verdict v = verdict_of(from, model);
+  if (!v.refused.empty()) {
+    std::fprintf(stderr, "wsl-zoo: %s is refused by config check, so %s is not written:\n", from.c_str(),
+                 to.c_str());
+    for (const std::string& sentence : v.refused) std::fprintf(stderr, "  %s\n", sentence.c_str());
+    return 1;
+  }
   const YAML::Node root = parsed(app::read_file(from), from);
   if (!root.IsMap()) refuse(from, "a params file is a map of sections, not " + shown(root));
   mistakes found;
   std::vector<std::string> left_out;
   const bool was_v2 = is_trainer_form(root);
-  const YAML::Node made =
+  YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();
+  // A V1 file may be of the model of its folder, and a V2 file names its own.
+  if (!was_v2 && model_named_in(root).empty()) made["trainer"]["init"]["model"]["name"] = v.model;
   app::write_file(to, written_out(made, from));
   for (const std::string& sentence : left_out)
     std::fprintf(stderr, "wsl-zoo: %s: left out\n", sentence.c_str());

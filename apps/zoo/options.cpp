@@ -162,6 +162,7 @@ class params final : public train_app::trainer_params {
     found.of([&] { complete(f, o_); });
     check_common(found, o_.common);
     found.of([&] { gpt_app::check_loss(o_); });
+    found.of([&] { gpt_app::require_fields(o_); });
     found.of([&] {
       // The data would say these.
       gpt_app::model_params m = o_.model;

@@ -47,8 +47,9 @@ std::pair<gpt_app::adapted_model, bool> model_in(const ml::checkpoint& c) {
   train_app::declare_precision(f, unused);
   gpt_app::declare_lora(f, lora);
   try {
-    f.read_part(c.fact("params"), "its params", "model");
-    if (train_app::has_adapters(c.name())) f.read_part(c.fact("params"), "its params", "lora");
+    const std::string file = "the params in " + c.name();
+    f.read_part(c.fact("params"), file, "model");
+    if (train_app::has_adapters(c.name())) f.read_part(c.fact("params"), file, "lora");
     return {gpt_app::adapted_model(m, lora), m.reward_head};
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(c.name() + " is no checkpoint of a language model: " + e.what());
