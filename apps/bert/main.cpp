@@ -67,6 +67,7 @@ ml::text_processor processor_of(fields& f, const options& o, bool trains) {
       else if (name == "include_padding_in_loss") value = value || o.model.include_padding;
     }
   });
+  complete_length(p, o.model);
   text_app::complete_synthetic(p, trains ? o.common.train_input : o.common.eval_input, trains,
                                o.model.vocab_size, o.model.max_position_embeddings);
   return p;

@@ -39,6 +39,7 @@ class params final : public trainer_params {
     });
     found.of([&] {
       ml::text_processor p = o_.train.settings(f, o_.common.train_input.data_dir);
+      complete_length(p, o_.model);
       found.of([&] { require_positions(o_.model, length_of(p)); });
       if (!o_.common.train_input.data_dir.empty()) found.of([&] { text_app::require_settings(p); });
       found.of([&] {
@@ -112,6 +113,11 @@ int length_of(const ml::text_processor& p) {
         else return 0;
       },
       p);
+}
+
+void complete_length(ml::text_processor& p, const model_params& m) {
+  if (auto* x = std::get_if<ml::bert_csv_processor>(&p); x && !x->max_sequence_length)
+    x->max_sequence_length = m.max_position_embeddings;
 }
 
 void require_data(const options& o, bool trains) {

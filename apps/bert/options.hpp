@@ -23,6 +23,9 @@ void declare(train_app::fields& f, options& o);
 wsl::ml::encoder_task goal_of(const wsl::ml::text_processor& p);
 /// The longest sequences of a part of the data; 0: the data say it.
 int length_of(const wsl::ml::text_processor& p);
+/// Sequences of tables whose words are hidden already, BertCSVDataProcessor, are as long as the model can read,
+/// unless the length is given: the Zoo has no such field for them.
+void complete_length(wsl::ml::text_processor& p, const model_params& m);
 /// Throws std::invalid_argument if the data to train with, or those that are held out, have no files, unless
 /// they are random numbers.
 void require_data(const options& o, bool trains);
