@@ -4,11 +4,13 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <stdexcept>
 
 #include "../files.hpp"
+#include "../train/zoo_models.hpp"
 #include "cluster_file.hpp"
 #include "token.hpp"
 
@@ -18,6 +20,23 @@ namespace {
 std::string name_of_user() {
   const passwd* p = ::getpwuid(::geteuid());
   return p ? p->pw_name : "user" + std::to_string(::geteuid());
+}
+
+/// A params file of the V1 form need not name its model: it lies in the model's folder, which its copy on the
+/// cluster does not, and wsl-zoo would take another model.
+void say_model_of_folder(wsl::cluster::Submission& s) {
+  const train_app::zoo_model* const model = train_app::zoo_model_of_path(s.params_name());
+  if (!model || s.program() != model->program || s.program() != "wsl-zoo") return;
+  const auto& arguments = s.arguments();
+  if (std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
+        const std::string_view option = word.substr(0, word.find('='));
+        return option == "--name" || option == "--model.name";
+      }))
+    return;
+  try {
+    if (!train_app::model_named_in(YAML::Load(s.params())).empty()) return;
+  } catch (const YAML::Exception&) { return; }  // wsl-zoo says what is wrong in it, and where
+  s.add_arguments("--model.name"), s.add_arguments(model->name);
 }
 
 /// Takes the params file out of the arguments, if one of this computer is named.
@@ -40,6 +59,7 @@ void take_params(wsl::cluster::Submission& s, const std::vector<std::string>& ar
     s.set_has_params(true), s.set_params(app::read_file(file)), s.set_params_name(file);
     k += words - 1;
   }
+  if (s.has_params()) say_model_of_folder(s);
 }
 
 }  // namespace

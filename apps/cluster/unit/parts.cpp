@@ -365,6 +365,19 @@ TEST_CASE("a command becomes a submission with the text of its params") {
   CHECK_THROWS_WITH(submission_of({}, {"wsl-gpt", "train", "--params=no/such.yaml"}),
                     Catch::Contains("there is no file no/such.yaml on this computer"));
   CHECK_THROWS_AS(submission_of({}, {}), std::invalid_argument);
+  // The Zoo's older files do not name their model, whose folder stays behind.
+  fs::create_directories(here.path / "llama/configs");
+  const auto arguments_of = [&](const char* text, std::vector<std::string> command) {
+    here.put("llama/configs/params.yaml", text);
+    command.insert(command.end(), {"--params", (here.path / "llama/configs/params.yaml").string()});
+    const auto sent = submission_of({}, command);
+    return joined({sent.arguments().begin(), sent.arguments().end()});
+  };
+  CHECK(arguments_of("model: {hidden_size: 8}\n", {"wsl-zoo", "fit"}) == "fit --model.name llama");
+  CHECK(arguments_of("model: {name: gpt2}\n", {"wsl-zoo", "fit"}) == "fit");
+  CHECK(arguments_of("model: {}\n", {"wsl-zoo", "fit", "--name=gpt2"}) == "fit --name=gpt2");
+  CHECK(arguments_of("model: {}\n", {"wsl-bert", "train"}) == "train");
+  CHECK(arguments_of("model: {\n", {"wsl-zoo", "fit"}) == "fit");
   for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"})
     CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
   CHECK(priority_of("p3") == 399);
