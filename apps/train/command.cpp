@@ -296,7 +296,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   if (checkpoint.empty() && !is_bundled(words, name) && !text.starts_with(params_of)) {
     take_defaults_of_zoo(f);
     for (const field& x : f.all())
-      if (ranks::root() && x.given == default_of_zoo)
+      if (ranks::root() && !lists && x.given == default_of_zoo)
         std::fprintf(stderr, "%s: %s is %s, %s: %s does not give it\n", words.name.c_str(),
                      x.full_name().c_str(), x.text().c_str(), default_of_zoo, name.c_str());
   }
