@@ -302,8 +302,15 @@ void set_default(fields& f, const char* name, const std::string& value, const ch
 void take_defaults_of_zoo(fields& f) {
   if (has_eps_of_zoo(f)) set_default(f, "optimizer.eps", fmt::format("{}", eps_of_zoo), default_of_zoo);
   const std::vector<field*> folder = f.named("runconfig.hf");  // of Hugging Face, whose model says it
-  if (folder.empty() || folder.front()->text() == "null")
-    set_default(f, "model.layer_norm_epsilon", "1e-05", default_of_zoo);
+  if (!folder.empty() && folder.front()->text() != "null") return;
+  set_default(f, "model.layer_norm_epsilon", "1e-05", default_of_zoo);
+  // An encoder that does not guess next sentences, such as RoBERTa, does not tell sentences apart.
+  const std::vector<field*> no_sentences = f.named("model.disable_nsp");
+  if (!no_sentences.empty() && no_sentences.front()->text() == "true")
+    set_default(f, "model.num_segments", "0", default_of_zoo);
+  const std::vector<field*> data = f.named("train_input.data_processor");
+  if (!data.empty() && data.front()->text() == "BertTokenClassifierDataProcessor")
+    set_default(f, "model.dropout_rate", "0", default_of_zoo);
 }
 
 void say_own_defaults(fields& f) {
