@@ -61,7 +61,7 @@ class shot_run {
         simulation_(whole_, solver<Medium>::use_of(o.how), app::engine{.is_alone = !alone}) {
     if (writes()) app::make_folder(folder_);
     if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
-      read_checkpoint(simulation_, support::file_reader(checkpoint().string()));
+      go_on();
       if (now() > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", now(), o.steps);
       if (alone_) fmt::print("going on after {} steps\n", now());
     }
@@ -110,6 +110,14 @@ class shot_run {
   i64 due_after(i64 every) const { return every ? (now() / every + 1) * every : asked_.steps; }
   std::filesystem::path checkpoint() const { return folder_ / "wave.checkpoint"; }
 
+  void go_on() try {
+    read_checkpoint(simulation_, support::file_reader(checkpoint().string()));
+  } catch (const std::invalid_argument& e) {
+    std::string_view why = e.what();
+    if (why.starts_with("wsl: ")) why.remove_prefix(5);
+    if (why.find(checkpoint().string()) != why.npos) throw;  // it cannot be read
+    refuse("{}: {}; remove it to begin anew", checkpoint().string(), why);
+  }
   void save() {
     require_finite();
     app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);

@@ -33,10 +33,15 @@ class scattered_file {
     if (file_ >= 0) ::close(file_), to_.discard();
   }
 
-  /// Makes the unfinished file, with its size; returns its descriptor.
+  /// Makes the unfinished file, with its size; returns its descriptor. Where the file system can, the room on
+  /// the disk is taken at once: Open MPI hangs if it is missing while several ranks write.
   static int created(const file_replacement& of, std::uint64_t size) {
     const int file = ::open(of.unfinished().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0 || ::ftruncate(file, static_cast<off_t>(size)) != 0) fail(of, file);
+    int failure = 0;
+    do failure = size > 0 ? ::fallocate(file, 0, 0, static_cast<off_t>(size)) : 0;
+    while (failure != 0 && errno == EINTR);
+    if (failure != 0 && errno != EOPNOTSUPP && errno != ENOSYS) fail(of, file);
     return file;
   }
 
