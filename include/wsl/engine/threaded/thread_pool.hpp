@@ -6,6 +6,7 @@
 #pragma once
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,8 +21,9 @@
 
 namespace wsl::engines {
 
-/// A barrier for the threads of a run. A thread that waits long sleeps, because there may be more threads
-/// than cores, or other programs on them.
+/// A barrier for the threads of a run. There may be more threads than cores, or other programs on them: a
+/// thread that waits longer than most supersteps take lets any other run on its core, which may be the one
+/// that it waits for, and one that waits long sleeps.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -48,11 +50,15 @@ class spin_barrier {
     for (int n = 0; n < spins; ++n) {
       if (round_.load(std::memory_order_acquire) != round) return true;
       pause();
+      // The call takes about as long as the spins between two of them where nothing else wants the core.
+      if (n >= spins_alone && n % 20 == 0) sched_yield();
     }
     return false;
   }
 
  private:
+  static constexpr int spins_alone = 100;  // some microseconds
+
   void futex(int what, unsigned value) {
     static_assert(sizeof round_ == sizeof(unsigned) && std::atomic<unsigned>::is_always_lock_free);
     syscall(SYS_futex, &round_, what, value, nullptr, nullptr, 0);
