@@ -21,10 +21,15 @@
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 128;  // terms of k at a time, so that a panel of B stays in near caches
+/// Terms of k at a time. A panel of B of two vectors is 16 KiB then, which leave room in the first cache.
+template <class T>
+constexpr int depth_of(const microkernels<T>& u) {
+  return u.lanes * int{sizeof(T)} < 64 ? 256 : 128;
+}
+inline constexpr int deepest = 256;
 template <class T>
 inline constexpr int widest_panel = 256 / int{sizeof(T)};  // columns: 4 cache lines of a row
-inline constexpr int rows_of_terms = 256;  // rows of a converted A at a time, which stay in the second cache
+inline constexpr int terms_of_rows = 1 << 15;  // of a converted A at a time, which stay in the second cache
 
 /// The type of C and of the sums of products of T.
 template <class T>
@@ -104,7 +109,7 @@ class terms_of {
   }
   /// The terms of any number of rows of x, in `room` as rows of of(k) terms.
   static matrix<const f32> by_rows(f32* room, const matrix<const T>& x, const microkernels<f32>& u) {
-    alignas(64) f32 across[std::size_t{depth} * widest_panel<f32>];
+    alignas(64) f32 across[std::size_t{deepest} * widest_panel<f32>];
     const int k = of(x.columns());
     for (int i = 0; i < x.rows(); i += widest_panel<f32>) {
       const matrix<const T> some = x.part(i, 0, std::min(widest_panel<f32>, x.rows() - i), x.columns());
@@ -201,7 +206,7 @@ void multiply_panel(const microkernels<T>& u, const matrix<T>& c, const matrix<c
   }
 }
 
-/// C += A B of terms, where B is not deeper than `depth` and not wider than `width`. B is packed if that
+/// C += A B of terms, where B is not deeper than depth_of(u) and not wider than `width`. B is packed if that
 /// pays.
 template <class T>
 void multiply_strip(const microkernels<T>& u, const matrix<T>& c, const matrix<const T>& a,
@@ -209,7 +214,7 @@ void multiply_strip(const microkernels<T>& u, const matrix<T>& c, const matrix<c
   if (b.column_stride() == 1 && b.columns() == width &&
       (b.row_stride() == width || c.rows() <= 5 * u.rows[width / u.lanes - 1]))
     return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets, {}, after);
-  alignas(64) T panel[depth * widest_panel<T>];
+  alignas(64) T panel[deepest * widest_panel<T>];
   pack(u, panel, width, b);
   multiply_panel(u, c, a, panel, width, width, sets, {}, after);
 }
@@ -228,7 +233,7 @@ void multiply_strips(const microkernels<T>& u, const matrix<T>& c, const matrix<
     if constexpr (std::is_same_v<B, T>) {
       multiply_strip(u, of_c, a, of_b, width, sets, after);
     } else {
-      alignas(64) f32 room[depth * widest_panel<f32>];
+      alignas(64) f32 room[deepest * widest_panel<f32>];
       const auto terms = terms_of<per_term, B>::in(room, of_b.transposed(), u).transposed();
       multiply_strip(u, of_c, a, terms, width, sets, after);
     }
@@ -240,6 +245,7 @@ template <int per_term, class A, class B, class T>
 void multiply_terms(const microkernels<T>& u, const matrix<T>& c, const matrix<const A>& a,
                     const matrix<const B>& b, bool sets) {
   using terms = terms_of<per_term, A>;
+  const int depth = depth_of(u);
   const auto for_each_depth = [&](int i, int rows, auto&& terms_of_a) {
     for (int p = 0; p < a.columns(); p += depth * per_term) {
       const int k = std::min(depth * per_term, a.columns() - p);
@@ -249,9 +255,10 @@ void multiply_terms(const microkernels<T>& u, const matrix<T>& c, const matrix<c
   };
   if (terms::are(a)) return for_each_depth(0, a.rows(), terms::view);
   if constexpr (per_term == 2 || !std::is_same_v<A, T>) {
-    alignas(64) f32 room[rows_of_terms * depth];
-    for (int i = 0; i < a.rows(); i += rows_of_terms)
-      for_each_depth(i, std::min(rows_of_terms, a.rows() - i),
+    alignas(64) f32 room[terms_of_rows];
+    const int most = terms_of_rows / depth;
+    for (int i = 0; i < a.rows(); i += most)
+      for_each_depth(i, std::min(most, a.rows() - i),
                      [&](const matrix<const A>& x) { return terms::by_rows(room, x, u); });
   }
 }

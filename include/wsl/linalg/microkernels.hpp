@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The microkernels of the dense matrix product (the term of BLIS): a block of C stays in registers while k
 // runs. They are compiled for each vector width, and the widest that the processor has is chosen when the
-// program starts, so a plain -O3 build is fast. Every element of C is a chain c = c + a_k b_k in the order of
+// program starts, so a plain -O2 build is fast. Every element of C is a chain c = c + a_k b_k in the order of
 // k, whatever the block: how a product is cut into tiles along rows and columns changes no bit.
 //
 // There are microkernels of f64, and of f32, whose vectors have twice as many numbers. Those of f32 multiply

@@ -29,6 +29,19 @@ template <int lanes, class T>
   return *reinterpret_cast<const vec<lanes, T>*>(p);
 }
 
+namespace detail {
+
+/// Calls f for 0 to n - 1, each as a constant: what a loop over registers must be, because `-O2` does not
+/// unroll loops.
+template <int n, class F>
+[[gnu::always_inline]] inline void each_of(F f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, i>{}), ...);
+  }(std::make_integer_sequence<int, n>{});
+}
+
+}  // namespace detail
+
 /// out = the elements n, n + 1, ... of low and high side by side.
 template <int n, int lanes>
 [[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
@@ -77,6 +90,13 @@ inline bool processor_has_bf16() {
 #endif
 }
 
+// GCC takes vectors for a loop with `-O3`; with `-O2` only where it need not look at how often the loop runs.
+#if defined(__GNUC__) && !defined(__clang__)
+#define WSL_VECTORIZED gnu::optimize("O3")
+#else
+#define WSL_VECTORIZED
+#endif
+
 template <class Loop, class... Arguments>
 class vector_code {
  public:
@@ -94,10 +114,12 @@ class vector_code {
   }
 
  private:
-  static void with_4(Arguments... a) { Loop::template run<4>(a...); }
+  [[WSL_VECTORIZED]] static void with_4(Arguments... a) { Loop::template run<4>(a...); }
 #if defined(__x86_64__)
-  [[gnu::target("avx2,fma")]] static void with_8(Arguments... a) { Loop::template run<8>(a...); }
-  [[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] static void with_16(Arguments... a) {
+  [[WSL_VECTORIZED, gnu::target("avx2,fma")]] static void with_8(Arguments... a) {
+    Loop::template run<8>(a...);
+  }
+  [[WSL_VECTORIZED, gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] static void with_16(Arguments... a) {
     Loop::template run<16>(a...);
   }
 #endif

@@ -31,13 +31,7 @@ struct upcoming {
 
 namespace loops {
 
-/// Calls f for 0 to n - 1, each as a constant.
-template <int n, class F>
-[[gnu::always_inline]] inline void each_of(F f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
-    (f(std::integral_constant<int, i>{}), ...);
-  }(std::make_integer_sequence<int, n>{});
-}
+using wsl::detail::each_of;
 
 /// A pointer whose origin the compiler does not know. A block of 2 x 2 lines reads 36 lines at each z; it
 /// would keep a pointer to each of them, and has registers for 14.

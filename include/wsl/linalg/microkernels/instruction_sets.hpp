@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The microkernels of each instruction set, of which best.hpp chooses.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -12,6 +13,8 @@
 namespace wsl::dense {
 
 namespace detail {
+
+using wsl::detail::each_of;
 
 template <class T, int lanes>
 struct vector {
@@ -55,37 +58,51 @@ template <class Product, int lanes, int rows, int vectors>
   using whole = typename vector<number, lanes>::type;
   using unaligned = typename vector<number, lanes>::unaligned;
   whole sum[std::size_t{rows}][std::size_t{vectors}];
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      if (x.sets) sum[r][v] = whole{};
-      else sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
-    }
+  const auto each_sum = [&](auto f) __attribute__((always_inline)) {
+    each_of<rows>([&](auto r) __attribute__((always_inline)) {
+      each_of<vectors>([&](auto v) __attribute__((always_inline)) { f(r, v); });
+    });
+  };
+  if (x.sets) {
+    each_sum([&](auto r, auto v) __attribute__((always_inline)) { sum[r][v] = whole{}; });
+  } else {
+    each_sum([&](auto r, auto v) __attribute__((always_inline)) {
+      sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
+    });
+  }
   // Prefetches the next block, the one below, because C is seldom in a near cache
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
+  each_sum([&](auto r, auto v) __attribute__((always_inline)) {
+    __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
+  });
   const number* a = x.a;
   const number* b = x.b;
   for (i64 p = 0; p < x.k; ++p, a += x.a_column, b += x.b_row) {
     whole of_b[std::size_t{vectors}];
-    for (int v = 0; v < vectors; ++v) of_b[v] = *reinterpret_cast<const unaligned*>(b + v * lanes);
-    for (const upcoming<number>& u : x.next) __builtin_prefetch(u.from + p * u.step, 0, 2);
-    for (int r = 0; r < rows; ++r) {
+    each_of<vectors>([&](auto v) __attribute__((always_inline)) {
+      of_b[v] = *reinterpret_cast<const unaligned*>(b + v * lanes);
+    });
+    each_of<2>([&](auto n) __attribute__((always_inline)) {
+      __builtin_prefetch(x.next[n].from + p * x.next[n].step, 0, 2);
+    });
+    each_of<rows>([&](auto r) __attribute__((always_inline)) {
       const auto of_a = *reinterpret_cast<const typename Product::term*>(a + r * x.a_row);
-      for (int v = 0; v < vectors; ++v) Product::add(sum[r][v], of_a, of_b[v]);
-    }
+      each_of<vectors>([&](auto v)
+                           __attribute__((always_inline)) { Product::add(sum[r][v], of_a, of_b[v]); });
+    });
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v)
-      *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
+  each_sum([&](auto r, auto v) __attribute__((always_inline)) {
+    *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
+  });
 }
 
 template <class T, int lanes, int vectors>
 [[gnu::always_inline]] inline void copy_strip(const strip<T>& x) {
   using unaligned = typename vector<T, lanes>::unaligned;
   for (i64 r = 0; r < x.rows; ++r)
-    for (int v = 0; v < vectors; ++v)
+    each_of<vectors>([&](auto v) __attribute__((always_inline)) {
       *reinterpret_cast<unaligned*>(x.to + r * x.to_row + v * lanes) =
           *reinterpret_cast<const unaligned*>(x.from + r * x.from_row + v * lanes);
+    });
 }
 
 // Each round interleaves the rows of the upper half with those of the lower half; log2(lanes) rounds
@@ -94,16 +111,20 @@ template <class T, int lanes, int... i>
 [[gnu::always_inline]] inline void transpose_square(const square<T>& x, std::integer_sequence<int, i...>) {
   using unaligned = typename vector<T, lanes>::unaligned;
   typename vector<T, lanes>::type row[std::size_t{lanes}], next[std::size_t{lanes}];
-  for (int r = 0; r < lanes; ++r) row[r] = *reinterpret_cast<const unaligned*>(x.from + r * x.from_row);
-  for (int round = 1; round < lanes; round *= 2) {
-    for (int r = 0; r < lanes / 2; ++r) {
+  each_of<lanes>([&](auto r) __attribute__((always_inline)) {
+    row[r] = *reinterpret_cast<const unaligned*>(x.from + r * x.from_row);
+  });
+  each_of<std::countr_zero(unsigned{lanes})>([&](auto) __attribute__((always_inline)) {
+    each_of<lanes / 2>([&](auto r) __attribute__((always_inline)) {
       next[2 * r] = __builtin_shufflevector(row[r], row[r + lanes / 2], (i % 2 * lanes + i / 2)...);
       next[2 * r + 1] =
           __builtin_shufflevector(row[r], row[r + lanes / 2], (i % 2 * lanes + i / 2 + lanes / 2)...);
-    }
-    for (int r = 0; r < lanes; ++r) row[r] = next[r];
-  }
-  for (int r = 0; r < lanes; ++r) *reinterpret_cast<unaligned*>(x.to + r * x.to_row) = row[r];
+    });
+    each_of<lanes>([&](auto r) __attribute__((always_inline)) { row[r] = next[r]; });
+  });
+  each_of<lanes>([&](auto r) __attribute__((always_inline)) {
+    *reinterpret_cast<unaligned*>(x.to + r * x.to_row) = row[r];
+  });
 }
 
 // One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in
@@ -211,7 +232,7 @@ void multiply_tiles(const f32* const (&a)[2], const i64 (&a_row)[2], const f32* 
 template <class Tiles, int rows, int vectors>
 void multiply_block_of_tiles(const block<f32>& x) {
   constexpr int side = Tiles::rows, above = rows < side ? rows : side, below = rows - above,
-                rest = below ? below : above, deepest = 128;  // dense::depth
+                rest = below ? below : above, deepest = 128;  // dense::depth_of
   constexpr bool is_whole = rest == side;
   alignas(64) f32 of_a[std::size_t{is_whole ? 1 : side * deepest}],
       of_c[std::size_t{is_whole ? 1 : side * vectors * side}];
