@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <params.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/model/mup.hpp>
 
@@ -51,6 +52,9 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"gelu", "gelu_new", "relu", "silu"});
   f.add("layer_norm_epsilon", m.epsilon, "added to the variance").above(0);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
+  f.add("initializer", m.initializer,
+        "how matrices and tables start: normal, truncated_normal, or a map with std, a and b; null: normal, "
+        "as initializer_range says (of this program)");
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
@@ -119,6 +123,21 @@ void declare(train_app::fields& f, model_params& m) {
        {"use_position_embedding", "share_embedding_weights", "use_projection_bias_in_attention",
         "use_ffn_bias_in_attention", "use_ffn_bias", "use_ffn_bias_in_mlm", "use_output_bias_in_mlm"})
     f.honours(yes, {"true"});
+  f.in_the_zoo([&m](train_app::fields& all) {
+    using train_app::set_default_of_zoo;
+    // An encoder that does not guess next sentences, such as RoBERTa, does not tell sentences apart.
+    if (m.disable_nsp) set_default_of_zoo(all, "model.num_segments", "0");
+    const std::vector<train_app::field*> data = all.named("train_input.data_processor");
+    if (!data.empty() && data.front()->text() == "BertTokenClassifierDataProcessor") {
+      set_default_of_zoo(all, "model.dropout_rate", "0");
+      const std::vector<train_app::field*> length = all.named("train_input.max_sequence_length");
+      if (!m.include_padding) set_default_of_zoo(all, "model.loss_weight", "1");
+      else if (!length.empty() && length.front()->text() != "null")
+        set_default_of_zoo(all, "model.loss_weight",
+                           fmt::format("{}", 1 / std::stod(length.front()->text())));
+    }
+    set_default_of_zoo(all, "model.initializer", train_app::cut_normal_of_zoo(m.deviation));
+  });
 }
 
 model_params model_params::of(const ml::encoder& e, const std::string& name) {
@@ -178,6 +197,7 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
        .shared_projection = attention_style == shared_kv,
        .dropout = static_cast<wsl::f32>(dropout),
        .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+       .usual = train_app::start_of(initializer),
        .task = task,
        .classes = num_classes ? num_classes : 2,
        .loss_factor = static_cast<wsl::f32>(factor > 0 ? factor : 1),

@@ -17,6 +17,7 @@ struct model_params {
       num_segments = 2, projected_dims = 0, num_classes = 0;
   f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, mlm_loss_weight = -1,
       loss_weight = -1, task_dropout = -1;
+  train_app::normal_part initializer = {};
   std::string mlm_loss_scaling;  ///< empty: batch_size if mlm_loss_weight is given, or else num_masked
   bool disable_nsp = false, include_padding = false;
   // muP, see docs/guide/mup.md; 0 and empty: not given.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <params.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 
 namespace dpr_app {
@@ -48,6 +49,12 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"gelu", "gelu_new", "relu", "silu"});
   f.add("layer_norm_epsilon", m.epsilon, "added to the variance").above(0);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
+  f.add("initializer", m.initializer,
+        "how matrices and tables start: normal, truncated_normal, or a map with std, a and b; null: normal, "
+        "as initializer_range says (of this program)");
+  f.in_the_zoo([&m](train_app::fields& all) {
+    train_app::set_default_of_zoo(all, "model.initializer", train_app::cut_normal_of_zoo(m.deviation));
+  });
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
@@ -111,7 +118,8 @@ ml::dual_encoder model_params::pair(int passages_of_question) const {
       .deviation = static_cast<wsl::f32>(deviation),
       .padding = pad_token_id,
       .dropout = static_cast<wsl::f32>(dropout),
-      .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout)};
+      .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+      .usual = train_app::start_of(initializer)};
   return {.questions = e,
           .passages = e,
           .projection = projection_dim,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <params.hpp>
 #include <stdexcept>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/model/mup.hpp>
@@ -53,11 +54,13 @@ ml::block_order order_of(const model_params& m) {
 }
 ml::rotary_scaling scaling_of(const model_params& m) {
   ml::rotary_scaling s;
-  if (m.scaling_type.empty()) return s;
+  if (m.scaling().empty()) return s;
   if (m.positions != "rotary")
-    throw std::invalid_argument("model.pos_scaling_type is of position_embedding_type rotary, not of " +
-                                m.positions + ": leave it out, or --pos_scaling_type null");
-  s.how = m.scaling_type == "linear" ? ml::rotary_scaling::kind::linear : ml::rotary_scaling::kind::llama3;
+    throw std::invalid_argument(
+        fmt::format("model.{0} is of position_embedding_type rotary, not of {1}: leave it out, or --{0} {2}",
+                    m.scaling_type.empty() ? "pos_scaling_factor" : "pos_scaling_type", m.positions,
+                    m.scaling_type.empty() ? "1" : "null"));
+  s.how = m.scaling() == "linear" ? ml::rotary_scaling::kind::linear : ml::rotary_scaling::kind::llama3;
   s.factor = m.scaling_factor;
   if (s.how == ml::rotary_scaling::kind::linear) return s;
   if (!m.scaling_positions)
@@ -80,15 +83,9 @@ wsl::f32 scale_of(const model_params& m) {
   return m.mup.is_given() || alpha != 1 ? alpha / std::sqrt(head) : 0;
 }
 
-std::optional<ml::initial> start_of(const train_app::normal_part& p) {
-  if (p.name.empty()) return {};
-  const auto number = [](f64 x) { return static_cast<wsl::f32>(x); };
-  if (p.name == "normal") return ml::initial::normal(number(p.std));
-  return ml::initial::truncated_normal(number(p.std), number(p.a < 0 ? p.a : -2 * p.std),
-                                       number(p.b > 0 ? p.b : 2 * p.std));
-}
 /// The starts of the Zoo's initializers: where one is not given, another takes its place or the usual one.
 ml::decoder_starts starts_of(const mup_params& m) {
+  using train_app::start_of;
   const auto or_else = [](std::optional<ml::initial> a, const std::optional<ml::initial>& b) {
     return a ? a : b;
   };
@@ -312,8 +309,8 @@ train_app::named_words model_params::architecture() const {
   unless("embeddings_scale", d.embedding_scale == 1, number(embeddings_scale));
   unless("output_logits_scale", d.logit_scale == 1,
          number(mup.is_given() ? ml::hugging_face::shortest(d.logit_scale) : logits_scale));
-  unless("pos_scaling_type", scaling_type.empty(), scaling_type);
-  unless("pos_scaling_factor", scaling_type.empty(), number(scaling_factor));
+  unless("pos_scaling_type", scaling().empty(), scaling());
+  unless("pos_scaling_factor", scaling().empty(), number(scaling_factor));
   if (scaling_type == "llama3")
     all.insert(all.end(), {{"low_freq_factor", number(low_frequency)},
                            {"high_freq_factor", number(high_frequency)},
@@ -330,6 +327,34 @@ std::string model_params::words() const {
 ml::network network_of(const ml::decoder& d) { return d.build(); }
 
 namespace {
+
+/// What the Zoo's language models have where a file does not say it: utils.py of models/nlp/gpt2 and gptj (of
+/// transformers/pytorch in older releases) has the format, gpt2_model.py and gptj_model.py how weights begin.
+void take_defaults_of_zoo(train_app::fields& f, const model_params& m) {
+  using train_app::cut_normal_of_zoo, train_app::set_default_of_zoo;
+  const std::vector<train_app::field*> mixed = f.named("model.mixed_precision"),
+                                       half = f.named("model.fp16_type");
+  if (!mixed.empty() && mixed.front()->text() == "true") {
+    if (!f.is_given("model.use_bfloat16")) set_default_of_zoo(f, "model.fp16_type", "bfloat16");
+    // Settings of a dynamic factor say that there is one.
+    const bool is_dynamic =
+        f.is_given("optimizer.initial_loss_scale") || f.is_given("optimizer.min_loss_scale") ||
+        f.is_given("optimizer.max_loss_scale") || f.is_given("optimizer.steps_per_increase");
+    if (half.front()->text() == "float16" && f.named("model.use_bfloat16").front()->text() != "true" &&
+        !is_dynamic)
+      set_default_of_zoo(f, "optimizer.loss_scaling_factor", "1");
+  }
+  const std::string usual = cut_normal_of_zoo(m.deviation);
+  set_default_of_zoo(f, "model.embedding_initializer", usual);
+  if (f.is_given("model.initializer")) return;
+  set_default_of_zoo(f, "model.initializer", usual);
+  if (m.name == "gptj" || m.name == "gpt-neox" || m.name == "gpt_neox" || m.name == "falcon") return;
+  // With muP the library has the factor for the depth.
+  const f64 of_depth = m.mup.is_given() ? 1 : std::sqrt(2. * m.layers);
+  if (m.layers > 0)
+    set_default_of_zoo(f, "model.output_layer_initializer", cut_normal_of_zoo(m.deviation / of_depth));
+  if (m.mup.is_given()) set_default_of_zoo(f, "model.ffn_output_layer_initializer", usual);
+}
 
 /// The fields of muP and the initializers.
 void declare_mup(train_app::fields& f, model_params& m) {
@@ -363,6 +388,7 @@ void declare_mup(train_app::fields& f, model_params& m) {
   f.add("scale_qk_dot_by_d", m.scale_by_d,
         "scores are divided by a head's features, not by their root; with muP true unless it is given");
   f.add("attention_logits_alpha", m.mup.attention_alpha, "factor of the scores, beside that").above(0);
+  f.in_the_zoo([&m](train_app::fields& all) { take_defaults_of_zoo(all, m); });
   f.remark([&m] {
     const mup_params& p = m.mup;
     if (!p.is_given() || !p.ffn_output.name.empty() || (p.output.name.empty() && p.initializer.name.empty()))
@@ -541,7 +567,8 @@ void declare_all_families(train_app::fields& f, model_params& m) {
         "factor of the scores; null: 1 / the root of a head's features (of this program)")
       .above(0);
   f.add("scale_qk_dot_by_layer_idx", m.scale_by_layer, "the scores of layer l are divided by l + 1");
-  f.add("pos_scaling_type", m.scaling_type, "slower rotary positions, for longer sequences")
+  f.add("pos_scaling_type", m.scaling_type,
+        "slower rotary positions, for longer sequences; null: linear where pos_scaling_factor is not 1")
       .one_of({"linear", "llama3"});
   f.add("pos_scaling_factor", m.scaling_factor, "by which they are slower").above(0);
   f.add("low_freq_factor", m.low_frequency, "of pos_scaling_type llama3").above(0);

@@ -59,6 +59,10 @@ struct model_params {
   /// The features of a head, 0: hidden_size / num_heads. Throws std::invalid_argument for attention_inner_dim
   /// that heads cannot share.
   int width_of_head() const;
+  /// The kind of slower positions: linear, as in the Zoo, if there is a factor only; empty: none.
+  std::string scaling() const {
+    return scaling_type.empty() && scaling_factor != 1 ? "linear" : scaling_type;
+  }
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };

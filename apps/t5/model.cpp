@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <params.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/model/mup.hpp>
 
@@ -70,6 +71,14 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("layer_norm_epsilon", m.epsilon, "added to the variance; null: 1e-6 of t5, 1e-5 of transformer")
       .above(0);
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0);
+  f.add("initializer_factor", m.initializer_factor,
+        "weights begin as those of T5, whose deviations the widths say, times this; null: as "
+        "initializer_range says")
+      .above(0);
+  f.in_the_zoo([&m](train_app::fields& all) {
+    if (m.name == "t5" && !m.transformer_start && !m.has_mup() && !all.is_given("model.initializer_range"))
+      train_app::set_default_of_zoo(all, "model.initializer_factor", "1");
+  });
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
@@ -241,6 +250,7 @@ ml::encoder_decoder model_params::model() const {
   m.attention_dropout = static_cast<f32>(attention_dropout < 0 ? dropout : attention_dropout);
   m.inner_dropout = static_cast<f32>(relu_dropout), m.drops_embedding_twice = drops_embedding_twice;
   if (!drops_last.empty()) m.drops_last = flag_of(drops_last, false);
+  if (initializer_factor > 0) start_as_t5(m);
   if (transformer_start) start_as_transformer(m);
   if (has_mup())
     m = with_mup(std::move(m), {.width = base_d_model,
@@ -304,6 +314,29 @@ void model_params::set_scores(ml::encoder_decoder& m) const {
   // 0 is the usual one, but muP would take it for one that is not given.
   if (has_mup() || of_encoder != 1 / std::sqrt(head)) m.attention_scale = of_encoder;
   if (of_decoder != of_encoder) m.decoder_attention_scale = of_decoder;
+}
+
+/// Release_2.10.0, models/nlp/t5/t5_model.py, but for the relative positions, RelativePositionEmbeddingLayer.
+void model_params::start_as_t5(ml::encoder_decoder& m) const {
+  const auto other = transformer_start ? "use_transformer_initialization"
+                     : has_mup()       ? "mup_base_d_model"
+                                       : "";
+  if (*other)
+    throw std::invalid_argument(fmt::format(
+        "model.initializer_factor says how weights begin, and so does model.{}: leave one of them out",
+        other));
+  const auto normal = [&](f32 times) {
+    return ml::initial::normal(static_cast<f32>(initializer_factor) * times);
+  };
+  const f32 width = static_cast<f32>(m.width);
+  const ml::side_starts both{.attention = normal(1 / std::sqrt(width)),
+                             .queries = 1 / std::sqrt(static_cast<f32>(m.width_of_head())),
+                             .projection = normal(1 / std::sqrt(width)),
+                             .up = normal(1 / std::sqrt(width)),
+                             .down = normal(1 / std::sqrt(static_cast<f32>(m.inner_width())))};
+  m.encoder_starts = m.decoder_starts = both;
+  m.embedding_start = m.head_start = normal(1);
+  m.relative_start = ml::initial::uniform(std::sqrt(6 / static_cast<f32>(m.buckets + m.heads)));
 }
 
 /// Release_2.10.0, models/nlp/t5/t5_model.py.

@@ -22,6 +22,7 @@ struct model_params {
   std::string projection_bias, output_bias, t5_norm, decoder_nonlinearity, loss_scaling;
   int extra_ids = 0, decoder_vocab_size = 0, src_positions = 0, tgt_positions = 0;
   f64 loss_weight = -1;
+  f64 initializer_factor = 0;  ///< 0: weights begin as initializer_range says
   // What the Model Zoo's Transformer has beside.
   bool transformer_start = false, drops_embedding_twice = false;
   std::string drops_last;
@@ -49,6 +50,7 @@ struct model_params {
  private:
   void set_scores(wsl::ml::encoder_decoder& m) const;
   void start_as_transformer(wsl::ml::encoder_decoder& m) const;
+  void start_as_t5(wsl::ml::encoder_decoder& m) const;
   /// Requires that what is given for muP goes together.
   void check_mup() const;
 };

@@ -200,6 +200,11 @@ class fields {
   /// Adds a function that comments on the values when all are known; an empty text is no comment.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
+  /// Adds a function that sets fields which a params file of the Model Zoo does not give and whose default
+  /// there is another: see take_defaults_of_zoo.
+  void in_the_zoo(std::function<void(fields&)> f) { of_zoo_.push_back(std::move(f)); }
+  const std::vector<std::function<void(fields&)>>& in_the_zoo() const { return of_zoo_; }
+
   /// Adds a function that throws std::invalid_argument for options that contradict each other; it is called
   /// when all values are known.
   void refuses(std::function<void()> f) { refusals_.push_back(std::move(f)); }
@@ -221,6 +226,11 @@ class fields {
   const std::vector<field>& all() const { return all_; }
   /// The fields of that name, in one section or several; for "section.name" exactly that field.
   std::vector<field*> named(std::string_view name);
+  /// Whether there is a field of that name to which something gave its value.
+  bool is_given(std::string_view name) {
+    const std::vector<field*> all = named(name);
+    return !all.empty() && !all.front()->given.empty();
+  }
   /// Whether the command line gave the only field of that name.
   bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
@@ -258,6 +268,7 @@ class fields {
   std::vector<std::pair<std::string, std::string>> ignored_sections_;
   std::vector<std::function<std::string()>> remarks_;
   std::vector<std::function<void()>> refusals_;
+  std::vector<std::function<void(fields&)>> of_zoo_;
   std::vector<field> all_;
 };
 

@@ -292,25 +292,31 @@ bool has_eps_of_zoo(fields& f) {
   const std::string kind = kind_of(f.named("optimizer.optimizer_type").front()->text());
   return kind == "adam" || kind == "adamw" || kind == "adamax" || kind == "radam";
 }
-void set_default(fields& f, const char* name, const std::string& value, const char* by) {
-  for (field* x : f.named(name))
-    if (x->given.empty() && x->text() != value) f.read_option(*x, value, by);
-}
-
 }  // namespace
 
+void set_default_of_zoo(fields& f, const std::string& name, const std::string& value) {
+  for (field* x : f.named(name))
+    if (x->given.empty() && x->text() != value) f.read_option(*x, value, default_of_zoo);
+}
+
+std::string cut_normal_of_zoo(f64 deviation) {
+  return fmt::format("{{name: truncated_normal, std: {}}}", deviation);
+}
+
+std::optional<wsl::ml::initial> start_of(const normal_part& p) {
+  if (p.name.empty()) return {};
+  const auto number = [](f64 x) { return static_cast<f32>(x); };
+  if (p.name == "normal") return wsl::ml::initial::normal(number(p.std));
+  return wsl::ml::initial::truncated_normal(number(p.std), number(p.a < 0 ? p.a : -2 * p.std),
+                                            number(p.b > 0 ? p.b : 2 * p.std));
+}
+
 void take_defaults_of_zoo(fields& f) {
-  if (has_eps_of_zoo(f)) set_default(f, "optimizer.eps", fmt::format("{}", eps_of_zoo), default_of_zoo);
+  if (has_eps_of_zoo(f)) set_default_of_zoo(f, "optimizer.eps", fmt::format("{}", eps_of_zoo));
   const std::vector<field*> folder = f.named("runconfig.hf");  // of Hugging Face, whose model says it
   if (!folder.empty() && folder.front()->text() != "null") return;
-  set_default(f, "model.layer_norm_epsilon", "1e-05", default_of_zoo);
-  // An encoder that does not guess next sentences, such as RoBERTa, does not tell sentences apart.
-  const std::vector<field*> no_sentences = f.named("model.disable_nsp");
-  if (!no_sentences.empty() && no_sentences.front()->text() == "true")
-    set_default(f, "model.num_segments", "0", default_of_zoo);
-  const std::vector<field*> data = f.named("train_input.data_processor");
-  if (!data.empty() && data.front()->text() == "BertTokenClassifierDataProcessor")
-    set_default(f, "model.dropout_rate", "0", default_of_zoo);
+  set_default_of_zoo(f, "model.layer_norm_epsilon", "1e-05");
+  for (const auto& set : f.in_the_zoo()) set(f);
 }
 
 void say_own_defaults(fields& f) {
@@ -394,6 +400,11 @@ void declare_precision(fields& f, precision_params& p) {
       .one_of({"float16", "bfloat16", "cbfloat16"});
   f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
   f.remark([&p] { return p.remark(); });
+  f.refuses([&f, &p] {
+    if (p.bfloat16 && p.half == "float16" && f.is_given("model.fp16_type"))
+      throw std::invalid_argument(
+          "model.use_bfloat16 true and fp16_type float16 are two formats: leave one of them out");
+  });
 }
 
 void declare_optimizer(fields& f, optimizer_params& p) {

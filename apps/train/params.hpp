@@ -137,6 +137,13 @@ inline constexpr const char* default_of_zoo = "the Model Zoo's default";
 /// Sets the fields that a params file of a user does not give, and whose default in the Zoo is another than
 /// this program's. The configurations of a program and the params of a run have those of this program.
 void take_defaults_of_zoo(fields& f);
+/// Sets the fields of that name that nothing has given.
+void set_default_of_zoo(fields& f, const std::string& name, const std::string& value);
+/// The first weights of the Zoo's models of which a params file says nothing but a deviation: a normal
+/// distribution cut at twice that, as a field's value.
+std::string cut_normal_of_zoo(f64 deviation);
+/// How weights start that a file describes so; none if it does not.
+std::optional<wsl::ml::initial> start_of(const normal_part& p);
 /// Gives the fields that this would set their value in this program, so that a file of all fields means the
 /// same.
 void say_own_defaults(fields& f);

@@ -544,7 +544,7 @@ class trainer_writer {
       else if (content.IsMap()) found_.of([&, &of = name, &in = content] { section(of, in); });
       else if (!content.IsNull())
         found_.add(place(file_, content) + ": " + name + " is a map of fields, not " + shown(content));
-    // A V2 file that says no format means bfloat16, and a V1 file float16.
+    // A V2 file that says no format means bfloat16, and a V1 file float16, but for language models.
     if (trainer_["init"]["precision"].IsMap() && !trainer_["init"]["precision"]["fp16_type"])
       set_at(trainer_, "init.precision.fp16_type", YAML::Node("float16"));
     if (optimizer_.size() || !type_.empty())

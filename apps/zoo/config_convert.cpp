@@ -10,6 +10,16 @@ namespace zoo_app {
 
 using namespace train_app;
 
+namespace {
+
+/// Writes down the format of mixed precision that a language model has in the V1 form where nothing is said.
+void say_format(YAML::Node model) {
+  if (!model.IsMap() || !model["mixed_precision"] || !model["mixed_precision"].as<bool>(false)) return;
+  if (!model["fp16_type"] && !model["use_bfloat16"]) model["fp16_type"] = "bfloat16";
+}
+
+}  // namespace
+
 int run_config_convert(int argc, char** argv) {
   CLI::App app(
       "Writes a params file of the V1 form in the V2 form, or one of the V2 form in the V1 form. Comments "
@@ -33,11 +43,12 @@ int run_config_convert(int argc, char** argv) {
     for (const std::string& sentence : v.refused) std::fprintf(stderr, "  %s\n", sentence.c_str());
     return 1;
   }
-  const YAML::Node root = parsed(app::read_file(from), from);
+  YAML::Node root = parsed(app::read_file(from), from);
   if (!root.IsMap()) refuse(from, "a params file is a map of sections, not " + shown(root));
   mistakes found;
   std::vector<std::string> left_out;
   const bool was_v2 = is_trainer_form(root);
+  if (!was_v2 && v.program == "wsl-zoo") say_format(root["model"]);
   YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();

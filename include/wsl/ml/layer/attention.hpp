@@ -18,6 +18,7 @@ struct relative_positions {
   int buckets = 0;         ///< 0: none
   int max_distance = 128;  ///< from here on all distances are in one bucket
   int table = -1;          ///< the parameter, (buckets, heads), of another attention; -1: one of its own
+  initial start = initial::normal(0.02f);  ///< of one of its own
 };
 
 struct attention_heads {

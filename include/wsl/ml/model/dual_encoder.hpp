@@ -79,7 +79,7 @@ struct dual_encoder {
   int add_vector(network& n, const encoder& e, const std::string& name, const std::string& texts,
                  int axis) const {
     const int y = n.first_token(name + "first token", e.states(n, name, texts, axis));
-    return projection ? n.linear(name + "projection", y, projection, true, initial::normal(e.deviation)) : y;
+    return projection ? n.linear(name + "projection", y, projection, true, e.usual_start()) : y;
   }
 };
 

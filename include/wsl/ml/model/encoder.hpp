@@ -28,7 +28,7 @@ enum class encoder_task : u8 {
   span               ///< "start_positions" and "end_positions", (sequences): the part that is the answer
 };
 
-/// How the matrices of an encoder's blocks and its pooler start; none: as `encoder::deviation` says.
+/// How the matrices of an encoder's blocks and its pooler start; none: as `encoder::usual_start` says.
 struct encoder_starts {
   std::optional<initial> attention = {};   ///< queries, keys and values, and the pooler
   std::optional<initial> projection = {};  ///< the output of attention
@@ -61,6 +61,7 @@ struct encoder {
   f32 attention_scale = 0;                 ///< factor of the scores; 0: 1 / sqrt(head width)
   f32 embedding_scale = 1;                 ///< factor of the embedding, before its norm
   f32 logit_scale = 1;                     ///< of the logits of hidden words and next sentences
+  std::optional<initial> usual = {};       ///< how matrices and tables start; none: as `deviation` says
   encoder_starts starts = {};
   encoder_rates rates = {};
   encoder_task task = encoder_task::masked_words;
@@ -86,6 +87,8 @@ struct encoder {
     add_task(n, states(n));
     return n;
   }
+  /// How a matrix starts of which nothing else is said.
+  initial usual_start() const { return usual.value_or(initial::normal(deviation)); }
   /// Adds the encoder without its task to a network, and returns the states of its tokens, (tokens, width).
   /// `before` comes before the names of the layers, `texts` before those of the inputs, which are on an axis
   /// of tokens.
@@ -94,7 +97,7 @@ struct encoder {
               seen = n.optional_ids(texts + "attention_mask", 2, 1, axis);
     int x = n.embedding_of(before + "embedding", ids, width,
                            {.positions = positions,
-                            .start = initial::normal(deviation),
+                            .start = usual_start(),
                             .unused = unused_positions,
                             .padding = unused_positions > 0 ? padding : std::nullopt,
                             .not_learnt = padding});
@@ -102,7 +105,7 @@ struct encoder {
       x = n.sum(
           before + "embedding sum", x,
           n.embedding_of(before + "types", n.optional_ids(texts + "token_type_ids", token_types, 1, axis), 0,
-                         width, initial::normal(deviation)));
+                         width, usual_start()));
     x = n.scale(before + "embedding scale", x, embedding_scale);
     x = n.dropout(before + "dropout", n.norm(before + "embedding norm", x, epsilon), dropout);
     const int few = projected ? n.axis(before + "projected tokens", projected) : -1;
@@ -112,7 +115,6 @@ struct encoder {
   }
 
  private:
-  initial usual_start() const { return initial::normal(deviation); }
   void scale_rates(network& n, const std::string& blocks) const {
     const auto scale = [&](std::initializer_list<const char*> names, f32 factor) {
       std::vector<std::string> patterns;
@@ -148,7 +150,7 @@ struct encoder {
                   epsilon);
   }
   void add_task(network& n, int x) const {
-    const initial start = initial::normal(deviation);
+    const initial start = usual_start();
     const int axis =
         task == encoder_task::masked_words || task == encoder_task::token_classes ? 0 : n.axis_of_sequences();
     switch (task) {
@@ -182,7 +184,7 @@ struct encoder {
   }
   /// The logits are products with the table of tokens, plus a bias.
   void guess_words(network& n, int x) const {
-    const int y = n.linear("words", x, width, true, initial::normal(deviation));
+    const int y = n.linear("words", x, width, true, usual_start());
     const int last = n.norm("words norm", activated(n, "words between", y, between), epsilon);
     n.cross_entropy("loss", n.scale("logit scale", n.tied_linear("head", last, 0, true), logit_scale),
                     {.ignore_index = no_label,

@@ -71,6 +71,7 @@ struct encoder_decoder {
   std::optional<bool> drops_last = {};  ///< what a side gives is dropped; none: as norm_first
   f32 label_smoothing = 0;
   std::optional<initial> embedding_start = {}, head_start = {};  ///< none: as `deviation` says
+  std::optional<initial> relative_start = {};                    ///< of relative positions, the same
   side_starts encoder_starts = {}, decoder_starts = {};
   encoder_decoder_rates rates = {};
   f32 loss_factor = 1;             ///< of the loss
@@ -164,7 +165,8 @@ struct encoder_decoder {
     attention_heads own = attention_shape(is_decoder);
     own.causal = is_decoder;
     if (position == position_encoding::relative)
-      own.relative = {.buckets = buckets, .max_distance = max_distance};
+      own.relative = {
+          .buckets = buckets, .max_distance = max_distance, .start = relative_start.value_or(start())};
     for (int l = 0; l < count; ++l) {
       const std::string name = fmt::format("{}layer {} ", side, l);
       x = branch(n, name, 1, x, [&](int y) {

@@ -67,9 +67,9 @@ inline mup_factors mup_factors_for(int width, int filter, int layers, const mup_
 
 namespace detail {
 
-/// Gives a start the factor of muP; without one it is that of the base model's deviation.
-inline void scale_start(std::optional<initial>& start, f32 deviation, f64 factor) {
-  start = start.value_or(initial::normal(deviation)).times(static_cast<f32>(factor));
+/// Gives a start the factor of muP; without one it is the usual one of the base model.
+inline void scale_start(std::optional<initial>& start, const initial& usual, f64 factor) {
+  start = start.value_or(usual).times(static_cast<f32>(factor));
 }
 
 }  // namespace detail
@@ -80,7 +80,9 @@ inline void scale_start(std::optional<initial>& start, f32 deviation, f64 factor
 /// the features of a head, unless attention_scale says otherwise. Throws what mup_factors_for throws.
 inline decoder with_mup(decoder d, const mup_base& base) {
   const mup_factors by = mup_factors_for(d.width, d.inner_width(), d.layers, base);
-  const auto times = [&](auto& start, f64 factor) { detail::scale_start(start, d.deviation, factor); };
+  const auto times = [&](auto& start, f64 factor) {
+    detail::scale_start(start, initial::normal(d.deviation), factor);
+  };
   times(d.starts.qkv, by.inside), times(d.starts.up, by.inside);
   times(d.starts.projection, by.projection), times(d.starts.down, by.down);
   d.rates.attention *= static_cast<f32>(by.rate), d.rates.up *= static_cast<f32>(by.rate);
@@ -95,7 +97,7 @@ inline decoder with_mup(decoder d, const mup_base& base) {
 /// qkv does and has its learning rate. Throws what mup_factors_for throws.
 inline encoder with_mup(encoder e, const mup_base& base) {
   const mup_factors by = mup_factors_for(e.width, e.inner_width(), e.layers, base);
-  const auto times = [&](auto& start, f64 factor) { detail::scale_start(start, e.deviation, factor); };
+  const auto times = [&](auto& start, f64 factor) { detail::scale_start(start, e.usual_start(), factor); };
   times(e.starts.attention, by.inside), times(e.starts.up, by.inside);
   times(e.starts.projection, by.projection), times(e.starts.down, by.down);
   e.rates.attention *= static_cast<f32>(by.rate), e.rates.up *= static_cast<f32>(by.rate);

@@ -348,7 +348,7 @@ WSL_ML_COMPILED_PART int network::attention(const std::string& name, std::vector
     own.push_back({.name = "relative",
                    .rows = r.buckets,
                    .columns = heads.queries,
-                   .start = initial::normal(0.02f),
+                   .start = r.start,
                    .undivided = true});
   const int y = add(name, std::make_unique<attention_stage>(next_value(), heads, head, is_cross, last),
                     inputs, heads.queries * head, std::move(own), axis);
