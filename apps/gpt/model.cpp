@@ -2,6 +2,7 @@
 #include "model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -330,19 +331,26 @@ namespace {
 
 /// What the Zoo's language models have where a file does not say it: utils.py of models/nlp/gpt2 and gptj (of
 /// transformers/pytorch in older releases) has the format, gpt2_model.py and gptj_model.py how weights begin.
-void take_defaults_of_zoo(train_app::fields& f, const model_params& m) {
+void take_defaults_of_zoo(train_app::fields& f, model_params& m) {
   using train_app::cut_normal_of_zoo, train_app::set_default_of_zoo;
   const std::vector<train_app::field*> mixed = f.named("model.mixed_precision"),
                                        half = f.named("model.fp16_type");
   if (!mixed.empty() && mixed.front()->text() == "true") {
     if (!f.is_given("model.use_bfloat16")) set_default_of_zoo(f, "model.fp16_type", "bfloat16");
-    // Settings of a dynamic factor say that there is one.
-    const bool is_dynamic =
-        f.is_given("optimizer.initial_loss_scale") || f.is_given("optimizer.min_loss_scale") ||
-        f.is_given("optimizer.max_loss_scale") || f.is_given("optimizer.steps_per_increase");
-    if (half.front()->text() == "float16" && f.named("model.use_bfloat16").front()->text() != "true" &&
-        !is_dynamic)
-      set_default_of_zoo(f, "optimizer.loss_scaling_factor", "1");
+    // There the factor of the loss is 1 unless the file says another, and what a dynamic one begins with is not read.
+    if (!f.is_given("optimizer.loss_scaling_factor")) {
+      bool is_asked = false;  // for a dynamic factor, on the command line
+      for (const char* name :
+           {"initial_loss_scale", "min_loss_scale", "max_loss_scale", "steps_per_increase"})
+        for (train_app::field* x : f.named(std::string("optimizer.") + name)) {
+          if (x->given.starts_with("--")) is_asked = true;
+          else if (!x->given.empty())
+            f.read_option(*x, "null", "the file"), m.without_effect.emplace_back(name);
+        }
+      if (!is_asked && half.front()->text() == "float16" &&
+          f.named("model.use_bfloat16").front()->text() != "true")
+        set_default_of_zoo(f, "optimizer.loss_scaling_factor", "1");
+    }
   }
   const std::string usual = cut_normal_of_zoo(m.deviation);
   set_default_of_zoo(f, "model.embedding_initializer", usual);
@@ -389,6 +397,14 @@ void declare_mup(train_app::fields& f, model_params& m) {
         "scores are divided by a head's features, not by their root; with muP true unless it is given");
   f.add("attention_logits_alpha", m.mup.attention_alpha, "factor of the scores, beside that").above(0);
   f.in_the_zoo([&m](train_app::fields& all) { take_defaults_of_zoo(all, m); });
+  f.remark([&m] {
+    if (m.without_effect.empty()) return std::string();
+    return fmt::format(
+        "optimizer.{} has no effect here: the factor of the loss is 1 where no loss_scaling_factor is given, "
+        "as "
+        "in the Model Zoo",
+        fmt::join(m.without_effect, ", "));
+  });
   f.remark([&m] {
     const mup_params& p = m.mup;
     if (!p.is_given() || !p.ffn_output.name.empty() || (p.output.name.empty() && p.initializer.name.empty()))

@@ -42,7 +42,8 @@ struct model_params {
   f64 embeddings_scale = 1, logits_scale = 1, attention_scale = 0, scaling_factor = 1, low_frequency = 1,
       high_frequency = 4;
   mup_params mup = {};
-  std::string loss_scaling = {};  ///< empty: num_tokens
+  std::vector<std::string> without_effect = {};  ///< fields of the optimizer that the Zoo would not read
+  std::string loss_scaling = {};                 ///< empty: num_tokens
   f64 loss_weight = 1;
   bool loss_by_sequences =
       false;                    ///< it is divided by the sequences of a batch, and multiplied by loss_weight
