@@ -21,7 +21,7 @@
 namespace wsl {
 namespace dense {
 
-/// Terms of k at a time. A panel of B of two vectors is 16 KiB then, which leave room in the first cache.
+/// Terms of k at a time. A panel of B of two vectors has 16 KiB then, which leaves room in the first cache.
 template <class T>
 constexpr int depth_of(const microkernels<T>& u) {
   return u.lanes * int{sizeof(T)} < 64 ? 256 : 128;
