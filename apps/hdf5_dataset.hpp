@@ -59,17 +59,10 @@ class hdf5_dataset {
   /// as h5py writes complex ones) or i64 (of whole numbers).
   template <class T>
   number_array<T> numbers() const {
+    const double count = require_numbers<T>();
+    if (count * sizeof(T) > memory_there())
+      bad(fmt::format("its {:.0f} numbers are more than this computer can have", count));
     const number_kind is = kind();
-    if (!takes<T>(is))
-      bad(std::is_same_v<T, wsl::i64>   ? "its numbers are no whole ones"
-          : std::is_same_v<T, wsl::f32> ? "its numbers are no floating-point ones"
-                                        : "its numbers are neither floating-point nor complex ones");
-    double count = 1;
-    for (const std::size_t n : shape_) count *= static_cast<double>(n);
-    if (count > static_cast<double>(most_numbers()) || count * sizeof(T) > memory_there())
-      bad(fmt::format(
-          "its {:.0f} numbers are more than the file or this computer can have: it is damaged or cut short",
-          count));
     number_array<T> a{shape_, std::vector<T>(static_cast<std::size_t>(count))};
     if constexpr (is_complex_number<T>) {
       if (is == number_kind::real) {
@@ -86,6 +79,22 @@ class hdf5_dataset {
       read(a.numbers.data(), std::is_same_v<T, wsl::i64> ? H5T_NATIVE_INT64 : H5T_NATIVE_FLOAT);
     }
     return a;
+  }
+
+  /// Throws if the numbers are of another kind than T, or more than a file of this size can have, or stored in
+  /// a way that nothing bounds. Returns how many they are.
+  template <class T>
+  double require_numbers() const {
+    if (!takes<T>(kind()))
+      bad(std::is_same_v<T, wsl::i64>   ? "its numbers are no whole ones"
+          : std::is_same_v<T, wsl::f32> ? "its numbers are no floating-point ones"
+                                        : "its numbers are neither floating-point nor complex ones");
+    double count = 1;
+    for (const std::size_t n : shape_) count *= static_cast<double>(n);
+    if (count > static_cast<double>(most_numbers()))
+      bad(fmt::format("its {:.0f} numbers are more than the file can have: it is damaged or cut short",
+                      count));
+    return count;
   }
 
  private:

@@ -234,13 +234,16 @@ array_about npy_about(std::string_view bytes, const std::string& name) {
   return {x.type.kind(), x.h.shape};
 }
 
+namespace {
+
+/// How many numbers an array has, which are as many bytes as there are behind its header. Throws
+/// std::invalid_argument otherwise, or if T does not take them.
 template <class T>
-number_array<T> npy_from_bytes(std::string_view bytes, const std::string& name) {
-  const auto [h, type, data] = open(bytes, name);
+std::size_t count_of(const header& h, const number_type& type, u64 bytes, const std::string& name) {
   if (!type.letter || !takes<T>(type.kind()))
     h.bad(fmt::format("numbers of the type '{}'; {} are read", h.descr.substr(0, 40), types_of<T>()));
-  const std::size_t each = type.bytes, there = data.size() / each;
-  std::size_t count = 1;
+  const u64 there = bytes / type.bytes;
+  u64 count = 1;
   for (const std::size_t n : h.shape) {
     if (n != 0 && count > there / n) {
       count = there + 1;
@@ -248,11 +251,27 @@ number_array<T> npy_from_bytes(std::string_view bytes, const std::string& name) 
     }
     count *= n;
   }
-  if (count > there || count * each != data.size())
+  if (count > there || count * type.bytes != bytes)
     refuse(
         "{}: the array ({}) of {} is not what {} bytes behind its header hold: it was cut short or is "
         "damaged",
-        name, fmt::join(h.shape, ", "), h.descr, data.size());
+        name, fmt::join(h.shape, ", "), h.descr, bytes);
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace
+
+npy_place npy_place_of(std::string_view bytes, u64 size, const std::string& name) {
+  const auto [h, type, data] = open(bytes, name);
+  const std::size_t begin = bytes.size() - data.size();
+  count_of<f32>(h, type, size - begin, name);
+  return {h.shape, begin, type.bytes, type.swapped, h.fortran};
+}
+
+template <class T>
+number_array<T> npy_from_bytes(std::string_view bytes, const std::string& name) {
+  const auto [h, type, data] = open(bytes, name);
+  const std::size_t count = count_of<T>(h, type, data.size(), name), each = type.bytes;
   number_array<T> a{h.shape, std::vector<T>(count)};
   if (h.descr == type_of<T>() && !h.fortran) {
     if (count) std::memcpy(a.numbers.data(), data.data(), data.size());

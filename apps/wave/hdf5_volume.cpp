@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <wsl/support/file_reader.hpp>
 
 #include "../hdf5_dataset.hpp"
@@ -34,6 +35,53 @@ extent spacing_of(const app::hdf5_dataset& set) {
     if (!(one > 0) || !std::isfinite(one)) set.bad("its attribute 'spacing' has a number that is no length");
   return {h[0], h[1], h[2]};
 }
+
+/// A dataset of 1 to 3 axes that stays open, with the gate free, so that several threads can read parts of it.
+class open_dataset {
+ public:
+  open_dataset(const std::string& file, const std::string& dataset, int axes)
+      : file_(file), name_(dataset), axes_(axes) {
+    const wsl::ml::hdf5_gate gate;
+    in_ = wsl::ml::open_hdf5(file);
+    const hdf5_id how(H5Pcreate(H5P_DATASET_ACCESS), &H5Pclose);
+    // Planes are read one after the other, and most chunks hold parts of several.
+    constexpr std::size_t slots = 100'003, bytes = std::size_t{256} << 20;
+    H5Pset_chunk_cache(how.get(), slots, bytes, 1);
+    set_ = {H5Dopen2(in_.get(), dataset.c_str(), how.get()), &H5Dclose};
+    space_ = {set_ ? H5Dget_space(set_.get()) : -1, &H5Sclose};
+    if (!space_) fail();
+  }
+
+  void read(const wsl::grid::lines& some, int line, std::span<f32> to) const {
+    const wsl::ml::hdf5_gate gate;
+    const auto length = [](int n) { return static_cast<hsize_t>(n); };
+    const hsize_t from[] = {length(some.x.from), length(some.y.from), 0},
+                  count[] = {length(some.x.size()), length(some.y.size()), length(line)};
+    // of (x, z), and of z
+    const hsize_t from_xz[] = {from[0], 0}, count_xz[] = {count[0], count[2]};
+    const hsize_t *const begin = axes_ == 3   ? from
+                                 : axes_ == 2 ? from_xz
+                                              : from + 2,
+                         *const size = axes_ == 3   ? count
+                                       : axes_ == 2 ? count_xz
+                                                    : count + 2;
+    const hdf5_id memory(H5Screate_simple(axes_, size, nullptr), &H5Sclose);
+    if (!memory || H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, begin, nullptr, size, nullptr) < 0 ||
+        H5Dread(set_.get(), H5T_NATIVE_FLOAT, memory.get(), space_.get(), H5P_DEFAULT, to.data()) < 0)
+      fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    wsl::ml::bad_hdf5(
+        file_, name_,
+        fmt::format("it cannot be read (libhdf5: {}): the file is damaged", wsl::ml::hdf5_reason()));
+  }
+
+  std::string file_, name_;
+  int axes_;
+  hdf5_id in_, set_, space_;
+};
 
 /// A file in memory, or among temporary ones, as long as this lives.
 class passing_file {
@@ -62,22 +110,24 @@ class passing_file {
 
 void require_hdf5(const std::string&) {}
 
-volume hdf5_volume(const std::string& file, const std::string& dataset) {
+stored_volume hdf5_volume(const std::string& file, const std::string& dataset) {
   const app::hdf5_dataset set(file, dataset, "the name of that of --model is given with --model-dataset");
-  const std::size_t axes = set.shape().size();
+  const std::vector<std::size_t>& shape = set.shape();
   if (set.kind() == app::number_kind::real) {
-    if (axes < 1 || axes > 3)
-      set.bad(fmt::format("it has {} axes; a model has z, or x and z, or x, y and z", axes));
-    for (std::size_t a = 0; a < axes; ++a)
-      if (set.shape()[a] < 1 || set.shape()[a] > 1'000'000)
-        set.bad(fmt::format("its axis {} has {} cells", a, set.shape()[a]));
+    if (shape.empty() || shape.size() > 3)
+      set.bad(fmt::format("it has {} axes; a model has z, or x and z, or x, y and z", shape.size()));
+    for (std::size_t a = 0; a < shape.size(); ++a)
+      if (shape[a] < 1 || shape[a] > 1'000'000) set.bad(fmt::format("its axis {} has {} cells", a, shape[a]));
   }
-  app::number_array<f32> all = set.numbers<f32>();
-  const auto size = [&](std::size_t a) { return static_cast<int>(all.shape[a]); };
-  const cells n = axes == 1   ? cells{1, 1, size(0)}
-                  : axes == 2 ? cells{size(0), 1, size(1)}
-                              : cells{size(0), size(1), size(2)};
-  return {n, spacing_of(set), std::move(all.numbers)};
+  set.require_numbers<f32>();
+  const auto n = [&](std::size_t a) { return static_cast<int>(shape[a]); };
+  const cells size = shape.size() == 1   ? cells{1, 1, n(0)}
+                     : shape.size() == 2 ? cells{n(0), 1, n(1)}
+                                         : cells{n(0), n(1), n(2)};
+  return {.size = size,
+          .spacing = spacing_of(set),
+          .read = [all = std::make_shared<const open_dataset>(file, dataset, static_cast<int>(shape.size())),
+                   size](const wsl::grid::lines& some, std::span<f32> to) { all->read(some, size.z, to); }};
 }
 
 // libhdf5 makes the file elsewhere, so that it never meets a full disk. Of its numbers it writes the first one

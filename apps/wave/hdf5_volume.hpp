@@ -14,7 +14,7 @@ void require_hdf5(const std::string& what);
 
 /// A dataset of floating-point numbers with one axis (z), two (x, z) or three (x, y, z). The attribute
 /// `spacing` of the dataset, one or three numbers in m, is taken if it is there.
-volume hdf5_volume(const std::string& file, const std::string& dataset);
+stored_volume hdf5_volume(const std::string& file, const std::string& dataset);
 
 /// A file with the dataset `u`, f4 of shape (x, y, z), and its attribute `spacing`.
 volume_format hdf5_format(const cells& size, const extent& spacing);

@@ -2,10 +2,10 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "../files.hpp"
 #include "../memory.hpp"
@@ -13,6 +13,7 @@
 #include "hdf5_volume.hpp"
 #include "raw_model.hpp"
 #include "segy.hpp"
+#include "stored_numbers.hpp"
 
 namespace wave_app {
 namespace {
@@ -53,28 +54,53 @@ std::string read(const std::string& file, const std::string& option) {
   return app::read_file(file);
 }
 
-volume of_npy(const std::string& file, const std::string& option) {
-  app::number_array<f32> a = app::npy_from_bytes<f32>(read(file, option), file);
-  for (const std::size_t n : a.shape)
-    if (n < 1 || n > 1'000'000) refuse("{}: an axis of its array has {} cells", file, n);
-  const auto size = [&](std::size_t axis) { return static_cast<int>(a.shape[axis]); };
-  switch (a.shape.size()) {
-    case 1: return {{1, 1, size(0)}, {}, std::move(a.numbers)};
-    case 2: return {{size(0), 1, size(1)}, {}, std::move(a.numbers)};
-    case 3: return {{size(0), size(1), size(2)}, {}, std::move(a.numbers)};
-    default:
-      refuse("{}: its array has {} axes; a model has z, or x and z, or x, y and z", file, a.shape.size());
-  }
+/// The first bytes of a file, in which its header ends.
+std::string beginning(const wsl::support::file_reader& in, std::size_t most) {
+  std::string bytes(static_cast<std::size_t>(std::min<wsl::u64>(in.size(), most)), '\0');
+  in.read(0, bytes.data(), bytes.size());
+  return bytes;
 }
 
-volume of_header(const std::string& file, const std::string& option) {
-  std::string bytes = read(file, option);
-  const raw_header h = raw_header_of(bytes, file);
-  if (h.data.empty()) return raw_volume(h, std::string_view(bytes).substr(h.length), file);
-  if (h.length != bytes.size())
-    refuse("{}: it names the file {} and goes on after its line `end`", file, h.data);
-  const std::string data = (std::filesystem::path(file).parent_path() / h.data).string();
-  return raw_volume(h, read(data, option), data);
+stored_volume of_npy(const model_file& file) {
+  constexpr std::size_t longest_header = 70'000;  // of version 1
+  const auto in = opened(file.option, file.name);
+  const app::npy_place at = app::npy_place_of(beginning(*in, longest_header), in->size(), file.name);
+  for (const std::size_t n : at.shape)
+    if (n < 1 || n > 1'000'000) refuse("{}: an axis of its array has {} cells", file.name, n);
+  const auto n = [&](std::size_t axis) { return static_cast<int>(at.shape[axis]); };
+  const std::size_t axes = at.shape.size();
+  if (axes < 1 || axes > 3)
+    refuse("{}: its array has {} axes; a model has z, or x and z, or x, y and z", file.name, axes);
+  const cells size = axes == 1   ? cells{1, 1, n(0)}
+                     : axes == 2 ? cells{n(0), 1, n(1)}
+                                 : cells{n(0), n(1), n(2)};
+  if (!at.is_fortran) return stored_numbers(in, at.begin, size, {}, {at.bytes_of_number == 8, at.is_swapped});
+  auto numbers = app::npy_from_bytes<f32>(read(file.name, file.option), file.name).numbers;
+  return stored(std::make_shared<const volume>(volume{size, {}, std::move(numbers)}));
+}
+
+stored_volume of_raw(const model_file& file, const std::string& name, wsl::u64 begin, const cells& size,
+                     const extent& spacing, bool big_endian) {
+  auto in = opened(file.option, name);
+  const wsl::u64 there = in->size() < begin ? 0 : in->size() - begin;
+  // in floating point, for sizes that a header only claims
+  if (const f64 wanted = 4. * size.x * size.y * size.z; static_cast<f64>(there) != wanted)
+    refuse("{}: {} has {} bytes{}; a grid of {} cells takes {:.0f} (4 a cell)", file.option, name, there,
+           begin > 0 ? " of numbers" : "", text(size), wanted);
+  return stored_numbers(std::move(in), begin, size, spacing, {.is_swapped = big_endian});
+}
+
+stored_volume of_header(const model_file& file) {
+  const auto in = opened(file.option, file.name);
+  const raw_header h = raw_header_of(beginning(*in, raw_header_length), file.name);
+  if (!h.data.empty() && h.length != in->size())
+    refuse("{}: it names the file {} and goes on after its line `end`", file.name, h.data);
+  const std::string name =
+      h.data.empty() ? file.name : (std::filesystem::path(file.name).parent_path() / h.data).string();
+  const std::size_t begin = h.data.empty() ? h.length : 0;
+  if (h.order == "zyx") return of_raw(file, name, begin, h.size, h.spacing, h.big_endian);
+  const std::string bytes = read(name, file.option);
+  return stored(std::make_shared<const volume>(raw_volume(h, std::string_view(bytes).substr(begin), name)));
 }
 
 /// For each cell of an axis the cell of the model before it, and the share of the next one.
@@ -98,38 +124,57 @@ between along(int n, f64 spacing, int of_model, f64 model_spacing, char axis, co
 }  // namespace
 
 bool is_bare_model(const model_file& file) { return kind_of(file) == kind::bare; }
-bool is_headed_model(const model_file& file) { return kind_of(file) == kind::headed; }
 
-volume read_model(const model_file& file) {
+stored_volume open_model(const model_file& file, const cells& grid, f64 spacing) {
   switch (kind_of(file)) {
-    case kind::npy: return of_npy(file.name, file.option);
+    case kind::npy: return of_npy(file);
     case kind::hdf5: return hdf5_volume(file.name, file.dataset);
     case kind::segy: return segy_volume(file.name);
-    default: return of_header(file.name, file.option);
+    case kind::headed: return of_header(file);
+    case kind::bare: break;
   }
+  return of_raw(file, file.name, 0, grid, {spacing, spacing, spacing}, false);
 }
 
-std::vector<f32> resampled(const volume& m, const cells& size, f64 spacing, const std::string& name) {
-  const between x = along(size.x, spacing, m.size.x, m.spacing.x, 'x', name),
-                y = along(size.y, spacing, m.size.y, m.spacing.y, 'y', name),
-                z = along(size.z, spacing, m.size.z, m.spacing.z, 'z', name);
-  std::vector<f32> v;
-  v.reserve(size.count());
-  const std::size_t next_x = m.size.x > 1
-                                 ? static_cast<std::size_t>(m.size.y) * static_cast<std::size_t>(m.size.z)
-                                 : 0,
-                    next_y = m.size.y > 1 ? static_cast<std::size_t>(m.size.z) : 0, next_z = m.size.z > 1;
-  for (std::size_t i = 0; i < x.before.size(); ++i)
-    for (std::size_t j = 0; j < y.before.size(); ++j)
-      for (std::size_t k = 0; k < z.before.size(); ++k) {
-        const f32* at = &m.numbers[m.size.index({x.before[i], y.before[j], z.before[k]})];
-        const auto line = [&](const f32* from) { return from[0] + z.share[k] * (from[next_z] - from[0]); };
-        const auto plane = [&](const f32* from) {
-          return line(from) + y.share[j] * (line(from + next_y) - line(from));
-        };
-        v.push_back(plane(at) + x.share[i] * (plane(at + next_x) - plane(at)));
+stored_volume resampled(stored_volume m, const cells& size, f64 spacing, const std::string& name) {
+  const auto axis = [&](int n, int of_model, f64 model_spacing, char letter) {
+    return along(n, spacing, of_model, model_spacing, letter, name);
+  };
+  auto read = [x = axis(size.x, m.size.x, m.spacing.x, 'x'), y = axis(size.y, m.size.y, m.spacing.y, 'y'),
+               z = axis(size.z, m.size.z, m.spacing.z, 'z'), n = m.size,
+               from = std::move(m.read)](const wsl::grid::lines& some, std::span<f32> to) {
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    const wsl::grid::range rows{y.before[at(some.y.from)], std::min(y.before[at(some.y.to - 1)] + 2, n.y)};
+    const std::size_t nz = at(n.z), next_y = n.y > 1 ? nz : 0, next_z = n.z > 1;
+    std::vector<f32> planes[2];  // those before and behind a plane of the grid
+    int first = -1;
+    auto next = to.begin();
+    for (int i = some.x.from; i < some.x.to; ++i) {
+      const int before = x.before[at(i)];
+      if (before != first)
+        for (int k = 0; k < (n.x > 1 ? 2 : 1); ++k) {
+          planes[k].resize(at(rows.size()) * nz);
+          from({{before + k, before + k + 1}, rows}, planes[k]);
+        }
+      first = before;
+      const std::vector<f32>& behind = planes[n.x > 1];
+      for (int j = some.y.from; j < some.y.to; ++j) {
+        const std::size_t line = at(y.before[at(j)] - rows.from) * nz;
+        for (std::size_t k = 0; k < z.before.size(); ++k) {
+          const auto in_line = [&](const f32* p) { return p[0] + z.share[k] * (p[next_z] - p[0]); };
+          const auto in_plane = [&](const std::vector<f32>& plane) {
+            const f32* const p = &plane[line + at(z.before[k])];
+            return in_line(p) + y.share[at(j)] * (in_line(p + next_y) - in_line(p));
+          };
+          *next++ = in_plane(planes[0]) + x.share[at(i)] * (in_plane(behind) - in_plane(planes[0]));
+        }
       }
-  return v;
+    }
+  };
+  return {.size = size,
+          .spacing = {spacing, spacing, spacing},
+          .read = std::move(read),
+          .bytes_kept = m.bytes_kept};
 }
 
 }  // namespace wave_app

@@ -15,17 +15,15 @@ struct model_file {
   std::string dataset;  ///< of HDF5
 };
 
+/// Opens a model. One that has no header and only numbers is of this grid; others say their own shape. Throws
+/// std::invalid_argument with the option or the file and the place.
+stored_volume open_model(const model_file& file, const cells& grid, f64 spacing);
 /// Whether the file has no header and only numbers, so that nothing but the grid says their shape.
 bool is_bare_model(const model_file& file);
-/// Whether it is raw with a text header.
-bool is_headed_model(const model_file& file);
-
-/// Reads a model that says its own shape. Throws std::invalid_argument with the file and the place.
-volume read_model(const model_file& file);
 
 /// The model at the middles of the cells of another grid, trilinear between those of its own; an axis of one
 /// cell is the same everywhere. `name` stands for it in sentences. Throws std::invalid_argument if the model
 /// ends more than half a cell before the grid.
-std::vector<f32> resampled(const volume& model, const cells& size, f64 spacing, const std::string& name);
+stored_volume resampled(stored_volume model, const cells& size, f64 spacing, const std::string& name);
 
 }  // namespace wave_app

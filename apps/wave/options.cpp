@@ -15,7 +15,6 @@
 #include "film.hpp"
 #include "hdf5_volume.hpp"
 #include "property.hpp"
-#include "raw_velocity.hpp"
 #include "segy.hpp"
 #include "wavelet_file.hpp"
 
@@ -204,20 +203,6 @@ void declare(CLI::App& app, words& w, options& o) {
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 
-void check_velocities(const words& w, const std::vector<f32>& v) {
-  const auto wrong = std::find_if_not(v.begin(), v.end(), &is_velocity);
-  if (wrong == v.end()) return;
-  const bool swapped = !w.model.empty() && std::all_of(v.begin(), v.end(), [](f32 x) {
-    return is_velocity(std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<wsl::u32>(x))));
-  });
-  if (swapped) big_endian_velocities({"--model", w.model, w.dataset});
-  const std::string option = !w.model.empty()
-                                 ? fmt::format("--model: number {} of {}", wrong - v.begin(), w.model)
-                             : !w.layers.empty() ? "--layers: a velocity"
-                                                 : "--velocity: it";
-  no_velocity(option, *wrong);
-}
-
 /// Two time steps of each field, coefficients, the model and a copy of it, and arrays on their way out.
 f64 bytes_of_cell(const words& w) {
   return !w.density.empty() ? 44 : !w.epsilon.empty() || !w.delta.empty() ? 64 : 24;
@@ -339,10 +324,42 @@ void read_shots(const words& w, options& o) {
   o.problem.velocity = std::move(model);
 }
 
+/// How this run keeps the numbers of files. The shots of a list read them again and again, and migration once
+/// more.
+keeping keeping_of(const words& w, const options& o, const run_grid& grid) {
+  const bool is_list = !w.shots.empty();
+  if (!is_list && grid.processes > 1) return keeping::in_files;
+  return is_list && o.migrates ? keeping::in_memory : keeping::in_plain_files;
+}
+
+/// The velocities: those of a file, of layers, or the same everywhere.
+void read_velocities(const words& w, options& o, run_grid& grid) {
+  problem& p = o.problem;
+  p.velocity = {};
+  if (!w.model.empty()) {
+    const model_file file{"--model", w.model, w.dataset};
+    property found =
+        of_file(file, velocity_rule, w.model_spacing, grid, keeping_of(w, o, grid), w.shots.empty());
+    p.velocity = std::move(found.numbers), p.model = std::move(found.source);
+    return;
+  }
+  require_room(grid);
+  if (!w.layers.empty()) p.velocity = layered("--layers", "velocity", w.layers, grid);
+  else p.velocity = {static_cast<f32>(w.velocity)};
+  for (const f32 v : p.velocity)
+    if (!velocity_rule.is_allowed(v))
+      not_allowed(velocity_rule, w.layers.empty() ? "--velocity: it" : "--layers: a velocity", v);
+}
+
 /// What the medium has besides its velocity. Schemes other than that of wave25 have less to choose from.
 void read_medium(const words& w, options& o, run_grid& grid) {
-  const auto read = [&](const char* option, const char* what, const std::vector<std::string>& given) {
-    return given.empty() ? std::vector<f32>{0} : of_words(option, what, given, w.model_spacing, grid);
+  const auto read = [&](const char* option, const property_rule& rule,
+                        const std::vector<std::string>& given) -> wsl::seismic::cell_values {
+    if (given.empty()) return 0.f;
+    property found =
+        of_words(option, rule, given, w.model_spacing, grid, keeping_of(w, o, grid), w.shots.empty());
+    if (found.source) return std::move(found.source);
+    return std::move(found.numbers);
   };
   const bool anisotropic = !w.epsilon.empty() || !w.delta.empty();
   if (w.density.empty() && !anisotropic) return;
@@ -355,20 +372,35 @@ void read_medium(const words& w, options& o, run_grid& grid) {
     o.problem.edge = border::cpml;
   }
   if (anisotropic)
-    o.medium = wsl::seismic::vti{read("--epsilon", "epsilon", w.epsilon), read("--delta", "delta", w.delta)};
-  else o.medium = wsl::seismic::variable_density{read("--density", "density", w.density)};
+    o.medium =
+        wsl::seismic::vti{read("--epsilon", epsilon_rule, w.epsilon), read("--delta", delta_rule, w.delta)};
+  else o.medium = wsl::seismic::variable_density{read("--density", density_rule, w.density)};
+}
+
+/// What all cells of a medium say; with `are_shared` each process looks at a part of them, and all agree.
+template <class Medium>
+wsl::seismic::survey survey_of_all(const Medium& m, const problem& p, bool are_shared) {
+  if (!are_shared) return wsl::seismic::survey_of(m, p);
+  auto found =
+      wsl::seismic::survey_of(m, p, {wsl::grid::share(p.size.x, app::ranks(), app::rank()), {0, p.size.y}});
+  // The bits of positive numbers have their order.
+  const auto largest = [](f64 x) { return std::bit_cast<f64>(app::largest(std::bit_cast<wsl::u64>(x))); };
+  found.eigenvalue = largest(found.eigenvalue), found.fastest = largest(found.fastest);
+  found.first_wrong = ~app::largest(~found.first_wrong);
+  return found;
 }
 
 /// Makes the time step a number, which is found once and not for each use. Throws for one that is unstable.
-void find_time_step(options& o) {
+void find_time_step(options& o, bool are_shared) {
   std::visit(
       [&](const auto& m) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>) {
           checks::time_step(o.problem);
           o.problem.step = o.problem.time_step();
         } else {
-          const auto found = wsl::seismic::problem{o.problem, m}.checked();
-          o.problem.step = found.shot.step, o.largest_step = found.largest_step;
+          using of_medium = wsl::seismic::problem<std::decay_t<decltype(m)>>;
+          const auto found = of_medium{o.problem, m, survey_of_all(m, o.problem, are_shared)}.checked();
+          o.problem.step = found.shot.step, o.found = found.found;
         }
       },
       o.medium);
@@ -387,31 +419,16 @@ void assemble(words& w, options& o) {
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
     bad_argument("--spacing: it is {} m; it is positive", p.spacing);
   run_grid grid{p.size, p.spacing, bytes_of_cell(w), w.has_grid};
-  // Of a shot that is alone each process has its part of the cells only, and of properties that are given as
-  // files all numbers, and copies of them.
-  const bool is_isotropic = w.density.empty() && w.epsilon.empty() && w.delta.empty(),
-             is_shared = w.shots.empty();
+  // Of a shot that is alone each process has its part of the cells only.
+  const bool is_shared = w.shots.empty();
   if (is_shared) grid.processes = app::ranks();
-  if (grid.processes > 1) {
-    grid.bytes_of_whole = w.model.empty() ? 0 : 8;
-    for (const auto* property : {&w.density, &w.epsilon, &w.delta})
-      if (is_file(*property)) grid.bytes_of_whole += 16;
-  }
-  const model_file model{"--model", w.model, w.dataset};
-  if (!w.model.empty() && is_isotropic && (is_shared || !o.migrates))
-    if (auto raw = raw_velocities(model, w.model_spacing, grid, is_shared)) p.model = std::move(*raw);
-  if (!p.model) require_room(grid);
-  if (p.model) p.velocity = {};
-  else if (!w.model.empty()) p.velocity = of_file(model, w.model_spacing, grid);
-  else if (!w.layers.empty()) p.velocity = layered("--layers", "velocity", w.layers, grid);
-  else p.velocity = {static_cast<f32>(w.velocity)};
-  check_velocities(w, p.velocity);
+  read_velocities(w, o, grid);
   grid.is_given = true, p.size = grid.size;
   read_medium(w, o, grid);
   require_room(grid, o.shots_at_a_time);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
-  find_time_step(o);
+  find_time_step(o, is_shared && grid.processes > 1);
   p.sources = {wavelet(w, at, p.step)};
   p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};

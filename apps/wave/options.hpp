@@ -30,7 +30,7 @@ struct options {
   bool migrates = false;         ///< `wsl-wave rtm`
   wsl::wave25::problem problem;  ///< of the only shot, or of all but for sources and receivers
   any_medium medium;             ///< what it has besides the velocity
-  f64 largest_step = 0;          ///< s, that is stable in this medium
+  wsl::seismic::survey found;    ///< what all cells of this medium say
   std::vector<shot> shots;       ///< of a list; empty without one
   resources how;
   wsl::i64 steps = 0;
@@ -56,7 +56,7 @@ struct options {
   /// A problem of these options in the medium, which is one of theirs.
   template <class Medium>
   wsl::seismic::problem<Medium> in_medium(const wsl::wave25::problem& p, const Medium& m) const {
-    return {p, m, largest_step};
+    return {p, m, found};
   }
   /// Of all that its results depend on, the medium included.
   wsl::u64 fingerprint_of(std::size_t which) const;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "property.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <wsl/support/fingerprint.hpp>
 
-#include "../files.hpp"
 #include "../memory.hpp"
 #include "../ranks.hpp"
 
 namespace wave_app {
 namespace {
+
+using wsl::u32;
+using wsl::u64;
 
 std::optional<f64> number_in(const std::string& word) {
   f64 x = 0;
@@ -21,49 +25,100 @@ std::optional<f64> number_in(const std::string& word) {
   return x;
 }
 
-std::vector<f32> shaped_model(const model_file& file, const std::vector<f64>& model_spacing, run_grid& grid) {
-  volume m = read_model(file);
-  const auto spacing = [&](f64 in_file, std::size_t axis) {
-    return !model_spacing.empty() ? model_spacing[axis] : in_file > 0 ? in_file : grid.spacing;
-  };
-  m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
-  if (!grid.is_given) {
-    const auto cells_of = [&](int n, f64 h) {
-      const f64 cells = std::floor((n - 1) * h / grid.spacing + 1e-6) + 1;
-      if (cells > 1e6)
-        refuse("--spacing: the model would be {:.0f} cells of {:g} m long", cells, grid.spacing);
-      return static_cast<int>(cells);
-    };
-    grid.size = {cells_of(m.size.x, m.spacing.x), cells_of(m.size.y, m.spacing.y),
-                 cells_of(m.size.z, m.spacing.z)};
-    grid.is_given = true;
-    require_room(grid);
+f32 swapped(f32 x) { return std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<u32>(x))); }
+
+/// What all numbers of a property say together.
+struct findings {
+  f64 least = std::numeric_limits<f64>::infinity(), greatest = -least;
+  u64 fingerprint = 0;
+  u64 first_wrong = std::numeric_limits<u64>::max();  ///< the first number that is not allowed
+  bool all_swapped = true;                            ///< all would be allowed in the other byte order
+
+  void add(const property_rule& rule, u64 block, std::span<const f32> numbers) {
+    fingerprint += wsl::support::fingerprint_of_block(block, numbers.data(), numbers.size_bytes());
+    for (const f32& x : numbers) {
+      if (rule.is_allowed(x)) least = std::min(least, f64{x}), greatest = std::max(greatest, f64{x});
+      else first_wrong = std::min(first_wrong, block * of_block + static_cast<u64>(&x - numbers.data()));
+      all_swapped = all_swapped && rule.is_allowed(swapped(x));
+    }
   }
-  const extent ours{grid.spacing, grid.spacing, grid.spacing};
-  if (m.size == grid.size && m.spacing == ours) return std::move(m.numbers);
-  fmt::print("{}: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
-             file.option.substr(2), text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(grid.size),
-             grid.spacing);
-  const std::string name = file.option + ": " + file.name;
-  // One line along z is a model for each z.
-  if (m.size.x == 1 && m.size.y == 1 && m.size.z > 1)
-    return resampled(m, {1, 1, grid.size.z}, grid.spacing, name);
-  return resampled(m, grid.size, grid.spacing, name);
+  /// Those of all processes; collective.
+  void agree() {
+    fingerprint = app::sum(fingerprint);
+    least = ordered(~app::largest(~in_order(least))), greatest = ordered(app::largest(in_order(greatest)));
+    first_wrong = ~app::largest(~first_wrong);
+    all_swapped = app::sum(!all_swapped) == 0;
+  }
+
+  static constexpr u64 of_block = wsl::support::bytes_of_fingerprint_block / sizeof(f32);
+
+ private:
+  static constexpr u64 sign = u64{1} << 63;
+  /// Whole numbers in the order of those that they stand for: the bits of positive ones have it.
+  static u64 in_order(f64 x) {
+    const u64 bits = std::bit_cast<u64>(x);
+    return bits & sign ? ~bits : bits | sign;
+  }
+  static f64 ordered(u64 bits) { return std::bit_cast<f64>(bits & sign ? bits & ~sign : ~bits); }
+};
+
+/// Looks at all numbers, which processes share out in runs of blocks.
+findings findings_of(const property_rule& rule, const stored_volume& v, bool are_shared) {
+  const u64 count = v.size.count(), blocks = (count + findings::of_block - 1) / findings::of_block;
+  const u64 processes = are_shared ? static_cast<u64>(app::ranks()) : 1,
+            process = are_shared ? static_cast<u64>(app::rank()) : 0;
+  const u64 plane = static_cast<u64>(v.size.y) * static_cast<u64>(v.size.z);
+  findings found;
+  std::vector<f32> block, numbers;  // the plane that was read last
+  u64 last = count;
+  for (u64 b = blocks * process / processes; b < blocks * (process + 1) / processes; ++b) {
+    block.clear();
+    for (u64 i = b * findings::of_block; i < std::min(count, (b + 1) * findings::of_block);) {
+      const u64 x = i / plane, begin = i - x * plane,
+                n = std::min({plane - begin, findings::of_block - block.size(), count - i});
+      if (x != last) {
+        numbers.resize(static_cast<std::size_t>(plane));
+        v.read({{static_cast<int>(x), static_cast<int>(x) + 1}, {0, v.size.y}}, numbers);
+        last = x;
+      }
+      const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+      block.insert(block.end(), from, from + static_cast<std::ptrdiff_t>(n));
+      i += n;
+    }
+    found.add(rule, b, block);
+  }
+  if (are_shared) found.agree();
+  return found;
 }
 
-// The size is known before the file is read.
-std::vector<f32> bare_model(const model_file& file, const cells& size) {
-  const std::uintmax_t wanted = size.count() * sizeof(f32);
-  std::error_code unreadable;
-  const std::uintmax_t there = std::filesystem::file_size(file.name, unreadable);
-  if (unreadable) refuse("{}: cannot read {}: {}", file.option, file.name, unreadable.message());
-  if (there != wanted)
-    refuse("{}: {} has {} bytes; a grid of {} cells takes {} (4 a cell)", file.option, file.name, there,
-           text(size), wanted);
-  const std::string bytes = app::read_file(file.name);
-  std::vector<f32> v(size.count());
-  std::memcpy(v.data(), bytes.data(), bytes.size());
-  return v;
+/// Throws for numbers that are not allowed. Returns what they say.
+findings checked(const property_rule& rule, const stored_volume& v, const model_file& file, bool is_resampled,
+                 bool are_shared) {
+  const findings found = findings_of(rule, v, are_shared);
+  if (found.first_wrong >= v.size.count()) return found;
+  if (found.all_swapped)
+    refuse("{}: {} is big-endian: write it with little-endian numbers", file.option, file.name);
+  const cells c = v.size.cell(static_cast<std::size_t>(found.first_wrong));
+  std::vector<f32> line(static_cast<std::size_t>(v.size.z));
+  v.read({{c.x, c.x + 1}, {c.y, c.y + 1}}, line);
+  const std::string what =
+      is_resampled ? fmt::format("{}: {} in cell ({}, {}, {})", file.option, file.name, c.x, c.y, c.z)
+                   : fmt::format("{}: number {} of {}", file.option, found.first_wrong, file.name);
+  not_allowed(rule, what, line[static_cast<std::size_t>(c.z)]);
+}
+
+/// Gives a grid that is not given the size of a model.
+void take_size(run_grid& grid, const stored_volume& m) {
+  if (grid.is_given) return;
+  const auto cells_of = [&](int n, f64 h) {
+    const f64 cells = std::floor((n - 1) * h / grid.spacing + 1e-6) + 1;
+    if (cells > 1e6) refuse("--spacing: the model would be {:.0f} cells of {:g} m long", cells, grid.spacing);
+    return static_cast<int>(cells);
+  };
+  grid.size = {cells_of(m.size.x, m.spacing.x), cells_of(m.size.y, m.spacing.y),
+               cells_of(m.size.z, m.spacing.z)};
+  grid.is_given = true;
+  require_room(grid);
 }
 
 }  // namespace
@@ -98,22 +153,70 @@ std::vector<f32> layered(const std::string& option, const char* what, const std:
   return v;
 }
 
-std::vector<f32> of_file(const model_file& file, const std::vector<f64>& model_spacing, run_grid& grid) {
-  return is_bare_model(file) ? bare_model(file, grid.size) : shaped_model(file, model_spacing, grid);
-}
-
 bool is_file(const std::vector<std::string>& words) { return words.size() == 1 && !number_in(words[0]); }
 
-std::vector<f32> of_words(const std::string& option, const char* what, const std::vector<std::string>& words,
-                          const std::vector<f64>& model_spacing, run_grid& grid) {
+void not_allowed(const property_rule& rule, const std::string& what, f32 number) {
+  refuse("{} is {:g}{}; {}", what, number, rule.unit, rule.sentence);
+}
+
+// Sound in matter: in air 330 m/s, in rubber some 50, in diamond 18000.
+const property_rule velocity_rule{
+    "velocity", [](f32 v) { return v >= 10 && v <= 20000; }, " m/s",
+    "velocities are positive, from 10 to 20000 m/s, those of sound in matter: take metres a second"};
+const property_rule density_rule{"density", [](f32 rho) { return rho >= 1e-9f && rho <= 1e9f; }, "",
+                                 "densities are positive, from 1e-9 to 1e9 in any unit"};
+const property_rule epsilon_rule{"epsilon", [](f32 x) { return x > -0.5f && x <= 2; }, "",
+                                 "Thomsen's epsilon is above -0.5, and at most 2"};
+const property_rule delta_rule{"delta", [](f32 x) { return x > -0.5f && x <= 2; }, "",
+                               "Thomsen's delta is above -0.5, and at most 2"};
+
+property of_file(const model_file& file, const property_rule& rule, const std::vector<f64>& model_spacing,
+                 run_grid& grid, keeping how, bool are_shared) {
+  stored_volume m = open_model(file, grid.size, grid.spacing);
+  if (!is_bare_model(file)) {
+    const auto spacing = [&](f64 in_file, std::size_t axis) {
+      return !model_spacing.empty() ? model_spacing[axis] : in_file > 0 ? in_file : grid.spacing;
+    };
+    m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
+  }
+  take_size(grid, m);
+  const bool is_ours = m.size == grid.size && m.spacing == extent{grid.spacing, grid.spacing, grid.spacing};
+  if (!is_ours) {
+    if (app::is_root())
+      fmt::print("{}: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
+                 file.option.substr(2), text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(grid.size),
+                 grid.spacing);
+    const std::string name = file.option + ": " + file.name;
+    // One line along z is a model for each z.
+    const bool is_line = m.size.x == 1 && m.size.y == 1 && m.size.z > 1;
+    m = resampled(std::move(m), is_line ? cells{1, 1, grid.size.z} : grid.size, grid.spacing, name);
+    if (is_line) how = keeping::in_memory;
+  }
+  const bool stays = how == keeping::in_files || (how == keeping::in_plain_files && m.is_plain);
+  if (!stays) {
+    if (m.size == grid.size) grid.bytes_of_whole += 8;  // and a copy
+    require_room(grid);
+    const auto all = std::make_shared<volume>(volume{m.size, m.spacing, numbers_of(m)});
+    checked(rule, stored(all), file, !is_ours, false);
+    return {std::move(all->numbers)};
+  }
+  grid.bytes_of_whole += m.bytes_kept / static_cast<f64>(grid.size.count());
+  require_room(grid);
+  const findings found = checked(rule, m, file, !is_ours, are_shared);
+  return {{}, {found.least, found.greatest, found.fingerprint, std::move(m.read)}};
+}
+
+property of_words(const std::string& option, const property_rule& rule, const std::vector<std::string>& words,
+                  const std::vector<f64>& model_spacing, run_grid& grid, keeping how, bool are_shared) {
   std::vector<f64> numbers;
   for (const std::string& word : words) {
     if (const auto x = number_in(word)) numbers.push_back(*x);
-    else if (words.size() == 1) return of_file({option, word, what}, model_spacing, grid);
-    else refuse("{}: '{}' is no number; layers are given as a depth and a {} each", option, word, what);
+    else if (words.size() == 1)
+      return of_file({option, word, rule.name}, rule, model_spacing, grid, how, are_shared);
+    else refuse("{}: '{}' is no number; layers are given as a depth and a {} each", option, word, rule.name);
   }
-  if (numbers.size() == 1) return {static_cast<f32>(numbers[0])};
-  return layered(option, what, numbers, grid);
+  if (numbers.size() == 1) return {{static_cast<f32>(numbers[0])}};
+  return {layered(option, rule.name, numbers, grid)};
 }
 
 }  // namespace wave_app

@@ -4,6 +4,7 @@
 #pragma once
 #include <string>
 #include <vector>
+#include <wsl/kernel/stencil/cell_source.hpp>
 
 #include "model.hpp"
 
@@ -16,7 +17,7 @@ struct run_grid {
   f64 bytes_of_cell;  ///< of the memory that a run takes
   bool is_given;
   int processes = 1;       ///< that have a part of the cells each
-  f64 bytes_of_whole = 8;  ///< of a cell that each process has of the whole grid: the model, and a copy
+  f64 bytes_of_whole = 0;  ///< of a cell, which each process has of the whole grid
 };
 
 /// Throws std::invalid_argument if so many shots at a time do not fit in the memory of this computer, or the
@@ -28,16 +29,41 @@ void require_room(const run_grid& grid, int shots = 1);
 std::vector<f32> layered(const std::string& option, const char* what, const std::vector<f64>& layers,
                          const run_grid& grid);
 
-/// The numbers of a file for the grid, resampled if it says that its cells are others; `model_spacing` is the
-/// size of its cells in m, or empty. Where no grid is given, it becomes that of the file. Throws
-/// std::invalid_argument that names the option and the file.
-std::vector<f32> of_file(const model_file& file, const std::vector<f64>& model_spacing, run_grid& grid);
+/// Which numbers a property may have. Others come from another unit or another byte order, and a field computed
+/// with them means nothing.
+struct property_rule {
+  const char* name;  ///< of the property, and of its dataset in a file of HDF5
+  bool (*is_allowed)(f32);
+  const char* unit;      ///< with a blank before it, or empty
+  const char* sentence;  ///< which numbers are allowed
+};
+extern const property_rule velocity_rule, density_rule, epsilon_rule, delta_rule;
+/// Throws std::invalid_argument; `what` says which number it is.
+[[noreturn]] void not_allowed(const property_rule& rule, const std::string& what, f32 number);
 
-/// Whether the words after an option name a file.
-bool is_file(const std::vector<std::string>& words);
-/// A property from the words after its option: a number, the pairs of layers, or a file's name. `what` is the
-/// name of the property, and that of its dataset in a file of HDF5.
-std::vector<f32> of_words(const std::string& option, const char* what, const std::vector<std::string>& words,
-                          const std::vector<f64>& model_spacing, run_grid& grid);
+/// 1 number, one for each z or one for each cell, or, if they stay in a file, their source.
+struct property {
+  std::vector<f32> numbers;
+  wsl::grid::cell_source source = {};
+};
+
+/// How the numbers of a file are kept.
+enum class keeping : unsigned char {
+  in_memory,
+  in_plain_files,  ///< in the file, if it has planes as they are given; else in memory
+  in_files         ///< in the file: each process reads those of its own cells
+};
+
+/// The numbers of a file for the grid, resampled if it says that its cells are others; `model_spacing` is the
+/// size of its cells in m, or empty. Where no grid is given, it becomes that of the file. All numbers are
+/// looked at once: with `are_shared` all processes do this together, each for a part of them. Throws
+/// std::invalid_argument that names the option, the file and what is wrong, such as a number that the rule does
+/// not allow.
+property of_file(const model_file& file, const property_rule& rule, const std::vector<f64>& model_spacing,
+                 run_grid& grid, keeping how, bool are_shared);
+
+/// A property from the words after its option: a number, the pairs of layers, or a file's name.
+property of_words(const std::string& option, const property_rule& rule, const std::vector<std::string>& words,
+                  const std::vector<f64>& model_spacing, run_grid& grid, keeping how, bool are_shared);
 
 }  // namespace wave_app

@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "../memory.hpp"
@@ -72,9 +73,6 @@ class opened {
           "short, or its traces have different lengths",
           name, std::max<wsl::i64>(left, 0), each, samples_);
     traces_ = static_cast<int>(left / each);
-    if (static_cast<f64>(bytes) > app::memory_there())
-      refuse("{}: its {} do not fit into the memory of this computer", name,
-             app::size_text(static_cast<f64>(bytes)));
   }
 
   int traces() const { return traces_; }
@@ -113,8 +111,9 @@ f64 distance_of(const std::map<int, point>& lines) {
 
 void require_segy(const std::string&) {}
 
-volume segy_volume(const std::string& file) {
-  const opened in(file);
+stored_volume segy_volume(const std::string& file) {
+  const auto all = std::make_shared<const opened>(file);
+  const opened& in = *all;
   std::set<int> inlines, crosslines;
   std::map<int, point> first_of_inline, first_of_crossline;
   std::vector<std::pair<int, int>> lines;
@@ -140,22 +139,29 @@ volume segy_volume(const std::string& file) {
     inlines.clear();
     for (int t = 0; t < in.traces(); ++t) lines[static_cast<std::size_t>(t)].first = t, inlines.insert(t);
   }
-  volume v;
+  stored_volume v;
   v.size = {static_cast<int>(inlines.size()), static_cast<int>(crosslines.size()), in.samples()};
   v.spacing = {distance_of(first_of_inline), distance_of(first_of_crossline), in.interval() / 1000.};
-  v.numbers.resize(v.size.count());
   std::map<int, int> x_of, y_of;
   for (const int i : inlines) x_of.emplace(i, static_cast<int>(x_of.size()));
   for (const int c : crosslines) y_of.emplace(c, static_cast<int>(y_of.size()));
-  std::vector<bool> seen(traces);
+  constexpr int none = -1;
+  std::vector<int> trace_of(traces, none);  // by x and y, y fastest
   for (int t = 0; t < in.traces(); ++t) {
     const auto [i, c] = lines[static_cast<std::size_t>(t)];
-    const cells at{x_of[i], y_of[c], 0};
-    const std::size_t column = v.size.index(at) / static_cast<std::size_t>(v.size.z);
-    if (seen[column]) refuse("{}, trace {}: inline {} and crossline {} are there twice", file, t + 1, i, c);
-    seen[column] = true;
-    in.read(t, &v.numbers[v.size.index(at)]);
+    int& here = trace_of[cells{1, v.size.x, v.size.y}.index({0, x_of[i], y_of[c]})];
+    if (here != none) refuse("{}, trace {}: inline {} and crossline {} are there twice", file, t + 1, i, c);
+    here = t;
   }
+  v.bytes_kept = sizeof(int) * static_cast<f64>(traces);
+  v.read = [all, size = v.size, trace_of = std::move(trace_of),
+            one_at_a_time = std::make_shared<std::mutex>()](const wsl::grid::lines& some, std::span<f32> to) {
+    const std::scoped_lock now(*one_at_a_time);
+    f32* next = to.data();
+    for (int x = some.x.from; x < some.x.to; ++x)
+      for (int y = some.y.from; y < some.y.to; ++y, next += size.z)
+        all->read(trace_of[cells{1, size.x, size.y}.index({0, x, y})], next);
+  };
   return v;
 }
 

@@ -25,7 +25,7 @@ void require_segy(const std::string& what);
 /// A model: a trace for each x and y along z, x by inline and y by crossline numbers. The spacing along z is
 /// a thousandth of the header's sample interval, in m; along x and y it follows from the CDP coordinates.
 /// What the headers leave 0 is 0.
-volume segy_volume(const std::string& file);
+stored_volume segy_volume(const std::string& file);
 
 /// A file of revision 1, IEEE floats, with the coordinates of the source and the receivers in the trace
 /// headers (m, with a scalar) and the sample interval, which is a whole number of microseconds, in both

@@ -3,6 +3,9 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 #include <wsl/kernel/stencil/grid.hpp>
@@ -25,6 +28,21 @@ struct volume {
   extent spacing;
   std::vector<f32> numbers;  ///< x * y * z, z fastest, then y
 };
+
+/// The same in a file of which parts are read where they are needed.
+struct stored_volume {
+  cells size;
+  extent spacing;
+  /// Gives the numbers of some lines along z: z fastest, then y. Several threads may call it at the same time.
+  /// Throws std::invalid_argument or support::file_error with the name of the file.
+  std::function<void(const wsl::grid::lines&, std::span<f32>)> read;
+  bool is_plain = false;  ///< a plane is in the file as it is given
+  f64 bytes_kept = 0;     ///< in memory, of the file
+};
+/// One whose numbers are all in memory.
+stored_volume stored(std::shared_ptr<const volume> all);
+/// All numbers of one, in memory.
+std::vector<f32> numbers_of(const stored_volume& v);
 
 /// Throws std::invalid_argument with a sentence about an option or a file.
 template <class... X>

@@ -10,7 +10,7 @@ void require_segy(const std::string& what) {
       "again",
       what);
 }
-volume segy_volume(const std::string& file) { return require_segy(file), volume{}; }
+stored_volume segy_volume(const std::string& file) { return require_segy(file), stored_volume{}; }
 std::string segy_bytes(const gather&) { return require_segy("SEG-Y"), std::string(); }
 gather segy_gather(const std::string& file) { return require_segy(file), gather{}; }
 

@@ -48,6 +48,10 @@ void npy_of(std::string_view bytes) {
   takes_or_names("a.npy", [&] {
     const app::number_array<T> a = app::npy_from_bytes<T>(bytes, "a.npy");
     fuzz::holds(app::takes<T>(app::npy_about(bytes, "a.npy").kind));
+    if constexpr (std::is_same_v<T, wsl::f32>) {
+      const app::npy_place at = app::npy_place_of(bytes, bytes.size(), "a.npy");
+      fuzz::holds(at.shape == a.shape && at.begin + at.bytes_of_number * a.numbers.size() == bytes.size());
+    }
     const app::number_array<T> again = app::npy_from_bytes<T>(app::npy_bytes<T>(a.shape, a.numbers), "a.npy");
     fuzz::holds(again.shape == a.shape && again.numbers.size() == a.numbers.size());
     fuzz::holds(a.numbers.empty() ||
@@ -80,8 +84,8 @@ void wavelet(std::string_view bytes) {
 void segy(std::string_view bytes) {
   const fuzz::memory_file f(bytes);
   takes_or_names(f.name(), [&] {
-    const wave_app::volume v = wave_app::segy_volume(f.name());
-    fuzz::holds(v.numbers.size() == v.size.count());
+    const wave_app::stored_volume v = wave_app::segy_volume(f.name());
+    fuzz::holds(wave_app::numbers_of(v).size() == v.size.count());
   });
   takes_or_names(f.name(), [&] {
     const wave_app::gather g = wave_app::segy_gather(f.name());

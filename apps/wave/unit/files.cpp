@@ -5,7 +5,6 @@
 #include "../model.hpp"
 #include "../property.hpp"
 #include "../raw_model.hpp"
-#include "../raw_velocity.hpp"
 #include "../shots.hpp"
 #include "../wavelet_file.hpp"
 
@@ -128,11 +127,13 @@ TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is ne
   std::vector<f32> numbers;
   for (int i = 0; i < 30; ++i) numbers.push_back(1500.f + static_cast<f32>(i * 7 % 30));
   const auto source = [&](const std::string& path, bool has_grid = true, cells size = {2, 3, 5},
-                          const std::vector<f64>& spacing = {}) {
+                          const std::vector<f64>& spacing = {}, keeping how = keeping::in_plain_files) {
     run_grid grid{size, 10, 24, has_grid};
-    const auto found = raw_velocities({"--model", path, ""}, spacing, grid, false);
-    if (found) CHECK((grid.size == cells{2, 3, 5} && grid.is_given && grid.bytes_of_whole == 0));
-    return found;
+    const property found = of_file({"--model", path, ""}, velocity_rule, spacing, grid, how, false);
+    if (found.source) CHECK((grid.is_given && grid.bytes_of_whole < 5));
+    if (found.source) CHECK(found.numbers.empty());
+    else CHECK(found.numbers.size() == grid.size.count());
+    return found.source;
   };
   const auto says = [&](const std::string& path, const std::string& sentence) {
     CHECK_THROWS_WITH(source(path), Contains(sentence));
@@ -140,24 +141,36 @@ TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is ne
   const std::string lines = "size 2 3 5\nspacing 10 10 10\n";
   for (const std::string& path :
        {file("bare", bytes_of(numbers)), file("headed", header(lines + "end\n") + bytes_of(numbers)),
+        file("array.npy", app::npy_bytes<f32>({2, 3, 5}, numbers)),
+        file("big.npy", npy_file("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3, 5)}",
+                                 bytes_of(std::vector<f64>(numbers.begin(), numbers.end()), true))),
         file("big", header(lines + "bytes big\nend\n") + bytes_of(numbers, true)),
         file("apart", header(lines + "data bare\nend\n"))}) {
     const auto found = source(path);
     REQUIRE(found);
-    CHECK((found->slowest == 1500 && found->fastest == 1529));
-    CHECK(found->fingerprint == wsl::support::fingerprint_of_blocks(numbers.data(), 120));
+    CHECK((found.least == 1500 && found.greatest == 1529));
+    CHECK(found.fingerprint == wsl::support::fingerprint_of_blocks(numbers.data(), 120));
     std::vector<f32> part(20);
-    found->read({{0, 2}, {1, 3}}, part);
+    found.read({{0, 2}, {1, 3}}, part);
     CHECK(std::equal(part.begin(), part.begin() + 10, numbers.begin() + 5));
     CHECK(std::equal(part.begin() + 10, part.end(), numbers.begin() + 20));
   }
   CHECK(source((folder / "headed").string(), false, {101, 101, 101}));
-  // what is in another order, or of other cells, is not
-  CHECK_FALSE(source(file("turned", header(lines + "order xyz\nend\n") + bytes_of(numbers))));
-  CHECK_FALSE(source(file("finer", header("size 2 3 5\nspacing 5 5 5\nend\n") + bytes_of(numbers))));
-  CHECK(source((folder / "finer").string(), true, {2, 3, 5}, {10, 10, 10}));
+  // what is in another order, or of other cells, is not, unless there is no room for all of it
+  const std::string turned = file("turned", header(lines + "order xyz\nend\n") + bytes_of(numbers)),
+                    finer = file("finer", header("size 3 3 5\nspacing 5 5 5\nend\n") +
+                                              bytes_of(std::vector<f32>(45, 2000)));
+  CHECK(source(turned));
+  CHECK_FALSE(source(finer, true, {2, 2, 3}));
+  const auto part_of_finer = source(finer, true, {2, 2, 3}, {}, keeping::in_files);
+  REQUIRE(part_of_finer);
+  std::vector<f32> plane(6);
+  part_of_finer.read({{1, 2}, {0, 2}}, plane);
+  CHECK(plane == std::vector<f32>(6, 2000));
+  CHECK(source(file("own", header("size 2 3 5\nspacing 5 5 5\nend\n") + bytes_of(numbers)), true, {2, 3, 5},
+               {10, 10, 10}));
   CHECK_FALSE(source((folder / "headed").string(), true, {2, 3, 4}));
-  CHECK_FALSE(source(file("array.npy", app::npy_bytes<f32>({2, 3, 5}, numbers))));
+  CHECK_FALSE(source((folder / "headed").string(), true, {2, 3, 5}, {}, keeping::in_memory));
 
   says(file("short", "12345678"), "--model: " + (folder / "short").string() +
                                       " has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
@@ -237,29 +250,40 @@ TEST_CASE("wsl-wave: a signal at other times") {
 }
 
 TEST_CASE("wsl-wave: a model on another grid is trilinear between its cells") {
-  volume m{{3, 4, 5}, {20, 30, 40}, {}};
+  volume all{{3, 4, 5}, {20, 30, 40}, {}};
   const auto f = [](f64 x, f64 y, f64 z) {
     return 2000 + x - 2 * y + 3 * z + x * y / 100 - y * z / 200 + x * y * z / 1e4;
   };
   for (int x = 0; x < 3; ++x)
     for (int y = 0; y < 4; ++y)
-      for (int z = 0; z < 5; ++z) m.numbers.push_back(static_cast<f32>(f(20 * x, 30 * y, 40 * z)));
+      for (int z = 0; z < 5; ++z) all.numbers.push_back(static_cast<f32>(f(20 * x, 30 * y, 40 * z)));
+  const stored_volume m = stored(std::make_shared<volume>(all));
   const cells size{5, 10, 17};
-  const auto v = resampled(m, size, 10, "m");
+  const stored_volume on_grid = resampled(m, size, 10, "m");
+  const auto v = numbers_of(on_grid);
   for (int x = 0; x < 5; ++x)
     for (int y = 0; y < 10; ++y)
       for (int z = 0; z < 17; ++z) CHECK(v[size.index({x, y, z})] == Approx(f(10 * x, 10 * y, 10 * z)));
-  CHECK(resampled(m, m.size, 10, "m").size() == 60);
+  // a part of the lines is that of all
+  std::vector<f32> part(2 * 3 * 17);
+  on_grid.read({{2, 4}, {4, 7}}, part);
+  for (int x = 0; x < 2; ++x)
+    for (int y = 0; y < 3; ++y)
+      for (int z = 0; z < 17; ++z)
+        CHECK(part[cells{2, 3, 17}.index({x, y, z})] == v[size.index({2 + x, 4 + y, z})]);
+  CHECK(numbers_of(resampled(m, m.size, 10, "m")).size() == 60);
   CHECK_THROWS_WITH(resampled(m, {5, 10, 20}, 10, "m.npy"),
                     Contains("m.npy ends at z = 160 m, and the grid at 190 m"));
-  const volume line{{1, 1, 2}, {5, 5, 10}, {1000, 2000}};
-  CHECK(resampled(line, {2, 1, 3}, 5, "m") == std::vector<f32>{1000, 1500, 2000, 1000, 1500, 2000});
+  const stored_volume line = stored(std::make_shared<volume>(volume{{1, 1, 2}, {5, 5, 10}, {1000, 2000}}));
+  CHECK(numbers_of(resampled(line, {2, 1, 3}, 5, "m")) ==
+        std::vector<f32>{1000, 1500, 2000, 1000, 1500, 2000});
 }
 
 TEST_CASE("wsl-wave: a property of the model is a number, layers, or a file") {
   run_grid grid{{2, 3, 5}, 10, 24, true};
   const auto property = [&](const std::vector<std::string>& words) {
-    return of_words("--density", "density", words, {}, grid);
+    const property_rule any{"density", [](f32) { return true; }, "", ""};
+    return of_words("--density", any, words, {}, grid, keeping::in_memory, false).numbers;
   };
   const auto says = [&](const std::vector<std::string>& words, const std::string& sentence) {
     CHECK_THROWS_WITH(property(words), Contains(sentence));
@@ -288,17 +312,30 @@ TEST_CASE("wsl-wave: a property of the model is a number, layers, or a file") {
   CHECK(property({file("bare", bytes_of(numbers))}) == numbers);
   CHECK(property({file("whole.npy", app::npy_bytes<f32>({2, 3, 5}, numbers))}) == numbers);
   // a line along z with cells of another size is one number for each z
-  CHECK(of_words("--density", "density",
-                 {file("line.npy", app::npy_bytes<f32>({3}, std::vector<f32>{0, 10, 20}))}, {20, 20, 20},
-                 grid) == std::vector<f32>{0, 5, 10, 15, 20});
+  const property_rule positive{"density", [](f32 x) { return x > 0; }, " t/m^3", "densities are positive"};
+  CHECK(of_words("--density", positive,
+                 {file("line.npy", app::npy_bytes<f32>({3}, std::vector<f32>{1, 11, 21}))}, {20, 20, 20},
+                 grid, keeping::in_files, false)
+            .numbers == std::vector<f32>{1, 6, 11, 16, 21});
+  for (const keeping how : {keeping::in_memory, keeping::in_files}) {
+    CHECK_THROWS_WITH(
+        of_words("--density", positive, {(folder / "whole.npy").string()}, {}, grid, how, false),
+        Contains("--density: number 0 of " + (folder / "whole.npy").string() +
+                 " is 0 t/m^3; densities are positive"));
+    CHECK_THROWS_WITH(
+        of_words("--density", positive, {(folder / "whole.npy").string()}, {20, 20, 20}, grid, how, false),
+        Contains("whole.npy in cell (0, 0, 0) is 0 t/m^3"));
+  }
   says({file("short", "12345678")}, "short has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
   says({file("line2.npy", app::npy_bytes<f32>({3}, std::vector<f32>{0, 10, 20}))},
        "line2.npy ends at z = 20 m, and the grid at 40 m");
   says({file("false.npy", "nothing")}, "--density: ");
   // without a grid it is that of the file
   run_grid open{{101, 101, 101}, 10, 24, false};
-  CHECK(of_file({"--model", file("own.npy", app::npy_bytes<f32>({2, 3, 5}, numbers)), ""}, {}, open) ==
-        numbers);
+  for (f32& x : numbers) x += 1500;
+  CHECK(of_file({"--model", file("own.npy", app::npy_bytes<f32>({2, 3, 5}, numbers)), ""}, velocity_rule, {},
+                open, keeping::in_memory, false)
+            .numbers == numbers);
   CHECK(open.size == cells{2, 3, 5});
   CHECK(open.is_given);
   std::filesystem::remove_all(folder);

@@ -106,9 +106,12 @@ TEST_CASE("wsl-wave: a model in SEG-Y, its traces in any order") {
     put(bytes, at + 188, 4, 11 + 2 * x), put(bytes, at + 192, 4, 5 + y);
   }
   const temporary file(bytes);
-  const volume v = segy_volume(file.name);
+  const stored_volume v = segy_volume(file.name);
   CHECK((v.size == cells{3, 2, 2} && v.spacing == extent{25, 50, 10}));
-  CHECK(v.numbers == std::vector<f32>{0, 1, 30, 31, 10, 11, 40, 41, 20, 21, 50, 51});
+  CHECK(numbers_of(v) == std::vector<f32>{0, 1, 30, 31, 10, 11, 40, 41, 20, 21, 50, 51});
+  std::vector<f32> part(4);
+  v.read({{1, 3}, {1, 2}}, part);
+  CHECK(part == std::vector<f32>{40, 41, 50, 51});
   put(bytes, 3600 + 188, 4, 13);
   const temporary twice(bytes);
   CHECK_THROWS_WITH(segy_volume(twice.name), Contains("inlines and") || Contains("are there twice"));

@@ -107,7 +107,7 @@ TEST_CASE("each thread prepares the blocks that it runs, and reads their velocit
 TEST_CASE("a model that is no model, or cannot be read, is refused") {
   const wave25::problem whole = in_memory(wave25::border::reflects);
   wave25::problem p = read_from(whole);
-  p.model.slowest = 0;
+  p.model.least = 0;
   CHECK_THROWS_WITH(wave25::simulation(p), Contains("go from 0.000000 to") && Contains("are positive"));
   p = read_from(whole);
   p.model.read = [](const grid::lines&, std::span<f32>) { throw std::runtime_error("the disk is gone"); };

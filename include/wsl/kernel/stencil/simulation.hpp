@@ -135,6 +135,37 @@ class simulation_on {
     checks::number_of("coefficient", i, in.coefficients);
     set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
+  /// Sets all coefficients of a grid of three dimensions, line after line along the last axis, from what
+  /// makes them together: each PE of this process calls make(y), with the range of y that it has, for a
+  /// function f(x, y, lines) that sets lines[i], the numbers of coefficient i in all cells of a line. Throws
+  /// std::invalid_argument for one that is not finite.
+  template <class Make>
+  void coefficients(Make make) {
+    static_assert(reads.dimensions == 3,
+                  "wsl: only a grid of three dimensions has its coefficients by lines");
+    const std::size_t n = static_cast<std::size_t>(plan_.cut.axis[z_axis].n);
+    std::vector<T> numbers(n * std::size_t(in.coefficients));
+    std::array<std::span<T>, std::size_t(in.coefficients)> lines;
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = std::span(numbers).subspan(i * n, n);
+    each_tile([&](auto& t, coord) {
+      const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
+      range rows{plan_.cut.axis[y_axis].n, 0};
+      for (int py = y.from; py < y.to; ++py)
+        rows = {std::min(rows.from, nearest(y_axis, py)), std::max(rows.to, nearest(y_axis, py) + 1)};
+      auto line_of = make(rows);
+      for (int px = x.from; px < x.to; ++px)
+        for (int py = y.from; py < y.to; ++py) {
+          if (!t.has_coefficient(px, py)) continue;
+          const int cx = nearest(x_axis, px), cy = nearest(y_axis, py);
+          line_of(cx, cy, lines);
+          for (int i = 0; i < in.coefficients; ++i) {
+            auto of_cell = [line = lines[std::size_t(i)]](int, int, int cz) { return line[std::size_t(cz)]; };
+            for (int pz = z.from; pz < z.to; ++pz)
+              t.coefficient(i, px, py)[pz] = finite("coefficient", i, of_cell, cx, cy, nearest(z_axis, pz));
+          }
+        }
+    });
+  }
   /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
   /// at first.
   void scalar(int i, T s) {

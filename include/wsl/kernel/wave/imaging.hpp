@@ -39,17 +39,29 @@ struct imaging_of<seismic::problem<Medium>> {
   static constexpr std::size_t fields = std::size_t(Medium::fields);
   static constexpr std::array<f64, fields> shares_of_pressure = Medium::shares_of_pressure;
 
-  explicit imaging_of(const problem& p) : of_(p) {}
+  /// Keeps the properties of the cells of this process.
+  imaging_of(const problem& p, const grid::state_on_pes<f32>& own) {
+    for (std::vector<f32>& numbers : properties_) numbers.reserve(grid::own_count(own.blocks, own.now[0]));
+    grid::each_own_line(own.blocks, own.now[0], [&](int x, int y, std::span<const f32> line) {
+      for (std::size_t i = 0; i < properties_.size(); ++i) {
+        grid::line_reader lines = p.medium.all()[i]->lines(p.shot.size, {y, y + 1});
+        const f32* const numbers = lines(x, y);
+        properties_[i].insert(properties_[i].end(), numbers, numbers + line.size());
+      }
+    });
+  }
   static problem checked(const problem& p) { return p.checked(); }
   static const wave25::problem& shot(const problem& p) { return p.shot; }
   static wave25::problem& shot(problem& p) { return p.shot; }
-  f64 product(const cells& c, const std::array<f64, fields>& adjoint,
+  f64 product(std::size_t i, const std::array<f64, fields>& adjoint,
               const std::array<f64, fields>& second) const {
-    return of_.medium.correlation(of_.shot, c, adjoint, second);
+    seismic::properties_of<Medium> in;
+    for (std::size_t k = 0; k < in.size(); ++k) in[k] = f64{properties_[k][i]};
+    return Medium::correlation(in, adjoint, second);
   }
 
  private:
-  const problem& of_;
+  std::array<std::vector<f32>, Medium::properties> properties_;
 };
 
 }  // namespace wsl::wave25

@@ -14,20 +14,20 @@ struct problem {
   /// a cpml.
   wave25::problem shot;
   Medium medium;
-  /// s; 0 until `checked` has found it, which looks at all cells
-  f64 largest_step = 0;
+  /// What its cells say together; empty until `checked` has found it, which looks at all of them. Processes
+  /// that each look at a part of the cells (`survey_of`) put the sum here.
+  survey found = {};
   /// Whether its sources emit what the receivers of another problem have heard; see imaging.hpp.
   bool is_adjoint = false;
 
   /// In s. A step that wave25 would refuse is refused here as well.
   f64 largest_stable_step() const {
-    if (largest_step > 0) return largest_step;
-    return std::min(2 / std::sqrt(medium.largest_eigenvalue(shot)),
+    return std::min(2 / std::sqrt((found ? found : survey_of(medium, shot)).eigenvalue),
                     wave25::largest_stable_step(shot.fastest(), shot.spacing));
   }
   f64 time_step() const { return shot.step > 0 ? shot.step : 0.8 * largest_stable_step(); }
 
-  /// The problem with its time step, and the largest stable one, as numbers: these are found once, also for
+  /// The problem with its time step as a number, and with what its cells say: these are found once, also for
   /// problems that differ from it in sources and receivers only. Throws std::invalid_argument that names the
   /// mistake and the remedy.
   problem checked() const;
@@ -43,7 +43,9 @@ problem<Medium> problem<Medium>::checked() const {
         {"seismic: a pml absorbs waves of constant density without anisotropy only: take the border `cpml`"});
   medium.check(shot);
   problem p = *this;
-  const f64 most = p.largest_step = largest_stable_step();
+  if (!p.found) p.found = survey_of(medium, shot);
+  medium.require_stable(shot, p.found);
+  const f64 most = p.largest_stable_step();
   p.shot.step = shot.step > 0 ? shot.step : 0.8 * most;
   if (p.shot.step > most)
     support::bad_argument({"seismic: a time step of ", std::to_string(p.shot.step),
@@ -65,7 +67,7 @@ u64 fingerprint_of(const problem<Medium>& p) {
   wave25::problem shot = p.shot;
   shot.step = p.time_step();
   f.add(wave25::fingerprint_of(shot)), f.add(Medium::fields), f.add(p.is_adjoint);
-  p.medium.add_to(f);
+  for (const cell_values* property : p.medium.all()) property->add_to(f);
   return f.value();
 }
 

@@ -32,12 +32,9 @@ class simulation {
         stencil_({p.shot.size.x, p.shot.size.y, p.shot.size.z}, sides(),
                  {.wide = how.wide, .high = how.high, .depth = how.depth, .threads = how.threads}, engine) {
     kernel::require_same(engine, "problem", [&] { return fingerprint_of(problem_); });
-    for (int which = 0; which < Medium::takes.coefficients; ++which)
-      stencil_.coefficient(which, [&](int x, int y, int z) {
-        return static_cast<f32>(problem_.medium.coefficient(which, shot(), {x, y, z}, shot().step));
-      });
+    stencil_.coefficients([&](const grid::range& y) { return coefficient_lines(problem_, y); });
     if (shot().edge == wave25::border::cpml)
-      stencil_.border(typename border::plan(shot(), problem_.medium.fastest(shot())));
+      stencil_.border(typename border::plan(shot(), problem_.found.fastest));
     for (const wave25::source& s : shot().sources) add(s);
     for (const wave25::receiver& r : shot().receivers) add(r);
   }
@@ -140,16 +137,44 @@ class simulation {
             shot().free_surface ? stencils::axis_sides(boundary::centred_times({-1, -1}), side) : around};
   }
 
-  /// The cells of a source or a receiver in all fields, each with its weight times `factor(cell, field)`.
+  /// Makes the coefficients of lines along z with y in a range.
+  class coefficient_lines {
+   public:
+    coefficient_lines(const problem<Medium>& p, const grid::range& y)
+        : of_(p), velocities_(p.shot.velocities(y)), properties_(p.medium, p.shot.size, y) {}
+
+    void operator()(int x, int y,
+                    const std::array<std::span<f32>, std::size_t(Medium::takes.coefficients)>& to) {
+      const f32* const v = velocities_(x, y);
+      properties_.go(x, y);
+      for (int z = 0; z < of_.shot.size.z; ++z) {
+        const properties_of<Medium> in = properties_.at(z);
+        const f64 courant = f64{v[z]} * of_.shot.step / of_.shot.spacing;
+        for (int which = 0; which < Medium::takes.coefficients; ++which)
+          to[std::size_t(which)][std::size_t(z)] = static_cast<f32>(Medium::coefficient(which, courant, in));
+      }
+    }
+
+   private:
+    const problem<Medium>& of_;
+    grid::line_reader velocities_;
+    property_lines<Medium> properties_;
+  };
+
+  /// The cells of a source or a receiver in all fields, each with its weight times `factor(properties,
+  /// field)`.
   template <class Placed, class Factor>
   weighted_cells cells_of(const Placed& placed, f64 scale, Factor factor) const {
     weighted_cells all;
     const grid::lines everywhere{{0, shot().size.x}, {0, shot().size.y}};
     wave25::each_station(shot(), placed, scale, false, 0, everywhere, [&](const wave25::station& s) {
+      property_lines<Medium> line(problem_.medium, shot().size, {s.at.y, s.at.y + 1});
+      line.go(s.at.x, s.at.y);
       for (int f = 0; f < Medium::fields; ++f)
         for (int i = 0; i < s.count; ++i) {
           const cells c{s.at.x, s.at.y, s.at.z + i};
-          all.push_back({{c.x, c.y, c.z}, s.weights[std::size_t(i)] * static_cast<f32>(factor(c, f)), f});
+          all.push_back(
+              {{c.x, c.y, c.z}, s.weights[std::size_t(i)] * static_cast<f32>(factor(line.at(c.z), f)), f});
         }
     });
     return all;
@@ -157,27 +182,27 @@ class simulation {
   void add(const wave25::source& s) {
     const bool is_point = s.kind == wave25::source_term::point;
     const weighted_cells all =
-        cells_of(s, is_point ? shot().step / shot().spacing : 0, [&](const cells& c, int f) {
-          const f64 one = problem_.medium.emission(shot(), c, f) * adjoint_factor(c);
-          return is_point ? one : one / pressure_of_emission(c);
+        cells_of(s, is_point ? shot().step / shot().spacing : 0, [&](const properties_of<Medium>& in, int f) {
+          const f64 one = Medium::emission(in, f) * adjoint_factor(in);
+          return is_point ? one : one / pressure_of_emission(in);
         });
     stencil_.source(std::span(all),
                     [s, dt = shot().step](i64 n) { return static_cast<f32>(s.sample(n, dt)); });
   }
   void add(const wave25::receiver& r) {
-    const weighted_cells all =
-        cells_of(r, 0, [&](const cells& c, int f) { return f64{share(f)} / adjoint_factor(c); });
+    const weighted_cells all = cells_of(
+        r, 0, [&](const properties_of<Medium>& in, int f) { return f64{share(f)} / adjoint_factor(in); });
     stencil_.receiver(std::span(all));
   }
-  f64 adjoint_factor(const cells& c) const {
-    return problem_.is_adjoint ? problem_.medium.adjoint_emission(shot(), c) : 1;
+  f64 adjoint_factor(const properties_of<Medium>& in) const {
+    return problem_.is_adjoint ? Medium::adjoint_emission(in) : 1;
   }
   /// What a source adds to the pressure if it adds its emission to each field. A wavelet that is added to the
   /// pressure is shared out over the fields in these proportions, so that the fields stay those of a wave.
-  f64 pressure_of_emission(const cells& c) const {
+  static f64 pressure_of_emission(const properties_of<Medium>& in) {
     f64 sum = 0;
     for (int f = 0; f < Medium::fields; ++f)
-      sum += Medium::shares_of_pressure[std::size_t(f)] * problem_.medium.emission(shot(), c, f);
+      sum += Medium::shares_of_pressure[std::size_t(f)] * Medium::emission(in, f);
     return sum;
   }
 

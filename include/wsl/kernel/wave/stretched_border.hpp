@@ -97,7 +97,7 @@ class stretched_border {
    public:
     /// `fastest` is the largest velocity in m/s in any direction.
     plan(const wave25::problem& p, f64 fastest) : of_(p), arrays_(p) {
-      of_.velocity = {static_cast<f32>(fastest)};
+      of_.velocity = {static_cast<f32>(fastest)}, of_.model = {};
     }
     const wave25::problem& of() const { return of_; }
     /// The numbers that a line remembers.

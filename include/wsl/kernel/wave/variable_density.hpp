@@ -17,11 +17,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../support/fingerprint.hpp"
 #include "../stencil/footprint.hpp"
 #include "../wave25/derivatives.hpp"
-#include "../wave25/problem.hpp"
-#include "cell_values.hpp"
+#include "medium.hpp"
 
 namespace wsl::seismic {
 
@@ -30,6 +28,7 @@ struct variable_density {
   cell_values density = 1;
 
   static constexpr int fields = 1;
+  static constexpr std::size_t properties = 1;
   static constexpr std::array<f64, fields> shares_of_pressure{1};
   static constexpr stencils::takes takes{.fields = fields, .coefficients = 2};
 
@@ -71,68 +70,80 @@ struct variable_density {
   template <int axis>
   static constexpr derivatives<axis> along{};
 
+  std::array<const cell_values*, properties> all() const { return {&density}; }
   void check(const wave25::problem& p) const {
     density.check(p.size, "a density", "densities are positive, from 1e-9 to 1e9 in any unit",
                   [](f64 rho) { return rho >= 1e-9 && rho <= 1e9; });
   }
 
-  /// The largest velocity in m/s, in any direction.
-  static f64 fastest(const wave25::problem& p) { return p.fastest(); }
+  /// No density makes the equations unstable.
+  static void require_stable(const wave25::problem&, const survey&) {}
 
-  f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
-    const f64 rho = density.at(c, p.size), courant = p.velocity_at(c) * step / p.spacing;
-    return which == 0 ? rho * courant * courant : rho;
+  /// `courant` is v dt / h.
+  static f64 coefficient(int which, f64 courant, const std::array<f64, properties>& in) {
+    return which == 0 ? in[0] * courant * courant : in[0];
   }
   /// What a point source adds to a field is multiplied by this.
-  f64 emission(const wave25::problem&, const cells&, int) const { return 1; }
+  static f64 emission(const std::array<f64, properties>&, int) { return 1; }
 
   /// By this the adjoint multiplies what a source emits, and divides what a receiver hears.
-  f64 adjoint_emission(const wave25::problem& p, const cells& c) const { return density.at(c, p.size); }
+  static f64 adjoint_emission(const std::array<f64, properties>& in) { return in[0]; }
   /// The product of the adjoint field and the second derivative in time of the forward one, as the gradient
   /// with respect to 1 / v^2 has it.
-  f64 correlation(const wave25::problem& p, const cells& c, const std::array<f64, fields>& adjoint,
-                  const std::array<f64, fields>& second) const {
-    return adjoint[0] * second[0] / density.at(c, p.size);
+  static f64 correlation(const std::array<f64, properties>& in, const std::array<f64, fields>& adjoint,
+                         const std::array<f64, fields>& second) {
+    return adjoint[0] * second[0] / in[0];
   }
 
-  /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
-  f64 largest_eigenvalue(const wave25::problem& p) const {
-    f64 most = 0;
-    const bool is_layered = p.is_layered() && density.is_layered(p.size);
-    each_different_cell(p.size, is_layered, [&](const cells& c) {
-      f64 sum = 0, all = 0;
-      const int at[] = {c.x, c.y, c.z}, n[] = {p.size.x, p.size.y, p.size.z};
-      for (int axis = 0; axis < 3; ++axis) {
-        // The densities of the cell and its neighbours: beyond the sides that of the outermost cell, above
-        // a free surface its mirror image.
-        f64 rho[2 * wave25::reach + 1];
-        const std::size_t stride = density.stride(axis, p.size);
-        const f32* first = density.numbers().data();
-        for (int other = 0; other < 3; ++other)
-          if (other != axis) first += static_cast<std::size_t>(at[other]) * density.stride(other, p.size);
-        for (int by = -wave25::reach; by <= wave25::reach; ++by) {
-          const int i = axis == 2 && p.free_surface ? std::abs(at[axis] + by) : at[axis] + by;
-          rho[wave25::reach + by] =
-              f64{first[static_cast<std::size_t>(std::clamp(i, 0, n[axis] - 1)) * stride]};
+  /// What lines of cells say.
+  survey survey_lines(const wave25::problem& p, const grid::lines& some) const {
+    constexpr int reach = wave25::reach, around = 2 * reach + 1;
+    grid::line_reader lines = density.lines(p.size, some.y.grown(reach, p.size.y), around);
+    grid::line_reader velocities = p.velocities(some.y);
+    survey found;
+    for (int x = some.x.from; x < some.x.to; ++x)
+      for (int y = some.y.from; y < some.y.to; ++y) {
+        // The cell's neighbours along x and y: beyond the sides the outermost cell.
+        std::array<const f32*, around> along_x, along_y;
+        for (int by = -reach; by <= reach; ++by) {
+          along_x[std::size_t(reach + by)] = lines(std::clamp(x + by, 0, p.size.x - 1), y);
+          along_y[std::size_t(reach + by)] = lines(x, std::clamp(y + by, 0, p.size.y - 1));
         }
-        for (int way : {-1, 1}) {
-          const f64* here = rho + wave25::reach;
-          f64 between = 0;
-          for (int r = 1; r <= wave25::reach; ++r) {
-            between += 0.5 * (here[way * (r - 1)] + here[way * r]);
-            const f64 share = wave25::weights[r] * r / between;
-            sum += share, all += std::abs(share);
+        const f32 *const here = along_x[std::size_t(reach)], *const v = velocities(x, y);
+        for (int z = 0; z < p.size.z; ++z) {
+          std::array<f64, around> rho;
+          f64 sum = 0, all = 0;
+          for (std::size_t i = 0; i < around; ++i) rho[i] = f64{along_x[i][z]};
+          add_axis(rho, sum, all);
+          for (std::size_t i = 0; i < around; ++i) rho[i] = f64{along_y[i][z]};
+          add_axis(rho, sum, all);
+          for (int by = -reach; by <= reach; ++by) {  // above a free surface there is the mirror image
+            const int i = p.free_surface ? std::abs(z + by) : z + by;
+            rho[std::size_t(reach + by)] = f64{here[std::clamp(i, 0, p.size.z - 1)]};
           }
+          add_axis(rho, sum, all);
+          const f64 fast = f64{v[z]};
+          found.eigenvalue = std::max(found.eigenvalue, f64{here[z]} * fast * fast * (std::abs(sum) + all));
+          found.fastest = std::max(found.fastest, fast);
         }
       }
-      const f64 v = p.velocity_at(c);
-      most = std::max(most, density.at(c, p.size) * v * v * (std::abs(sum) + all));
-    });
-    return most / (p.spacing * p.spacing);
+    found.eigenvalue /= p.spacing * p.spacing;
+    return found;
   }
 
-  void add_to(support::fingerprint& f) const {
-    f.add(density.numbers().size()), f.add(density.numbers().data(), density.numbers().size() * sizeof(f32));
+ private:
+  /// Adds the weights of an axis to the row of the operator, and their sizes, from the densities around a
+  /// cell.
+  static void add_axis(const std::array<f64, 2 * wave25::reach + 1>& rho, f64& sum, f64& all) {
+    const f64* const here = rho.data() + wave25::reach;
+    for (int way : {-1, 1}) {
+      f64 between = 0;
+      for (int r = 1; r <= wave25::reach; ++r) {
+        between += 0.5 * (here[way * (r - 1)] + here[way * r]);
+        const f64 share = wave25::weights[r] * r / between;
+        sum += share, all += std::abs(share);
+      }
+    }
   }
 };
 

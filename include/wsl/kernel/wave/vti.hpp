@@ -14,11 +14,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../../support/fingerprint.hpp"
 #include "../stencil/footprint.hpp"
 #include "../wave25/derivatives.hpp"
-#include "../wave25/problem.hpp"
-#include "cell_values.hpp"
+#include "medium.hpp"
 
 namespace wsl::seismic {
 
@@ -26,6 +24,7 @@ struct vti {
   cell_values epsilon = 0, delta = 0;
 
   static constexpr int fields = 2;
+  static constexpr std::size_t properties = 2;
   static constexpr std::array<f64, fields> shares_of_pressure{2. / 3, 1. / 3};
   static constexpr stencils::takes takes{.fields = fields, .coefficients = 3};
 
@@ -63,76 +62,72 @@ struct vti {
   template <int axis>
   static constexpr derivatives<axis> along{};
 
+  std::array<const cell_values*, properties> all() const { return {&epsilon, &delta}; }
   void check(const wave25::problem& p) const {
     epsilon.check(p.size, "epsilon", "Thomsen's epsilon is above -0.5, and at most 2", &is_allowed);
     delta.check(p.size, "delta", "Thomsen's delta is above -0.5, and at most 2", &is_allowed);
-    each_different_cell(p.size, is_layered(p.size), [&](const cells& c) {
-      if (const f64 e = epsilon.at(c, p.size), d = delta.at(c, p.size); e < d)
-        support::bad_argument(
-            {"seismic: epsilon is ", std::to_string(e), " and delta ", std::to_string(d),
-             is_layered(p.size) ? support::joined({" in the cells of z = ", c.z}) : cell_values::cell_text(c),
-             "; where epsilon is less than delta the equations are unstable: take a larger epsilon or a "
-             "smaller delta there"});
-    });
+  }
+  /// Throws std::invalid_argument if a survey has found a cell in which epsilon is less than delta.
+  void require_stable(const wave25::problem& p, const survey& found) const {
+    if (found.first_wrong == survey::none) return;
+    const cells c = p.size.cell(found.first_wrong);
+    support::bad_argument({"seismic: epsilon is ", std::to_string(epsilon.at(c, p.size)), " and delta ",
+                           std::to_string(delta.at(c, p.size)),
+                           epsilon.is_layered(p.size) && delta.is_layered(p.size)
+                               ? support::joined({" in the cells of z = ", c.z})
+                               : cell_values::cell_text(c),
+                           "; where epsilon is less than delta the equations are unstable: take a larger "
+                           "epsilon or a smaller delta there"});
   }
 
-  /// The largest velocity in m/s, in any direction.
-  f64 fastest(const wave25::problem& p) const {
-    f64 most = 0;
-    each_different_cell(p.size, p.is_layered() && is_layered(p.size), [&](const cells& c) {
-      most = std::max(most, p.velocity_at(c) * std::sqrt(std::max(1., within(p, c))));
-    });
-    return most;
-  }
-
-  f64 coefficient(int which, const wave25::problem& p, const cells& c, f64 step) const {
-    const f64 courant = p.velocity_at(c) * step / p.spacing;
-    return courant * courant * (which == 0 ? within(p, c) : which == 1 ? between(p, c) : 1);
+  /// `courant` is v dt / h.
+  static f64 coefficient(int which, f64 courant, const std::array<f64, properties>& in) {
+    return courant * courant * (which == 0 ? within(in) : which == 1 ? between(in) : 1);
   }
   /// What a point source adds to a field is multiplied by this: a source of equal strains in all directions
   /// adds the matrix times the shares of the pressure, so source and receiver may be exchanged.
-  f64 emission(const wave25::problem& p, const cells& c, int field) const {
-    return field == 0 ? (2 * within(p, c) + between(p, c)) / 3 : (2 * between(p, c) + 1) / 3;
+  static f64 emission(const std::array<f64, properties>& in, int field) {
+    return field == 0 ? (2 * within(in) + between(in)) / 3 : (2 * between(in) + 1) / 3;
   }
 
   /// By this the adjoint multiplies what a source emits, and divides what a receiver hears.
-  f64 adjoint_emission(const wave25::problem&, const cells&) const { return 1; }
+  static f64 adjoint_emission(const std::array<f64, properties>&) { return 1; }
   /// The product of the adjoint field and the second derivative in time of the forward one, as the gradient
   /// with respect to 1 / v^2 has it: with the inverse of the matrix in between. Where epsilon is hardly
   /// greater than delta the matrix has no inverse that rounding would leave of use; there both fields are
   /// multiples of its one eigenvector, to which its pseudo-inverse belongs.
-  f64 correlation(const wave25::problem& p, const cells& c, const std::array<f64, fields>& adjoint,
-                  const std::array<f64, fields>& second) const {
-    const f64 a = within(p, c), s = between(p, c), trace = a + 1, determinant = a - s * s;
+  static f64 correlation(const std::array<f64, properties>& in, const std::array<f64, fields>& adjoint,
+                         const std::array<f64, fields>& second) {
+    const f64 a = within(in), s = between(in), trace = a + 1, determinant = a - s * s;
     const auto [h, n] = second;
     if (determinant < 1e-4 * trace * trace)
       return (adjoint[0] * (a * h + s * n) + adjoint[1] * (s * h + n)) / (trace * trace);
     return (adjoint[0] * (h - s * n) + adjoint[1] * (a * n - s * h)) / determinant;
   }
 
-  /// A bound of the largest eigenvalue of the operator, in 1 / s^2.
-  f64 largest_eigenvalue(const wave25::problem& p) const {
+  /// What lines of cells say.
+  survey survey_lines(const wave25::problem& p, const grid::lines& some) const {
     constexpr f64 of_axis = wave25::spectral_radius / 3;
-    f64 most = 0;
-    each_different_cell(p.size, p.is_layered() && is_layered(p.size), [&](const cells& c) {
-      const f64 v = p.velocity_at(c), row_h = 2 * within(p, c) + between(p, c), row_n = 2 * between(p, c) + 1;
-      most = std::max(most, v * v * of_axis * std::max(row_h, row_n));
+    property_lines<vti> lines(*this, p.size, some.y);
+    survey found;
+    p.each_line(some, [&](int x, int y, const f32* velocities) {
+      lines.go(x, y);
+      for (int z = 0; z < p.size.z; ++z) {
+        const auto in = lines.at(z);
+        const f64 v = f64{velocities[z]}, row_h = 2 * within(in) + between(in), row_n = 2 * between(in) + 1;
+        found.eigenvalue = std::max(found.eigenvalue, v * v * of_axis * std::max(row_h, row_n));
+        found.fastest = std::max(found.fastest, v * std::sqrt(std::max(1., within(in))));
+        if (in[0] < in[1]) found.first_wrong = std::min(found.first_wrong, u64{p.size.index({x, y, z})});
+      }
     });
-    return most / (p.spacing * p.spacing);
-  }
-
-  void add_to(support::fingerprint& f) const {
-    for (const cell_values* v : {&epsilon, &delta})
-      f.add(v->numbers().size()), f.add(v->numbers().data(), v->numbers().size() * sizeof(f32));
+    found.eigenvalue /= p.spacing * p.spacing;
+    return found;
   }
 
  private:
   static bool is_allowed(f64 x) { return x > -0.5 && x <= 2; }
-  bool is_layered(const cells& size) const { return epsilon.is_layered(size) && delta.is_layered(size); }
-  f64 within(const wave25::problem& p, const cells& c) const { return 1 + 2 * epsilon.at(c, p.size); }
-  f64 between(const wave25::problem& p, const cells& c) const {
-    return std::sqrt(1 + 2 * delta.at(c, p.size));
-  }
+  static f64 within(const std::array<f64, properties>& in) { return 1 + 2 * in[0]; }
+  static f64 between(const std::array<f64, properties>& in) { return std::sqrt(1 + 2 * in[1]); }
 };
 
 }  // namespace wsl::seismic

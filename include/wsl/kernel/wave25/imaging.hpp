@@ -41,7 +41,8 @@ struct imaging_of<problem> {
   static constexpr std::size_t fields = 1;
   static constexpr std::array<f64, fields> shares_of_pressure{1};
 
-  explicit imaging_of(const problem&) {}
+  /// Of the cells of this process, in the order of each_own_line.
+  imaging_of(const problem&, const grid::state_on_pes<f32>&) {}
   /// The problem with a time step; throws std::invalid_argument that names a mistake.
   static problem checked(problem p) {
     p.check();
@@ -51,8 +52,8 @@ struct imaging_of<problem> {
   static const problem& shot(const problem& p) { return p; }
   static problem& shot(problem& p) { return p; }
   /// What the product of the adjoint field and the second difference in time of the forward one adds to the
-  /// gradient in a cell.
-  static f64 product(const cells&, const std::array<f64, fields>& adjoint,
+  /// gradient in cell i of this process.
+  static f64 product(std::size_t, const std::array<f64, fields>& adjoint,
                      const std::array<f64, fields>& second) {
     return adjoint[0] * second[0];
   }
@@ -313,25 +314,22 @@ spread_image migrate_on_pes(const Problem& given, i64 steps,
   runner backward(alone, o.how, engine);
   const grid::state_on_pes<f32> there = backward.on_pes();
   checks::reversed_run<Problem> forward(p, samples, o, engine);
-  const kind of(p);
+  const kind of(p, there);
   std::vector<f64> gradient, energy;
   forward.each([&](i64 j, const sample& before, const sample& now, const sample& after) {
     backward.run((samples - j) * o.every - backward.time());
     const sample w = checks::own_fields(there);
     gradient.resize(w[0].size()), energy.resize(w[0].size());
-    std::size_t i = 0;
-    grid::each_own_line(there.blocks, there.now[0], [&](int x, int y, std::span<f32> line) {
-      for (int z = 0; z < std::ssize(line); ++z, ++i) {
-        std::array<f64, kind::fields> adjoint, second;
-        f64 pressure = 0;
-        for (std::size_t f = 0; f < adjoint.size(); ++f) {
-          adjoint[f] = f64{w[f][i]};
-          second[f] = f64{after[f][i]} - 2 * f64{now[f][i]} + f64{before[f][i]};
-          pressure += kind::shares_of_pressure[f] * second[f];
-        }
-        gradient[i] += of.product({x, y, z}, adjoint, second), energy[i] += pressure * pressure;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      std::array<f64, kind::fields> adjoint, second;
+      f64 pressure = 0;
+      for (std::size_t f = 0; f < adjoint.size(); ++f) {
+        adjoint[f] = f64{w[f][i]};
+        second[f] = f64{after[f][i]} - 2 * f64{now[f][i]} + f64{before[f][i]};
+        pressure += kind::shares_of_pressure[f] * second[f];
       }
-    });
+      gradient[i] += of.product(i, adjoint, second), energy[i] += pressure * pressure;
+    }
   });
   const f64 apart = o.every * shot.time_step(), volume = shot.spacing * shot.spacing * shot.spacing;
   const auto array_of = [&](const std::vector<f64>& sums, f64 factor) {

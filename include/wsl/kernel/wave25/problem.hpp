@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "../../support/bad_argument.hpp"
-#include "../stencil/grid.hpp"
+#include "../stencil/cell_source.hpp"
 #include "damping.hpp"
 #include "place.hpp"
 #include "scheme.hpp"
-#include "velocity_source.hpp"
 
 namespace wsl::wave25 {
 
@@ -67,47 +66,28 @@ struct problem {
   bool free_surface = false;
   std::vector<source> sources{};
   std::vector<receiver> receivers{};
-  /// In the place of `velocity`, a number for each cell that is read where it is needed.
-  velocity_source model = {};
+  /// In the place of `velocity`, a number for each cell in m/s that is read where it is needed.
+  grid::cell_source model = {};
 
   f64 fastest() const {
-    return model ? model.fastest : f64{*std::max_element(velocity.begin(), velocity.end())};
+    return model ? model.greatest : f64{*std::max_element(velocity.begin(), velocity.end())};
   }
   f64 slowest() const {
-    return model ? model.slowest : f64{*std::min_element(velocity.begin(), velocity.end())};
+    return model ? model.least : f64{*std::min_element(velocity.begin(), velocity.end())};
   }
   f64 time_step() const { return step > 0 ? step : 0.8 * largest_stable_step(fastest(), spacing); }
-  f64 velocity_at(const cells& c) const {
-    if (model) {
-      std::vector<f32> line(static_cast<std::size_t>(size.z));
-      model.read({{c.x, c.x + 1}, {c.y, c.y + 1}}, line);
-      return line[static_cast<std::size_t>(c.z)];
-    }
-    if (velocity.size() == 1) return velocity[0];
-    return velocity[velocity.size() == static_cast<std::size_t>(size.z) ? static_cast<std::size_t>(c.z)
-                                                                        : size.index(c)];
-  }
+  f64 velocity_at(const cells& c) const { return f64{grid::number_at(velocity, model, size, c)}; }
+  /// What gives the velocities of lines along z with y in a range.
+  grid::line_reader velocities(const grid::range& y) const { return {velocity, model, size, y}; }
   /// Calls f(x, y, velocities) for some lines along z, with the velocity of each of their cells.
   template <class F>
   void each_line(const grid::lines& some, F f) const {
-    const std::size_t nz = static_cast<std::size_t>(size.z);
-    std::vector<f32> plane(model ? static_cast<std::size_t>(some.y.size()) * nz : nz,
-                           model ? 0.f : velocity[0]);
-    for (int x = some.x.from; x < some.x.to; ++x) {
-      if (model) model.read({{x, x + 1}, some.y}, plane);
-      for (int y = some.y.from; y < some.y.to; ++y)
-        f(x, y,
-          model                   ? plane.data() + static_cast<std::size_t>(y - some.y.from) * nz
-          : velocity.size() == 1  ? plane.data()
-          : velocity.size() == nz ? velocity.data()
-                                  : velocity.data() + size.index({x, y, 0}));
-    }
+    grid::line_reader line = velocities(some.y);
+    for (int x = some.x.from; x < some.x.to; ++x)
+      for (int y = some.y.from; y < some.y.to; ++y) f(x, y, line(x, y));
   }
   /// One number, or one for each z: then all lines along z are equal.
-  bool is_layered() const {
-    if (model) return false;
-    return velocity.size() == 1 || velocity.size() == static_cast<std::size_t>(size.z);
-  }
+  bool is_layered() const { return grid::is_layered(velocity, model, size); }
 
   /// The strength of the border: a wave that crosses the frame of a pml at right angles keeps a thousandth
   /// of its amplitude.
@@ -153,9 +133,9 @@ void placed(const problem& p, const char* what, std::size_t i, const Placed& x) 
 
 inline void velocity(const problem& p) {
   if (p.model) {
-    if (!(p.model.slowest > 0) || !(p.model.fastest >= p.model.slowest) || !std::isfinite(p.model.fastest))
-      support::bad_argument({"wave25: the velocities of a model go from ", std::to_string(p.model.slowest),
-                             " to ", std::to_string(p.model.fastest), " m/s; velocities are positive"});
+    if (!(p.model.least > 0) || !(p.model.greatest >= p.model.least) || !std::isfinite(p.model.greatest))
+      support::bad_argument({"wave25: the velocities of a model go from ", std::to_string(p.model.least),
+                             " to ", std::to_string(p.model.greatest), " m/s; velocities are positive"});
     return;
   }
   const std::size_t n = p.velocity.size();
