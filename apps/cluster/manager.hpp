@@ -51,8 +51,8 @@ class manager {
   std::vector<job> jobs(bool also_ended);
   job find(i64 id);
   std::vector<event> events(i64 id);
-  /// Ends a job; one that has ended stays as it is.
-  job cancel(i64 id);
+  /// Ends a job; one that has ended stays as it is. `by` is who asks for it, or empty.
+  job cancel(i64 id, const std::string& by);
   job set_priority(i64 id, int priority);
   job set_labels(i64 id, const std::map<std::string, std::string>& set,
                  const std::vector<std::string>& remove);
@@ -69,6 +69,7 @@ class manager {
   void kill(const job& j, const std::vector<process_entry>& rest);
   void end_in_slurm(const job& j);
   void forget_start(const job& j);
+  void say_in_log(const job& j, const std::string& why);
   void end(job& j, phase p, i64 time, const std::string& why);
   void add_event(const job& j, const std::string& text);
   void fail_what_fits_no_more();

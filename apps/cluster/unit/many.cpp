@@ -95,7 +95,7 @@ void submit_and_cancel(const fs::path& here, int first, int count, unsigned seed
       numbers[j.name()] = k;
     }
     if (random() % 3 != 0) continue;
-    pb::JobName name;
+    pb::JobToCancel name;
     name.set_name(own[random() % own.size()]);
     c.call(&client::stub::Cancel, name);
   }

@@ -378,6 +378,7 @@ TEST_CASE("a command becomes a submission with the text of its params") {
   CHECK(arguments_of("model: {}\n", {"wsl-zoo", "fit", "--name=gpt2"}) == "fit --name=gpt2");
   CHECK(arguments_of("model: {}\n", {"wsl-bert", "train"}) == "train");
   CHECK(arguments_of("model: {\n", {"wsl-zoo", "fit"}) == "fit");
+  CHECK_THROWS_WITH(label_of("a=1,b=2"), Catch::Contains("several stand apart, as in a=1 b=2"));
   for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"})
     CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
   CHECK(priority_of("p3") == 399);
