@@ -163,6 +163,7 @@ pb::LabelsOfJob labels_of(const std::vector<std::string>& words) {
     const bool removes = words[k].ends_with("-") && words[k].find('=') == std::string::npos;
     const auto [key, value] = removes ? std::pair(words[k].substr(0, words[k].size() - 1), std::string())
                                       : cluster::label_of(words[k]);
+    if (key.empty()) throw std::invalid_argument("- removes a label by its name, as in try-");
     if (!seen.insert(key).second)
       throw std::invalid_argument("the label " + key + " is given twice: a job has one value of each");
     if (removes) asked.add_remove(key);
@@ -204,10 +205,25 @@ int logs(const options& o) {
     for (pb::LogPart part; reader->Read(&part);) {
       asked.set_offset(part.offset());
       std::fwrite(part.text().data(), 1, part.text().size(), stdout);
+      if (part.has_job() && part.offset() == 0)
+        std::fprintf(stderr, "wsl-ctl: %s is %s, and has printed nothing\n", name.c_str(),
+                     part.job().phase().c_str());
     }
     return reader->Finish();
   });
   return 0;
+}
+
+/// Newer versions of csctl say `csctl job list` and `csctl job cancel NAME`: the words in the order of the older
+/// ones, `get jobs` and `cancel NAME`.
+std::vector<std::string> in_older_order(std::vector<std::string> words) {
+  std::size_t k = 0;
+  while (k < words.size() && words[k].starts_with("--")) k += words[k].find('=') == words[k].npos ? 2 : 1;
+  if (k >= words.size() || (words[k] != "job" && words[k] != "jobs")) return words;
+  const auto job = words.begin() + static_cast<std::ptrdiff_t>(k);
+  if (k + 1 < words.size() && (job[1] == "list" || job[1] == "get")) job[0] = "get", job[1] = "jobs";
+  else words.erase(job);
+  return words;
 }
 
 int run(int argc, char** argv) {
@@ -276,9 +292,10 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1)->allow_extras();
   app.set_version_flag("--version", "wsl-ctl " + app::version(), "print the version, and stop");
 
-  const int own = static_cast<int>(end - argv);
+  std::vector<std::string> own = in_older_order({argv + std::min(1, argc), end});
+  std::reverse(own.begin(), own.end());  // so CLI11 takes them
   try {
-    app.parse(own, argv);
+    app.parse(own);
     app::refuse_twice(app);
   } catch (const CLI::Success& e) { return app.exit(e); } catch (const std::exception& e) {
     throw std::invalid_argument(std::string(e.what()) + "; see --help");

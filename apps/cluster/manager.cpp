@@ -254,9 +254,22 @@ void manager::round() {
   std::exception_ptr trouble;
   for (job& j : store_.in_phase(phase::running)) try {
       look_at(j);
-    } catch (...) { trouble = std::current_exception(); }
+    } catch (const std::exception& e) {
+      trouble = std::current_exception();
+      tell_trouble(j, e.what());
+    }
   if (std::exchange(queue_changed_, false)) start_those_in_turn();
   if (trouble) std::rethrow_exception(trouble);
+}
+
+/// Whose job does not go on, because a disk is full for instance, reads why, once.
+void manager::tell_trouble(const job& j, const std::string& why) {
+  std::string& told = watched_[j.id].trouble;
+  if (told == why) return;
+  try {
+    add_event(j, why + "; it is tried again");
+    told = why;
+  } catch (const store_error&) {}  // the state itself cannot be written: that is said where the manager runs
 }
 
 void manager::start_those_in_turn() {
@@ -283,7 +296,7 @@ void manager::start_those_in_turn() {
 /// Starts the process that watches over an attempt. If it was started before, the new one does nothing.
 void manager::begin(const job& j) {
   watched& w = watched_[j.id];
-  w = {.attempt = j.attempt};
+  w = {.attempt = j.attempt, .trouble = std::move(w.trouble)};
   const std::filesystem::path folder = folder_of(cluster_, j.id);
   const attempt_files files(folder, j.attempt);
   app::make_folder(folder);
@@ -308,6 +321,9 @@ void manager::look_at(job& j) {
   if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);
   const auto leader = started_in(files);
   if (!leader) {
+    // Without its command nothing has been started, and nothing can be.
+    if (j.stop_asked > 0 && w.child == 0 && !std::filesystem::exists(files.command))
+      return end(j, phase::cancelled, now_ms(), "cancelled before it could be started");
     if (w.begins > 0 && j.stop_asked > 0)
       return end(j, phase::cancelled, now_ms(), "cancelled before it was started again");
     if (w.child == 0) return now_ms() < w.begins ? void() : begin(j);

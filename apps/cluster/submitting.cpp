@@ -109,6 +109,9 @@ wsl::cluster::Submission submission_of(const submit_options& o, const std::vecto
     const auto bytes = bytes_of(o.memory);
     if (!bytes || *bytes <= 0)
       throw std::invalid_argument("--memory is a size such as 8GB, not '" + o.memory + "'");
+    if (*bytes < least_memory)
+      throw std::invalid_argument("--memory is a size such as 8GB, and " + o.memory +
+                                  " is less than 1MB: is its unit missing?");
     s.set_memory(*bytes);
   }
   return s;
