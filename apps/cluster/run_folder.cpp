@@ -40,8 +40,11 @@ std::optional<lost_rank> lost_rank_in(const std::string& log) {
   static const std::regex srun(
       R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
   static const std::regex launch(R"(srun: error: task (\d+) (launch failed: [^\r\n]+))");
-  static const std::regex fabric(R"(rank (\d+) (has ended|has kept the others waiting))");
-  for (const std::regex& r : {mpirun, srun, launch, fabric})
+  // A rank that notices the death before mpirun or srun ends the run with an error of its own.
+  static const std::regex fabric(
+      R"(wsl: rank (\d+)(?: \([^)]*\))? (was killed, or has crashed|has not been heard of for \d+ s|)"
+      R"(has kept the others waiting for \d+ s|has ended))");
+  for (const std::regex& r : {mpirun, fabric, srun, launch})
     if (std::smatch m; std::regex_search(log, m, r)) return lost_rank{std::stoi(m[1].str()), m[2].str()};
   return {};
 }
