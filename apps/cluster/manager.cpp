@@ -427,7 +427,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
   if (j.stop_asked > 0)
     return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
   const auto host = lost_host_in(log);
-  if (status < 128 && !lost && !host)
+  const bool lost_place = is_slurm && lost_place_in_slurm(log);
+  if (status < 128 && !lost && !host && !lost_place)
     return end(j, phase::failed, time, "ended with status " + std::to_string(status) + ": " + last_line(log));
   std::string what = "died with status " + std::to_string(status);
   if (host) {
@@ -441,6 +442,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
       what += ")";
     }
     what += " " + lost->how;
+  } else if (lost_place) {
+    what = "Slurm ended its allocation before anything was started";
   } else if (status == 128 + SIGKILL) {
     what += runs_elsewhere(cluster_, j.ranks) || j.ranks.size() > 1
                 ? " (killed: its mpirun, or the wsl-job that watched over it)"

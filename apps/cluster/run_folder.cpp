@@ -59,6 +59,11 @@ std::optional<lost_host> lost_host_in(const std::string& log) {
   return {};
 }
 
+bool lost_place_in_slurm(const std::string& log) {
+  return log.find("srun: error: Unable to allocate resources: Job/step already completing or completed") !=
+         log.npos;
+}
+
 std::string last_line(const std::string& log) {
   std::istringstream lines(log);
   std::string line, last, last_of_ours;

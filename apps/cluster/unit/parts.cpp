@@ -192,6 +192,12 @@ TEST_CASE("the files of a run say how far it is and who has died") {
                      "(input) ends the run\n")
             ->how == "has not been heard of for 8 s");
   CHECK(!lost_rank_in("wsl-gpt: the loss of step 7 is not finite"));
+  CHECK(
+      lost_place_in_slurm("srun: job 7 queued and waiting for resources\nsrun: error: Unable to allocate "
+                          "resources: Job/step already completing or completed\n"));
+  CHECK(
+      !lost_place_in_slurm("srun: error: Unable to allocate resources: Requested node configuration is not "
+                           "available\n"));
   CHECK(last_line("one\ntwo\n-----\n\n") == "two");
   CHECK(last_line("wsl@b: Permission denied (publickey).\nmpirun has no more to say\n") ==
         "wsl@b: Permission denied (publickey).");
