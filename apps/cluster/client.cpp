@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "client.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -50,6 +53,11 @@ void client::connect() {
         "which cluster? --cluster or WSL_CLUSTER names it: HOST:PORT, or the --state folder of its "
         "wsl-clusterd on this computer");
   if (fs::is_directory(cluster)) {
+    if (::access(cluster.c_str(), X_OK) != 0)
+      throw std::invalid_argument(
+          cluster +
+          " is a folder of another user's, closed to you: give --cluster HOST:PORT, the address in its "
+          "file `address`, and --token with a copy of its file `token`");
     if (!fs::exists(fs::path(cluster) / "address"))
       throw std::invalid_argument(
           cluster + " is no state folder of a wsl-clusterd that runs: it has no file `address`");
@@ -59,6 +67,11 @@ void client::connect() {
     address_ = cluster;
     if (address_.find(':') == address_.npos)
       throw std::invalid_argument("there is no folder " + cluster + ", and an address has a port: HOST:PORT");
+    const std::string port = address_.substr(address_.rfind(':') + 1);
+    int number = 0;
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (error != std::errc{} || end != port.data() + port.size() || number < 1 || number > 65535)
+      throw std::invalid_argument("an address is HOST:PORT with a port from 1 to 65535, not " + address_);
     if (token_file.empty())
       throw std::invalid_argument(
           "--token or WSL_CLUSTER_TOKEN names a copy of the manager's token, the file `token` in its "

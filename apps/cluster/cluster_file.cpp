@@ -130,8 +130,9 @@ void read_program(const YAML::Node& n, const fs::path& beside, cluster_file& to,
   }
   p.path = (beside / path).lexically_normal();
   p.name = p.path.filename().string();
-  if (!fs::is_regular_file(p.path) || ::access(p.path.c_str(), X_OK) != 0)
-    wrong.add(n, "there is no program " + p.path.string());
+  if (!fs::is_regular_file(p.path)) wrong.add(n, "there is no program " + p.path.string());
+  else if (::access(p.path.c_str(), X_OK) != 0)
+    wrong.add(n, p.path.string() + " is a file that cannot be executed: chmod +x makes a program of it");
   else if (to.program_named(p.name))
     wrong.add(n, "another program is called " + p.name + " already: jobs ask for programs by this name");
   else to.programs.push_back(p);
@@ -146,6 +147,9 @@ void read_node(const YAML::Node& n, cluster_file& to, mistakes& wrong) {
     memory = text.IsScalar() ? text.Scalar() : "?";
     const auto bytes = bytes_of(memory);
     if (!bytes || *bytes <= 0) wrong.add(text, "memory is a size such as 64GB, not '" + memory + "'");
+    else if (*bytes < least_memory)
+      wrong.add(text,
+                "memory is a size such as 64GB, and " + memory + " is less than 1MB: is its unit missing?");
     else x.capacity.memory = *bytes;
   };
   read_map(n, "a node", wrong,

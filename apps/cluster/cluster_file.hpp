@@ -65,6 +65,8 @@ cluster_file read_cluster(const std::filesystem::path& file);
 
 /// "64GB", "1.5 TB", "2GiB", "1000000" in bytes; none if it is no such size, or more than 1000 PB.
 std::optional<i64> bytes_of(std::string text);
+/// No program does with less memory: it is a number whose unit was forgotten.
+inline constexpr i64 least_memory = 1'000'000;
 
 /// Whether a host is this computer.
 bool is_here(const std::string& host);

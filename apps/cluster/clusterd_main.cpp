@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <wsl/support/text.hpp>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -121,8 +122,8 @@ int run(int argc, char** argv) {
   manager.begin_work();
   const std::string address = o.listen.substr(0, o.listen.rfind(':') + 1) + std::to_string(port);
   app::write_file(std::filesystem::path(o.state) / "address", address + "\n");
-  std::printf("wsl-clusterd: %zu nodes; listening on %s; the token is in %s\n",
-              manager.cluster().nodes.size(), address.c_str(),
+  std::printf("wsl-clusterd: %s; listening on %s; the token is in %s\n",
+              wsl::support::counted(manager.cluster().nodes.size(), "node").c_str(), address.c_str(),
               (std::filesystem::path(o.state) / "token").c_str());
   std::fflush(stdout);
   int which = 0;

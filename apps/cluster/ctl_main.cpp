@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "../command_line.hpp"
 #include "client.hpp"
 #include "dashboard.hpp"
 #include "follow.hpp"
+#include "job.hpp"
 #include "submitting.hpp"
 #include "tables.hpp"
 
@@ -64,20 +66,54 @@ int submit(const options& o, const std::vector<std::string>& command) {
   return cluster::follow(c, j.name());
 }
 
+pb::Jobs list_jobs(client& c, bool also_ended) {
+  pb::JobsAsked asked;
+  asked.set_all(also_ended);
+  return c.call(&stub::ListJobs, asked);
+}
+
+/// The jobs or nodes of these names, in their order; all if there are no names. Names that nobody has are
+/// told one by one, and `status` is 1 then.
+template <class Thing>
+auto chosen_of(const google::protobuf::RepeatedPtrField<Thing>& all, const std::vector<std::string>& names,
+               const char* what, const std::string& more, int& status) {
+  if (names.empty()) return all;
+  google::protobuf::RepeatedPtrField<Thing> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Thing& x) { return x.name() == name; });
+    if (found != all.end()) {
+      chosen.Add()->CopyFrom(*found);
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const Thing& x : all) known.push_back(x.name());
+    std::fprintf(stderr, "wsl-ctl: there is no %s %s%s; %s\n", what, name.c_str(),
+                 app::nearest_words(name, known).c_str(), more.c_str());
+    status = 1;
+  }
+  return chosen;
+}
+
 int get(const options& o) {
   const std::string what = o.words.empty() ? "" : o.words.front();
   const bool jobs = what == "jobs" || what == "job", nodes = what == "nodes" || what == "node";
-  if (o.words.size() != 1 || (!jobs && !nodes))
-    throw std::invalid_argument("it is wsl-ctl get jobs [-a], or wsl-ctl get nodes");
+  if (!jobs && !nodes)
+    throw std::invalid_argument("it is wsl-ctl get jobs [-a] [NAME...], or wsl-ctl get nodes [NAME...]" +
+                                (what.empty() ? "" : ", not get " + what));
+  const std::vector<std::string> names(o.words.begin() + 1, o.words.end());
   client c(o.where);
+  int status = 0;
+  std::string text;
   if (nodes) {
-    const pb::Nodes all = c.call(&stub::ListNodes, pb::Nothing());
-    return print(o.output == "json" ? json_of(all) : table_of(all)), 0;
+    pb::Nodes all = c.call(&stub::ListNodes, pb::Nothing());
+    *all.mutable_nodes() = chosen_of(all.nodes(), names, "node", "`wsl-ctl get nodes` lists all", status);
+    if (all.nodes_size() > 0 || status == 0) text = o.output == "json" ? json_of(all) : table_of(all);
+  } else {
+    pb::Jobs all = list_jobs(c, o.all || !names.empty());  // who names a job means it, ended or not
+    *all.mutable_jobs() = chosen_of(all.jobs(), names, "job", "`wsl-ctl get jobs -a` lists all", status);
+    if (all.jobs_size() > 0 || status == 0) text = o.output == "json" ? json_of(all) : table_of(all, now());
   }
-  pb::JobsAsked asked;
-  asked.set_all(o.all);
-  const pb::Jobs all = c.call(&stub::ListJobs, asked);
-  return print(o.output == "json" ? json_of(all) : table_of(all, now())), 0;
+  return print(text), status;
 }
 
 int describe(const options& o) {
@@ -86,12 +122,24 @@ int describe(const options& o) {
   return print(o.output == "json" ? json_of(d) : text_of(d, now())), 0;
 }
 
+bool has_ended(const pb::Job& j) { return j.phase() != "QUEUED" && j.phase() != "RUNNING"; }
+
 int cancel(const options& o) {
   client c(o.where);
   int status = 0;
   for (const std::string& name : names_of_jobs(o, 1, 1000, "cancel NAME...")) try {
-      const pb::Job j = c.call(&stub::Cancel, named(name));
-      std::printf("%s is %s\n", name.c_str(), j.phase() == "RUNNING" ? "told to stop" : j.phase().c_str());
+      pb::Job j = c.call(&stub::Describe, named(name)).job();
+      bool had_ended = has_ended(j);
+      if (!had_ended) {
+        pb::JobToCancel asked;
+        asked.set_name(name), asked.set_user(cluster::name_of_user());
+        j = c.call(&stub::Cancel, asked);
+        had_ended = has_ended(j) && j.phase() != "CANCELLED";  // in between
+      }
+      if (had_ended)
+        throw std::runtime_error(name + " had ended before, " + j.phase() + " on " +
+                                 cluster::text_of_date(j.ended()) + ": there is nothing to cancel");
+      std::printf("%s is %s\n", name.c_str(), has_ended(j) ? j.phase().c_str() : "told to stop");
     } catch (const std::exception& e) {  // the others are cancelled all the same
       std::fprintf(stderr, "wsl-ctl: %s\n", e.what()), status = 1;
     }
@@ -106,20 +154,44 @@ int set_priority(const options& o) {
   return std::printf("%s has the priority %d\n", words[0].c_str(), j.priority()), 0;
 }
 
-int label(const options& o) {
-  const auto words = names_of_jobs(o, 2, 100, "label NAME key=value... key-...");
+/// Throws std::invalid_argument for a label that is named twice, of which one would be lost.
+pb::LabelsOfJob labels_of(const std::vector<std::string>& words) {
   pb::LabelsOfJob asked;
   asked.set_name(words[0]);
+  std::set<std::string> seen;
   for (std::size_t k = 1; k < words.size(); ++k) {
-    if (words[k].ends_with("-") && words[k].find('=') == std::string::npos) {
-      asked.add_remove(words[k].substr(0, words[k].size() - 1));
-      continue;
-    }
-    const auto [key, value] = cluster::label_of(words[k]);
-    (*asked.mutable_set())[key] = value;
+    const bool removes = words[k].ends_with("-") && words[k].find('=') == std::string::npos;
+    const auto [key, value] = removes ? std::pair(words[k].substr(0, words[k].size() - 1), std::string())
+                                      : cluster::label_of(words[k]);
+    if (key.empty()) throw std::invalid_argument("- removes a label by its name, as in try-");
+    if (!seen.insert(key).second)
+      throw std::invalid_argument("the label " + key + " is given twice: a job has one value of each");
+    if (removes) asked.add_remove(key);
+    else (*asked.mutable_set())[key] = value;
   }
-  client(o.where).call(&stub::SetLabels, asked);
-  return std::printf("%s is labelled\n", words[0].c_str()), 0;
+  return asked;
+}
+
+int label(const options& o) {
+  const auto words = names_of_jobs(o, 2, 100, "label NAME key=value... key-...");
+  const pb::LabelsOfJob asked = labels_of(words);
+  client c(o.where);
+  const pb::Job before = c.call(&stub::Describe, named(words[0])).job();
+  const pb::Job after = c.call(&stub::SetLabels, asked);
+  const std::string labels = cluster::labels_of(after);
+  std::printf("%s has %s%s\n", words[0].c_str(), labels.empty() ? "no labels" : "the labels ",
+              labels.c_str());
+  int status = 0;
+  for (const std::string& key : asked.remove()) {
+    if (before.labels().contains(key)) continue;
+    std::vector<std::string> known;
+    for (const auto& [name, value] : before.labels()) known.push_back(name);
+    std::sort(known.begin(), known.end());  // a map of protobuf has no order
+    std::fprintf(stderr, "wsl-ctl: %s had no label %s to remove%s\n", words[0].c_str(), key.c_str(),
+                 app::nearest_words(key, known).c_str());
+    status = 1;
+  }
+  return status;
 }
 
 int logs(const options& o) {
@@ -133,10 +205,25 @@ int logs(const options& o) {
     for (pb::LogPart part; reader->Read(&part);) {
       asked.set_offset(part.offset());
       std::fwrite(part.text().data(), 1, part.text().size(), stdout);
+      if (part.has_job() && part.offset() == 0)
+        std::fprintf(stderr, "wsl-ctl: %s is %s, and has printed nothing\n", name.c_str(),
+                     part.job().phase().c_str());
     }
     return reader->Finish();
   });
   return 0;
+}
+
+/// Newer versions of csctl say `csctl job list` and `csctl job cancel NAME`: the words in the order of the older
+/// ones, `get jobs` and `cancel NAME`.
+std::vector<std::string> in_older_order(std::vector<std::string> words) {
+  std::size_t k = 0;
+  while (k < words.size() && words[k].starts_with("--")) k += words[k].find('=') == words[k].npos ? 2 : 1;
+  if (k >= words.size() || (words[k] != "job" && words[k] != "jobs")) return words;
+  const auto job = words.begin() + static_cast<std::ptrdiff_t>(k);
+  if (k + 1 < words.size() && (job[1] == "list" || job[1] == "get")) job[0] = "get", job[1] = "jobs";
+  else words.erase(job);
+  return words;
 }
 
 int run(int argc, char** argv) {
@@ -186,7 +273,7 @@ int run(int argc, char** argv) {
   s->add_option("--memory", o.submit.memory, "memory of each wafer, such as 8GB [the node's share]")
       ->type_name("SIZE");
   s->add_flag("-f,--follow", o.follow, "print the log until the job ends, and end with its status");
-  CLI::App* g = add("get", "list the jobs or the nodes: get jobs, get nodes");
+  CLI::App* g = add("get", "list the jobs or the nodes: get jobs [NAME...], get nodes [NAME...]");
   g->add_flag("-a,--all", o.all, "jobs that have ended, too");
   CLI::App* d = add("describe", "show a job and what has happened to it: describe NAME");
   for (CLI::App* c : {g, d})
@@ -205,9 +292,10 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1)->allow_extras();
   app.set_version_flag("--version", "wsl-ctl " + app::version(), "print the version, and stop");
 
-  const int own = static_cast<int>(end - argv);
+  std::vector<std::string> own = in_older_order({argv + std::min(1, argc), end});
+  std::reverse(own.begin(), own.end());  // so CLI11 takes them
   try {
-    app.parse(own, argv);
+    app.parse(own);
     app::refuse_twice(app);
   } catch (const CLI::Success& e) { return app.exit(e); } catch (const std::exception& e) {
     throw std::invalid_argument(std::string(e.what()) + "; see --help");

@@ -106,7 +106,13 @@ void serve(httplib::Server& server, client& c) {
     to.set_header("Cache-Control", "no-store");
     if (asks_for_this_computer(r)) return httplib::Server::HandlerResponse::Unhandled;
     to.status = 403;
+    to.set_content("The dashboard answers to localhost and 127.0.0.1 alone.\n", "text/plain");
     return httplib::Server::HandlerResponse::Handled;
+  });
+  server.set_error_handler([](const httplib::Request& r, httplib::Response& to) {
+    if (to.status == 404 && to.body.empty())
+      to.set_content("There is no " + r.path + " here, or not yet: the dashboard begins at /\n",
+                     "text/plain");
   });
   for (const dashboard_file& file : dashboard_files)
     server.Get(file.path, [&file](const httplib::Request&, httplib::Response& to) {

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "submitting.hpp"
+
 namespace cluster {
 namespace {
 
@@ -118,8 +120,8 @@ int follow(client& c, const std::string& job) {
   }
   if (!last) {
     if (user_wants_to_cancel(job)) {
-      pb::JobName name;
-      name.set_name(job);
+      pb::JobToCancel name;
+      name.set_name(job), name.set_user(name_of_user());
       c.call(&client::stub::Cancel, name);
       std::fprintf(stderr, "wsl-ctl: %s is cancelled\n", job.c_str());
     } else {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,5 +91,15 @@ struct event {
   i64 time = 0;
   std::string text;
 };
+
+/// "2026-01-31 12:00:00", of this computer's time zone; from milliseconds since 1970.
+inline std::string text_of_date(i64 milliseconds) {
+  const std::time_t t = milliseconds / 1000;
+  std::tm local{};
+  localtime_r(&t, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%F %T", &local);
+  return text;
+}
 
 }  // namespace cluster

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <wsl/support/whole_file.hpp>
 
 #include "../files.hpp"
@@ -67,9 +68,16 @@ void write_down(const attempt_files& files, int status) {
   const std::string text = nlohmann::json{{"status", status}, {"time", now}}.dump();
   // On a disk that is full it waits for room: how the job ended is known to nobody else. Without its folder
   // nobody asks.
-  while (std::filesystem::exists(files.ended.parent_path())) try {
+  for (bool said = false; std::filesystem::exists(files.ended.parent_path());) try {
       return wsl::support::write_whole_file(files.ended.string(), text);
-    } catch (const wsl::support::file_error&) { std::this_thread::sleep_for(std::chrono::seconds(1)); }
+    } catch (const wsl::support::file_error& e) {
+      if (!std::exchange(said, true))
+        std::fprintf(stderr,
+                     "wsl-job: the job has ended with status %d, and its manager cannot be told: %s; it "
+                     "is tried again\n",
+                     status, e.what());
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
 }
 
 void send_output_to(const std::string& log) {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <set>
+#include <wsl/support/text.hpp>
 
 #include "../files.hpp"
 #include "launch.hpp"
@@ -16,6 +18,8 @@
 
 namespace cluster {
 namespace {
+
+using wsl::support::counted;
 
 std::vector<std::string> names_of(const cluster_file& c) {
   std::vector<std::string> names;
@@ -54,8 +58,7 @@ std::string text_of(const cluster_file& c, const std::vector<placed_rank>& ranks
       if (r.what == role::wafer) ++wafers;
       else parts += (parts.empty() ? "" : ", ") + std::string(name_of(r.what));
     }
-    if (wafers > 0)
-      parts += (parts.empty() ? "" : ", ") + std::to_string(wafers) + (wafers > 1 ? " wafers" : " wafer");
+    if (wafers > 0) parts += (parts.empty() ? "" : ", ") + counted(wafers, "wafer");
     if (!parts.empty()) all += (all.empty() ? "" : ", ") + c.nodes[k].name + " (" + parts + ")";
   }
   return all;
@@ -167,18 +170,21 @@ std::vector<event> manager::events(i64 id) {
   return store_.events_of(id);
 }
 
-job manager::cancel(i64 id) {
+job manager::cancel(i64 id, const std::string& by) {
+  if (!by.empty()) require_user(by);
+  const std::string cancelled = by.empty() ? "cancelled" : "cancelled by " + by;
   const std::lock_guard lock(mutex_);
   job j = find_locked(id);
   if (is_over(j.phase)) return j;
   if (j.phase == phase::queued) {
-    end(j, phase::cancelled, now_ms(), "cancelled before it began");
+    end(j, phase::cancelled, now_ms(), cancelled + " before it began");
   } else if (j.stop_asked == 0) {
     j.stop_asked = now_ms();
     store_.transaction([&] {
       store_.update(j);
-      add_event(
-          j, "cancelled: its processes have " + std::to_string(cluster_.grace_s) + " s to save a checkpoint");
+      store_.add_event(j.id,
+                       {j.stop_asked, cancelled + ": its processes have " + std::to_string(cluster_.grace_s) +
+                                          " s to save a checkpoint"});
     });
   }
   changed_.notify_all();
@@ -248,9 +254,22 @@ void manager::round() {
   std::exception_ptr trouble;
   for (job& j : store_.in_phase(phase::running)) try {
       look_at(j);
-    } catch (...) { trouble = std::current_exception(); }
+    } catch (const std::exception& e) {
+      trouble = std::current_exception();
+      tell_trouble(j, e.what());
+    }
   if (std::exchange(queue_changed_, false)) start_those_in_turn();
   if (trouble) std::rethrow_exception(trouble);
+}
+
+/// Whose job does not go on, because a disk is full for instance, reads why, once.
+void manager::tell_trouble(const job& j, const std::string& why) {
+  std::string& told = watched_[j.id].trouble;
+  if (told == why) return;
+  try {
+    add_event(j, why + "; it is tried again");
+    told = why;
+  } catch (const store_error&) {}  // the state itself cannot be written: that is said where the manager runs
 }
 
 void manager::start_those_in_turn() {
@@ -277,7 +296,7 @@ void manager::start_those_in_turn() {
 /// Starts the process that watches over an attempt. If it was started before, the new one does nothing.
 void manager::begin(const job& j) {
   watched& w = watched_[j.id];
-  w = {.attempt = j.attempt};
+  w = {.attempt = j.attempt, .trouble = std::move(w.trouble)};
   const std::filesystem::path folder = folder_of(cluster_, j.id);
   const attempt_files files(folder, j.attempt);
   app::make_folder(folder);
@@ -302,6 +321,9 @@ void manager::look_at(job& j) {
   if (const auto e = ended_in(files)) return go_on_or_end(j, e->status, e->time);
   const auto leader = started_in(files);
   if (!leader) {
+    // Without its command nothing has been started, and nothing can be.
+    if (j.stop_asked > 0 && w.child == 0 && !std::filesystem::exists(files.command))
+      return end(j, phase::cancelled, now_ms(), "cancelled before it could be started");
     if (w.begins > 0 && j.stop_asked > 0)
       return end(j, phase::cancelled, now_ms(), "cancelled before it was started again");
     if (w.child == 0) return now_ms() < w.begins ? void() : begin(j);
@@ -318,7 +340,7 @@ void manager::look_at(job& j) {
       j.stop_asked = now_ms();
       store_.transaction([&] {
         store_.update(j);
-        add_event(j, "its time, " + std::to_string(j.time_limit_s) + " s, is over");
+        store_.add_event(j.id, {j.stop_asked, "its time, " + std::to_string(j.time_limit_s) + " s, is over"});
       });
     }
     if (j.stop_asked > 0) tell_to_stop(j, *leader);
@@ -405,7 +427,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
   if (j.stop_asked > 0)
     return end(j, phase::cancelled, time, "stopped with status " + std::to_string(status));
   const auto host = lost_host_in(log);
-  if (status < 128 && !lost && !host)
+  const bool lost_place = is_slurm && lost_place_in_slurm(log);
+  if (status < 128 && !lost && !host && !lost_place)
     return end(j, phase::failed, time, "ended with status " + std::to_string(status) + ": " + last_line(log));
   std::string what = "died with status " + std::to_string(status);
   if (host) {
@@ -419,6 +442,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
       what += ")";
     }
     what += " " + lost->how;
+  } else if (lost_place) {
+    what = "Slurm ended its allocation before anything was started";
   } else if (status == 128 + SIGKILL) {
     what += runs_elsewhere(cluster_, j.ranks) || j.ranks.size() > 1
                 ? " (killed: its mpirun, or the wsl-job that watched over it)"
@@ -431,8 +456,8 @@ void manager::go_on_or_end(job& j, int status, i64 time) {
   j.checkpoint = step;
   if (j.restarts > cluster_.restarts)
     return end(j, phase::failed, time,
-               what + "; it was started again " + std::to_string(cluster_.restarts) +
-                   " times and has saved no new checkpoint");
+               what + "; it was started again " + counted(cluster_.restarts, "time") +
+                   " and has saved no new checkpoint");
   forget_start(j);
   const bool has_nodes =
       std::all_of(j.ranks.begin(), j.ranks.end(), [](const placed_rank& r) { return r.node >= 0; });
@@ -459,7 +484,32 @@ void manager::forget_start(const job& j) {
   watched_.erase(w);
 }
 
+/// Ends the log of a job that was stopped: what mpirun and srun write when processes end by a signal reads as
+/// if it had failed.
+void manager::say_in_log(const job& j, const std::string& why) {
+  std::string reason;  // who has cancelled it, or that its time was over
+  for (const event& e : store_.events_of(j.id))
+    if (e.time == j.stop_asked)
+      reason = text_of_date(e.time) + " " + e.text.substr(0, e.text.find(':')) + ", ";
+  std::string line =
+      "wsl-clusterd: " + name_of_job(j.id) + " is " + name_of(phase::cancelled) + ": " + reason + why;
+  if (!j.model_dir.empty())
+    line += !has_saved(cluster_, j)
+                ? "; it has saved no checkpoint"
+                : "; it has saved " + j.model_dir + "/checkpoint_" +
+                      std::to_string(last_checkpoint(cluster_.folder / j.model_dir)) + ".safetensors";
+  line += "\n";
+  // A manager that was killed before it wrote down the end does this again.
+  const std::filesystem::path log = folder_of(cluster_, j.id) / "log";
+  const std::string there = end_of(log, line.size());
+  if (there == line) return;
+  std::ofstream to(log, std::ios::binary | std::ios::app);  // on a full disk the job has ended all the same
+  to << (there.empty() || there.ends_with('\n') ? "" : "\n") << line;
+}
+
 void manager::end(job& j, phase p, i64 time, const std::string& why) {
+  // Before the end is known: who follows the log reads all of it then.
+  if (p == phase::cancelled && j.attempt > 0) say_in_log(j, why);
   j.phase = p, j.ended = time;
   store_.transaction([&] {
     store_.update(j);

@@ -51,8 +51,8 @@ class manager {
   std::vector<job> jobs(bool also_ended);
   job find(i64 id);
   std::vector<event> events(i64 id);
-  /// Ends a job; one that has ended stays as it is.
-  job cancel(i64 id);
+  /// Ends a job; one that has ended stays as it is. `by` is who asks for it, or empty.
+  job cancel(i64 id, const std::string& by);
   job set_priority(i64 id, int priority);
   job set_labels(i64 id, const std::map<std::string, std::string>& set,
                  const std::vector<std::string>& remove);
@@ -62,6 +62,7 @@ class manager {
   void work(std::stop_token stop);
   void round();
   void look_at(job& j);
+  void tell_trouble(const job& j, const std::string& why);
   void start_those_in_turn();
   void begin(const job& j);
   void go_on_or_end(job& j, int status, i64 time);
@@ -69,6 +70,7 @@ class manager {
   void kill(const job& j, const std::vector<process_entry>& rest);
   void end_in_slurm(const job& j);
   void forget_start(const job& j);
+  void say_in_log(const job& j, const std::string& why);
   void end(job& j, phase p, i64 time, const std::string& why);
   void add_event(const job& j, const std::string& text);
   void fail_what_fits_no_more();
@@ -79,9 +81,10 @@ class manager {
     pid_t child = 0;        ///< the wsl-job that this manager has started; 0 if another one has
     bool is_known = false;  ///< whether this manager has started it, or has found it running
     bool is_told = false, is_killed = false;
-    i64 begins = 0;     ///< when it may be started, in milliseconds since 1970
-    i64 told = 0;       ///< when its processes on other computers were told to stop
-    pid_t scancel = 0;  ///< what ends it in Slurm's queue; 0 if nothing does yet
+    i64 begins = 0;            ///< when it may be started, in milliseconds since 1970
+    i64 told = 0;              ///< when its processes on other computers were told to stop
+    pid_t scancel = 0;         ///< what ends it in Slurm's queue; 0 if nothing does yet
+    std::string trouble = {};  ///< why it could not be looked at the last time
   };
 
   cluster_file cluster_;

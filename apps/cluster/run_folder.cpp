@@ -40,8 +40,11 @@ std::optional<lost_rank> lost_rank_in(const std::string& log) {
   static const std::regex srun(
       R"(srun: error: \S+ task (\d+): (Killed|Segmentation fault|Aborted|Bus error|Terminated))");
   static const std::regex launch(R"(srun: error: task (\d+) (launch failed: [^\r\n]+))");
-  static const std::regex fabric(R"(rank (\d+) (has ended|has kept the others waiting))");
-  for (const std::regex& r : {mpirun, srun, launch, fabric})
+  // A rank that notices the death before mpirun or srun ends the run with an error of its own.
+  static const std::regex fabric(
+      R"(wsl: rank (\d+)(?: \([^)]*\))? (was killed, or has crashed|has not been heard of for \d+ s|)"
+      R"(has kept the others waiting for \d+ s|has ended))");
+  for (const std::regex& r : {mpirun, fabric, srun, launch})
     if (std::smatch m; std::regex_search(log, m, r)) return lost_rank{std::stoi(m[1].str()), m[2].str()};
   return {};
 }
@@ -54,6 +57,11 @@ std::optional<lost_host> lost_host_in(const std::string& log) {
     return lost_host{m[1].str(), "could not be reached by ssh: " + m[2].str()};
   if (std::regex_search(log, m, mpirun)) return lost_host{m[1].str(), "is not connected any more"};
   return {};
+}
+
+bool lost_place_in_slurm(const std::string& log) {
+  return log.find("srun: error: Unable to allocate resources: Job/step already completing or completed") !=
+         log.npos;
 }
 
 std::string last_line(const std::string& log) {

@@ -29,6 +29,10 @@ struct lost_host {
 /// The computer that a log says is gone, or cannot be reached.
 std::optional<lost_host> lost_host_in(const std::string& log);
 
+/// Whether srun says that its place in Slurm's queue ended before anything was started there, which is no matter
+/// of the job. What Slurm refuses for good it says in other words.
+bool lost_place_in_slurm(const std::string& log);
+
 /// The last line of a log that says something.
 std::string last_line(const std::string& log);
 

@@ -144,8 +144,8 @@ grpc::Status service::Describe(context* from, const pb::JobName* a, pb::Descript
   });
 }
 
-grpc::Status service::Cancel(context* from, const pb::JobName* a, pb::Job* to) {
-  return answer(*from, [&] { *to = message_of(manager_.cancel(id_of(a->name()))); });
+grpc::Status service::Cancel(context* from, const pb::JobToCancel* a, pb::Job* to) {
+  return answer(*from, [&] { *to = message_of(manager_.cancel(id_of(a->name()), a->user())); });
 }
 
 grpc::Status service::SetPriority(context* from, const pb::PriorityOfJob* a, pb::Job* to) {

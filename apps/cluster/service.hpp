@@ -22,7 +22,7 @@ class service final : public wsl::cluster::Cluster::Service {
   status ListJobs(context*, const wsl::cluster::JobsAsked*, wsl::cluster::Jobs*) override;
   status ListNodes(context*, const wsl::cluster::Nothing*, wsl::cluster::Nodes*) override;
   status Describe(context*, const wsl::cluster::JobName*, wsl::cluster::Description*) override;
-  status Cancel(context*, const wsl::cluster::JobName*, wsl::cluster::Job*) override;
+  status Cancel(context*, const wsl::cluster::JobToCancel*, wsl::cluster::Job*) override;
   status SetPriority(context*, const wsl::cluster::PriorityOfJob*, wsl::cluster::Job*) override;
   status SetLabels(context*, const wsl::cluster::LabelsOfJob*, wsl::cluster::Job*) override;
   status ReadLog(context*, const wsl::cluster::LogAsked*,

@@ -10,6 +10,7 @@
 #include <functional>
 #include <semaphore>
 #include <set>
+#include <wsl/support/text.hpp>
 
 #include "../files.hpp"
 #include "../nearest.hpp"
@@ -44,7 +45,7 @@ void require_sizes(const job& j) {
   if (j.params && j.params->size() > most_bytes_of_params)
     throw refused("the params file has more than " + std::to_string(most_bytes_of_params >> 20) +
                   " MiB: --params names a small text with the settings of a run");
-  if (!is_word(j.user, 64, "-_.@")) throw refused("'" + j.user + "' is no name of a user");
+  require_user(j.user);
   if (!is_word(j.request, 64, "-")) throw refused("the request has no word of its own");
   if (j.time_limit_s < 0 || j.time_limit_s > 100LL * 365 * 86400)
     throw refused("job_time_sec is a number of seconds from 1 to 3153600000, a hundred years");
@@ -174,7 +175,7 @@ std::vector<placed_rank> placed_when_free(const cluster_file& c, const job& j) {
   if (ranks) return *ranks;
   int wafers = 0;
   for (const capacity& n : nodes) wafers += n.slots[static_cast<std::size_t>(role::wafer)];
-  throw refused("the cluster has " + std::to_string(wafers) + " wafers, and no room for num_csx " +
+  throw refused("the cluster has " + wsl::support::counted(wafers, "wafer") + ", and no room for num_csx " +
                 std::to_string(j.asks.num_csx) +
                 (j.asks.cores || j.asks.memory ? " with so many cores and so much memory for each" : "") +
                 ", even when nothing else runs: ask for less; `wsl-ctl get nodes` shows what there is");
@@ -224,6 +225,10 @@ void check_with_trainer(const cluster_file& c, job& j, const program& p) {
 }
 
 }  // namespace
+
+void require_user(const std::string& name) {
+  if (!is_word(name, 64, "-_.@")) throw refused("'" + name + "' is no name of a user");
+}
 
 void require_labels(const std::map<std::string, std::string>& labels) {
   if (labels.size() > most_labels)

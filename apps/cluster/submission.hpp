@@ -15,6 +15,7 @@ class refused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+void require_user(const std::string& name);
 /// Refuses labels that are no words, or too many.
 void require_labels(const std::map<std::string, std::string>& labels);
 void require_priority(i64 priority);

@@ -17,11 +17,6 @@
 namespace cluster {
 namespace {
 
-std::string name_of_user() {
-  const passwd* p = ::getpwuid(::geteuid());
-  return p ? p->pw_name : "user" + std::to_string(::geteuid());
-}
-
 /// A params file of the V1 form need not name its model: it lies in the model's folder, which its copy on the
 /// cluster does not, and wsl-zoo would take another model.
 void say_model_of_folder(wsl::cluster::Submission& s) {
@@ -64,6 +59,11 @@ void take_params(wsl::cluster::Submission& s, const std::vector<std::string>& ar
 
 }  // namespace
 
+std::string name_of_user() {
+  const passwd* p = ::getpwuid(::geteuid());
+  return p ? p->pw_name : "user" + std::to_string(::geteuid());
+}
+
 int priority_of(const std::string& text) {
   if (text.empty()) return usual_priority;
   const std::string_view number = text[0] == 'p' || text[0] == 'P' ? std::string_view(text).substr(1) : text;
@@ -80,6 +80,13 @@ int priority_of(const std::string& text) {
 std::pair<std::string, std::string> label_of(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == text.npos || at == 0) throw std::invalid_argument("a label is name=value, not '" + text + "'");
+  // A value has no comma, so that the parts are labels of their own, or are meant as one value.
+  if (text.find(',') != text.npos) {
+    std::string apart = text;
+    std::replace(apart.begin(), apart.end(), ',', ' ');
+    throw std::invalid_argument("a label is one name=value, without commas, not '" + text +
+                                "': several stand apart, as in " + apart);
+  }
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -102,6 +109,9 @@ wsl::cluster::Submission submission_of(const submit_options& o, const std::vecto
     const auto bytes = bytes_of(o.memory);
     if (!bytes || *bytes <= 0)
       throw std::invalid_argument("--memory is a size such as 8GB, not '" + o.memory + "'");
+    if (*bytes < least_memory)
+      throw std::invalid_argument("--memory is a size such as 8GB, and " + o.memory +
+                                  " is less than 1MB: is its unit missing?");
     s.set_memory(*bytes);
   }
   return s;

@@ -19,6 +19,9 @@ struct submit_options {
 /// The submission of a command, `<program> <arguments>`. Throws std::invalid_argument.
 wsl::cluster::Submission submission_of(const submit_options& o, const std::vector<std::string>& command);
 
+/// The name by which jobs and cancelled ones tell whose they are: that of the account.
+std::string name_of_user();
+
 /// p0 to p3, or a number. Throws std::invalid_argument.
 int priority_of(const std::string& text);
 

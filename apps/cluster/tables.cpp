@@ -4,10 +4,11 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <stdexcept>
 #include <vector>
+
+#include "job.hpp"
 
 namespace cluster {
 namespace {
@@ -36,13 +37,6 @@ std::string priority_of(int number) {
   return "p" + std::to_string(number / 100) + " (" + std::to_string(number) + ")";
 }
 
-std::string labels_of(const wsl::cluster::Job& j) {
-  std::string text;
-  const std::map<std::string, std::string> sorted(j.labels().begin(), j.labels().end());
-  for (const auto& [key, value] : sorted) text += (text.empty() ? "" : ",") + key + "=" + value;
-  return text;
-}
-
 std::string list_of(const google::protobuf::RepeatedPtrField<std::string>& words, const char* between) {
   std::string text;
   for (const std::string& w : words) text += (text.empty() ? "" : between) + w;
@@ -66,15 +60,6 @@ std::string text_of_time(long long milliseconds) {
   return two(s / 86400, "d", s % 86400 / 3600, "h");
 }
 
-std::string text_of_date(long long milliseconds) {
-  const std::time_t t = milliseconds / 1000;
-  std::tm local{};
-  localtime_r(&t, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%F %T", &local);
-  return text;
-}
-
 std::string text_of_bytes(long long bytes) {
   const char* units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   double x = static_cast<double>(bytes);
@@ -82,6 +67,13 @@ std::string text_of_bytes(long long bytes) {
   while (x >= 999.5 && unit < 5) x /= 1000, ++unit;
   char text[32];
   std::snprintf(text, sizeof text, "%.3g%s", x, units[unit]);
+  return text;
+}
+
+std::string labels_of(const wsl::cluster::Job& j) {
+  std::string text;
+  const std::map<std::string, std::string> sorted(j.labels().begin(), j.labels().end());
+  for (const auto& [key, value] : sorted) text += (text.empty() ? "" : ",") + key + "=" + value;
   return text;
 }
 

@@ -9,10 +9,11 @@ namespace cluster {
 
 /// "20s", "3m5s", "18h", "2d4h": two units at most, as csctl has them.
 std::string text_of_time(long long milliseconds);
-/// "2026-01-31 12:00:00", of this computer's time zone.
-std::string text_of_date(long long milliseconds);
 /// "64GB", with three digits.
 std::string text_of_bytes(long long bytes);
+
+/// "a=1,b=2", sorted by name.
+std::string labels_of(const wsl::cluster::Job& j);
 
 std::string table_of(const wsl::cluster::Jobs& jobs, long long now);
 std::string table_of(const wsl::cluster::Nodes& nodes);

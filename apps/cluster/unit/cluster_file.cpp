@@ -65,19 +65,19 @@ TEST_CASE("all mistakes of a cluster file are named at once, with their lines") 
   CHECK(mistakes_of("a: [1").starts_with("c.yaml:1: this is no YAML: "));
   CHECK(mistakes_of("").find("a cluster file is a map") != std::string::npos);
   CHECK(mistakes_of("folder: /tmp\nprograms: [/etc/passwd, /bin/sh, /usr/../bin/sh]\nroles: true\nnodes: "
-                    "[{name: a, cores: 1, memory: 1, wafers: 1}]") ==
-        "c.yaml:2: there is no program /etc/passwd\n"
+                    "[{name: a, cores: 1, memory: 1MB, wafers: 1}]") ==
+        "c.yaml:2: /etc/passwd is a file that cannot be executed: chmod +x makes a program of it\n"
         "c.yaml:2: another program is called sh already: jobs ask for programs by this name\n"
         "c.yaml:4: with `roles: true` a node has `memoryx: true`, and none has");
   // A host that mpirun or a shell of another computer would take for something else.
   CHECK(mistakes_of("folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, host: '-x;ls', cores: 1, memory: "
-                    "1, wafers: 1}]") ==
+                    "1GB, wafers: 1}]") ==
         "c.yaml:3: the host of a node is a word of letters, digits and -_.:");
 }
 
 TEST_CASE("a cluster file says how ssh reaches other computers") {
   const std::string nodes =
-      "folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, cores: 1, memory: 1, wafers: 1}]\n";
+      "folder: /tmp\nprograms: [/bin/sh]\nnodes: [{name: a, cores: 1, memory: 1MB, wafers: 1}]\n";
   const cluster_file c = read_cluster(
       nodes + "ssh: {port: 2222, user: wsl, key: ../bin/sh, config: /bin/true}\n", "/etc/c.yaml");
   CHECK(c.ssh.port == 2222);

@@ -95,7 +95,7 @@ void submit_and_cancel(const fs::path& here, int first, int count, unsigned seed
       numbers[j.name()] = k;
     }
     if (random() % 3 != 0) continue;
-    pb::JobName name;
+    pb::JobToCancel name;
     name.set_name(own[random() % own.size()]);
     c.call(&client::stub::Cancel, name);
   }
@@ -127,6 +127,13 @@ void judge(const fs::path& here, const pb::Jobs& all, const std::map<std::string
     if (j.phase() != "SUCCEEDED" && j.phase() != "CANCELLED") fail(j.name() + " is " + j.phase());
     if (j.phase() == "CANCELLED" && j.attempt() == 0 && begun[k] > 0)
       fail(j.name() + " was cancelled before it began, and ran");
+    std::ifstream log(here / "files" / "jobs" / j.name() / "log");
+    int told = 0;  // how often the log says how the job ended, whatever managers were killed meanwhile
+    for (std::string line; std::getline(log, line);) told += line.starts_with("wsl-clusterd: " + j.name());
+    const int due = j.phase() == "CANCELLED" && j.attempt() > 0;
+    if (told != due && log.is_open())
+      fail("the log of " + j.name() + ", " + j.phase() + ", tells its end " + std::to_string(told) +
+           " times");
     begun.erase(k);
   }
   if (!begun.empty()) fail("something ran that was no job");

@@ -181,7 +181,23 @@ TEST_CASE("the files of a run say how far it is and who has died") {
   CHECK(lost_rank_in("srun: error: task 0 launch failed: Unspecified error\n")->how ==
         "launch failed: Unspecified error");
   CHECK(lost_rank_in("wsl: rank 2 has kept the others waiting for 60 s")->rank == 2);
+  // srun tells of those whom the abort has killed, too.
+  const auto fabric = lost_rank_in(
+      "wsl: rank 3 (wafer) was killed, or has crashed; rank 4 (input) ends the run\n"
+      "srun: error: vm: task 0: Killed\nsrun: error: vm: task 4: Exited with exit code 1\n");
+  REQUIRE(fabric);
+  CHECK(fabric->rank == 3);
+  CHECK(fabric->how == "was killed, or has crashed");
+  CHECK(lost_rank_in("wsl: rank 4 (input) has not been heard of for 8 s: it has died, or is stopped; rank 5 "
+                     "(input) ends the run\n")
+            ->how == "has not been heard of for 8 s");
   CHECK(!lost_rank_in("wsl-gpt: the loss of step 7 is not finite"));
+  CHECK(
+      lost_place_in_slurm("srun: job 7 queued and waiting for resources\nsrun: error: Unable to allocate "
+                          "resources: Job/step already completing or completed\n"));
+  CHECK(
+      !lost_place_in_slurm("srun: error: Unable to allocate resources: Requested node configuration is not "
+                           "available\n"));
   CHECK(last_line("one\ntwo\n-----\n\n") == "two");
   CHECK(last_line("wsl@b: Permission denied (publickey).\nmpirun has no more to say\n") ==
         "wsl@b: Permission denied (publickey).");
@@ -378,6 +394,7 @@ TEST_CASE("a command becomes a submission with the text of its params") {
   CHECK(arguments_of("model: {}\n", {"wsl-zoo", "fit", "--name=gpt2"}) == "fit --name=gpt2");
   CHECK(arguments_of("model: {}\n", {"wsl-bert", "train"}) == "train");
   CHECK(arguments_of("model: {\n", {"wsl-zoo", "fit"}) == "fit");
+  CHECK_THROWS_WITH(label_of("a=1,b=2"), Catch::Contains("several stand apart, as in a=1 b=2"));
   for (const char* bad : {"p4", "400", "-1", "p", "high", "p1x", "p-1"})
     CHECK_THROWS_AS(priority_of(bad), std::invalid_argument);
   CHECK(priority_of("p3") == 399);
