@@ -250,6 +250,27 @@ TEST_CASE("A look has the loss of its step and the mean of those since the last 
   CHECK(seen == std::vector<f64>{5});
 }
 
+TEST_CASE("Whenever a run is asked to stop, the last of its steps has been saved") {
+  struct {
+    i64 done = 0;
+    f64 step(const ml::batch&, f64) { return static_cast<f64>(++done); }
+    i64 steps() const { return done; }
+  } counting;
+  for (int first = 0; first < 40; ++first) {  // the time at which it is asked first, anywhere in a step
+    CAPTURE(first);
+    counting.done = 0;
+    ml::training_loop run{counting, {.steps = 20, .log_steps = 2, .checkpoint_steps = 3, .eval_steps = 4}};
+    int asked = 0;
+    i64 saved = 0;
+    run.on_stop([&](bool) { return asked++ >= first; });
+    run.on_evaluation([](i64) {});
+    run.on_checkpoint([&](i64 step) { saved = step; });
+    run.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));
+    CHECK(saved == counting.done);
+    CHECK((run.stopped() || counting.done == 20));
+  }
+}
+
 TEST_CASE("A step that loses its numbers names itself and the layer") {
   constexpr ml::sequence model{ml::linear<2, 3>{}, ml::elementwise<ml::relu>{}, ml::linear<3, 2>{}};
   const std::vector<i32> y{0, 1};

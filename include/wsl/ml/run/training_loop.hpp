@@ -73,7 +73,9 @@ class training_loop {
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = throughput();
     i64 samples = 0;  // since the last log entry
-    while (steps_() < how_.steps && !stops()) {
+    // After a step it is asked only where the last of them would still be saved.
+    stops();
+    while (steps_() < how_.steps && !stopped_) {
       const i64 step = steps_();
       const auto numbers = next();
       const batch b = view_of(numbers);
@@ -97,7 +99,7 @@ class training_loop {
       if (evaluation_ && how_.eval_steps && (due(step + 1, how_.eval_steps) || is_last(step + 1)))
         uncounted(evaluation_, step + 1), stops();
       if (checkpoint_ && (due(step + 1, how_.checkpoint_steps) || is_last(step + 1)))
-        uncounted(checkpoint_, step + 1);
+        uncounted(checkpoint_, step + 1), stops();
     }
   }
   /// Makes the step at hand the last one. May be called by the functions above, and from a signal handler or
