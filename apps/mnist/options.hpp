@@ -56,6 +56,9 @@ struct options {
 };
 
 void declare(train_app::fields& f, options& o);
+/// Throws std::invalid_argument for files of one part of the data where the other part, which is needed, would be
+/// drawn.
+void require_files(const options& o, bool trains, bool evaluates);
 
 /// For wsl-zoo.
 std::unique_ptr<train_app::trainer_params> new_params();

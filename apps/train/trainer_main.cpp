@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "../run.hpp"
+#include "command.hpp"
 #include "ranks.hpp"
+#include "yaml_text.hpp"
 
 namespace train_app {
 namespace {
@@ -68,7 +70,16 @@ int run_trainer(const char* program, int argc, char** argv, int (*f)(int, char**
   app::says = &ranks::first_to_say;
   return app::run(program, [&] {
     if (is_for_cluster(argc, argv)) become_wsl_ctl(program, argc, argv);
-    return f(argc, argv);
+    try {
+      return f(argc, argv);
+    } catch (const std::invalid_argument& e) {
+      // What is wrong with a field is said with its place in the params file, and the name that it has there.
+      mistakes found;
+      for (const std::string& sentence : sentences_of(e))
+        found.add(sentence.starts_with("wsl: ") ? sentence.substr(5) : sentence);
+      found.report([](const std::string& sentence) { return words_of_params().said(sentence); });
+      throw;
+    }
   });
 }
 
