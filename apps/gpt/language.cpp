@@ -11,6 +11,7 @@
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/model/preference.hpp>
 #include <wsl/support/whole_file.hpp>
+#include <yaml_text.hpp>
 
 namespace gpt_app {
 namespace {
@@ -559,8 +560,10 @@ void check_loss(const language_params& p) {
 }
 
 void require_data(const language_params& p, bool trains) {
-  if (trains && !p.no_data_to_train.empty()) throw std::invalid_argument(p.no_data_to_train);
-  if (p.evaluates && !p.no_data_to_evaluate.empty()) throw std::invalid_argument(p.no_data_to_evaluate);
+  mistakes found;
+  if (trains && !p.no_data_to_train.empty()) found.add(p.no_data_to_train);
+  if (p.evaluates && !p.no_data_to_evaluate.empty()) found.add(p.no_data_to_evaluate);
+  found.report();
 }
 
 namespace {
