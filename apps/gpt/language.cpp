@@ -647,7 +647,8 @@ void require_paths(const language_params& p, bool trains) {
   for (const auto& [in, section, is_read] : {std::tuple(&p.common.train_input, "train_input", trains),
                                              {&p.common.eval_input, "eval_input", p.evaluates}})
     for (const std::string& path : words_of_list(in->data_dir))
-      if (is_read && !path.empty() && !std::filesystem::exists(path))
+      if (is_read && !path.empty() && path.find_first_of("*?[") == path.npos &&  // a pattern
+          !std::filesystem::exists(path))
         throw std::invalid_argument(
             fmt::format("{0}.data_dir {1}: there is no such file or folder: name the data, "
                         "or give --{0}.data_dir",

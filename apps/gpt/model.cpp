@@ -176,7 +176,7 @@ ml::decoder model_params::decoder() const {
     throw std::invalid_argument(
         "model.load_balancing_loss_coef is of num_experts, which is not given: leave it out");
   if (attention == "multiquery_attention" && !kv_groups)
-    throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
+    throw std::invalid_argument("model.attention_module multiquery_attention needs model.num_kv_groups");
   ml::decoder d{
       .vocabulary = vocab_size,
       .positions = max_position_embeddings,

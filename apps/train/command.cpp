@@ -322,8 +322,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     take_model_name(f, model->name);
     const std::vector<field*> is_called = f.named("model.name");
     if (ranks::root() && !is_called.empty() && is_called.front()->given == "the folder of the file")
-      std::fprintf(stderr, "%s: model.name is %s, by the folder of %s\n", words.name.c_str(), model->name,
-                   name.c_str());
+      std::fprintf(stderr, "%s: %s is %s, by the folder of %s\n", words.name.c_str(),
+                   f.words().in_its_names("model.name").c_str(), model->name, name.c_str());
   }
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})

@@ -707,7 +707,7 @@ void declare_run(fields& f, run_params& p, reporting_params& reports) {
               {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
                "debug_args_path", "dist_backend", "dist_addr", "init_method", "cs_ip", "cbcore_image"},
               of_machine);
-  f.no_effect_of_words("target_device", {"CSX", "CPU", "GPU"}, of_machine);
+  f.no_effect_of_words("target_device", {"CSX", "CPU", "GPU"}, "all is computed on this computer");
   f.no_effect("a word", {"logging", "summary_dir"}, only_says);
   f.no_effect("a number", {"save_summary_steps", "log_step_count_steps", "throttle_secs"}, only_says);
   f.no_effect_of_section("predict_input", "predict reads eval_input");
