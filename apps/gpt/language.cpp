@@ -478,8 +478,11 @@ task task_with_hdf5(const std::string& program, language_params& o) {
 }
 
 bool names_data(const input_params& in, const text_params& x) {
-  return !words_of_list(in.data_dir).empty() || !x.hdf5.mixture.empty() ||
-         x.hdf5.data_processor == synthetic_processor;
+  const std::vector<std::string> paths = words_of_list(in.data_dir);
+  const bool has_path = std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+    return path.find_first_not_of(' ') != path.npos;
+  });
+  return has_path || !x.hdf5.mixture.empty() || x.hdf5.data_processor == synthetic_processor;
 }
 
 bool has_random_tokens(const language_params& o) {
@@ -532,6 +535,16 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
   declare_input(f, p.common.train_input, true), declare_text(f, p.train, with_preferences);
   f.section("eval_input");
   declare_input(f, p.common.eval_input, false), declare_text(f, p.eval, with_preferences);
+  f.remark([&f, &p] {
+    const hdf5_input in = input_of(p.common.train_input, p.train);
+    if (!f.is_of_user() || !names_data(p.common.train_input, p.train) ||
+        names_data(p.common.eval_input, p.eval) || p.train.hdf5.data_processor == synthetic_processor ||
+        f.file_names_section("eval_input"))
+      return std::string();
+    return std::string("eval_input.data_dir is not given: ") +
+           (is_hdf5(in) ? "evaluations read what training reads, so their loss says nothing of other data"
+                        : "of a text the last tenth is held out, of a folder of tokens val.bin");
+  });
 }
 
 void require_fields(const language_params& p) {

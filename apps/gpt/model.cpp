@@ -614,11 +614,9 @@ void declare_all_families(train_app::fields& f, model_params& m) {
       .at_most(1 << 24);
   f.remark([&f, &m] {
     if (!f.is_of_user() || m.scaling_type == "llama3") return std::string();
-    std::string given;
-    for (const char* name : {"low_freq_factor", "high_freq_factor", "original_max_position_embeddings"})
-      if (f.is_given(std::string("model.") + name))
-        given += (given.empty() ? "model." : ", model.") + std::string(name);
-    return given.empty() ? given : given + " has no effect without model.pos_scaling_type llama3";
+    return f.note_of_given(
+        {"model.low_freq_factor", "model.high_freq_factor", "model.original_max_position_embeddings"},
+        "no effect without model.pos_scaling_type llama3");
   });
   f.add("unused_positions", m.unused_positions,
         "rows before the first of the table, as in OPT (of this program)")

@@ -24,7 +24,7 @@ struct model_params {
                                     ": give hidden_sizes, or --hidden_sizes null with depth and hidden_size");
     if (!hidden_sizes.empty()) return hidden_sizes;
     if (!depth || !hidden_size)
-      throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
+      throw std::invalid_argument("model.hidden_sizes is missing: give it, or depth and hidden_size");
     return std::vector<i64>(static_cast<std::size_t>(depth), hidden_size);
   }
   train_app::named_words architecture() const {

@@ -769,7 +769,29 @@ words_of_file fields::words() const {
   for (const field& f : all_)
     if (std::find(sections_.begin(), sections_.end(), f.section) != sections_.end())
       w.places.try_emplace(f.full_name(), f.given);
+  for (const field& f : all_) {
+    const bool is_path = f.name.ends_with("_dir") || f.name.ends_with("_file") || f.name.ends_with("_path");
+    if (!is_path || file_.empty() || !f.given.starts_with(file_ + ":")) continue;
+    const auto add = [&](const std::string& path) {
+      if (!path.empty()) w.paths.try_emplace(path, f.given, f.full_name());
+    };
+    if (const auto* one = std::get_if<std::string*>(&f.where))
+      for (const std::string& path : words_of_list(**one)) add(path);
+    else if (const auto* some = std::get_if<std::vector<std::string>*>(&f.where))
+      for (const std::string& path : **some) add(path);
+  }
   return w;
+}
+std::string fields::note_of_given(std::initializer_list<const char*> names, const std::string& what) const {
+  std::string list, place;
+  int count = 0;
+  for (const char* name : names)
+    for (const field& f : all_) {
+      if (f.full_name() != name || f.given.empty()) continue;
+      list += (count++ ? ", " : "") + f.full_name();
+      if (place.empty() && f.given.starts_with(file_ + ":")) place = f.given + ": ";
+    }
+  return count ? place + list + (count > 1 ? " have " : " has ") + what : "";
 }
 bool fields::file_names_section(std::string_view section) const {
   return !file_.empty() && std::any_of(all_.begin(), all_.end(), [&](const field& f) {
@@ -792,6 +814,24 @@ std::string words_of_file::said(const std::string& sentence) const {
   const bool has_place = at->second.find(':') != at->second.npos;
   const bool is_missing = at->second.empty() && sentence.starts_with(name + " is missing") && !file.empty();
   return (has_place ? at->second + ": " : is_missing ? file + ": " : "") + in_its_names(sentence);
+}
+
+std::string words_of_file::said_of_file(const std::string& sentence) const {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '/';
+  };
+  const std::pair<const std::string, std::pair<std::string, std::string>>* longest = nullptr;
+  for (const auto& known : paths) {
+    const std::size_t at = sentence.find(known.first);
+    if (at == sentence.npos || (at > 0 && is_part(sentence[at - 1]))) continue;
+    const std::size_t end = at + known.first.size();
+    const bool ends = end == sentence.size() || !is_part(sentence[end]) || sentence[end] == '/' ||
+                      known.first.ends_with('/');
+    if (ends && (!longest || known.first.size() > longest->first.size())) longest = &known;
+  }
+  if (!longest) return sentence;
+  return sentence + "; " + longest->second.first + ": " + in_its_names(longest->second.second) + " names " +
+         longest->first;
 }
 
 std::string words_of_file::in_its_names(const std::string& sentence) const {

@@ -170,13 +170,17 @@ struct words_of_file {
   std::map<std::string, std::string> places =
       {};  ///< by full names: a file and line, or an option; may be empty
   std::map<std::string, std::string> names = {};  ///< by full names: those of the V2 form
-  std::string optimizer = {};                     ///< the type of the optimizer, as a V2 file has it
+  /// by what the file gives as a path: the place and the name of the field
+  std::map<std::string, std::pair<std::string, std::string>> paths = {};
+  std::string optimizer = {};  ///< the type of the optimizer, as a V2 file has it
 
   /// A sentence that begins with the full name of a field, behind the place that gave it; if the field is
   /// missing, behind the file's name. Names of the V1 form become those of the file.
   std::string said(const std::string& sentence) const;
   /// The same without a place.
   std::string in_its_names(const std::string& sentence) const;
+  /// A sentence about a file or a folder that is not there, or not as it must be, with the place that names it.
+  std::string said_of_file(const std::string& sentence) const;
 };
 
 class fields {
@@ -262,6 +266,9 @@ class fields {
   std::vector<std::string> notes() const;
   /// Those of them about settings that have no effect here.
   const std::vector<std::string>& ignored() const { return notes_; }
+  /// "file:3: a, b have <what>" of those of the fields of these full names that something has given; empty: none
+  /// has.
+  std::string note_of_given(std::initializer_list<const char*> names, const std::string& what) const;
   /// The names and places of the fields in the file that was read last.
   words_of_file words() const;
   /// Whether the params are those of a user's file, not a configuration of the program or those of a run; set

@@ -529,17 +529,10 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   // Of a user's file: those of a run, and of programs, give all fields.
   f.remark([&f] {
     if (!f.is_of_user() || f.named("model.mixed_precision").front()->text() == "true") return std::string();
-    std::string given, place;
-    for (const char* name : {"loss_scaling_factor", "initial_loss_scale", "steps_per_increase",
-                             "min_loss_scale", "max_loss_scale"})
-      if (const field& x = *f.named(std::string("optimizer.") + name).front(); f.is_given(x.full_name())) {
-        given += (given.empty() ? "" : ", ") + x.full_name();
-        if (place.empty()) place = x.given + ": ";
-      }
-    return given.empty()
-               ? given
-               : (place.starts_with("--") ? "" : place) + given +
-                     " has no effect without model.mixed_precision true: the factor of the loss is 1";
+    return f.note_of_given(
+        {"optimizer.loss_scaling_factor", "optimizer.initial_loss_scale", "optimizer.steps_per_increase",
+         "optimizer.min_loss_scale", "optimizer.max_loss_scale"},
+        "no effect without model.mixed_precision true: the factor of the loss is 1");
   });
 }
 

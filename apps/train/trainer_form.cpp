@@ -387,7 +387,8 @@ class trainer_reader {
       return refuse_here(scheduler, "trainer.init.schedulers: schedulers inside of schedulers");
     for (const auto& [name, settings] : pairs_of(scheduler, file_, "trainer.init.schedulers", found_)) {
       if (name == "SequentialLR" || name == "ScalePerParamLR") {
-        for (const auto& [of, value] : pairs_of(settings, file_, name, found_)) {
+        for (const auto& [of, value] :
+             pairs_of(settings, file_, "trainer.init.schedulers: " + name, found_)) {
           if (of == "schedulers" && value.IsSequence()) {
             for (std::size_t k = 0; k < value.size(); ++k) phases_of(value[k], phases, depth + 1);
           } else if (of == "scheduler" && name == "ScalePerParamLR") phases_of(value, phases, depth + 1);
@@ -401,7 +402,8 @@ class trainer_reader {
       YAML::Node phase = at_line_of(settings.IsNull() ? scheduler : settings, "{}");
       phase["scheduler"] = at_line_of(scheduler, YAML::Dump(YAML::Node(without_end(name, "LR"))));
       if (!settings.IsNull())
-        for (const auto& [of, value] : pairs_of(settings, file_, name, found_)) phase[of] = value;
+        for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.schedulers: " + name, found_))
+          phase[of] = value;
       phases.push_back(phase);
     }
   }
@@ -416,7 +418,7 @@ class trainer_reader {
   }
   void callback(const std::string& name, const YAML::Node& settings) {
     if (name == "ComputeNorm") {
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.callbacks: " + name, found_))
         refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
       return set("optimizer.log_summaries", at_line_of(settings, "true"), "trainer.init.callbacks");
     }
@@ -434,7 +436,7 @@ class trainer_reader {
       // As in the Zoo all steps are dumped unless it says otherwise.
       if (name == "DumpActivations" && !settings["every_steps"])
         set("dump_activations.every_steps", at_line_of(settings, "1"), "trainer.init.callbacks");
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.callbacks: " + name, found_))
         if (const char* const v1 = v1_of(callbacks_in_both, name + "." + of)) set(v1, value, name + "." + of);
         else refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
       return;
@@ -453,7 +455,7 @@ class trainer_reader {
     constexpr int deepest = 8;
     if (depth > deepest)
       return refuse_here(map, "trainer.init.callbacks: maps inside of the maps of " + callback);
-    for (const auto& [name, value] : pairs_of(map, file_, path, found_)) {
+    for (const auto& [name, value] : pairs_of(map, file_, "trainer.init.callbacks: " + path, found_)) {
       const std::string here = path + "." + name;
       if (const char* const v1 = v1_of(callbacks_in_both, here)) set(v1, value, here);
       else if (value.IsMap()) flags(value, callback, here, depth + 1);
@@ -484,7 +486,7 @@ class trainer_reader {
   void logger(const std::string& name, const YAML::Node& settings) {
     if (name == "WandbLogger") {
       constexpr std::array known{"project", "group", "run_name", "job_type", "run_id", "tags", "resume"};
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.loggers: " + name, found_))
         if (std::find(known.begin(), known.end(), of) != known.end())
           set("wandb." + of, value, "trainer.init.loggers: " + name + "." + of);
         else refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
@@ -494,7 +496,7 @@ class trainer_reader {
     }
     if (std::find(std::begin(loggers), std::end(loggers), name) != std::end(loggers)) {
       constexpr std::array known{"summary_dir", "legacy_event_dirs"};
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.loggers: " + name, found_))
         if (name != "TensorBoardLogger" || std::find(known.begin(), known.end(), of) == known.end())
           refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
       return ignore(settings, "trainer.init.loggers: " + name, "lines and events are written in any case");

@@ -11,7 +11,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
+#include <wsl/support/file_error.hpp>
 
 #include "../run.hpp"
 #include "command.hpp"
@@ -77,8 +79,14 @@ int run_trainer(const char* program, int argc, char** argv, int (*f)(int, char**
       mistakes found;
       for (const std::string& sentence : sentences_of(e))
         found.add(sentence.starts_with("wsl: ") ? sentence.substr(5) : sentence);
-      found.report([](const std::string& sentence) { return words_of_params().said(sentence); });
+      const bool is_of_file = dynamic_cast<const wsl::support::file_error*>(&e) != nullptr;
+      found.report([&](const std::string& sentence) {
+        const std::string said = words_of_params().said(sentence);
+        return is_of_file && said == sentence ? words_of_params().said_of_file(said) : said;
+      });
       throw;
+    } catch (const std::system_error&) { throw; } catch (const std::runtime_error& e) {
+      throw std::runtime_error(words_of_params().said_of_file(e.what()));
     }
   });
 }
