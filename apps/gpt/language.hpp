@@ -54,9 +54,9 @@ void complete(train_app::fields& f, language_params& p);
 /// Throws std::invalid_argument for a field that is missing, which data of the form that is given do not say.
 void require_fields(const language_params& p);
 
-/// Throws std::invalid_argument for a part of the data that a command needs and nothing names, after `complete`:
-/// of a user's params file, or where the other part is named. Without both, and without such a file, the data
-/// are the text of this project's pages.
+/// Throws std::invalid_argument for a part of the data that a command needs and nothing names, after
+/// `complete`: of a user's params file, or where the other part is named. Without both, and without such a
+/// file, the data are the text of this project's pages.
 void require_data(const language_params& p, bool trains);
 
 /// Throws std::invalid_argument for loss_scaling and loss_weight that contradict each other, or the data.

@@ -56,8 +56,8 @@ struct options {
 };
 
 void declare(train_app::fields& f, options& o);
-/// Throws std::invalid_argument for files of one part of the data where the other part, which is needed, would be
-/// drawn.
+/// Throws std::invalid_argument for files of one part of the data where the other part, which is needed,
+/// would be drawn.
 void require_files(const options& o, bool trains, bool evaluates);
 
 /// For wsl-zoo.

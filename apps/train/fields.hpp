@@ -179,7 +179,8 @@ struct words_of_file {
   std::string said(const std::string& sentence) const;
   /// The same without a place.
   std::string in_its_names(const std::string& sentence) const;
-  /// A sentence about a file or a folder that is not there, or not as it must be, with the place that names it.
+  /// A sentence about a file or a folder that is not there, or not as it must be, with the place that names
+  /// it.
   std::string said_of_file(const std::string& sentence) const;
 };
 
@@ -266,8 +267,8 @@ class fields {
   std::vector<std::string> notes() const;
   /// Those of them about settings that have no effect here.
   const std::vector<std::string>& ignored() const { return notes_; }
-  /// "file:3: a, b have <what>" of those of the fields of these full names that something has given; empty: none
-  /// has.
+  /// "file:3: a, b have <what>" of those of the fields of these full names that something has given; empty:
+  /// none has.
   std::string note_of_given(std::initializer_list<const char*> names, const std::string& what) const;
   /// The names and places of the fields in the file that was read last.
   words_of_file words() const;

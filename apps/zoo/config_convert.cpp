@@ -15,8 +15,8 @@ namespace {
 /// The maps of a model that are read as fields of the model.
 constexpr const char* models_inside[] = {"q_encoder", "ctx_encoder", "policy_model"};
 
-/// Takes the precision out of the models inside of a model: the V2 form has one for all, and they agree, since
-/// the file has been accepted.
+/// Takes the precision out of the models inside of a model: the V2 form has one for all, and they agree,
+/// since the file has been accepted.
 void take_out_precision(YAML::Node model) {
   if (!model.IsMap()) return;
   for (const char* inside : models_inside) {

@@ -28,8 +28,9 @@ void require_model(const std::string& asked);
 /// std::invalid_argument for options that are wrong. The arguments follow the word config.
 int run_config_check(int argc, char** argv);
 /// Converts a file. Returns 0, or 1 if `config check` refuses the file, of which it says the same; then
-/// nothing is written; as little if it would refuse the result. Throws std::invalid_argument for options that are wrong, and support::file_error where
-/// the result cannot be written. The arguments follow the word config.
+/// nothing is written; as little if it would refuse the result. Throws std::invalid_argument for options that
+/// are wrong, and support::file_error where the result cannot be written. The arguments follow the word
+/// config.
 int run_config_convert(int argc, char** argv);
 
 }  // namespace zoo_app
