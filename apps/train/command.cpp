@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "../command_line.hpp"
@@ -245,12 +246,31 @@ void take_roles(const program_words& words, const std::string& mode, fields& f) 
   if (ranks::root()) std::printf("%s\n", line.c_str()), std::fflush(stdout);
 }
 
+/// Throws std::invalid_argument for a V1 file that does not say its model, if its data have the form of another
+/// program's.
+void require_processor_of(const program_words& words, const YAML::Node& root, const std::string& file) {
+  constexpr std::array owners{std::pair("Gpt", "wsl-zoo"), std::pair("Bert", "wsl-bert"),
+                              std::pair("T5", "wsl-t5"), std::pair("Transformer", "wsl-t5"),
+                              std::pair("DPR", "wsl-dpr")};
+  const YAML::Node input = root["train_input"];
+  if (!input || !input.IsMap()) return;
+  const YAML::Node processor = input["data_processor"];
+  if (!processor || !processor.IsScalar()) return;
+  for (const auto& [begin, program] : owners)
+    if (processor.Scalar().starts_with(begin) && words.name != program &&
+        !(words.name == "wsl-gpt" && std::string_view(program) == "wsl-zoo"))
+      throw std::invalid_argument(fmt::format(
+          "{}: train_input.data_processor {} is of a model that {} trains, not {}: {} --params {}",
+          place(file, processor), processor.Scalar(), program, words.name, program, file));
+}
+
 /// Throws std::invalid_argument for a user's file of a model that another program trains.
 void require_model_of(const program_words& words, const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) return;  // of which the reader speaks
   const std::string name = model_named_in(root);
   const zoo_model* const model = name.empty() ? zoo_model_of_path(file) : zoo_model_of(name);
+  if (name.empty() && !model) return require_processor_of(words, root, file);
   if (!model || !*model->program || words.name == model->program) return;
   if (words.name == "wsl-gpt" && std::string_view(model->program) == "wsl-zoo") return;  // some of its models
   throw std::invalid_argument(fmt::format("{}: this file is of {}{}, which {} trains, not {}: {} --params {}",
