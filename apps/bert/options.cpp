@@ -34,6 +34,8 @@ class params final : public trainer_params {
       if (o_.model.has_mup()) require_rule_for_mup(o_.common.optimizer);
     });
     found.of([&] { require_data(o_, true); });
+    // A file may have nothing to evaluate with, and only train.
+    if (f.file_names_section("eval_input")) found.of([&] { require_data(o_, false); });
     found.of([&] {
       require_positions(o_.model, length_of(o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train)));
     });

@@ -19,6 +19,8 @@ class params final : public trainer_params {
   void check(mistakes& found) override {
     check_common(found, o_.common);
     found.of([&] { require_data(o_, true); });
+    // A file may have nothing to evaluate with, and only train.
+    if (f.file_names_section("eval_input")) found.of([&] { require_data(o_, false); });
     const auto require_short = [&](const ml::text_processor& p) {
       require_positions(o_.model, length_of(std::get<ml::dpr_processor>(p)));
     };

@@ -11,6 +11,7 @@
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/model/preference.hpp>
 #include <wsl/support/whole_file.hpp>
+#include <yaml_text.hpp>
 
 namespace gpt_app {
 namespace {
@@ -476,6 +477,14 @@ task task_with_hdf5(const std::string& program, language_params& o) {
   return t;
 }
 
+bool names_data(const input_params& in, const text_params& x) {
+  const std::vector<std::string> paths = words_of_list(in.data_dir);
+  const bool has_path = std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+    return path.find_first_not_of(' ') != path.npos;
+  });
+  return has_path || !x.hdf5.mixture.empty() || x.hdf5.data_processor == synthetic_processor;
+}
+
 bool has_random_tokens(const language_params& o) {
   return is_synthetic(o.train.hdf5.data_processor, o.eval.hdf5.data_processor, o.common, o.train.hdf5.random,
                       o.eval.hdf5.random);
@@ -526,6 +535,16 @@ void declare_inputs(fields& f, language_params& p, bool with_preferences) {
   declare_input(f, p.common.train_input, true), declare_text(f, p.train, with_preferences);
   f.section("eval_input");
   declare_input(f, p.common.eval_input, false), declare_text(f, p.eval, with_preferences);
+  f.remark([&f, &p] {
+    const hdf5_input in = input_of(p.common.train_input, p.train);
+    if (!f.is_of_user() || !names_data(p.common.train_input, p.train) ||
+        names_data(p.common.eval_input, p.eval) || p.train.hdf5.data_processor == synthetic_processor ||
+        f.file_names_section("eval_input"))
+      return std::string();
+    return std::string("eval_input.data_dir is not given: ") +
+           (is_hdf5(in) ? "evaluations read what training reads, so their loss says nothing of other data"
+                        : "of a text the last tenth is held out, of a folder of tokens val.bin");
+  });
 }
 
 void require_fields(const language_params& p) {
@@ -533,7 +552,7 @@ void require_fields(const language_params& p) {
     if (!p.model.vocab_size)
       throw std::invalid_argument("model.vocab_size is missing: random tokens do not say it");
   } else if (const hdf5_input in = input_of(p.common.train_input, p.train); is_hdf5(in))
-    return require_files(in);
+    return p.no_data_to_train.empty() ? require_files(in) : void();  // of which require_data speaks
   if (!p.model.max_position_embeddings)
     throw std::invalid_argument("model.max_position_embeddings is missing");
 }
@@ -553,9 +572,51 @@ void check_loss(const language_params& p) {
         "is of pairs: take loss_scaling num_tokens and loss_weight 1");
 }
 
+void require_data(const language_params& p, bool trains) {
+  mistakes found;
+  if (trains && !p.no_data_to_train.empty()) found.add(p.no_data_to_train);
+  if (p.evaluates && !p.no_data_to_evaluate.empty()) found.add(p.no_data_to_evaluate);
+  found.report();
+}
+
+namespace {
+
+/// Finds out which part of the data is missing, for `require_data`.
+void look_for_data(const fields& f, language_params& p) {
+  const bool trains = names_data(p.common.train_input, p.train);
+  // The other part of random numbers is random numbers, too.
+  const bool evaluates =
+      names_data(p.common.eval_input, p.eval) ||
+      (p.eval.hdf5.data_processor.empty() && p.train.hdf5.data_processor == synthetic_processor);
+  const words_of_file as = f.words();
+  const auto missing = [&](const char* name, const std::string& remedy) {
+    const std::string place = f.is_of_user() ? f.place_in_file(name) + ": " : "";
+    return place + as.in_its_names(fmt::format("{} is missing: {}", name, remedy));
+  };
+  p.no_data_to_train = p.no_data_to_evaluate = "";
+  if (!trains && (f.is_of_user() || evaluates))
+    p.no_data_to_train =
+        missing("train_input.data_dir",
+                is_hdf5(input_of(p.common.train_input, p.train))
+                    ? "name a folder with files of HDF5, there or by --train_input.data_dir"
+                    : "name a text, a folder of tokens or files of HDF5, there or by --train_input.data_dir; "
+                      "this project's own "
+                      "pages are the data only where neither a params file nor an option names any");
+  // Of a text without another the last tenth is held out, and val.bin beside train.bin: where a file has the
+  // section it means other data.
+  if (!evaluates && f.is_of_user() && (!trains || f.file_names_section("eval_input")))
+    p.no_data_to_evaluate = missing("eval_input.data_dir",
+                                    "name what is held out, there or by --eval_input.data_dir; where it is "
+                                    "that of train_input, the last tenth "
+                                    "of a text is held out, or val.bin of a folder of tokens");
+}
+
+}  // namespace
+
 void complete(fields& f, language_params& p) {
   check_processor("train_input", p.train.hdf5.data_processor);
   check_processor("eval_input", p.eval.hdf5.data_processor);
+  look_for_data(f, p);
   p.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   // The stride of a configuration is that of its running text, which options may replace with
   // documents.
@@ -594,8 +655,27 @@ void complete(fields& f, language_params& p) {
 
 namespace {
 
+/// Throws std::invalid_argument for a path of the data where nothing is.
+void require_paths(const language_params& p, bool trains) {
+  for (const auto& [in, section, is_read] : {std::tuple(&p.common.train_input, "train_input", trains),
+                                             {&p.common.eval_input, "eval_input", p.evaluates}})
+    for (const std::string& path : words_of_list(in->data_dir))
+      if (is_read && !path.empty() && path.find_first_of("*?[") == path.npos &&  // a pattern
+          !std::filesystem::exists(path))
+        throw std::invalid_argument(
+            fmt::format("{0}.data_dir {1}: there is no such file or folder: name the data, "
+                        "or give --{0}.data_dir",
+                        section, path));
+}
+
 task task_with_data(const std::string& program, language_params& p, bool trains) {
+  // An evaluation needs no data to train with.
+  const bool only_held_out =
+      !trains && !names_data(p.common.train_input, p.train) && names_data(p.common.eval_input, p.eval);
+  if (only_held_out && is_hdf5(input_of(p.common.eval_input, p.eval)))
+    p.common.train_input.data_dir = p.common.eval_input.data_dir, p.train.hdf5 = p.eval.hdf5;
   require_fields(p);
+  require_paths(p, trains);
   const auto are_preferences = [](const text_params& x) {
     return !x.chosen_key.empty() || !x.rejected_key.empty();
   };
@@ -657,6 +737,7 @@ task task_with_data(const std::string& program, language_params& p, bool trains)
   return task_with(program, p,
                    read_corpus({.train = p.common.train_input.data_dir,
                                 .held_out = p.common.eval_input.data_dir,
+                                .only_held_out = only_held_out,
                                 .kind = p.train.vocabulary,
                                 .tokenizer_dir = p.train.tokenizer_dir,
                                 .of_weights = vocabulary_of_weights(p.common.run),
@@ -758,7 +839,15 @@ task task_of(const std::string& program, language_params& p, bool trains) {
     take_tokenizer_beside(p, from);
     if (!p.eval.tokenizer_dir.empty()) p.eval.tokenizer_dir = words;
   }
-  if (trains) set_loss(p);
+  require_data(p, trains);
+  const bool is_demonstration =
+      !names_data(p.common.train_input, p.train) && !names_data(p.common.eval_input, p.eval);
+  if (is_demonstration && ranks::root())
+    std::fprintf(stderr,
+                 "%s: no data_dir is given, so this is a demonstration, on the text of this project's pages; "
+                 "--data_dir names other data\n",
+                 program.c_str());
+  set_loss(p);
   task t = task_of_data(program, p, trains);
   t.add_to_folder = [hf = p.hf, words = p.train.tokenizer_dir](const std::string& folder) {
     keep_words(hf, words, folder);
@@ -777,11 +866,12 @@ std::vector<readers> options_of_modes() {
     for (const char* name : {"tokenizer_dir", "vocabulary"})
       all.push_back({fmt::format("{}.{}", section, name), together({computes, m.uses_weights})});
   }
-  for (const char* name :
-       {"dropout_rate", "attention_dropout_rate", "embedding_dropout_rate", "initializer_range",
-        "initializer", "embedding_initializer", "output_layer_initializer", "ffn_initializer",
-        "ffn_output_layer_initializer", "loss_scaling", "loss_weight"})
+  for (const char* name : {"dropout_rate", "attention_dropout_rate", "embedding_dropout_rate",
+                           "initializer_range", "initializer", "embedding_initializer",
+                           "output_layer_initializer", "ffn_initializer", "ffn_output_layer_initializer"})
     all.push_back({fmt::format("model.{}", name), m.trains});
+  for (const char* name : {"loss_scaling", "loss_weight"})
+    all.push_back({fmt::format("model.{}", name), computes});
   for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
     all.push_back({fmt::format("model.{}", name), together({computes, m.uses_weights})});
   all.push_back({"lora", together({computes, m.uses_weights})});

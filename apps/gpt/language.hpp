@@ -40,7 +40,10 @@ struct language_params {
   preference_params preferences = {};
   std::optional<i32> padding = {};  ///< pad_token_id of the reward model with which a run begins
   text_params train, eval;
-  std::string hf = {};  ///< a folder of transformers, with whose model and tokens a run begins; empty: none
+  std::string hf = {};    ///< a folder of transformers, with whose model and tokens a run begins; empty: none
+  bool evaluates = true;  ///< the command looks at what is held out
+  /// Why data of a part cannot be those of this program, with the place of data_dir; empty: they can.
+  std::string no_data_to_train = {}, no_data_to_evaluate = {};
 };
 
 /// Declares the sections train_input and eval_input, perhaps with the fields of preferences.
@@ -50,6 +53,11 @@ void declare_inputs(train_app::fields& f, language_params& p, bool with_preferen
 void complete(train_app::fields& f, language_params& p);
 /// Throws std::invalid_argument for a field that is missing, which data of the form that is given do not say.
 void require_fields(const language_params& p);
+
+/// Throws std::invalid_argument for a part of the data that a command needs and nothing names, after
+/// `complete`: of a user's params file, or where the other part is named. Without both, and without such a
+/// file, the data are the text of this project's pages.
+void require_data(const language_params& p, bool trains);
 
 /// Throws std::invalid_argument for loss_scaling and loss_weight that contradict each other, or the data.
 void check_loss(const language_params& p);

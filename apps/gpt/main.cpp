@@ -185,6 +185,7 @@ int run(int argc, char** argv) {
   if (*mode == "predict") return gpt_app::predict(f, o, o.completing), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
+  o.evaluates = *mode != "train";
   task t = task_of("wsl-gpt", o, *mode != "eval" && *mode != "eval_all");
   if (!o.initial_weights.empty())
     begin_with(

@@ -176,7 +176,7 @@ ml::decoder model_params::decoder() const {
     throw std::invalid_argument(
         "model.load_balancing_loss_coef is of num_experts, which is not given: leave it out");
   if (attention == "multiquery_attention" && !kv_groups)
-    throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
+    throw std::invalid_argument("model.attention_module multiquery_attention needs model.num_kv_groups");
   ml::decoder d{
       .vocabulary = vocab_size,
       .positions = max_position_embeddings,
@@ -482,6 +482,19 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"gelu", "gelu_new", "quick_gelu", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
   f.add("use_rms_norm", m.rms_norm, "as norm_type rmsnorm, in older files");
   f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm", "biasless-layernorm"});
+  f.refuses([&f, &m] {
+    const train_app::field &older = *f.named("model.use_rms_norm").front(),
+                           &newer = *f.named("model.norm_type").front();
+    // The params of a run give both, of which one alone may have been said.
+    const bool are_said = f.is_of_user() || older.given.starts_with("--") || newer.given.starts_with("--");
+    if (are_said && !older.given.empty() && !newer.given.empty() && m.rms_norm != (m.norm == "rmsnorm"))
+      throw std::invalid_argument(
+          fmt::format("model.use_rms_norm {} and model.norm_type {} are two norms: leave use_rms_norm out, "
+                      "the older name, or "
+                      "give it {}",
+                      m.rms_norm, m.norm, !m.rms_norm));
+    if (m.rms_norm) m.norm = "rmsnorm";
+  });
   f.add("layer_norm_epsilon", m.epsilon, "of the norms").above(0).at_most(1);
   f.add("position_embedding_type", m.positions, "how a token knows its place")
       .one_of({"learned", "fixed", "rotary", "alibi", "none"});
@@ -505,6 +518,13 @@ void declare(train_app::fields& f, model_params& m) {
       .at_least(1)
       .at_most(1024)
       .once_called("top_k");
+  f.remark([&f, &m] {
+    // A mixtral has experts by its name.
+    return f.is_of_user() && !m.experts && m.name != "mixtral" && f.is_given("model.num_experts_per_token")
+               ? fmt::format("model.num_experts_per_token (top_k) {} has no effect without model.num_experts",
+                             m.experts_of_token)
+               : std::string();
+  });
   f.add("load_balancing_loss_coef", m.balance,
         "factor of the loss that keeps experts equally busy; null: 0.01 if there are experts")
       .at_least(0)
@@ -592,6 +612,12 @@ void declare_all_families(train_app::fields& f, model_params& m) {
   f.add("original_max_position_embeddings", m.scaling_positions, "of pos_scaling_type llama3")
       .at_least(1)
       .at_most(1 << 24);
+  f.remark([&f, &m] {
+    if (!f.is_of_user() || m.scaling_type == "llama3") return std::string();
+    return f.note_of_given(
+        {"model.low_freq_factor", "model.high_freq_factor", "model.original_max_position_embeddings"},
+        "no effect without model.pos_scaling_type llama3");
+  });
   f.add("unused_positions", m.unused_positions,
         "rows before the first of the table, as in OPT (of this program)")
       .at_least(1)

@@ -325,21 +325,23 @@ vocabulary vocabulary::of_model(const std::string& folder) {
 
 corpus read_corpus(const corpus_words& asked) {
   const std::string held_out = asked.held_out.empty() ? asked.train : asked.held_out;
-  const names t = ml::token_files_of(train_app::words_of_list(asked.train), "train"),
-              v = ml::token_files_of(train_app::words_of_list(held_out), "val");
+  const names v = ml::token_files_of(train_app::words_of_list(held_out), "val"),
+              t = asked.only_held_out ? v
+                                      : ml::token_files_of(train_app::words_of_list(asked.train), "train");
   if (hold_tokens(t) && hold_tokens(v)) return of_tokens(t, v, asked);
   if (hold_tokens(t) || hold_tokens(v)) one_part_only(t, v, asked.train, held_out);
-  for (const std::string& where : {asked.train, held_out})
+  const std::string& train = asked.only_held_out ? held_out : asked.train;
+  for (const std::string& where : {train, held_out})
     if (!where.empty() && !fs::exists(where))
       throw ml::file_error(
           "wsl: data_dir " + where +
           " names several files, which are tokens (.bin) or HDF5: a text is one file or a folder");
 
   // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
-  std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;
+  std::string text = train.empty() ? own_text() : text_at(train), rest;
   const bool is_one = held_out == asked.train;
-  if (!is_one) rest = text_at(held_out);
-  if (text.empty()) throw ml::file_error("wsl: " + asked.train + ": there is no text in it");
+  if (!is_one) rest = asked.only_held_out ? text : text_at(held_out);
+  if (text.empty()) throw ml::file_error("wsl: " + train + ": there is no text in it");
   const vocabulary words = vocabulary_for(asked, text);
   std::size_t rest_begins = 0;
   if (is_one) {
@@ -348,11 +350,11 @@ corpus read_corpus(const corpus_words& asked) {
     rest = text.substr(cut), rest_begins = cut;
     text.resize(cut);
   }
-  return {.train = ml::tokens(encoded(words, text, asked.train, 0)),
+  return {.train = ml::tokens(encoded(words, text, train, 0)),
           .held_out = ml::tokens(encoded(words, rest, held_out, rest_begins)),
           .words = words,
-          .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) +
-                   ", " + std::to_string(text.size() + rest.size()) + " bytes",
+          .about = (train.empty() ? "the text of this project's pages" : "the text of " + train) + ", " +
+                   std::to_string(text.size() + rest.size()) + " bytes",
           .is_vocabulary_assumed = asked.kind.empty() && asked.tokenizer_dir.empty()};
 }
 

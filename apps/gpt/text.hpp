@@ -97,7 +97,8 @@ struct corpus {
 struct corpus_words {
   /// Files or folders, of tokens also lists and patterns (data_dir); both empty: this project's own pages.
   std::string train, held_out;
-  std::string kind;  ///< the kind of vocabulary: characters, gpt2; empty: that of the data
+  bool only_held_out = false;  ///< the text to train with is not read; what is held out takes its place
+  std::string kind;            ///< the kind of vocabulary: characters, gpt2; empty: that of the data
   std::string tokenizer_dir;
   /// the vocabulary of the weights that a run begins with, as a checkpoint stores it; a text of characters is
   /// encoded with it

@@ -54,6 +54,8 @@ int run(int argc, char** argv) {
         throw std::invalid_argument(x->given +
                                     " is of digits that are drawn, and data_processor takes random "
                                     "numbers: leave it out");
+  const bool only_evaluates = *mode == "eval" || *mode == "eval_all";
+  require_files(o, !only_evaluates, *mode != "train");
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),

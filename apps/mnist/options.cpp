@@ -17,6 +17,7 @@ class params final : public trainer_params {
   void check(mistakes& found) override {
     check_common(found, o_.common);
     found.of([&] { o_.model.sizes(); });
+    found.of([&] { require_files(o_, true, true); });
   }
 
  private:
@@ -78,6 +79,19 @@ void declare(fields& f, options& o) {
   declare_model(f, o.model), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer), declare_sparsity(f, p.sparsity);
   declare_run(f, p.run, p.reports), declare_checkpoint_options(f, p);
+}
+
+void require_files(const options& o, bool trains, bool evaluates) {
+  const bool has_train = !o.common.train_input.data_dir.empty(),
+             has_eval = !o.common.eval_input.data_dir.empty();
+  const auto refuse = [](const std::string& lacks, const std::string& has) {
+    throw std::invalid_argument(
+        lacks + ".data_dir is missing: " + has +
+        ".data_dir names images, and these would be digits that this program draws: name a "
+        "folder of MNIST's files, or leave out both");
+  };
+  if (trains && !has_train && has_eval) refuse("train_input", "eval_input");
+  if (evaluates && has_train && !has_eval) refuse("eval_input", "train_input");
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

@@ -24,7 +24,7 @@ struct model_params {
                                     ": give hidden_sizes, or --hidden_sizes null with depth and hidden_size");
     if (!hidden_sizes.empty()) return hidden_sizes;
     if (!depth || !hidden_size)
-      throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
+      throw std::invalid_argument("model.hidden_sizes is missing: give it, or depth and hidden_size");
     return std::vector<i64>(static_cast<std::size_t>(depth), hidden_size);
   }
   train_app::named_words architecture() const {
@@ -56,6 +56,9 @@ struct options {
 };
 
 void declare(train_app::fields& f, options& o);
+/// Throws std::invalid_argument for files of one part of the data where the other part, which is needed,
+/// would be drawn.
+void require_files(const options& o, bool trains, bool evaluates);
 
 /// For wsl-zoo.
 std::unique_ptr<train_app::trainer_params> new_params();

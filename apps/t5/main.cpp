@@ -120,6 +120,7 @@ void fit_to_data(options& o, int vocabulary, int longest) {
 }
 
 run_of_texts read_run(fields& f, options& o, const text_app::stage& now) {
+  if (now.reads_held_out(false)) require_texts(f, o, false);
   run_of_texts r{.by = processor_of(f, o, false)};
   const auto longest_of = [](const ml::text_processor& p) {
     const ml::encoder_decoder_settings& s = input_of(p).sequences;

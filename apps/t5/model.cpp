@@ -116,6 +116,13 @@ void declare(train_app::fields& f, model_params& m) {
       .one_of({"true", "false", "True", "False"});
   f.add("use_t5_layer_norm", m.t5_norm, "as norm_type rmsnorm; false: as layernorm, in older files")
       .one_of({"true", "false", "True", "False"});
+  f.refuses([&m] {
+    if (!m.norm.empty() && !m.t5_norm.empty() && (m.norm == "rmsnorm") != flag_of(m.t5_norm, false))
+      throw std::invalid_argument(fmt::format(
+          "model.use_t5_layer_norm {} and model.norm_type {} are two norms: leave use_t5_layer_norm "
+          "out, the older name, or give it {}",
+          m.t5_norm, m.norm, m.norm == "rmsnorm"));
+  });
   f.add("lm_loss_weight", m.loss_weight,
         "factor of the sum of the losses of tokens, divided by the sequences, as in the Model Zoo; null: "
         "their "

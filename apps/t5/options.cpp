@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <synthetic.hpp>
 
@@ -25,12 +27,15 @@ class params final : public trainer_params {
     });
     found.of([&] {
       ml::text_processor p = o_.train.settings(f, o_.common.train_input.data_dir);
+      require_texts(f, o_, true);
       if (o_.common.train_input.data_dir.empty()) text_app::require_settings(p);
       text_app::complete_synthetic(p, o_.common.train_input, true,
                                    o_.model.vocab_size ? o_.model.vocabulary() : 0,
                                    o_.model.max_position_embeddings);
     });
     found.of([&] { o_.eval.settings(f, o_.common.eval_input.data_dir, &o_.train); });
+    // A file may have nothing to evaluate with, and only train.
+    if (f.file_names_section("eval_input")) found.of([&] { require_texts(f, o_, false); });
     found.of([&] {
       model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);  // that of the data
@@ -70,6 +75,18 @@ void declare(fields& f, options& o) {
       .of_one_command();
   f.options_of("export");
   f.add("out", o.out, "the folder for the files of Hugging Face").of_one_command();
+}
+
+void require_texts(fields& f, const options& o, bool trains) {
+  const text_app::text_input& x = trains ? o.train : o.eval;
+  const std::string& processor =
+      trains || !o.eval.data_processor.empty() ? x.data_processor : o.train.data_processor;
+  if (processor == synthetic_processor ||
+      x.names_files(f, (trains ? o.common.train_input : o.common.eval_input).data_dir))
+    return;
+  throw std::invalid_argument(fmt::format(
+      "{0}.src_data_dir is missing: name files or a folder of texts, there or by --{0}.src_data_dir",
+      trains ? "train_input" : "eval_input"));
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

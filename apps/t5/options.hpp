@@ -25,6 +25,9 @@ struct options {
 };
 
 void declare(train_app::fields& f, options& o);
+/// Throws std::invalid_argument if no files are named for a part of the data that is read. The other settings
+/// of what is held out may be those of train_input, its files may not.
+void require_texts(train_app::fields& f, const options& o, bool trains);
 
 /// For wsl-zoo.
 std::unique_ptr<train_app::trainer_params> new_params();

@@ -86,6 +86,10 @@ ml::text_processor text_input::processor(train_app::fields& f, const std::string
   return p;
 }
 
+bool text_input::names_files(train_app::fields& f, const std::string& data_dir) const {
+  return !data_dir.empty() || given(f, "src_data_dir");
+}
+
 ml::text_processor text_input::settings(train_app::fields& f, const std::string& data_dir,
                                         const text_input* otherwise) const {
   const std::string& name = data_processor.empty() && otherwise ? otherwise->data_processor : data_processor;
@@ -94,7 +98,7 @@ ml::text_processor text_input::settings(train_app::fields& f, const std::string&
                                 ".data_processor is missing: it says what the model is trained for");
   ml::text_processor p = ml::text_processor_of(name, kind_);
   // Files of one part of the data are not paired with those of the other.
-  const bool has_files = !data_dir.empty() || given(f, "src_data_dir");
+  const bool has_files = names_files(f, data_dir);
   std::vector<std::string> known;
   ml::each_setting(p, [&](const std::string& setting, auto& to, const char*) {
     using type = std::decay_t<decltype(to)>;

@@ -27,6 +27,9 @@ class text_input {
   void declare(train_app::fields& f, const std::string& section, wsl::ml::text_kind kind,
                const std::vector<std::string>& processors);
 
+  /// Whether the files of this part are given here, by data_dir or by src_data_dir.
+  bool names_files(train_app::fields& f, const std::string& data_dir) const;
+
   /// Forgets the lengths that a file of params gives if an option names a processor of HDF5, whose data have
   /// theirs.
   void forget_lengths(train_app::fields& f);

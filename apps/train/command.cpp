@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
 #include "ranks.hpp"
 #include "session.hpp"
+#include "yaml_text.hpp"
 #include "zoo_models.hpp"
 
 namespace train_app {
@@ -170,6 +172,12 @@ const readers* readers_of(const field& x, const std::vector<readers>& all) {
   return of_section;
 }
 
+/// Whether a mode reads a field.
+bool is_read_by(const std::string& mode, const field& x, const std::vector<readers>& all) {
+  const readers* const by = readers_of(x, all);
+  return !by || std::find(by->modes.begin(), by->modes.end(), mode) != by->modes.end();
+}
+
 /// "the mode sample", "the modes train and eval"
 std::string in_words(const std::vector<std::string>& modes, const program_words& words) {
   std::vector<std::string> names;
@@ -238,7 +246,54 @@ void take_roles(const program_words& words, const std::string& mode, fields& f) 
   if (ranks::root()) std::printf("%s\n", line.c_str()), std::fflush(stdout);
 }
 
+/// Throws std::invalid_argument for a V1 file that does not say its model, if its data have the form of another
+/// program's.
+void require_processor_of(const program_words& words, const YAML::Node& root, const std::string& file) {
+  constexpr std::array owners{std::pair("Gpt", "wsl-zoo"), std::pair("Bert", "wsl-bert"),
+                              std::pair("T5", "wsl-t5"), std::pair("Transformer", "wsl-t5"),
+                              std::pair("DPR", "wsl-dpr")};
+  const YAML::Node input = root["train_input"];
+  if (!input || !input.IsMap()) return;
+  const YAML::Node processor = input["data_processor"];
+  if (!processor || !processor.IsScalar()) return;
+  for (const auto& [begin, program] : owners)
+    if (processor.Scalar().starts_with(begin) && words.name != program &&
+        !(words.name == "wsl-gpt" && std::string_view(program) == "wsl-zoo"))
+      throw std::invalid_argument(fmt::format(
+          "{}: train_input.data_processor {} is of a model that {} trains, not {}: {} --params {}",
+          place(file, processor), processor.Scalar(), program, words.name, program, file));
+}
+
+/// Throws std::invalid_argument for a user's file of a model that another program trains.
+void require_model_of(const program_words& words, const std::string& text, const std::string& file) {
+  const YAML::Node root = parsed(text, file);
+  if (!root.IsMap()) return;  // of which the reader speaks
+  const std::string name = model_named_in(root);
+  const zoo_model* const model = name.empty() ? zoo_model_of_path(file) : zoo_model_of(name);
+  if (name.empty() && !model) return require_processor_of(words, root, file);
+  if (!model || !*model->program || words.name == model->program) return;
+  if (words.name == "wsl-gpt" && std::string_view(model->program) == "wsl-zoo") return;  // some of its models
+  throw std::invalid_argument(fmt::format("{}: this file is of {}{}, which {} trains, not {}: {} --params {}",
+                                          file, model->name, name.empty() ? ", by its folder" : "",
+                                          model->program, words.name, model->program, file));
+}
+
+/// A note if a user's file says another mode than the command line.
+std::string note_of_mode(const fields& f, const std::string& mode) {
+  for (const field& x : f.all()) {
+    if (x.full_name() != "runconfig.mode" || !f.is_of_user() || x.given.empty() || x.text() == mode) continue;
+    if (mode == "fit" && x.text() == "train_and_eval") continue;
+    return f.words().said(
+        fmt::format("runconfig.mode {} has no effect here: the command line says {}", x.text(), mode));
+  }
+  return "";
+}
+
+words_of_file words_in_use;
+
 }  // namespace
+
+const words_of_file& words_of_params() { return words_in_use; }
 
 void take_model_name(fields& f, const std::string& model) {
   for (field* x : f.named("model.name"))
@@ -280,25 +335,28 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   const std::string checkpoint = file.empty() ? checkpoint_with_params(words, mode, given) : "";
   const auto [name, text] =
       checkpoint.empty() ? configuration(words, file) : std::pair(checkpoint, fact_of(checkpoint, "params"));
+  const bool is_of_user = checkpoint.empty() && !is_bundled(words, name) && !text.starts_with(params_of);
+  if (is_of_user) require_model_of(words, text, name);
   f.read(text, name);
   if (const zoo_model* const model = zoo_model_of_path(name); model) {
     take_model_name(f, model->name);
     const std::vector<field*> is_called = f.named("model.name");
     if (ranks::root() && !is_called.empty() && is_called.front()->given == "the folder of the file")
-      std::fprintf(stderr, "%s: model.name is %s, by the folder of %s\n", words.name.c_str(), model->name,
-                   name.c_str());
+      std::fprintf(stderr, "%s: %s is %s, by the folder of %s\n", words.name.c_str(),
+                   f.words().in_its_names("model.name").c_str(), model->name, name.c_str());
   }
   // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
     for (const given_option& o : given)
       if ((o.where.size() > 1) == several)
         for (field* x : o.where) f.read_option(*x, o.value, o.name);
-  if (checkpoint.empty() && !is_bundled(words, name) && !text.starts_with(params_of)) {
+  if (is_of_user) {
     take_defaults_of_zoo(f);
+    const words_of_file as = f.words();
     for (const field& x : f.all())
       if (ranks::root() && !lists && x.given == default_of_zoo)
         std::fprintf(stderr, "%s: %s is %s, %s: %s does not give it\n", words.name.c_str(),
-                     x.full_name().c_str(), x.text().c_str(), default_of_zoo, name.c_str());
+                     as.in_its_names(x.full_name()).c_str(), x.text().c_str(), default_of_zoo, name.c_str());
   }
   if (lists) {
     say_own_defaults(f);
@@ -308,12 +366,17 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   f.check();
   for (const std::string& note : f.notes())
     if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
+  words_in_use = f.words();
+  if (const std::string note = mode.empty() ? "" : note_of_mode(f, mode); !note.empty() && ranks::root())
+    std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null")
     mode = f.named("mode").front()->text();
   if (mode.empty())
     throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
                                 ", for instance; see --help");
   require_options_of(mode, words, given);
+  if (const field& rate = *f.named("optimizer.learning_rate").front(); is_read_by(mode, rate, words.options))
+    require_rate(f);
   take_roles(words, mode, f);
   const bool has_model = std::any_of(given.begin(), given.end(), [&](const given_option& o) {
     return o.where.front()->name == words.model_option;

@@ -42,6 +42,9 @@ inline const std::string params_of = "# The params of a run of ";
 /// Sets model.name to that of the Model Zoo's model if nothing has given it, and the field knows it.
 void take_model_name(fields& f, const std::string& model);
 
+/// The names and places of the fields in the params file of the command, after `parse`: a program has one.
+const words_of_file& words_of_params();
+
 /// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do
 /// (help was asked for, or a word is not known), and sets the exit status. Throws std::invalid_argument for
 /// an invalid field, and for an option of the command line that the mode does not read.

@@ -286,7 +286,24 @@ struct reader {
   void read_fields(const YAML::Node& n, Part& to) const {
     fields part;
     declare(part, to);
-    part.read_section(n, "", file());
+    read_part(n, part);
+  }
+  /// Reads the fields of a part; sentences about them name the field that has it, behind their place.
+  void read_part(const YAML::Node& n, fields& part) const {
+    mistakes found;
+    found.of([&] { part.read_section(n, "", file()); });
+    found.report([&](const std::string& sentence) {
+      if (file().starts_with("--")) return sentence;  // the option is the name
+      std::size_t at = 0;
+      if (sentence.starts_with(file() + ":")) {
+        at = sentence.find_first_not_of("0123456789", file().size() + 1);
+        at = at != sentence.npos && sentence.compare(at, 2, ": ") == 0 ? at + 2 : 0;
+      }
+      const std::string_view rest = std::string_view(sentence).substr(at);
+      return rest.starts_with(f.full_name())
+                 ? sentence
+                 : sentence.substr(0, at) + f.full_name() + ": " + std::string(rest);
+    });
   }
   void read(const YAML::Node& n, group_part& to) const {
     if (!n.IsMap()) wrong(n, "a list of maps with patterns");
@@ -308,7 +325,7 @@ struct reader {
     if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
     fields part;
     declare(part, to);
-    part.read_section(n, "", file());
+    read_part(n, part);
     if (n.size() && !n["scheduler"])
       refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
     const std::vector<std::string> members = members_of_scheduler(to.scheduler);
@@ -453,6 +470,8 @@ void check_without_effect(const field& f, const YAML::Node& value, const std::st
     if (value.IsScalar() && std::any_of(f.choices.begin(), f.choices.end(),
                                         [&](const std::string& c) { return is_same(c, text); }))
       return;
+    if (!f.kind.empty())
+      refuse(where, f.full_name() + " is one of " + joined(f.choices) + ", not " + shown(value));
     refuse(where, f.full_name() + " " + shown(value) + " would change the result, and " +
                       (f.why.empty() ? "this program only knows " + joined(f.choices) : f.why));
   }
@@ -571,6 +590,10 @@ void fields::no_effect(const std::string& kind, std::initializer_list<const char
                     .kind = kind,
                     .why = why});
 }
+void fields::no_effect_of_words(const char* name, std::vector<std::string> words, const std::string& why) {
+  no_effect("a word", {name}, why);
+  all_.back().choices = std::move(words);
+}
 void fields::honours(const char* name, std::vector<std::string> values, const std::string& why) {
   all_.push_back({.section = now_,
                   .name = name,
@@ -580,18 +603,24 @@ void fields::honours(const char* name, std::vector<std::string> values, const st
                   .why = why});
 }
 void fields::check() const {
+  const words_of_file as = words();
   mistakes found;
   for (const auto& f : refusals_) found.of(f);
-  found.report();
+  found.report([&](const std::string& sentence) { return as.said(sentence); });
 }
 
 void fields::read(const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
+  file_ = file, is_trainer_form_ = is_trainer_form(root);
   mistakes found;
-  if (is_trainer_form(root)) read_sections(sections_of_trainer(root, file, found, notes_), file, found);
+  if (is_trainer_form_)
+    read_sections(sections_of_trainer(root, file, found, notes_, &names_in_file_), file, found);
   else read_sections(root, file, found);
-  found.report();
+  if (const std::vector<field*> type = named("optimizer.optimizer_type"); !type.empty())
+    optimizer_in_file_ = type.front()->text();
+  const words_of_file as = words();
+  found.report([&](const std::string& sentence) { return as.in_its_names(sentence); });
 }
 
 void fields::read_sections(const YAML::Node& root, const std::string& file, mistakes& found) {
@@ -694,6 +723,7 @@ void fields::read_named(const std::string& name, const YAML::Node& value, const 
                       " gives");
   const std::string before = is_given ? found->text() : "", given_before = found->given;
   read_value(*found, value, where);
+  found->null_at = value.IsNull() ? where : "";
   if (is_given && !overrides && found->text() != before)
     refuse(where, found->full_name() + " is " + found->text() + " here, and " + before + " in " +
                       given_before + ": this program has one for both");
@@ -723,18 +753,105 @@ std::vector<field*> fields::named(std::string_view name) {
 }
 
 std::vector<std::string> fields::notes() const {
-  std::vector<std::string> all = notes_;
+  const words_of_file as = words();
+  std::vector<std::string> all;
+  for (const std::string& note : notes_) all.push_back(as.in_its_names(note));
   for (const auto& remark : remarks_)
-    if (std::string said = remark(); !said.empty()) all.push_back(std::move(said));
+    if (const std::string said = remark(); !said.empty()) all.push_back(as.said(said));
   return all;
 }
 
-std::string fields::placed(const std::string& sentence) const {
-  const std::string name = sentence.substr(0, sentence.find_first_of(" :"));
+words_of_file fields::words() const {
+  words_of_file w{.file = file_,
+                  .is_trainer_form = is_trainer_form_,
+                  .names = names_in_file_,
+                  .optimizer = optimizer_in_file_};
   for (const field& f : all_)
-    if (f.full_name() == name && !f.given.empty() && !f.given.starts_with("--"))
-      return f.given + ": " + sentence;
-  return sentence;
+    if (std::find(sections_.begin(), sections_.end(), f.section) != sections_.end())
+      w.places.try_emplace(f.full_name(), f.given);
+  for (const field& f : all_) {
+    const bool is_path = f.name.ends_with("_dir") || f.name.ends_with("_file") || f.name.ends_with("_path");
+    if (!is_path || file_.empty() || !f.given.starts_with(file_ + ":")) continue;
+    const auto add = [&](const std::string& path) {
+      if (!path.empty()) w.paths.try_emplace(path, f.given, f.full_name());
+    };
+    if (const auto* one = std::get_if<std::string*>(&f.where))
+      for (const std::string& path : words_of_list(**one)) add(path);
+    else if (const auto* some = std::get_if<std::vector<std::string>*>(&f.where))
+      for (const std::string& path : **some) add(path);
+  }
+  return w;
+}
+std::string fields::note_of_given(std::initializer_list<const char*> names, const std::string& what) const {
+  std::string list, place;
+  int count = 0;
+  for (const char* name : names)
+    for (const field& f : all_) {
+      if (f.full_name() != name || f.given.empty()) continue;
+      list += (count++ ? ", " : "") + f.full_name();
+      if (place.empty() && f.given.starts_with(file_ + ":")) place = f.given + ": ";
+    }
+  return count ? place + list + (count > 1 ? " have " : " has ") + what : "";
+}
+bool fields::file_names_section(std::string_view section) const {
+  return !file_.empty() && std::any_of(all_.begin(), all_.end(), [&](const field& f) {
+    return f.section == section && (f.given.starts_with(file_ + ":") || f.null_at.starts_with(file_ + ":"));
+  });
+}
+std::string fields::place_in_file(std::string_view full_name) const {
+  for (const field& f : all_)
+    if (f.full_name() == full_name)
+      for (const std::string* at : {&f.null_at, &f.given})
+        if (!file_.empty() && at->starts_with(file_ + ":")) return *at;
+  return file_;
+}
+
+std::string words_of_file::said(const std::string& sentence) const {
+  const std::string name = sentence.substr(0, sentence.find_first_of(" :"));
+  const auto at = places.find(name);
+  if (at == places.end() || at->second.starts_with("--")) return in_its_names(sentence);
+  // Also by the name of the model, or the Zoo's default, a field has its value in no file.
+  const bool has_place = at->second.find(':') != at->second.npos;
+  const bool is_missing = at->second.empty() && sentence.starts_with(name + " is missing") && !file.empty();
+  return (has_place ? at->second + ": " : is_missing ? file + ": " : "") + in_its_names(sentence);
+}
+
+std::string words_of_file::said_of_file(const std::string& sentence) const {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '/';
+  };
+  const std::pair<const std::string, std::pair<std::string, std::string>>* longest = nullptr;
+  for (const auto& known : paths) {
+    const std::size_t at = sentence.find(known.first);
+    if (at == sentence.npos || (at > 0 && is_part(sentence[at - 1]))) continue;
+    const std::size_t end = at + known.first.size();
+    const bool ends = end == sentence.size() || !is_part(sentence[end]) || sentence[end] == '/' ||
+                      known.first.ends_with('/');
+    if (ends && (!longest || known.first.size() > longest->first.size())) longest = &known;
+  }
+  if (!longest) return sentence;
+  return sentence + "; " + longest->second.first + ": " + in_its_names(longest->second.second) + " names " +
+         longest->first;
+}
+
+std::string words_of_file::in_its_names(const std::string& sentence) const {
+  if (!is_trainer_form) return sentence;
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '/';
+  };
+  std::string all;
+  for (std::size_t at = 0; at < sentence.size();) {
+    std::size_t end = at;
+    while (end < sentence.size() && is_part(sentence[end])) ++end;
+    std::string word = sentence.substr(at, end - at), rest;
+    while (word.ends_with('.')) word.pop_back(), rest += '.';
+    if (const auto known = names.find(word); known != names.end()) word = known->second;
+    else if (places.contains(word)) word = name_in_trainer(word, optimizer);
+    all += word + rest;
+    if (end == at && at < sentence.size()) all += sentence[end++];
+    at = end;
+  }
+  return all;
 }
 
 std::string fields::text() const {

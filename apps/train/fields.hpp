@@ -6,6 +6,7 @@
 #pragma once
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -147,6 +148,7 @@ struct field {
   std::string why = {};   ///< the reason why a field has no effect, or why other values are refused
   /// the source of the value: a file and line, or an option; empty: the default
   std::string given = {};
+  std::string null_at = {};  ///< the file and line that name it without a value; empty: none do
 
   field& at_least(f64 n) { return least = n, *this; }
   field& above(f64 n) { return least = n, above_least = true, *this; }
@@ -158,6 +160,28 @@ struct field {
   std::string full_name() const { return section.empty() ? name : section + "." + name; }
   /// The value as YAML.
   std::string text() const;
+};
+
+/// What a params file calls its fields, and where it gives them: with it the sentences of a run, which know
+/// neither, name both.
+struct words_of_file {
+  std::string file = {};         ///< empty: none has been read
+  bool is_trainer_form = false;  ///< it has the V2 form
+  std::map<std::string, std::string> places =
+      {};  ///< by full names: a file and line, or an option; may be empty
+  std::map<std::string, std::string> names = {};  ///< by full names: those of the V2 form
+  /// by what the file gives as a path: the place and the name of the field
+  std::map<std::string, std::pair<std::string, std::string>> paths = {};
+  std::string optimizer = {};  ///< the type of the optimizer, as a V2 file has it
+
+  /// A sentence that begins with the full name of a field, behind the place that gave it; if the field is
+  /// missing, behind the file's name. Names of the V1 form become those of the file.
+  std::string said(const std::string& sentence) const;
+  /// The same without a place.
+  std::string in_its_names(const std::string& sentence) const;
+  /// A sentence about a file or a folder that is not there, or not as it must be, with the place that names
+  /// it.
+  std::string said_of_file(const std::string& sentence) const;
 };
 
 class fields {
@@ -190,6 +214,8 @@ class fields {
   /// reason, when one is given. `kind` is "true or false", "a number", "a word", "a list" or "anything", and
   /// other values are refused.
   void no_effect(const std::string& kind, std::initializer_list<const char*> names, const std::string& why);
+  /// The same for a field of which only these words are known, in small or capital letters.
+  void no_effect_of_words(const char* name, std::vector<std::string> words, const std::string& why);
   /// A field of which only these values are accepted, because the program behaves so in any case; another
   /// value would change the result, and is refused, with the reason if one is given.
   void honours(const char* name, std::vector<std::string> values, const std::string& why = {});
@@ -241,8 +267,19 @@ class fields {
   std::vector<std::string> notes() const;
   /// Those of them about settings that have no effect here.
   const std::vector<std::string>& ignored() const { return notes_; }
-  /// A sentence that begins with the full name of a field, behind the place in a file that gave it.
-  std::string placed(const std::string& sentence) const;
+  /// "file:3: a, b have <what>" of those of the fields of these full names that something has given; empty:
+  /// none has.
+  std::string note_of_given(std::initializer_list<const char*> names, const std::string& what) const;
+  /// The names and places of the fields in the file that was read last.
+  words_of_file words() const;
+  /// Whether the params are those of a user's file, not a configuration of the program or those of a run; set
+  /// by take_defaults_of_zoo.
+  bool is_of_user() const { return is_of_user_; }
+  void set_of_user() { is_of_user_ = true; }
+  /// Whether the file that was read last names a field of that section, with a value or without.
+  bool file_names_section(std::string_view section) const;
+  /// The place of a field in the file that was read last, or the file's name; empty: there is none.
+  std::string place_in_file(std::string_view full_name) const;
 
  private:
   std::string text_of(bool (*wanted)(const field&)) const;
@@ -261,7 +298,9 @@ class fields {
                   const std::string& file, bool overrides);
   void read_sections(const YAML::Node& root, const std::string& file, mistakes& found);
 
-  std::string now_;
+  std::string now_, file_, optimizer_in_file_;
+  bool is_of_user_ = false, is_trainer_form_ = false;
+  std::map<std::string, std::string> names_in_file_;
   std::vector<std::string> sections_, notes_;
   std::vector<nested_map> nested_;
   std::vector<short_form> short_forms_;

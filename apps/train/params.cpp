@@ -77,14 +77,6 @@ precision precision_params::format() const {
                                         : precision::float16;
 }
 
-std::string precision_params::remark() const {
-  if (mixed) return "";
-  const std::string given = bfloat16 ? "bfloat16" : half;
-  if (given != precision_params().half)
-    return "model.fp16_type " + given + " has no effect without mixed_precision true";
-  return "";
-}
-
 namespace {
 
 using wsl::f32;
@@ -311,7 +303,28 @@ std::optional<wsl::ml::initial> start_of(const normal_part& p) {
                                             number(p.b > 0 ? p.b : 2 * p.std));
 }
 
+void require_rate(const fields& f) {
+  const auto field_of = [&](std::string_view name) {
+    return *std::find_if(f.all().begin(), f.all().end(),
+                         [&](const field& x) { return x.full_name() == name; });
+  };
+  if (!f.is_of_user() || !f.file_names_section("optimizer")) return;
+  if (!field_of("optimizer.learning_rate").given.empty() ||
+      field_of("optimizer.relative_step").text() == "true")
+    return;
+  const words_of_file as = f.words();
+  refuse(
+      f.place_in_file("optimizer.optimizer_type") + ": " +
+      as.in_its_names(fmt::format(
+          "{} has no learning rate, for which the Model Zoo, where it takes one at all, has 0.1: give {}, or "
+          "--learning_rate",
+          as.is_trainer_form ? "trainer.init.optimizer" : "optimizer",
+          as.is_trainer_form ? "trainer.init.schedulers or a learning_rate of the optimizer"
+                             : "optimizer.learning_rate")));
+}
+
 void take_defaults_of_zoo(fields& f) {
+  f.set_of_user();
   if (has_eps_of_zoo(f)) set_default_of_zoo(f, "optimizer.eps", fmt::format("{}", eps_of_zoo));
   const std::vector<field*> folder = f.named("runconfig.hf");  // of Hugging Face, whose model says it
   if (!folder.empty() && folder.front()->text() != "null") return;
@@ -322,6 +335,10 @@ void take_defaults_of_zoo(fields& f) {
 void say_own_defaults(fields& f) {
   if (has_eps_of_zoo(f) && f.named("optimizer.eps").front()->text() == "null")
     f.read_option(*f.named("optimizer.eps").front(), "1e-08", "the default");
+  // The older name of a norm and the newer one say the same, and a file has both.
+  if (const std::vector<field*> rms = f.named("model.use_rms_norm");
+      !rms.empty() && rms.front()->text() == "true" && !f.is_given("model.norm_type"))
+    f.read_option(*f.named("model.norm_type").front(), "rmsnorm", "use_rms_norm");
 }
 
 void declare_input(fields& f, input_params& p, bool trains) {
@@ -399,7 +416,16 @@ void declare_precision(fields& f, precision_params& p) {
   f.add("fp16_type", p.half, "the 16-bit format of mixed_precision")
       .one_of({"float16", "bfloat16", "cbfloat16"});
   f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
-  f.remark([&p] { return p.remark(); });
+  f.remark([&f, &p] {
+    if (p.mixed) return std::string();
+    const bool is_older = p.bfloat16,
+               is_named = f.is_given(is_older ? "model.use_bfloat16" : "model.fp16_type");
+    // Configurations, and the params of a run, give all fields.
+    if (!is_named || (!f.is_of_user() && !is_older && p.half == precision_params().half))
+      return std::string();
+    return is_older ? "model.use_bfloat16 true has no effect without model.mixed_precision true"
+                    : "model.fp16_type " + p.half + " has no effect without model.mixed_precision true";
+  });
   f.refuses([&f, &p] {
     if (p.bfloat16 && p.half == "float16" && f.is_given("model.fp16_type"))
       throw std::invalid_argument(
@@ -495,6 +521,19 @@ void declare_optimizer(fields& f, optimizer_params& p) {
       .at_least(1);
   f.add("min_loss_scale", p.min_loss_scale, "the least dynamic factor; null: 2^-14").above(0);
   f.add("max_loss_scale", p.max_loss_scale, "the largest; null: 2^15, with cbfloat16 2^31").above(0);
+  f.remark([&f, &p] {
+    if (!f.is_of_user() || p.relative_step || f.is_given("optimizer.learning_rate")) return std::string();
+    return fmt::format("optimizer.learning_rate is not given, and is {}, as of this program",
+                       p.learning_rate.front().learning_rate);
+  });
+  // Of a user's file: those of a run, and of programs, give all fields.
+  f.remark([&f] {
+    if (!f.is_of_user() || f.named("model.mixed_precision").front()->text() == "true") return std::string();
+    return f.note_of_given(
+        {"optimizer.loss_scaling_factor", "optimizer.initial_loss_scale", "optimizer.steps_per_increase",
+         "optimizer.min_loss_scale", "optimizer.max_loss_scale"},
+        "no effect without model.mixed_precision true: the factor of the loss is 1");
+  });
 }
 
 namespace {
@@ -579,6 +618,11 @@ void declare_run(fields& f, run_params& p, reporting_params& reports) {
         "times through the data; the first limit of num_epochs, max_steps and num_steps ends a run")
       .at_least(1);
   f.add("steps_per_epoch", p.steps_per_epoch, "a shorter epoch than the whole data").at_least(1);
+  f.remark([&p] {
+    return p.steps_per_epoch && !p.num_epochs
+               ? std::string("runconfig.steps_per_epoch has no effect without runconfig.num_epochs")
+               : std::string();
+  });
   f.add("log_steps", p.log_steps, "steps between two lines").at_least(1);
   f.add("checkpoint_steps", p.checkpoint_steps, "steps between two checkpoints; 0: only the last")
       .at_least(0);
@@ -652,11 +696,11 @@ void declare_run(fields& f, run_params& p, reporting_params& reports) {
                "execute_crd_memory_gi", "wrk_memory_gi", "act_memory_gi", "cmd_memory_gi", "wgt_memory_gi",
                "chf_memory_gi", "transfer_processes", "job_time_sec", "main_process_id"},
               of_machine);
-  f.no_effect(
-      "a word",
-      {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path", "debug_args_path",
-       "target_device", "dist_backend", "dist_addr", "init_method", "cs_ip", "cbcore_image"},
-      of_machine);
+  f.no_effect("a word",
+              {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
+               "debug_args_path", "dist_backend", "dist_addr", "init_method", "cs_ip", "cbcore_image"},
+              of_machine);
+  f.no_effect_of_words("target_device", {"CSX", "CPU", "GPU"}, "all is computed on this computer");
   f.no_effect("a word", {"logging", "summary_dir"}, only_says);
   f.no_effect("a number", {"save_summary_steps", "log_step_count_steps", "throttle_secs"}, only_says);
   f.no_effect_of_section("predict_input", "predict reads eval_input");

@@ -29,8 +29,6 @@ struct precision_params {
   std::string half = "float16";
 
   wsl::ml::precision format() const;
-  /// A note for users who asked for another precision; empty if there is none.
-  std::string remark() const;
 };
 
 /// Numbers below 0 and empty lists stand for the optimizer's own values.
@@ -137,6 +135,8 @@ inline constexpr const char* default_of_zoo = "the Model Zoo's default";
 /// Sets the fields that a params file of a user does not give, and whose default in the Zoo is another than
 /// this program's. The configurations of a program and the params of a run have those of this program.
 void take_defaults_of_zoo(fields& f);
+/// Throws std::invalid_argument for a user's file with an optimizer and no learning rate.
+void require_rate(const fields& f);
 /// Sets the fields of that name that nothing has given.
 void set_default_of_zoo(fields& f, const std::string& name, const std::string& value);
 /// The first weights of the Zoo's models of which a params file says nothing but a deviation: a normal

@@ -616,7 +616,8 @@ i64 session::steps_per_epoch() const {
 i64 session::last_step(i64 done) const {
   const run_params& r = params_.run;
   if (!r.max_steps && !r.num_steps && !r.num_epochs)
-    throw std::invalid_argument("runconfig: how long? Give max_steps, num_steps or num_epochs");
+    throw std::invalid_argument(
+        "runconfig.max_steps is missing: how long? Give max_steps, num_steps or num_epochs");
   i64 last = std::numeric_limits<i64>::max();  // the first limit that is reached
   if (r.num_epochs) last = r.num_epochs * steps_per_epoch();
   if (r.max_steps) last = std::min(last, r.max_steps);

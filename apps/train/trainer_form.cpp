@@ -183,8 +183,9 @@ bool are_same(const YAML::Node& a, const YAML::Node& b) {
 /// Reads the V2 form.
 class trainer_reader {
  public:
-  trainer_reader(std::string file, mistakes& found, std::vector<std::string>& ignored)
-      : file_(std::move(file)), found_(found), ignored_(ignored) {}
+  trainer_reader(std::string file, mistakes& found, std::vector<std::string>& ignored,
+                 std::map<std::string, std::string>* names)
+      : file_(std::move(file)), found_(found), ignored_(ignored), names_(names) {}
 
   YAML::Node read(const YAML::Node& root) {
     for (const auto& [name, content] : pairs_of(root, file_, "", found_))
@@ -215,6 +216,8 @@ class trainer_reader {
                                     " says otherwise of the same, " + shown(before->second) +
                                     ": leave one of them out");
     given_.erase(v1), given_.emplace(v1, value);  // an assignment to a node would change what it refers to
+    if (names_)
+      names_->insert_or_assign(v1, v2.starts_with("trainer.") ? v2 : "trainer.init.callbacks: " + v2);
     map[name] = value;
   }
   YAML::Node& section_at(const std::string& name, const YAML::Node& there) {
@@ -242,13 +245,13 @@ class trainer_reader {
     for (const auto& [name, part] : rest) found_.of([&, &of = name, &in = part] { walk(in, of); });
     if (own_rate_ && given_.contains("optimizer.learning_rate"))
       ignore(*own_rate_, "the learning_rate of trainer.init.optimizer", "schedulers set it");
-    else if (own_rate_) set("optimizer.learning_rate", *own_rate_, "trainer.init.optimizer");
+    else if (own_rate_) set("optimizer.learning_rate", *own_rate_, "trainer.init.optimizer.learning_rate");
     // A precision that is given is enabled unless it says otherwise; so it is bfloat16.
     if (precision_) {
       if (!given_.contains("model.mixed_precision"))
-        set("model.mixed_precision", at_line_of(*precision_, "true"), "init.precision.enabled");
+        set("model.mixed_precision", at_line_of(*precision_, "true"), "trainer.init.precision.enabled");
       if (!given_.contains("model.fp16_type"))
-        set("model.fp16_type", at_line_of(*precision_, "bfloat16"), "init.precision.fp16_type");
+        set("model.fp16_type", at_line_of(*precision_, "bfloat16"), "trainer.init.precision.fp16_type");
     }
   }
 
@@ -355,8 +358,15 @@ class trainer_reader {
     if (all[0].second.IsNull()) return;
     const std::string path = "trainer.init.optimizer." + all[0].first;
     for (const auto& [name, value] : pairs_of(all[0].second, file_, path, found_)) {
-      if (name == "learning_rate" || name == "lr") own_rate_.emplace(value);
-      else set("optimizer." + name, value, path + "." + name);
+      if (name != "learning_rate" && name != "lr") {
+        set("optimizer." + name, value, path + "." + name);
+        continue;
+      }
+      if (own_rate_ && !value.IsNull())
+        refuse_here(value, path + "." + name + " is the learning rate, and " + place(file_, *own_rate_) +
+                               " gives it by its other name, " + (name == "lr" ? "learning_rate" : "lr") +
+                               ": leave one of them out");
+      else if (!value.IsNull()) own_rate_.emplace(value);
     }
   }
   void schedulers(const YAML::Node& list, const std::string& path) {
@@ -377,7 +387,8 @@ class trainer_reader {
       return refuse_here(scheduler, "trainer.init.schedulers: schedulers inside of schedulers");
     for (const auto& [name, settings] : pairs_of(scheduler, file_, "trainer.init.schedulers", found_)) {
       if (name == "SequentialLR" || name == "ScalePerParamLR") {
-        for (const auto& [of, value] : pairs_of(settings, file_, name, found_)) {
+        for (const auto& [of, value] :
+             pairs_of(settings, file_, "trainer.init.schedulers: " + name, found_)) {
           if (of == "schedulers" && value.IsSequence()) {
             for (std::size_t k = 0; k < value.size(); ++k) phases_of(value[k], phases, depth + 1);
           } else if (of == "scheduler" && name == "ScalePerParamLR") phases_of(value, phases, depth + 1);
@@ -391,7 +402,8 @@ class trainer_reader {
       YAML::Node phase = at_line_of(settings.IsNull() ? scheduler : settings, "{}");
       phase["scheduler"] = at_line_of(scheduler, YAML::Dump(YAML::Node(without_end(name, "LR"))));
       if (!settings.IsNull())
-        for (const auto& [of, value] : pairs_of(settings, file_, name, found_)) phase[of] = value;
+        for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.schedulers: " + name, found_))
+          phase[of] = value;
       phases.push_back(phase);
     }
   }
@@ -406,7 +418,7 @@ class trainer_reader {
   }
   void callback(const std::string& name, const YAML::Node& settings) {
     if (name == "ComputeNorm") {
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.callbacks: " + name, found_))
         refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
       return set("optimizer.log_summaries", at_line_of(settings, "true"), "trainer.init.callbacks");
     }
@@ -424,7 +436,7 @@ class trainer_reader {
       // As in the Zoo all steps are dumped unless it says otherwise.
       if (name == "DumpActivations" && !settings["every_steps"])
         set("dump_activations.every_steps", at_line_of(settings, "1"), "trainer.init.callbacks");
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.callbacks: " + name, found_))
         if (const char* const v1 = v1_of(callbacks_in_both, name + "." + of)) set(v1, value, name + "." + of);
         else refuse_here(value, "trainer.init.callbacks: " + of + " is no setting of " + name);
       return;
@@ -443,7 +455,7 @@ class trainer_reader {
     constexpr int deepest = 8;
     if (depth > deepest)
       return refuse_here(map, "trainer.init.callbacks: maps inside of the maps of " + callback);
-    for (const auto& [name, value] : pairs_of(map, file_, path, found_)) {
+    for (const auto& [name, value] : pairs_of(map, file_, "trainer.init.callbacks: " + path, found_)) {
       const std::string here = path + "." + name;
       if (const char* const v1 = v1_of(callbacks_in_both, here)) set(v1, value, here);
       else if (value.IsMap()) flags(value, callback, here, depth + 1);
@@ -474,9 +486,9 @@ class trainer_reader {
   void logger(const std::string& name, const YAML::Node& settings) {
     if (name == "WandbLogger") {
       constexpr std::array known{"project", "group", "run_name", "job_type", "run_id", "tags", "resume"};
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.loggers: " + name, found_))
         if (std::find(known.begin(), known.end(), of) != known.end())
-          set("wandb." + of, value, name + "." + of);
+          set("wandb." + of, value, "trainer.init.loggers: " + name + "." + of);
         else refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
       if (!given_.contains("wandb.project"))
         set("wandb.project", at_line_of(settings, "uncategorized"), "trainer.init.loggers");
@@ -484,7 +496,7 @@ class trainer_reader {
     }
     if (std::find(std::begin(loggers), std::end(loggers), name) != std::end(loggers)) {
       constexpr std::array known{"summary_dir", "legacy_event_dirs"};
-      for (const auto& [of, value] : pairs_of(settings, file_, name, found_))
+      for (const auto& [of, value] : pairs_of(settings, file_, "trainer.init.loggers: " + name, found_))
         if (name != "TensorBoardLogger" || std::find(known.begin(), known.end(), of) == known.end())
           refuse_here(value, "trainer.init.loggers: " + of + " is no setting of " + name);
       return ignore(settings, "trainer.init.loggers: " + name, "lines and events are written in any case");
@@ -509,6 +521,7 @@ class trainer_reader {
   std::vector<std::string>& ignored_;
   std::vector<std::pair<std::string, YAML::Node>> sections_;
   std::map<std::string, YAML::Node> given_;
+  std::map<std::string, std::string>* names_;
   std::optional<YAML::Node> held_out_, precision_, own_rate_;
 };
 
@@ -615,8 +628,24 @@ class trainer_writer {
 bool is_trainer_form(const YAML::Node& root) { return root.IsMap() && root["trainer"]; }
 
 YAML::Node sections_of_trainer(const YAML::Node& root, const std::string& file, mistakes& found,
-                               std::vector<std::string>& ignored) {
-  return trainer_reader(file, found, ignored).read(root);
+                               std::vector<std::string>& ignored, std::map<std::string, std::string>* names) {
+  return trainer_reader(file, found, ignored, names).read(root);
+}
+std::string name_in_trainer(std::string_view v1, const std::string& optimizer) {
+  if (const char* const v2 = v2_of(names_in_both, v1)) return std::string("trainer.") + v2;
+  if (const char* const v2 = v2_of(callbacks_in_both, v1))
+    return std::string("trainer.init.callbacks: ") + v2;
+  const std::size_t dot = v1.find('.');
+  const std::string_view section = v1.substr(0, dot), name = v1.substr(dot + 1);
+  if (const char* const map = v2_of(maps_in_both, section))
+    return "trainer." + std::string(map) + "." + std::string(name);
+  if (v1 == "optimizer.learning_rate") return "trainer.init.schedulers";
+  if (v1 == "optimizer.optimizer_type") return "trainer.init.optimizer";
+  if (section == "optimizer")
+    return "trainer.init.optimizer." + (optimizer.empty() ? "" : optimizer + ".") + std::string(name);
+  if (section == "sparsity") return "trainer.init.sparsity." + std::string(name);
+  if (section == "wandb") return "trainer.init.loggers: WandbLogger." + std::string(name);
+  return std::string("trainer.") + own + "." + std::string(v1);
 }
 YAML::Node trainer_of_sections(const YAML::Node& root, const std::string& file, mistakes& found) {
   return trainer_writer(file, found).write(root);

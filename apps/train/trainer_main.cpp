@@ -11,10 +11,14 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
+#include <wsl/support/file_error.hpp>
 
 #include "../run.hpp"
+#include "command.hpp"
 #include "ranks.hpp"
+#include "yaml_text.hpp"
 
 namespace train_app {
 namespace {
@@ -68,7 +72,22 @@ int run_trainer(const char* program, int argc, char** argv, int (*f)(int, char**
   app::says = &ranks::first_to_say;
   return app::run(program, [&] {
     if (is_for_cluster(argc, argv)) become_wsl_ctl(program, argc, argv);
-    return f(argc, argv);
+    try {
+      return f(argc, argv);
+    } catch (const std::invalid_argument& e) {
+      // What is wrong with a field is said with its place in the params file, and the name that it has there.
+      mistakes found;
+      for (const std::string& sentence : sentences_of(e))
+        found.add(sentence.starts_with("wsl: ") ? sentence.substr(5) : sentence);
+      const bool is_of_file = dynamic_cast<const wsl::support::file_error*>(&e) != nullptr;
+      found.report([&](const std::string& sentence) {
+        const std::string said = words_of_params().said(sentence);
+        return is_of_file && said == sentence ? words_of_params().said_of_file(said) : said;
+      });
+      throw;
+    } catch (const std::system_error&) { throw; } catch (const std::runtime_error& e) {
+      throw std::runtime_error(words_of_params().said_of_file(e.what()));
+    }
   });
 }
 

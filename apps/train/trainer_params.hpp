@@ -33,6 +33,7 @@ class trainer_params {
   /// The checks that all trainers have.
   void check_common(mistakes& found, common_params& p) const {
     found.of([&] { f.check(); });
+    found.of([&] { require_rate(f); });
     // As on a computer that is large enough.
     found.of([&] { complete(p, 1, 1e18); });
     // The command line names the checkpoint.

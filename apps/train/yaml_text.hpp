@@ -41,6 +41,13 @@ class mistakes {
   void report() const {
     if (!all_.empty()) throw invalid_params(all_);
   }
+  /// The same with each sentence as `said` has it.
+  template <class F>
+  void report(F said) const {
+    std::vector<std::string> all;
+    for (const std::string& sentence : all_) all.push_back(said(sentence));
+    if (!all.empty()) throw invalid_params(std::move(all));
+  }
 
  private:
   std::vector<std::string> all_;

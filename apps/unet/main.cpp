@@ -55,12 +55,7 @@ void check_inputs(fields& f, const options& o, const mode_of_images& now) {
       refuse_given(f, name, "is of images, and data_processor takes random numbers");
     return;
   }
-  if (now.evaluates && held_out.empty() && !train.empty())
-    throw std::invalid_argument(
-        "eval_input.data_dir is missing: name a folder of images to evaluate with, or give --data_dir, of "
-        "whose images train_test_split leaves some for evaluation");
-  if (now.trains && train.empty() && !held_out.empty())
-    throw std::invalid_argument("train_input.data_dir is missing: name a folder of images to train with");
+  o.require_folders(now.trains, now.evaluates);
   if (is_drawn) {
     refuse_given(f, "train_test_split", "divides the images of a data_dir, and there is none");
     if (o.model.classes > most_drawn_classes)

@@ -30,6 +30,10 @@ class params final : public trainer_params {
       take_classes(f, o_), unet_app::check(o_);
       o_.unet();
     });
+    // A file may have nothing to evaluate with, and only train.
+    found.of([&] {
+      if (!o_.has_random_images()) o_.require_folders(true, f.file_names_section("eval_input"));
+    });
   }
 
  private:
@@ -181,6 +185,16 @@ void check(const options& o) {
     throw std::invalid_argument(
         fmt::format("model.input_channels {} is not the last number of image_shape, {}",
                     o.model.input_channels, o.train.image_shape[2]));
+}
+
+void options::require_folders(bool trains, bool evaluates) const {
+  const std::string &train_with = common.train_input.data_dir, &held = common.eval_input.data_dir;
+  if (evaluates && held.empty() && !train_with.empty())
+    throw std::invalid_argument(
+        "eval_input.data_dir is missing: name a folder of images to evaluate with, or give --data_dir, of "
+        "whose images train_test_split leaves some for evaluation");
+  if (trains && train_with.empty() && !held.empty())
+    throw std::invalid_argument("train_input.data_dir is missing: name a folder of images to train with");
 }
 
 std::unique_ptr<trainer_params> new_params() { return std::make_unique<params>(); }

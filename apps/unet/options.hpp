@@ -43,6 +43,9 @@ struct options {
     return is_synthetic(train.data_processor, held_out.data_processor, common, train.random, held_out.random);
   }
   wsl::ml::unet unet() const;
+  /// Throws std::invalid_argument if one part of the data has a folder, and the other, which is needed, has
+  /// none.
+  void require_folders(bool trains, bool evaluates) const;
 };
 
 /// The value that stands beside a word.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <trainer_form.hpp>
 #include <trainer_params.hpp>
 #include <zoo_models.hpp>
 
@@ -62,14 +63,21 @@ std::string note_of_default(const field& x, fields& f) {
          (is_by_name ? ": give it if the model has another" : "");
 }
 
-/// Throws std::invalid_argument if a file of no known model has names on its first level that no file has.
+/// Throws std::invalid_argument if a file of no known model has names on its first level that no file has, or
+/// those of both forms.
 void check_first_level(const YAML::Node& root, const std::string& file) {
   static const std::vector<std::string> known{
       "trainer", "train_input", "eval_input", "model",    "optimizer", "runconfig", "sparsity",
       "lora",    "dpo",         "csconfig",   "cerebras", "wandb",     "seed",      "description"};
   mistakes found;
+  const bool is_trainer = is_trainer_form(root);
   for (const auto& [name, content] : pairs_of(root, file, "", found))
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (is_trainer && name != "trainer")
+      found.add(
+          place(file, content) + ": " + name +
+          " stands beside trainer: a file has the V1 form, of sections, or the V2 form, with nothing but "
+          "trainer on its first level; leave one of them out");
+    else if (std::find(known.begin(), known.end(), name) == known.end())
       found.add(place(file, content) + ": " + name + " is no section" + app::nearest_words(name, known));
     else if (name == "trainer" && content.IsScalar())
       found.add(place(file, content) + ": trainer is a map with init and fit, not " + shown(content));
@@ -79,10 +87,19 @@ void check_first_level(const YAML::Node& root, const std::string& file) {
 }  // namespace
 
 verdict verdict_of(const std::string& file, const std::string& asked) {
+  mistakes found;
+  std::string text;
+  found.of([&] { text = text_of(file); });
+  if (found.all().empty()) return verdict_of_text(text, file, asked);
+  verdict v;
+  for (const std::string& sentence : found.all()) v.refused.push_back(file + ": " + sentence);
+  return v;
+}
+
+verdict verdict_of_text(const std::string& text, const std::string& file, const std::string& asked) {
   verdict v;
   mistakes found;
   found.of([&] {
-    const std::string text = text_of(file);
     const YAML::Node root = parsed(text, file);
     if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
     const zoo_model* const model = model_of(root, file, asked, v.model);
@@ -103,22 +120,22 @@ verdict verdict_of(const std::string& file, const std::string& asked) {
     params->check(together);
     // A field whose value could not be read is not missing.
     const std::vector<std::string> of_reading = inside.all();
+    const words_of_file as = params->f.words();
     for (const std::string& sentence : together.all()) {
-      const std::string name = " " + sentence.substr(0, sentence.find_first_of(" :")) + " ";
+      const std::string name = " " + as.in_its_names(sentence.substr(0, sentence.find_first_of(" :"))) + " ";
       if (std::none_of(of_reading.begin(), of_reading.end(),
                        [&](const std::string& x) { return x.find(name) != x.npos; }))
-        inside.add(params->f.placed(sentence));
+        inside.add(as.said(sentence));
     }
     v.notes = params->f.notes();
     for (const field& x : params->f.all())
       if (const std::string note = note_of_default(x, params->f); !note.empty())
-        v.notes.push_back(file + ": " + note);
+        v.notes.push_back(file + ": " + as.in_its_names(note));
     const std::vector<std::string> limits = params->limits();
     if (limits.empty())
-      v.notes.push_back(
-          file +
-          ": runconfig has none of max_steps, num_steps and num_epochs; training needs one of them, "
-          "perhaps on the command line");
+      v.notes.push_back(file + (as.is_trainer_form ? ": trainer.init.loop" : ": runconfig") +
+                        " has none of max_steps, num_steps and num_epochs; training needs one of them, "
+                        "perhaps on the command line");
     if (limits.size() > 1)
       v.notes.push_back(fmt::format("{}: training ends with the first that is reached of {}", file,
                                     fmt::join(limits, ", ")));

@@ -12,6 +12,25 @@ using namespace train_app;
 
 namespace {
 
+/// The maps of a model that are read as fields of the model.
+constexpr const char* models_inside[] = {"q_encoder", "ctx_encoder", "policy_model"};
+
+/// Takes the precision out of the models inside of a model: the V2 form has one for all, and they agree,
+/// since the file has been accepted.
+void take_out_precision(YAML::Node model) {
+  if (!model.IsMap()) return;
+  for (const char* inside : models_inside) {
+    if (!model[inside] || !model[inside].IsMap()) continue;
+    // Both maps may be one, by an anchor, or merge one, which cannot be removed from there.
+    YAML::Node rest(YAML::NodeType::Map);
+    mistakes none;
+    for (const auto& [name, value] : pairs_of(model[inside], "", inside, none))
+      if (name != "mixed_precision" && name != "fp16_type" && name != "use_bfloat16") rest[name] = value;
+      else if (!value.IsNull()) model[name] = value;
+    model[inside] = rest;
+  }
+}
+
 /// Writes down the format of mixed precision that a language model has in the V1 form where nothing is said.
 void say_format(YAML::Node model) {
   if (!model.IsMap() || !model["mixed_precision"] || !model["mixed_precision"].as<bool>(false)) return;
@@ -48,13 +67,24 @@ int run_config_convert(int argc, char** argv) {
   mistakes found;
   std::vector<std::string> left_out;
   const bool was_v2 = is_trainer_form(root);
+  if (!was_v2) take_out_precision(root["model"]);
   if (!was_v2 && v.program == "wsl-zoo") say_format(root["model"]);
   YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();
   // A V1 file may be of the model of its folder, and a V2 file names its own.
   if (!was_v2 && model_named_in(root).empty()) made["trainer"]["init"]["model"]["name"] = v.model;
-  app::write_file(to, written_out(made, from));
+  const std::string text = written_out(made, from);
+  if (const verdict result = verdict_of_text(text, to, v.model); !result.refused.empty()) {
+    std::fprintf(
+        stderr,
+        "wsl-zoo: %s in the %s form would be refused by config check, so %s is not written: say the same "
+        "of it in %s, or leave it out there:\n",
+        from.c_str(), was_v2 ? "V1" : "V2", to.c_str(), from.c_str());
+    for (const std::string& sentence : result.refused) std::fprintf(stderr, "  %s\n", sentence.c_str());
+    return 1;
+  }
+  app::write_file(to, text);
   for (const std::string& sentence : left_out)
     std::fprintf(stderr, "wsl-zoo: %s: left out\n", sentence.c_str());
   std::printf("%s has the %s form\n", to.c_str(), was_v2 ? "V1" : "V2");

@@ -19,6 +19,8 @@ struct verdict {
 /// Judges a file; `asked` is the model of one that does not say it. The sentences have the file's name and,
 /// as far as it is known, the line.
 verdict verdict_of(const std::string& file, const std::string& asked);
+/// The same of a text that a file of that name has, or would have.
+verdict verdict_of_text(const std::string& text, const std::string& file, const std::string& asked);
 /// Throws std::invalid_argument for the value of --model if there is no such model.
 void require_model(const std::string& asked);
 
@@ -26,8 +28,9 @@ void require_model(const std::string& asked);
 /// std::invalid_argument for options that are wrong. The arguments follow the word config.
 int run_config_check(int argc, char** argv);
 /// Converts a file. Returns 0, or 1 if `config check` refuses the file, of which it says the same; then
-/// nothing is written. Throws std::invalid_argument for options that are wrong, and support::file_error where
-/// the result cannot be written. The arguments follow the word config.
+/// nothing is written; as little if it would refuse the result. Throws std::invalid_argument for options that
+/// are wrong, and support::file_error where the result cannot be written. The arguments follow the word
+/// config.
 int run_config_convert(int argc, char** argv);
 
 }  // namespace zoo_app

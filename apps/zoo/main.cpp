@@ -2,11 +2,14 @@
 // wsl-zoo trains, verifies, converts and samples from the decoders that the library knows, and verifies its
 // encoders, in the files of Hugging Face and by the field names of the Cerebras Model Zoo. See
 // docs/guide/zoo.md.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <wsl/ml/io/hugging_face/reward.hpp>
 
+#include "../nearest.hpp"
 #include "../train/trainer_main.hpp"
 #include "checkpoint.hpp"
 #include "config_files.hpp"
@@ -136,6 +139,11 @@ int run(int argc, char** argv) {
     return run_config_check(argc - 2, argv + 2);
   if (argc > 2 && std::string_view(argv[1]) == "config" && std::string_view(argv[2]) == "convert")
     return run_config_convert(argc - 2, argv + 2);
+  if (argc > 2 && std::string_view(argv[1]) == "config" && argv[2][0] != '-')
+    throw std::invalid_argument(
+        fmt::format("config {} is no command{}; there are config check, config convert and "
+                    "config mup, and config alone prints the params",
+                    argv[2], app::nearest_words(argv[2], {"check", "convert", "mup"})));
   options o;
   fields f;
   declare(f, o);
@@ -196,6 +204,7 @@ int run(int argc, char** argv) {
     if (ml::is_reward_model(o.hf)) ml::read_reward_model(o.hf);
     else read_folder(o.hf);
   }
+  o.evaluates = *mode != "train";
   task t = gpt_app::task_of("wsl-zoo", o, *mode != "eval" && *mode != "eval_all");
   if (t.preferences && t.preferences->reference) set_reference(t, o);
   if (!o.hf.empty() && o.model.reward_head) begin_with_score(t, o);

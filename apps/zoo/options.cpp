@@ -80,6 +80,8 @@ void take_defaults(train_app::fields& f, const std::string& model) {
     if (std::find(d.names.begin(), d.names.end(), model) != d.names.end())
       for (const default_value& v : d.values) {
         train_app::field& field = *f.named(std::string("model.") + v.field).front();
+        // By its older name a norm is given as well.
+        if (field.name == "norm_type" && f.is_given("model.use_rms_norm")) continue;
         if (field.given.empty()) f.read_option(field, v.value, "model.name " + model);
       }
 }
@@ -163,6 +165,7 @@ class params final : public train_app::trainer_params {
     check_common(found, o_.common);
     found.of([&] { gpt_app::check_loss(o_); });
     found.of([&] { gpt_app::require_fields(o_); });
+    found.of([&] { gpt_app::require_data(o_, true); });
     found.of([&] {
       // The data would say these.
       gpt_app::model_params m = o_.model;
