@@ -158,7 +158,7 @@ class shot_run {
       if (why.find(name) != why.npos) throw;  // it cannot be read
       if (why.find("another problem") != why.npos)
         refuse(
-            "{}: {}: give the options with which it was written, or another --out, or remove it to begin "
+            "{}: {}; give the options with which it was written, or another --out, or remove it to begin "
             "anew",
             name, why);
       refuse("{}: {}; remove it to begin anew", name, why);
