@@ -88,8 +88,8 @@ struct imaging_options {
   f64 memory = 1e9;
   int every = 1;     ///< steps between two fields that are correlated; 1 for the exact gradient
   options how = {};  ///< as of simulation
-  /// Called between steps, by all processes between the same ones, so it may be collective. What it throws, on
-  /// all of them, ends the migration: this is how a signal does.
+  /// Called between steps, by all processes between the same ones, so it may be collective. What it throws,
+  /// on all of them, ends the migration: this is how a signal does.
   std::function<void()> between = {};
 };
 
