@@ -38,9 +38,9 @@ void require_one_process(const char* what);
 wsl::u64 largest(wsl::u64 mine);
 /// Their sum, modulo 2^64; collective.
 wsl::u64 sum(wsl::u64 mine);
-/// Every process does its part of what may fail on one of them alone, such as a folder that the root makes; the
-/// part is not collective. If it throws on one, all throw the sentence of the first, as support::file_error if
-/// it was one; otherwise the others would wait for it in what comes next. Collective.
+/// Every process does its part of something that may fail on one of them alone, such as a folder that the root
+/// makes; the part is not collective. If it throws on one, all throw the sentence of the first, as
+/// support::file_error if it was one; otherwise the others would wait for it in the next exchange. Collective.
 void together(const std::function<void()>& part);
 
 /// A file that all processes write, each its own pieces, and that exists completely or not at all. With

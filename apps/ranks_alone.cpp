@@ -18,8 +18,8 @@ int number_in(const char* variable) {
   return text ? std::atoi(text) : 0;
 }
 
-/// Whether a launcher has started several of this process. Of srun only the tasks of the step count: a job that
-/// runs a program in its script, without srun, runs it once, however many tasks it has asked for.
+/// Whether a launcher has started several of this process. Of srun only the tasks of the step count: a job
+/// that runs a program in its script, without srun, runs it once, however many tasks it has asked for.
 bool is_copy() {
   return number_in("OMPI_COMM_WORLD_SIZE") > 1 || number_in("PMI_SIZE") > 1 || number_in("PMIX_RANK") > 0 ||
          (std::getenv("SLURM_PROCID") && number_in("SLURM_STEP_NUM_TASKS") > 1);

@@ -20,7 +20,7 @@ inline void complain(const std::string& sentence) {
   if (says(sentence)) std::fprintf(stderr, "%s\n", sentence.c_str());
 }
 
-/// What comes before the main part; throws if the program cannot be run as it was started.
+/// Called before the main part; throws if the program cannot be run as it was started.
 inline void (*begins)() = [] {};
 
 /// The sentence about the exception that is handled, one of the standard library.

@@ -196,7 +196,7 @@ void add_up(const options& o, std::size_t shots) {
   });
 }
 
-/// What shots are made of. Data are read for it once only.
+/// The recipes of shots. Data are read for them once only.
 class recipes {
  public:
   explicit recipes(const options& o, std::size_t shots) : of_(o), known_(shots) {}

@@ -515,8 +515,8 @@ void assemble(words& w, options& o) {
   require_outputs(o);
 }
 
-/// Refuses an option that is given twice, if it may not be repeated: CLI11 takes the numbers of both for those
-/// of one.
+/// Refuses an option that is given twice, if it may not be repeated: CLI11 takes the numbers of both for
+/// those of one.
 void refuse_twice(const CLI::App& app, int argc, char** argv) {
   for (const CLI::Option* o : app.get_options()) {
     if (o->get_lnames().empty()) continue;

@@ -17,8 +17,8 @@ struct shot_queue {
   std::filesystem::path out;  ///< has the folders shot00001, shot00002, ...
   std::size_t shots = 0;
   int at_a_time = 1;  ///< threads that take shots
-  /// What shot k, from 0 on, is made of. A finished shot of another recipe is refused; `differs` says what may
-  /// be different.
+  /// Of all that shot k, from 0 on, depends on. A finished shot of another recipe is refused; `differs` says
+  /// where the two may differ.
   std::function<std::string(std::size_t)> recipe;
   const char* differs = "with other options or another model";
   /// Makes shot k in its folder. Returns 0, or an exit status that ends the work.

@@ -200,8 +200,8 @@ class shot_run {
     saved_ = now();
   }
 
-  /// Throws if a process has a number that is none, with the cell nearest to the source: it is where the field
-  /// was lost first, or near there. Collective.
+  /// Throws if a process has a number that is none, with the cell nearest to the source: the field was lost
+  /// there first, or close to it. Collective.
   void require_finite() {
     constexpr u64 none = ~u64{0};
     const cells source = nearest_cell(problem_.sources[0].position(problem_.spacing), problem_);

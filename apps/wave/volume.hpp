@@ -52,7 +52,7 @@ template <class... X>
   throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
 }
 
-/// What an exception says, without the part of the library that says it: all of this is about options.
+/// The sentence of an exception without the part of the library that says it, since users give options.
 inline std::string sentence_of(const std::exception& e) {
   std::string_view sentence = e.what();
   for (const std::string_view part : {"wsl: ", "wave25: ", "seismic: "})
